@@ -1,0 +1,63 @@
+"""What a method's hooks are handed."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cuescope.context import Context
+from cuescope.seeds import derive, generator
+from cuescope.types import Outcome, Sample, Trial
+
+
+@dataclass
+class Audit:
+    """One audit as its method sees it. `respond` is the only way to the model.
+
+    `options` are the method's, validated; `tools` are by role; `context` has the device, the
+    cache folder and the progress bar.
+    """
+
+    labels: tuple[str, ...]
+    options: Any
+    respond: Callable[[Iterable[Trial]], list[Outcome]]
+    context: Context
+    tools: Mapping[str, Any] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    all_samples: tuple[Sample, ...] = ()
+    revealed: bool = False
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """The audited samples; their "cues" annotation is hidden until `verify`."""
+        return self.all_samples if self.revealed else self._hidden
+
+    @cached_property
+    def _hidden(self) -> tuple[Sample, ...]:
+        return tuple(_without_cues(sample) for sample in self.all_samples)
+
+    @property
+    def seed(self) -> int:
+        """The audit's seed; use `rng` or `derive_seed` with a name rather than the bare number."""
+        return self.context.seed
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """A generator of its own for these names, under the audit's seed."""
+        return generator(self.seed, *names)
+
+    def derive_seed(self, *names: str) -> int:
+        """A 63-bit seed for these names, for libraries that take a number."""
+        return derive(self.seed, *names)
+
+    def note(self, key: str, text: str) -> None:
+        """A fact for the head of the report."""
+        self.notes[key] = text
+
+
+def _without_cues(sample: Sample) -> Sample:
+    if "cues" not in sample.annotations:
+        return sample
+    open_to_all = {key: value for key, value in sample.annotations.items() if key != "cues"}
+    return sample.model_copy(update={"annotations": open_to_all})

@@ -1,0 +1,200 @@
+"""What a plugin can do and needs: Protocols for each kind, checked before weights load."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from cuescope.types import Frame, Metric, Options, Output, Response, Sample, Trial, Value
+
+if TYPE_CHECKING:
+    from cuescope.context import Context
+
+
+class Capabilities(Value):
+    """What a model answers: its outputs, the kinds of edit it takes, how many frames a sample has.
+
+    `max_frames` None means any number.
+    """
+
+    outputs: frozenset[Output]
+    edits: frozenset[str] = frozenset()
+    max_frames: int | None = None
+
+
+class Requirements(Value):
+    """What a method needs: outputs and edits of the model, tools by role, labels of the data."""
+
+    outputs: frozenset[Output] = frozenset({"logits"})
+    edits: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()
+    labels: bool = True
+
+
+class Plugin:
+    """What an entry point names: a light class, built from its validated options.
+
+    Import torch and the like inside `__init__` or later, never at module level: listing plugins
+    and checking capabilities must not pay for them.
+    """
+
+    Options: ClassVar[type[Options]] = Options
+
+    def __init__(self, options: Any, context: "Context") -> None:
+        self.options = options
+        self.context = context
+
+
+class Method(Protocol):
+    """Finds cues. Implements any of the four hooks (see `hookspecs`) with `@hookimpl`."""
+
+    Options: ClassVar[type[Options]]
+    title: ClassVar[str]
+    requires: ClassVar[Requirements]
+    metrics: ClassVar[tuple[Metric, ...]]
+
+
+class Model(Protocol):
+    """Answers trials.
+
+    `fingerprint` digests the weights and the preprocessing: equal fingerprints give equal
+    answers. `facts` are worth printing in a report ("validation accuracy": "0.93").
+    """
+
+    Options: ClassVar[type[Options]]
+    capabilities: ClassVar[Capabilities]
+    fingerprint: str
+    facts: Mapping[str, str]
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        """One response a trial, in order, each with at least the outputs its trial asks for."""
+        ...
+
+
+class Dataset(Protocol):
+    """Indexable samples. `labels` is the closed label set, () where there is none."""
+
+    Options: ClassVar[type[Options]]
+    labels: tuple[str, ...]
+    fingerprint: str
+    facts: Mapping[str, str]
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int) -> Sample: ...
+
+
+@runtime_checkable
+class HasSplits(Protocol):
+    """A data set that can show another of its splits ("train", "val", "test")."""
+
+    def split(self, name: str) -> Dataset: ...
+
+
+@runtime_checkable
+class EmbedsText(Protocol):
+    """A model whose text tower can be asked: unit rows (text, dim) beside its image embeddings."""
+
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray: ...
+
+
+class Detection(Value):
+    """A box (x0, y0, x1, y1) in pixels with the name it was found for and its score in [0, 1]."""
+
+    name: str
+    score: float
+    box: tuple[float, float, float, float]
+
+
+class Detector(Protocol):
+    """Finds named things."""
+
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
+        """Detections of any of the names, a tuple a frame."""
+        ...
+
+
+class Segmenter(Protocol):
+    """Outlines named things."""
+
+    def segment(self, frames: Sequence[Frame], names: Sequence[str]) -> list[np.ndarray]:
+        """Bool masks (name, row, col), an array a frame."""
+        ...
+
+
+class TextGenerator(Protocol):
+    """Completes prompts."""
+
+    def generate(self, prompts: Sequence[str]) -> list[str]: ...
+
+
+class SentenceEncoder(Protocol):
+    """Embeds sentences."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit rows (text, dim)."""
+        ...
+
+
+class ImageEditor(Protocol):
+    """Changes images as told."""
+
+    def edit(self, frames: Sequence[Frame], instructions: Sequence[str]) -> list[Frame]: ...
+
+
+class Proposer(Protocol):
+    """Names things that may be cues for a label."""
+
+    def propose(self, label: str) -> list[str]: ...
+
+
+class Executor(Protocol):
+    """Where `respond` runs.
+
+    `build` returns the model (in this process or in a worker; it is picklable). Batches may be
+    answered in any order; each is yielded with its index as soon as it is done.
+    """
+
+    def map(
+        self, build: Callable[[], Model], batches: Sequence[Sequence[Trial]]
+    ) -> Iterator[tuple[int, list[Response]]]: ...
+
+
+class Table(Value):
+    """A paper's table: `rows` by column name, and the paper's own figures in `paper`."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, str | float | int | None], ...]
+    paper: tuple[dict[str, str | float | int | None], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Bench(Protocol):
+    """Redoes a paper's table or figure; `run` resumes from what the context has stored."""
+
+    Options: ClassVar[type[Options]]
+
+    def run(self) -> Iterable[Table]: ...
+
+
+# What the loaded class of each kind must have, beyond being a class with `Options`.
+MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "method": (("title",), ("requires",), ("metrics",)),
+    "model": (("capabilities",), ("respond",)),
+    "dataset": (("__len__",), ("__getitem__",)),
+    "tool": (("detect", "segment", "generate", "encode", "edit", "propose"),),
+    "executor": (("map",),),
+    "observer": (),
+    "bench": (("run",),),
+}
+ROLES: dict[str, str] = {
+    "detector": "detect",
+    "segmenter": "segment",
+    "text-generator": "generate",
+    "sentence-encoder": "encode",
+    "image-editor": "edit",
+    "proposer": "propose",
+}

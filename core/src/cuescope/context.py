@@ -1,0 +1,66 @@
+"""What a plugin is built with: the registry, devices, seeds, the cache folder, a progress bar."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+
+from cuescope import seeds
+from cuescope.capabilities import Dataset
+from cuescope.registry import Registry
+from cuescope.spec import Spec, validated
+
+Advance = Callable[[int], None]
+Progress = Callable[[str, int], AbstractContextManager[Advance]]
+
+
+def cache_folder() -> Path:
+    """`CUESCOPE_CACHE`, else the user's cache folder."""
+    named = os.environ.get("CUESCOPE_CACHE")
+    return Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("cuescope"))
+
+
+@contextmanager
+def silent(description: str, total: int) -> Iterator[Advance]:
+    """A progress bar that shows nothing."""
+    yield lambda step: None
+
+
+@dataclass(frozen=True)
+class Context:
+    """Handed to every plugin as it is built.
+
+    `device` is "auto", "cpu", "cuda", "cuda:1" ...; `dtype` "float32", "float16" or "bfloat16".
+    `dataset` is the audited data set, None while data sets themselves are built.
+    `progress(description, total)` opens a bar and gives the function that advances it.
+    """
+
+    registry: Registry = field(default_factory=Registry)
+    cache: Path = field(default_factory=cache_folder)
+    seed: int = 0
+    device: str = "auto"
+    dtype: str = "float32"
+    batch_size: int = 64
+    dataset: Dataset | None = None
+    progress: Progress = silent
+
+    def build(self, kind: str, spec: str | Spec, options: Mapping[str, Any] | None = None) -> Any:
+        """A plugin by `NAME[:ARG]`, with validated options; raises UserError where it cannot be."""
+        spec = Spec.parse(spec) if isinstance(spec, str) else spec
+        entry = self.registry.find(kind, spec.name)
+        cls = self.registry.load(entry)
+        with self.registry.blaming(entry):
+            return cls(validated(entry, cls, spec, options or {}), self)
+
+    def auditing(self, dataset: Dataset) -> "Context":
+        """The same context, about this data set."""
+        return replace(self, dataset=dataset)
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """A generator of its own for these names, under the audit's seed."""
+        return seeds.generator(self.seed, *names)

@@ -1,0 +1,39 @@
+"""Errors that a person can mend, told in one line."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class UserError(Exception):
+    """Something the person can mend; the command line prints it as one line and exits with 2.
+
+    `problem` names what is wrong and where; `expected`, `got` and `remedy` complete the line.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        expected: str | None = None,
+        got: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        contrast = [
+            f"{word} {value}" for word, value in (("expected", expected), ("got", got)) if value
+        ]
+        head = f"{problem}: {', '.join(contrast)}" if contrast else problem
+        super().__init__(f"{head}. {remedy}" if remedy else head)
+
+
+class PluginError(UserError):
+    """A plugin broke its contract; the line names the plugin and the reason."""
+
+
+class BadDataError(UserError):
+    """Too much of the data cannot be used."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """`Did you mean 'x'?` for the known name closest to `name`, None where nothing is close."""
+    found = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"Did you mean '{found[0]}'?" if found else None

@@ -1,0 +1,65 @@
+"""The hooks. A method implements the first four, an observer the last three.
+
+pluggy calls every registered implementation with keywords, so an implementation may take fewer
+arguments than its specification. Return or yield; None adds nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import pluggy
+
+from cuescope.types import Evidence, Feature, Outcome, Report, Score, Trial
+
+if TYPE_CHECKING:
+    from cuescope.audit import Audit
+
+hookspec = pluggy.HookspecMarker("cuescope")
+hookimpl = pluggy.HookimplMarker("cuescope")
+
+
+@hookspec
+def propose_features(audit: "Audit") -> Iterable[Feature] | None:
+    """Candidate cues, with where each occurs. `audit.respond` may be asked on the way."""
+
+
+@hookspec
+def perturb(audit: "Audit", features: Sequence[Feature]) -> Iterable[Trial] | None:
+    """The trials that tell whether the model relies on the features.
+
+    A change of the input is another sample (`sample.showing(...)`, `sample.static(i)`); a change
+    inside the model is an edit.
+    """
+
+
+@hookspec
+def compute_scores(
+    audit: "Audit", features: Sequence[Feature], outcomes: Sequence[Outcome]
+) -> Iterable[Score] | None:
+    """Scores, strongest first. `outcomes` are those of `perturb`'s trials, in order.
+
+    The row of the first metric in `method.metrics` is the headline of its (feature, label); it
+    carries `finding` and `statement`.
+    """
+
+
+@hookspec
+def verify(
+    audit: "Audit", features: Sequence[Feature], scores: Sequence[Score]
+) -> Iterable[Evidence] | None:
+    """Checks of the findings. From here on `audit.samples` show their "cues" annotation."""
+
+
+@hookspec
+def audit_started(audit: "Audit") -> None:
+    """Everything is built; nothing has been asked yet."""
+
+
+@hookspec
+def responses_progressed(audit: "Audit", done: int, total: int, cached: int) -> None:
+    """`done` of `total` distinct trials are answered, `cached` of them from the cache."""
+
+
+@hookspec
+def audit_finished(audit: "Audit", report: Report) -> None:
+    """The report is whole, and about to be stored."""

@@ -1,0 +1,213 @@
+"""Entry points -> plugins. Listing imports nothing; each failure is kept with its reason."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import Distribution, PackageNotFoundError, distributions, version
+from inspect import isclass
+from typing import Any
+
+from cuescope.errors import PluginError, UserError, nearest
+
+GROUPS = {
+    "cuescope.methods": "method",
+    "cuescope.models": "model",
+    "cuescope.datasets": "dataset",
+    "cuescope.tools": "tool",
+    "cuescope.executors": "executor",
+    "cuescope.observers": "observer",
+    "cuescope.benches": "bench",
+    "cuescope.commands": "command",
+}
+API = "cuescope-sdk"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a plugin cannot be used, and what to do."""
+
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A plugin as its package metadata describes it; nothing of it is imported."""
+
+    kind: str
+    name: str
+    target: str
+    dist: str
+    version: str
+    summary: str
+    problem: Problem | None = None
+
+
+class Registry:
+    """The installed plugins. Each is imported when it is asked for, and not before."""
+
+    def __init__(self, dists: Iterable[Distribution] | None = None) -> None:
+        self._dists = dists
+        self._loaded: dict[Entry, Any] = {}
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every plugin, broken ones too, by kind and name."""
+        found: dict[str, list[Entry]] = {}
+        for dist in distributions() if self._dists is None else self._dists:
+            try:
+                found.setdefault(dist.name, list(_entries_of(dist)))
+            except Exception:  # a damaged dist of anybody's must not hide the others
+                continue
+        entries = [entry for of_dist in found.values() for entry in of_dist]
+        count = Counter((entry.kind, entry.name) for entry in entries)
+        marked = [
+            replace(entry, problem=_duplicate(entry, entries))
+            if count[entry.kind, entry.name] > 1
+            else entry
+            for entry in entries
+        ]
+        kinds = list(GROUPS.values())
+        return tuple(sorted(marked, key=lambda e: (kinds.index(e.kind), e.name, e.dist)))
+
+    def of_kind(self, kind: str) -> list[Entry]:
+        """The plugins of one kind."""
+        return [entry for entry in self.entries if entry.kind == kind]
+
+    def find(self, kind: str, name: str) -> Entry:
+        """The plugin of this kind and name; raises UserError with the nearest name."""
+        of_kind = self.of_kind(kind)
+        for entry in of_kind:
+            if entry.name == name:
+                return entry
+        known = sorted({entry.name for entry in of_kind})
+        raise UserError(
+            f"no {kind} '{name}' is installed",
+            expected=f"one of {', '.join(known)}" if known else None,
+            remedy=nearest(name, known)
+            or f"`pip install cuescope-{name}` may bring it; `cuescope plugins` lists what is here",
+        )
+
+    def load(self, entry: Entry) -> Any:
+        """What the entry point names; raises PluginError with reason and remedy."""
+        if problem := self.check(entry):
+            raise PluginError(
+                f"{entry.kind} '{entry.name}' of {entry.dist} {entry.version} cannot be used",
+                got=problem.reason,
+                remedy=problem.remedy,
+            )
+        return self._loaded[entry]
+
+    def check(self, entry: Entry) -> Problem | None:
+        """Import the plugin; what stands in its way, or None."""
+        if entry.problem is None and entry not in self._loaded:
+            try:
+                self._loaded[entry] = _import(entry)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # a plugin may raise anything, SystemExit included
+                self._loaded[entry] = _problem_of(entry, error)
+        kept = entry.problem or self._loaded[entry]
+        return kept if isinstance(kept, Problem) else None
+
+    @contextmanager
+    def blaming(self, entry: Entry) -> Iterator[None]:
+        """Turn what escapes from a plugin's code into one line that names the plugin."""
+        try:
+            yield
+        except UserError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"{entry.kind} '{entry.name}' of {entry.dist} {entry.version} failed",
+                got=f"{type(error).__name__}: {_one_line(error)}",
+                remedy="`--debug` shows the traceback",
+            ) from error
+
+
+def _entries_of(dist: Distribution) -> Iterator[Entry]:
+    ours = [point for point in dist.entry_points if point.group in GROUPS]
+    if not ours:
+        return
+    problem = _misfit(dist)
+    for point in ours:
+        yield Entry(
+            kind=GROUPS[point.group],
+            name=point.name,
+            target=point.value,
+            dist=dist.name,
+            version=dist.version,
+            summary=dist.metadata["Summary"] or "",
+            problem=problem,
+        )
+
+
+def _misfit(dist: Distribution) -> Problem | None:
+    """Whether the installed API lies outside the range that the dist declares."""
+    declared = [line for line in dist.requires or [] if line.lower().startswith(API)]
+    if not declared:
+        return None
+    from packaging.requirements import Requirement  # costs 20 ms, and only plugins need it
+
+    requirements = [requirement for requirement in map(Requirement, declared)
+                    if requirement.marker is None or requirement.marker.evaluate()]  # fmt: skip
+    try:
+        installed = version(API)
+    except PackageNotFoundError:
+        return Problem(f"needs {API}, which is not installed", f"pip install {API}")
+    for requirement in requirements:
+        if not requirement.specifier.contains(installed, prereleases=True):
+            return Problem(
+                f"needs {API}{requirement.specifier}, installed is {installed}",
+                f"pip install --upgrade {dist.name}, or pip install '{API}{requirement.specifier}'",
+            )
+    return None
+
+
+def _duplicate(entry: Entry, entries: list[Entry]) -> Problem:
+    others = sorted(
+        other.dist
+        for other in entries
+        if (other.kind, other.name) == (entry.kind, entry.name) and other != entry
+    )
+    return Problem(
+        f"duplicate name: {entry.kind} '{entry.name}' also comes from {', '.join(others)}",
+        f"pip uninstall {others[0]} (or {entry.dist})",
+    )
+
+
+def _import(entry: Entry) -> Any:
+    module, _, attribute = entry.target.partition(":")
+    loaded = getattr(import_module(module.strip()), attribute.strip())
+    if entry.kind == "command":
+        if not callable(loaded):
+            raise TypeError(f"{entry.target} is a {type(loaded).__name__}, expected a function")
+        return loaded
+    from cuescope.capabilities import MEMBERS
+    from cuescope.types import Options
+
+    if not isclass(loaded):
+        raise TypeError(f"{entry.target} is a {type(loaded).__name__}, expected a class")
+    options = getattr(loaded, "Options", None)
+    if not (isclass(options) and issubclass(options, Options)):
+        raise TypeError(f"{entry.target}.Options is missing, or no subclass of cuescope_sdk.Options")
+    for any_of in MEMBERS[entry.kind]:
+        if not any(hasattr(loaded, member) for member in any_of):
+            raise TypeError(f"{entry.target} lacks {' or '.join(any_of)}, which a {entry.kind} has")
+    return loaded
+
+
+def _problem_of(entry: Entry, error: BaseException) -> Problem:
+    reason = f"{type(error).__name__}: {_one_line(error)}".rstrip(": ")
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return Problem(reason, f"pip install {error.name.partition('.')[0]}")
+    if isinstance(error, TypeError):
+        return Problem(reason, f"tell the authors of {entry.dist}: `cuescope plugins check` says more")
+    return Problem(reason, f"pip install --upgrade --force-reinstall {entry.dist}")
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,106 @@
+"""Figures as people read them, and score bars with intervals on a shared axis."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cuescope.types import Score
+
+MISSING = "not measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A scale that holds zero and every value of a metric; `ticks` are round numbers on it."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def percent(self, value: float) -> float:
+        """Where a value lies, in percent of the width from the left."""
+        return round(100 * (value - self.low) / (self.high - self.low), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A score on its axis; positions are percent of the width from the left."""
+
+    text: str
+    interval: str | None
+    zero: float
+    start: float
+    end: float
+    low: float | None
+    high: float | None
+    ticks: tuple[float, ...]
+
+    @property
+    def spoken(self) -> str:
+        """The bar for someone who does not see it."""
+        return f"{self.text}, interval {self.interval}" if self.interval else self.text
+
+
+def axis(values: Iterable[float]) -> Axis:
+    """The smallest axis of round steps around zero and all values; 0 to 1 where there are none.
+
+    >>> axis([0.62, -0.1]).ticks
+    (-0.2, 0.0, 0.2, 0.4, 0.6, 0.8)
+    """
+    seen = [0.0, *values]
+    least, most = min(seen), max(seen)
+    if least == most:
+        return Axis(0.0, 1.0, (0.0, 0.5, 1.0))
+    step = _round_step((most - least) / 4)
+    # A value that sits on a step up to rounding error must not add another step.
+    first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
+    ticks = tuple(round(i * step, 12) for i in range(first, last + 1))
+    return Axis(first * step, last * step, ticks)
+
+
+def bar(score: Score, scale: Axis) -> Bar:
+    """The bar of a score; without a value it is empty and says so."""
+    zero = scale.percent(0.0)
+    end = zero if score.value is None else scale.percent(score.value)
+    ticks = tuple(scale.percent(tick) for tick in scale.ticks)
+    text = MISSING if score.value is None else figure(score.value)
+    if score.low is None or score.high is None:
+        return Bar(text, None, zero, min(zero, end), max(zero, end), None, None, ticks)
+    low, high = scale.percent(score.low), scale.percent(score.high)
+    interval = f"{figure(score.low)} to {figure(score.high)}"
+    return Bar(text, interval, zero, min(zero, end), max(zero, end), low, high, ticks)
+
+
+def figure(value: float | None) -> str:
+    """Two decimals, or three significant digits where those would say nothing.
+
+    >>> figure(0.623), figure(-0.5), figure(0.00123), figure(1234.5), figure(None)
+    ('0.62', '−0.50', '0.00123', '1,234', 'not measured')
+    """
+    if value is None:
+        return MISSING
+    size = abs(value)
+    if size >= 1000:
+        text = f"{size:,.0f}"
+    elif size >= 0.01 or size == 0:
+        text = f"{size:.2f}"
+    else:
+        text = f"{size:.3g}"
+    return f"\N{MINUS SIGN}{text}" if value < 0 else text
+
+
+def p_value(value: float | None) -> str | None:
+    """A p-value with its sign, three decimals; None stays None.
+
+    >>> p_value(0.0312), p_value(0.0001)
+    ('= 0.031', '< 0.001')
+    """
+    if value is None:
+        return None
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def _round_step(width: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is at least `width`."""
+    power = 10.0 ** math.floor(math.log10(width))
+    return next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= width * (1 - 1e-9))

@@ -1,0 +1,130 @@
+"""What is asked for: one audit, or a matrix of them in a YAML file."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError
+
+from cuescope.digest import digest
+from cuescope.errors import UserError, nearest
+from cuescope.spec import Spec
+from cuescope.types import Value
+
+Given = Mapping[str, Any]
+Dtype = Literal["float32", "float16", "bfloat16"]
+
+
+class Settings(Value):
+    """How to run, whatever is run."""
+
+    tools: Mapping[str, str] = Field(default={}, description="role -> SPEC of the tool")
+    verify_with: tuple[str, ...] = Field(default=(), description="methods that verify too")
+    executor: str | None = Field(default=None, description="SPEC of where responses are made")
+    seed: NonNegativeInt = 0
+    limit: PositiveInt | None = Field(default=None, description="audit this many samples only")
+    device: str = "auto"
+    dtype: Dtype = "float32"
+    batch_size: PositiveInt = Field(default=64, description="trials a model call")
+
+
+class Request(Settings):
+    """One audit: plugins by SPEC, their options, the settings."""
+
+    method: str
+    model: str
+    data: str
+    method_options: Given = {}
+    model_options: Given = {}
+    data_options: Given = {}
+
+    @property
+    def slug(self) -> str:
+        """A folder name: readable, and another one where the answer may be another."""
+        names = [Spec.parse(spec).name for spec in (self.method, self.model, self.data)]
+        answer = self.model_dump(mode="json", exclude={"batch_size", "executor", "device"})
+        return "-".join([*names, digest(answer)[:8]])
+
+    @property
+    def command(self) -> str:
+        """The command line that asks for the same again."""
+        words = ["cuescope", "audit", self.method, "--model", self.model, "--data", self.data]
+        given = {
+            "-M": self.model_options,
+            "-D": self.data_options,
+            "-O": self.method_options,
+            "--tool": self.tools,
+        }
+        for flag, options in given.items():
+            words += [word for key, value in options.items() for word in (flag, f"{key}={value}")]
+        words += [word for name in self.verify_with for word in ("--verify-with", name)]
+        for name in ("executor", "seed", "limit", "device", "dtype", "batch_size"):
+            if (value := getattr(self, name)) != Settings.model_fields[name].default:
+                words += [f"--{name.replace('_', '-')}", str(value)]
+        return shlex.join(words)
+
+
+class Use(Value):
+    """A plugin with options, in a matrix."""
+
+    use: str = Field(description="NAME or NAME:ARG")
+    options: Mapping[str, Any] = {}
+
+
+class Matrix(Settings):
+    """`cuescope run FILE.yaml`: every method on every model on every data set."""
+
+    methods: tuple[str | Use, ...] = Field(min_length=1)
+    models: tuple[str | Use, ...] = Field(min_length=1)
+    data: tuple[str | Use, ...] = Field(min_length=1)
+
+    def requests(self) -> Iterator[Request]:
+        """The audits, data sets outermost so that each is opened for its models in turn."""
+        settings = {name: getattr(self, name) for name in Settings.model_fields}
+        for data, model, method in product(self.data, self.models, self.methods):
+            uses = [use if isinstance(use, Use) else Use(use=use) for use in (method, model, data)]
+            yield Request(
+                **settings,
+                method=uses[0].use,
+                method_options=uses[0].options,
+                model=uses[1].use,
+                model_options=uses[1].options,
+                data=uses[2].use,
+                data_options=uses[2].options,
+            )
+
+
+def read_matrix(path: Path) -> Matrix:
+    """From YAML; raises UserError with the place of what does not fit."""
+    try:
+        content = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise UserError(f"cannot read {path}", got=error.strerror or str(error)) from error
+    except yaml.YAMLError as error:
+        raise UserError(f"{path} is no YAML", got=" ".join(str(error).split())) from error
+    if not isinstance(content, dict):
+        raise UserError(
+            str(path), expected="a mapping with methods, models and data",
+            got=type(content).__name__, remedy="`cuescope schema` describes the file",
+        )  # fmt: skip
+    try:
+        return Matrix(**content)
+    except ValidationError as error:
+        raise invalid(str(path), error, Matrix.model_fields) from error
+
+
+def invalid(where: str, error: ValidationError, known: Mapping[str, Any]) -> UserError:
+    """The first fault of a file or command line as one line."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return UserError(
+            f"{where} has an unknown key '{place}'",
+            expected=f"one of {', '.join(known)}",
+            remedy=nearest(place, known),
+        )
+    message = first["msg"].removeprefix("Input should be ")
+    return UserError(f"{where}: {place}", expected=message, got=repr(first["input"]))

@@ -1,0 +1,140 @@
+"""`respond`: show trials to a model and bring back outcomes. Dedupe, cache, batch, resume."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from cuescope.capabilities import Executor, Model
+from cuescope.digest import digest
+from cuescope.errors import PluginError
+from cuescope.store import ResponseCache
+from cuescope.types import Outcome, Response, Trial
+
+Progressed = Callable[[int, int, int], None]
+
+
+class InProcess:
+    """The executor that is always there: the model answers in this process, batch after batch."""
+
+    def map(
+        self, build: Callable[[], Model], batches: Sequence[Sequence[Trial]]
+    ) -> Iterator[tuple[int, list[Response]]]:
+        """Each batch's index and responses, in order."""
+        model = build()
+        for index, batch in enumerate(batches):
+            yield index, model.respond(batch)
+
+
+class Unanswered(BaseException):
+    """Ends a plan at the first trials that the model would have to answer; not an error."""
+
+
+class Responder:
+    """Answers trials through cache, executor and model.
+
+    `identity` is everything about the model that enters an answer. `planning` asks nothing of
+    the model: trials are counted, and the first that are not cached raise Unanswered.
+    """
+
+    def __init__(
+        self,
+        identity: str,
+        build: Callable[[], Model],
+        cache: ResponseCache,
+        *,
+        batch_size: int,
+        executor: Executor | None = None,
+        progressed: Progressed = lambda done, total, cached: None,
+        planning: bool = False,
+    ) -> None:
+        self.identity = identity
+        self.build = build
+        self.cache = cache
+        self.batch_size = batch_size
+        self.executor = executor or InProcess()
+        self.progressed = progressed
+        self.planning = planning
+        self.trials = self.model_calls = self.cache_hits = 0
+        self._seen: set[str] = set()
+
+    def __call__(self, trials: Iterable[Trial]) -> list[Outcome]:
+        """Outcomes in the order of the trials."""
+        asked = list(trials)
+        keys = [trial_key(self.identity, trial) for trial in asked]
+        distinct = dict(zip(keys, asked, strict=True))
+        responses = self.cache.get(distinct)
+        missing = [key for key in distinct if key not in responses]
+        self._count(distinct, missing)
+        if missing:
+            if self.planning:
+                raise Unanswered
+            batches = [
+                missing[start : start + self.batch_size]
+                for start in range(0, len(missing), self.batch_size)
+            ]
+            self.progressed(len(responses), len(distinct), len(responses))
+            cached = len(responses)
+            for answered in self._answer(batches, distinct):
+                responses |= answered
+                self.progressed(len(responses), len(distinct), cached)
+        return [Outcome(trial, responses[key]) for key, trial in zip(keys, asked, strict=True)]
+
+    def _count(self, distinct: dict[str, Trial], missing: list[str]) -> None:
+        """A trial asked again within an audit counts once."""
+        fresh = distinct.keys() - self._seen
+        self._seen |= fresh
+        self.trials += len(fresh)
+        self.model_calls += len(missing)
+        self.cache_hits += len(fresh) - len(missing)
+
+    def _answer(
+        self, batches: list[list[str]], trials: dict[str, Trial]
+    ) -> Iterator[dict[str, Response]]:
+        shown = [[trials[key] for key in batch] for batch in batches]
+        since = time.perf_counter()
+        for index, responses in self.executor.map(self.build, shown):
+            check_responses(shown[index], responses)
+            answered = dict(zip(batches[index], responses, strict=True))
+            now = time.perf_counter()
+            self.cache.put(answered, self.identity, now - since)
+            since = time.perf_counter()
+            yield answered
+
+
+def check_responses(trials: Sequence[Trial], responses: Sequence[Response]) -> None:
+    """Raise PluginError unless each trial has its response, with all that it asked for."""
+    if len(responses) != len(trials):
+        raise PluginError(
+            "the model broke its contract",
+            expected=f"{len(trials)} responses",
+            got=f"{len(responses)}",
+        )
+    for trial, response in zip(trials, responses, strict=True):
+        sample = trial.sample
+        if lacking := response.missing(trial.outputs):
+            raise PluginError(
+                f"the model broke its contract on {sample.key}",
+                expected=" and ".join(sorted(trial.outputs)),
+                got=f"no {' and no '.join(lacking)}",
+            )
+        if response.logits is not None and len(response.logits) != len(sample.choices):
+            raise PluginError(
+                f"the model broke its contract on {sample.key}",
+                expected=f"{len(sample.choices)} logits, one a choice",
+                got=f"{len(response.logits)}",
+            )
+
+
+def trial_key(identity: str, trial: Trial) -> str:
+    """Digest of everything that enters the answer; labels, features and conditions do not."""
+    sample = trial.sample
+    frames = "|".join([frame.key for frame in sample.frames])
+    outputs = ",".join(sorted(trial.outputs))
+    return digest(
+        identity, frames, sample.question, _digest_once(sample.choices), trial.edit, outputs
+    )
+
+
+@lru_cache(maxsize=4096)
+def _digest_once(choices: tuple[str, ...]) -> str:
+    return digest(choices)

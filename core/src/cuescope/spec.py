@@ -1,0 +1,103 @@
+"""`NAME[:ARG]` and `key=value` from the command line -> validated options."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, Self, Union, get_args, get_origin
+
+import yaml
+from pydantic import ValidationError
+
+from cuescope.errors import UserError, nearest
+from cuescope.registry import Entry
+from cuescope.types import Options
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A plugin by name, with the argument that its options give a meaning to."""
+
+    name: str
+    arg: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """From `NAME` or `NAME:ARG`; ARG may hold colons."""
+        name, colon, arg = text.partition(":")
+        if not name or (colon and not arg):
+            raise UserError(f"'{text}' is no SPEC", expected="NAME or NAME:ARG")
+        return cls(name, arg or None)
+
+    def __str__(self) -> str:
+        return self.name if self.arg is None else f"{self.name}:{self.arg}"
+
+
+def pairs(flag: str, items: Iterable[str]) -> dict[str, str]:
+    """`["k=v", ...]` as a mapping; raises UserError for anything else, and for a repeated key."""
+    found: dict[str, str] = {}
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not equals or not key.strip():
+            raise UserError(f"{flag} {item}", expected="key=value", got=f"'{item}'")
+        if key.strip() in found:
+            raise UserError(f"{flag} {key.strip()} is given twice", remedy="Keep one of them")
+        found[key.strip()] = value
+    return found
+
+
+def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> Options:
+    """The plugin's options; raises UserError naming the option, what it takes and what came."""
+    given = dict(options)
+    help_line = f"`cuescope plugins info {entry.name}` lists the options"
+    argument = cls.Options.argument
+    if spec.arg is not None:
+        if argument is None:
+            raise UserError(f"{entry.name} takes no ARG", got=f"'{spec}'", remedy=help_line)
+        if argument in given:
+            raise UserError(
+                f"{entry.name}: {argument} is given twice",
+                got=f"'{spec.arg}' after the colon and '{given[argument]}' as an option",
+                remedy="Keep one of them",
+            )
+        given[argument] = spec.arg
+    fields = cls.Options.model_fields
+    for name, value in given.items():
+        if name in fields and isinstance(value, str):
+            given[name] = _structured(value, fields[name].annotation)
+    try:
+        return cls.Options(**given)  # type: ignore[no-any-return]
+    except ValidationError as error:
+        first = error.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if first["type"] == "extra_forbidden":
+        raise UserError(
+            f"{entry.name} has no option '{name}'",
+            expected=f"one of {', '.join(fields)}" if fields else "no options",
+            remedy=nearest(name, fields) or help_line,
+        )
+    if first["type"] == "missing":
+        written = f"{entry.name}:ARG" if name == argument else f"{name}=VALUE"
+        raise UserError(f"{entry.name} needs '{name}'", expected=written, remedy=help_line)
+    raise UserError(
+        f"{entry.name}: option '{name}'" if name else entry.name,
+        expected=first["msg"].removeprefix("Input should be ").removeprefix("Value error, "),
+        got=repr(first["input"]) if name else None,
+        remedy=help_line,
+    )
+
+
+def _structured(text: str, annotation: Any) -> Any:
+    """A list or mapping where the option takes one ("2,3,5" or YAML); other text as it is."""
+    kinds = {get_origin(kind) or kind for kind in _alternatives(annotation)}
+    if text.startswith(("[", "{")) and kinds & {tuple, list, frozenset, set, dict, Mapping}:
+        return yaml.safe_load(text)
+    if kinds & {tuple, list, frozenset, set}:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if text == "none" and type(None) in kinds and str not in kinds:
+        return None
+    return text
+
+
+def _alternatives(annotation: Any) -> Iterable[Any]:
+    union = get_origin(annotation) in (Union, UnionType)
+    return get_args(annotation) if union else (annotation,)

@@ -1,0 +1,221 @@
+"""What outlives a process: the response cache (SQLite, WAL) and the folder of a run."""
+
+import os
+import sqlite3
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from pydantic import ValidationError
+
+from cuescope.digest import digest
+from cuescope.errors import UserError
+from cuescope.types import SCHEMA_VERSION, Occurrence, Report, Response
+
+T = TypeVar("T")
+CHUNK = 500
+PICTURED_FEATURES, PICTURES_EACH = 40, 24
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS responses
+    (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB);
+CREATE TABLE IF NOT EXISTS pace (model TEXT PRIMARY KEY, calls INTEGER, seconds REAL);
+"""
+
+
+class ResponseCache:
+    """Responses by trial key, shared by every audit of this user; `path` None keeps nothing.
+
+    A batch is one transaction, so a kill loses the batch in flight and no more. Arrays are raw
+    little-endian float32: a replayed response equals the answered one bit by bit.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._connection = self._open()
+
+    def get(self, keys: Iterable[str]) -> dict[str, Response]:
+        """The cached ones among `keys`."""
+        found: dict[str, Response] = {}
+        remaining = iter(keys)
+        while chunk := list(islice(remaining, CHUNK)):
+            marks = ",".join("?" * len(chunk))
+            query = f"SELECT key, logits, text, embedding FROM responses WHERE key IN ({marks})"
+            for key, logits, text, embedding in self._rows(query, chunk):
+                found[key] = Response(_vector(logits), text, _vector(embedding))
+        return found
+
+    def put(self, responses: Mapping[str, Response], model: str, seconds: float) -> None:
+        """Keep a batch, and how long the model took over it."""
+        rows = [
+            (key, _blob(response.logits), response.text, _blob(response.embedding))
+            for key, response in responses.items()
+        ]
+
+        def write(connection: sqlite3.Connection) -> None:
+            with connection:
+                connection.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)", rows)
+                connection.execute(
+                    "INSERT INTO pace VALUES (?, ?, ?) ON CONFLICT (model) DO UPDATE SET "
+                    "calls = calls + excluded.calls, seconds = seconds + excluded.seconds",
+                    (model, len(rows), seconds),
+                )
+
+        self._guarded(write)
+
+    def pace(self, model: str) -> float | None:
+        """Mean seconds a call of this model has taken, None before its first."""
+        query = "SELECT seconds / calls FROM pace WHERE model = ? AND calls > 0"
+        return next((float(seconds) for (seconds,) in self._rows(query, [model])), None)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connection.close()
+
+    def _rows(self, query: str, values: Sequence[str]) -> list[Any]:
+        return self._guarded(lambda connection: connection.execute(query, values).fetchall())
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return self._connect()
+        except sqlite3.DatabaseError as error:
+            self._set_aside(error)
+            return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        if self.path is None:
+            connection = sqlite3.connect(":memory:")
+        else:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                connection = sqlite3.connect(self.path, timeout=60)
+            except (OSError, sqlite3.OperationalError) as error:
+                raise UserError(
+                    f"cannot open the response cache {self.path}",
+                    got=str(error),
+                    remedy="Set CUESCOPE_CACHE to a folder that you can write to",
+                ) from error
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(_TABLES)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _guarded(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return action(self._connection)
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            self._set_aside(error)
+            self._connection = self._connect()
+            return action(self._connection)
+
+    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
+        """Move a corrupt file away; raise UserError for trouble that is not corruption."""
+        code = getattr(error, "sqlite_errorcode", None)
+        if self.path is None or code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise UserError(
+                f"the response cache {self.path} cannot be used",
+                got=str(error),
+                remedy="Free disk space, or set CUESCOPE_CACHE to another folder",
+            ) from error
+        aside = self.path.with_name(f"{self.path.name}.corrupt-{time.time_ns()}")
+        for suffix in ("", "-wal", "-shm"):
+            part = self.path.with_name(self.path.name + suffix)
+            if part.exists():
+                part.replace(aside.with_name(aside.name + suffix))
+        warnings.warn(
+            f"the response cache was corrupt ({error}); set aside as {aside}, starting a new one",
+            stacklevel=2,
+        )
+
+
+def _blob(vector: np.ndarray | None) -> bytes | None:
+    return None if vector is None else vector.astype("<f4", copy=False).tobytes()
+
+
+def _vector(blob: bytes | None) -> np.ndarray | None:
+    return None if blob is None else np.frombuffer(blob, "<f4")
+
+
+# ------------------------------------------------------------------------------------ run folders
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; raises UserError where the folder cannot be written."""
+    data = content.encode() if isinstance(content, str) else content
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(data)
+        draft.replace(path)
+    except OSError as error:
+        raise UserError(
+            f"cannot write {path}", got=str(error), remedy="Choose another folder with --out"
+        ) from error
+
+
+class RunFolder:
+    """`report.json`, `report.html` and the pictures of one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def report_file(self) -> Path:
+        """The JSON report, there once the run is whole."""
+        return self.path / "report.json"
+
+    def save(self, report: Report, pictures: Mapping[str, bytes]) -> None:
+        """Store pictures first and the report last: a report that is there is whole."""
+        for key, jpeg in pictures.items():
+            write_atomically(self._picture(key), jpeg)
+        write_atomically(self.report_file, report.model_dump_json(indent=1))
+
+    def pictures(self, report: Report) -> dict[str, bytes]:
+        """The stored thumbnails, JPEG, by `picture_key`."""
+        keys = [picture_key(occurrence) for occurrence in pictured(report)]
+        files = {key: self._picture(key) for key in keys}
+        return {key: file.read_bytes() for key, file in files.items() if file.exists()}
+
+    def _picture(self, key: str) -> Path:
+        return self.path / "pictures" / f"{digest(key)}.jpg"
+
+
+def load_report(path: Path) -> Report:
+    """From a run folder or a report.json; raises UserError where it is none."""
+    file = path / "report.json" if path.is_dir() else path
+    if not file.is_file():
+        raise UserError(
+            f"no report at {path}",
+            expected="a run folder or a report.json",
+            remedy="`cuescope audit --out DIR` writes one",
+        )
+    try:
+        return Report.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(
+            f"{file} is no report of schema version {SCHEMA_VERSION}",
+            got=f"{'.'.join(map(str, first['loc']))}: {first['msg']}",
+            remedy="Run the audit again with this version of cuescope",
+        ) from error
+
+
+def picture_key(occurrence: Occurrence) -> str:
+    """`sample#frame`, the name of an occurrence's picture."""
+    return f"{occurrence.sample}#{occurrence.frame or 0}"
+
+
+def pictured(report: Report) -> Sequence[Occurrence]:
+    """The occurrences that a report shows: the strongest of the best-ranked features."""
+    rank = {key: place for place, key in enumerate(dict.fromkeys(s.feature for s in report.scores))}
+    ranked = sorted(report.features, key=lambda feature: rank.get(feature.key, len(rank)))
+    return [o for f in ranked[:PICTURED_FEATURES] for o in f.occurrences[:PICTURES_EACH]]

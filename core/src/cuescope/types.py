@@ -1,0 +1,365 @@
+"""The words of cuescope: the values that cross a boundary. Frozen, strict, free of torch."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+
+from cuescope.digest import digest
+
+SCHEMA_VERSION: Literal[1] = 1
+Output = Literal["logits", "text", "embedding"]
+Verdict = Literal["supported", "refuted", "inconclusive"]
+
+
+class Value(BaseModel):
+    """Base of every word: immutable, and an unknown field is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class Options(Value):
+    """Options of a plugin: subclass it, one typed field with a default and description each.
+
+    `argument` names the field that takes ARG of `NAME:ARG` on the command line.
+    """
+
+    argument: ClassVar[str | None] = None
+
+
+# ------------------------------------------------------------------------------- what is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One image, loaded when asked for.
+
+    `key` is a content digest: equal keys mean equal pixels. `loader` takes nothing and returns
+    the RGB image; it must be picklable, so use a module-level function with `functools.partial`.
+    """
+
+    key: str
+    loader: Callable[[], Image.Image]
+
+    def load(self) -> Image.Image:
+        """The image, mode RGB, (width, height) in pixels, origin top left."""
+        return self.loader()
+
+    @classmethod
+    def from_array(cls, pixels: np.ndarray) -> Self:
+        """From uint8 pixels of shape (row, col, 3)."""
+        if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3:
+            raise ValueError(
+                f"expected uint8 pixels of shape (row, col, 3), "
+                f"got {pixels.dtype} of shape {pixels.shape}"
+            )
+        return cls(digest(pixels), partial(Image.fromarray, pixels))
+
+    @classmethod
+    def from_file(cls, path: Path) -> Self:
+        """From an image file; the key is the digest of its bytes."""
+        return cls(digest(path.read_bytes()), partial(_open_rgb, path))
+
+    def derive(self, operation: str, function: Callable[[Image.Image], Image.Image]) -> "Frame":
+        """The frame after `function`; `operation` names it with all its parameters."""
+        return Frame(digest(self.key, operation), partial(_load_and_apply, self, function))
+
+
+def _open_rgb(path: Path) -> Image.Image:
+    with Image.open(BytesIO(path.read_bytes())) as image:
+        return image.convert("RGB")
+
+
+def _load_and_apply(
+    frame: Frame, function: Callable[[Image.Image], Image.Image]
+) -> Image.Image:
+    return function(frame.load())
+
+
+class Sample(Value):
+    """One example of a data set.
+
+    `choices` is the closed label or answer set, `label` the right choice. `annotations` may hold
+    anything else known of the sample; the key "cues" is the answer sheet of planted or annotated
+    cues (`{cue name: (present in frame 0, ...)}`) and is hidden from a method until `verify`.
+    """
+
+    key: str
+    frames: tuple[Frame, ...] = Field(min_length=1)
+    question: str | None = None
+    choices: tuple[str, ...] = ()
+    label: str | None = None
+    annotations: Mapping[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _label_is_a_choice(self) -> Self:
+        if self.label is not None and self.choices and self.label not in self.choices:
+            raise ValueError(f"label {self.label!r} is none of the choices")
+        return self
+
+    def showing(self, frames: tuple[Frame, ...], suffix: str) -> "Sample":
+        """The same example with other frames; `suffix` tells its key from the original's."""
+        return self.model_copy(update={"frames": frames, "key": f"{self.key}/{suffix}"})
+
+    def static(self, frame: int) -> "Sample":
+        """The still clip: one frame repeated to the sequence's own length (TRoVe, section 3.2)."""
+        return self.showing((self.frames[frame],) * len(self.frames), f"static-{frame}")
+
+
+# ------------------------------------------------------------------ what is changed in the model
+
+
+class HideTokens(Value):
+    """The visual tokens under a mask are absent from every layer."""
+
+    kind: Literal["hide-tokens"] = "hide-tokens"
+    shape: tuple[int, int, int]
+    bits: bytes
+
+    @classmethod
+    def under(cls, mask: np.ndarray) -> Self:
+        """From a boolean mask (frame, row, col); True is hidden."""
+        if mask.dtype != bool or mask.ndim != 3:
+            raise ValueError(
+                f"expected a bool mask (frame, row, col), got {mask.dtype} of shape {mask.shape}"
+            )
+        frames, rows, cols = mask.shape
+        return cls(shape=(frames, rows, cols), bits=np.packbits(mask).tobytes())
+
+    @property
+    def mask(self) -> np.ndarray:
+        """The boolean mask (frame, row, col)."""
+        flat = np.unpackbits(np.frombuffer(self.bits, np.uint8), count=int(np.prod(self.shape)))
+        return flat.reshape(self.shape).astype(bool)
+
+
+class AverageAttention(Value):
+    """Row-wise average of attention quadrants (QUAG); `layers` None means every layer."""
+
+    kind: Literal["average-attention"] = "average-attention"
+    quadrants: frozenset[Literal["VV", "VT", "TV", "TT"]]
+    layers: tuple[int, ...] | None = None
+
+
+class AverageTokens(Value):
+    """Keys and values of a modality averaged before projection (QUAG-attention)."""
+
+    kind: Literal["average-tokens"] = "average-tokens"
+    modalities: frozenset[Literal["video", "text"]]
+
+
+Edit = Annotated[HideTokens | AverageAttention | AverageTokens, Field(discriminator="kind")]
+
+
+class Trial(Value):
+    """Show `sample`, perhaps with `edit` inside the model, and ask for `outputs`.
+
+    `feature` and `condition` say what the trial is for; they never reach the cache key, and a
+    model must not read them, nor the sample's label and annotations.
+    """
+
+    sample: Sample
+    edit: Edit | None = None
+    feature: str | None = None
+    condition: str = "baseline"
+    outputs: frozenset[Output] = frozenset({"logits"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Response:
+    """What the model said: float32 `logits` (choice), `text`, float32 `embedding` (dim)."""
+
+    logits: np.ndarray | None = None
+    text: str | None = None
+    embedding: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("logits", "embedding"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            vector = np.asarray(value, dtype=np.float32)
+            if vector.ndim != 1 or not np.isfinite(vector).all():
+                raise ValueError(f"{name}: expected one finite vector, got shape {vector.shape}")
+            object.__setattr__(self, name, vector)
+
+    @property
+    def prediction(self) -> int | None:
+        """Index of the choice with the highest logit; the first of equals."""
+        return None if self.logits is None else int(self.logits.argmax())
+
+    def missing(self, wanted: frozenset[Output]) -> list[Output]:
+        """The wanted outputs that are not here."""
+        return [output for output in sorted(wanted) if getattr(self, output) is None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """A trial with its response."""
+
+    trial: Trial
+    response: Response
+
+    @property
+    def prediction(self) -> str | None:
+        """The predicted choice, or the text where the model chose none."""
+        index = self.response.prediction
+        return self.response.text if index is None else self.trial.sample.choices[index]
+
+    def correct(self, top_k: int = 1) -> bool:
+        """Whether the label is among the `top_k` choices with the highest logits."""
+        sample, logits = self.trial.sample, self.response.logits
+        if logits is None:
+            return self.response.text == sample.label
+        best = np.argsort(-logits, kind="stable")[:top_k]
+        return any(sample.choices[index] == sample.label for index in best)
+
+
+# ---------------------------------------------------------------------------- what is concluded
+
+
+class Occurrence(Value):
+    """Where a feature occurs: a sample, one of its frames, a box (x0, y0, x1, y1) in pixels."""
+
+    sample: str
+    frame: int | None = None
+    region: tuple[float, float, float, float] | None = None
+    strength: FiniteFloat = 1.0
+
+
+class Feature(Value):
+    """A candidate cue. `occurrences` come strongest first; the first one stands for it."""
+
+    key: str
+    kind: str
+    name: str | None = None
+    occurrences: tuple[Occurrence, ...] = ()
+
+
+class Metric(Value):
+    """A kind of score: a short `title`, and its `meaning` to someone who has not read the paper."""
+
+    name: str
+    title: str
+    meaning: str
+
+
+class Score(Value):
+    """A figure for a feature and label; what is missing is None, never NaN.
+
+    `low` and `high` bound the interval, `n` counts the samples with the feature, `p_value` and
+    `q_value` (corrected for all that was tried) belong to the null of no effect. `finding` says
+    that it passes the method's rule, and `statement` says it in words, with `{feature}` for the
+    feature's name.
+    """
+
+    feature: str
+    label: str | None
+    metric: str
+    value: FiniteFloat | None
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    n: int | None = None
+    p_value: FiniteFloat | None = None
+    q_value: FiniteFloat | None = None
+    finding: bool = False
+    statement: str | None = None
+
+
+class Evidence(Value):
+    """A check of the findings: what was tested, the figure against its threshold, the verdict.
+
+    `name` is given where the check found words for `feature`.
+    """
+
+    check: str
+    verdict: Verdict
+    detail: str
+    value: FiniteFloat | None = None
+    threshold: FiniteFloat | None = None
+    n: int | None = None
+    feature: str | None = None
+    label: str | None = None
+    name: str | None = None
+
+
+class PluginStamp(Value):
+    """One plugin of an audit, exactly enough to build it again."""
+
+    spec: str
+    options: dict[str, Any]
+    dist: str
+    version: str
+    fingerprint: str | None = None
+    facts: dict[str, str] = {}
+
+
+class Cost(Value):
+    """What the audit took."""
+
+    trials: int
+    model_calls: int
+    cache_hits: int
+    seconds: float
+
+
+class Provenance(Value):
+    """Where a report comes from."""
+
+    method: PluginStamp
+    model: PluginStamp
+    data: PluginStamp
+    tools: dict[str, PluginStamp] = {}
+    verifiers: tuple[PluginStamp, ...] = ()
+    seed: int
+    limit: int | None
+    samples: int
+    labels: tuple[str, ...]
+    device: str
+    dtype: str
+    versions: dict[str, str]
+    command: str
+    started: str
+
+
+class Report(Value):
+    """The result of one audit. Scores come ranked; the first metric is the headline."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    title: str
+    metrics: tuple[Metric, ...]
+    notes: dict[str, str]
+    features: tuple[Feature, ...]
+    scores: tuple[Score, ...]
+    evidence: tuple[Evidence, ...]
+    provenance: Provenance
+    cost: Cost
+
+    @cached_property
+    def hash(self) -> str:
+        """Digest of what was asked and found; time, machine and cache have no part in it."""
+        asked = self.provenance
+        stamps = [asked.method, asked.model, asked.data, *asked.tools.values(), *asked.verifiers]
+        return digest(
+            [(s.spec.partition(":")[0], s.version, s.fingerprint) for s in stamps],
+            asked.method.options, asked.seed, asked.limit,
+            self.notes, self.features, self.scores, self.evidence,
+        )  # fmt: skip
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Feature key -> words for it: those a check found, else the feature's own, else the key."""
+        own = {feature.key: feature.name or feature.key for feature in self.features}
+        found = {e.feature: e.name for e in self.evidence if e.feature and e.name}
+        return own | found
+
+    @cached_property
+    def findings(self) -> tuple[Score, ...]:
+        """The headline scores that pass the method's rule, strongest first."""
+        return tuple(score for score in self.scores if score.finding)

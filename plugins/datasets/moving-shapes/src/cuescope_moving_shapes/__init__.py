@@ -1,0 +1,169 @@
+"""The synthetic benchmark of TRoVe: moving discs with a planted static cue.
+
+TRoVe section 4.1 and appendix A (Varma et al., 2025). Left open there and decided here: colours are
+pure, edges are hard, speed is constant within a sequence, the classes are balanced, and see
+`motion.trajectories` for positions and `cues.cue_error_rate` for the share of the cue.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import cuescope_sdk as sdk
+from cuescope_sdk import Plugin, Sample, UserError, digest, nearest
+from pydantic import BeforeValidator, Field, model_validator
+
+from cuescope_moving_shapes.cues import CUES, cramers_v, cue_counts
+from cuescope_moving_shapes.drawing import DRAWING_VERSION, frame
+from cuescope_moving_shapes.generator import generate
+from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH, SPLITS
+
+LENGTHS = (2, 3, 5, 10)
+
+
+def _one_of(option: str, *values: str | int) -> BeforeValidator:
+    """Take one of the values, also written as text; a typo is told with the nearest."""
+    known = {str(value): value for value in values}
+
+    def check(value: object) -> str | int:
+        if str(value) not in known:
+            raise UserError(
+                f"moving-shapes: {option}",
+                expected=", ".join(known),
+                got=f"'{value}'",
+                remedy=nearest(str(value), known),
+            )
+        return known[str(value)]
+
+    return BeforeValidator(check)
+
+
+class Options(sdk.Options):
+    """Options of moving-shapes."""
+
+    argument: ClassVar[str | None] = "cue"
+
+    cue: Annotated[
+        Literal["background", "object", "attribute", "none"], _one_of("cue", *CUES, "none")
+    ] = Field("background", description="what goes with 'moving south'; none plants nothing")
+    length: Annotated[Literal[2, 3, 5, 10], _one_of("length", *LENGTHS)] = Field(
+        5, description="frames of a sequence"
+    )
+    cue_frames: int | None = Field(
+        None, ge=1, description="contiguous frames that show the cue; three fifths if not given"
+    )
+    cramers_v: float = Field(
+        0.9, gt=0, lt=1, description="association of the cue with 'moving south'"
+    )
+    split: Annotated[Literal["train", "val", "test"], _one_of("split", *SPLITS)] = Field(
+        "val", description="which split to show"
+    )
+    train: int = Field(4000, ge=4, description="sequences for training")
+    val: int = Field(4000, ge=4, description="sequences for validation and audit")
+    test: int = Field(2000, ge=4, description="sequences held out")
+    seed: int = Field(0, ge=0, description="another seed, another draw")
+
+    @property
+    def size(self) -> int:
+        """Sequences of the chosen split."""
+        return {"train": self.train, "val": self.val, "test": self.test}[self.split]
+
+    @property
+    def window(self) -> int:
+        """Frames that show the cue in a sequence that bears it."""
+        return self.cue_frames or -(-3 * self.length // 5)
+
+    @model_validator(mode="after")
+    def _cue_fits(self) -> Self:
+        if self.window > self.length:
+            raise UserError(
+                "moving-shapes: cue_frames",
+                expected=f"at most length={self.length}",
+                got=str(self.cue_frames),
+            )
+        return self
+
+
+class MovingShapes(Plugin):
+    """Sequences of a disc going north, south, east or west; a static cue goes with south.
+
+    `cue_rates` is the realised P(cue | label), `cramers_v` the realised association (None where
+    nothing is planted).
+    """
+
+    Options: ClassVar[type[sdk.Options]] = Options
+    labels: tuple[str, ...] = DIRECTIONS
+
+    def __init__(self, options: Options, context: Any) -> None:
+        super().__init__(options, context)
+        _check_size(options)
+        self.options: Options = options
+        self.cue = CUES.get(options.cue)
+        self.sequences = generate(
+            options.size,
+            options.length,
+            options.split,
+            options.seed,
+            options.cue,
+            options.window,
+            options.cramers_v,
+        )
+        bears, direction = self.sequences.cue.any(axis=1), self.sequences.direction
+        self.cue_rates = {
+            label: float(bears[direction == index].mean()) for index, label in enumerate(DIRECTIONS)
+        }
+        self.cramers_v = cramers_v(bears, direction == SOUTH) if self.cue else None
+        self.fingerprint = digest(
+            "moving-shapes", DRAWING_VERSION, options.split, self.cue,
+            self.sequences.direction, self.sequences.parameters, self.sequences.cue,
+        )  # fmt: skip
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a report says of this data."""
+        options = self.options
+        facts = {"sequences": f"{options.size} of {options.length} frames, split {options.split}"}
+        if self.cramers_v is None:
+            return facts | {"cue": "none"}
+        bears = self.sequences.cue.any(axis=1)
+        other = bears[self.sequences.direction != SOUTH].mean()
+        return facts | {
+            "cue": f"{self.cue} in {options.window} of {options.length} frames of "
+            f"{self.cue_rates[DIRECTIONS[SOUTH]]:.1%} of '{DIRECTIONS[SOUTH]}' and "
+            f"{other:.1%} of the other sequences",
+            "Cramer's V": f"{self.cramers_v:.3f} (asked {options.cramers_v:g})",
+        }
+
+    def __len__(self) -> int:
+        return len(self.sequences.direction)
+
+    def __getitem__(self, index: int) -> Sample:
+        index = range(len(self))[index]
+        cues = {} if self.cue is None else {self.cue: tuple(self.sequences.cue[index].tolist())}
+        return Sample(
+            key=f"{self.options.split}-{index:05d}",
+            frames=tuple(map(frame, self.sequences.parameters[index])),
+            choices=DIRECTIONS,
+            label=DIRECTIONS[self.sequences.direction[index]],
+            annotations={"split": self.options.split, "cues": cues},
+        )
+
+    def split(self, name: str) -> "MovingShapes":
+        """The same options on "train", "val" or "test"; no trajectory is in two of them."""
+        options = Options.model_validate(self.options.model_dump() | {"split": name})
+        return MovingShapes(options, self.context)
+
+
+def _check_size(options: Options) -> None:
+    """Every class must show the cue at least once, or there is nothing to find."""
+    if options.cue == "none":
+        return
+    south = len(range(SOUTH, options.size, len(DIRECTIONS)))
+    others = len(DIRECTIONS) - 1
+    bearing, lying = cue_counts(options.cramers_v, south, options.size - south)
+    if lying < others or bearing == 0:
+        raise UserError(
+            f"moving-shapes: {options.split}={options.size} is too small for "
+            f"cramers_v={options.cramers_v:g}",
+            expected=f"a cue-bearing sequence in each of the {others} other classes",
+            got=str(lying),
+            remedy=f"Ask for more sequences (-D {options.split}=...) or a lower cramers_v.",
+        )

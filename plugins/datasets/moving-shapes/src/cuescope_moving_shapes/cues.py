@@ -1,0 +1,100 @@
+"""Which frames show the cue: as often as the asked Cramer's V with "moving south" wants."""
+
+from itertools import product
+from math import sqrt
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from cuescope_moving_shapes.drawing import DISC, SIZE, SQUARE
+from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
+
+CUES = {"background": "red background", "object": "red square", "attribute": "red disc"}
+
+
+def cramers_v(cue: Bool[np.ndarray, " sample"], south: Bool[np.ndarray, " sample"]) -> float:
+    """Cramer's V of two yes-or-no variables: |phi|; 0 where one of them never varies."""
+    return _phi(int((cue & south).sum()), int((cue & ~south).sum()), int(south.sum()), len(cue))
+
+
+def cue_error_rate(asked: float, south_share: float) -> float:
+    """The rate e at which the cue lies: P(cue | south) = 1 - e, P(cue | other) = e.
+
+    Many pairs of rates give one Cramer's V. Lying equally often on both sides keeps cue-bearing
+    sequences of the other classes (what a biased model gets wrong) and sequences going south
+    without the cue (the control), both scarce but present. With s the share of south, solving
+    V^2 = (1 - 2e)^2 s (1 - s) / (m (1 - m)), m = P(cue) = s (1 - e) + (1 - s) e, gives
+    (1 - 2e)^2 = V^2 / (4 s (1 - s) + V^2 (1 - 2s)^2).
+    """
+    truth = asked / sqrt(
+        4 * south_share * (1 - south_share) + asked**2 * (1 - 2 * south_share) ** 2
+    )
+    return (1 - truth) / 2
+
+
+def cue_counts(asked: float, south: int, other: int) -> tuple[int, int]:
+    """How many sequences of south and of all others bear the cue, V as near to `asked` as can be.
+
+    `south` and `other` count the sequences. Only the counts next to the exact rates are tried.
+    """
+    rate = cue_error_rate(asked, south / (south + other))
+    bearing, lying = round(south * (1 - rate)), round(other * rate)
+    near = product(_around(bearing, south), _around(lying, other))
+    return min(near, key=lambda pair: abs(_phi(*pair, south, south + other) - asked))
+
+
+def plant(
+    rng: np.random.Generator,
+    direction: Int[np.ndarray, " sample"],
+    asked: float,
+    length: int,
+    cue_frames: int,
+) -> Bool[np.ndarray, "sample frame"]:
+    """Cue presence: `cue_frames` contiguous frames, at a random place, of the chosen sequences.
+
+    The cue-bearing sequences of the other classes are shared out evenly among these classes.
+    """
+    members = [np.flatnonzero(direction == index) for index in range(len(DIRECTIONS))]
+    south = len(members[SOUTH])
+    bearing, lying = cue_counts(asked, south, len(direction) - south)
+    shares = iter(len(part) for part in np.array_split(np.arange(lying), len(DIRECTIONS) - 1))
+    chosen = np.concatenate(
+        [
+            rng.choice(members[index], bearing if index == SOUTH else next(shares), replace=False)
+            for index in range(len(DIRECTIONS))
+        ]
+    )
+    first = rng.integers(length - cue_frames + 1, size=len(chosen))
+    shown = np.zeros((len(direction), length), bool)
+    shown[chosen[:, None], first[:, None] + np.arange(cue_frames)] = True
+    return shown
+
+
+def square_positions(
+    rng: np.random.Generator, disc: Int[np.ndarray, "frame 2"]
+) -> Int[np.ndarray, "frame 2"]:
+    """Row and column of a square's corner in each frame, uniform over the places clear of the disc.
+
+    Clear of its bounding box, that is. `disc` is the corner of that box, pixels.
+    """
+    corner = rng.integers(SIZE - SQUARE + 1, size=disc.shape)
+    while (clash := _boxes_overlap(corner, disc)).any():
+        corner[clash] = rng.integers(SIZE - SQUARE + 1, size=(int(clash.sum()), 2))
+    return corner
+
+
+def _boxes_overlap(
+    square: Int[np.ndarray, "frame 2"], disc: Int[np.ndarray, "frame 2"]
+) -> Bool[np.ndarray, " frame"]:
+    return ((square < disc + DISC) & (disc < square + SQUARE)).all(axis=1)
+
+
+def _around(count: int, most: int) -> range:
+    return range(max(0, count - 1), min(most, count + 1) + 1)
+
+
+def _phi(cue_south: int, cue_other: int, south: int, total: int) -> float:
+    """|phi| of the 2x2 table: cue-bearing sequences of south and of others, and the totals."""
+    cue = cue_south + cue_other
+    spread = cue * (total - cue) * south * (total - south)
+    return abs(cue_south * total - cue * south) / sqrt(spread) if spread else 0.0

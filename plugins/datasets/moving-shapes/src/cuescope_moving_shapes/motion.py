@@ -1,0 +1,69 @@
+"""Where the disc is: trajectories whose single frames do not tell the direction."""
+
+import numpy as np
+from cuescope_sdk import generator
+from jaxtyping import Int
+
+from cuescope_moving_shapes.drawing import DISC, SIZE
+
+DIRECTIONS = ("moving north", "moving south", "moving east", "moving west")
+NORTH, SOUTH, EAST, WEST = range(4)
+SPLITS = ("train", "val", "test")
+SPLIT_SHARES = (0.5, 0.25, 0.25)
+
+TRAVEL = (8, 18)  # px, least and greatest way from the first frame to the last
+POSITIONS = SIZE - DISC + 1  # places of the disc along one axis
+
+
+def speeds(length: int) -> tuple[int, int]:
+    """Least and greatest step in pixels a frame for which the whole way is within `TRAVEL`."""
+    least, greatest = TRAVEL
+    return max(1, -(-least // (length - 1))), greatest // (length - 1)
+
+
+def trajectories(
+    direction: Int[np.ndarray, " sample"], length: int, split: str, seed: int
+) -> Int[np.ndarray, "sample frame 2"]:
+    """Row and column of the disc's corner (pixels, origin top left) in every frame.
+
+    The disc goes straight at a constant random speed from a random start and stays inside. Its
+    constant coordinate is that of a random frame of another, independent trajectory, so the
+    position in a frame picked at random has one and the same distribution for all four
+    directions: without knowing which frame it is, a still picture tells nothing. Knowing it, no
+    more than the unavoidable remains (going south, one starts further north).
+
+    Every trajectory belongs to one split alone, by a random partition under `seed`.
+    """
+    rng = generator(seed, "moving-shapes", "trajectories", split, str(length))
+    owner = _owners(length, seed)
+    drawn = _draw(rng, len(direction), length)
+    while (stray := owner[direction, *drawn] != SPLITS.index(split)).any():
+        drawn[:, stray] = _draw(rng, int(stray.sum()), length)
+    speed, start, constant = drawn
+    along = start[:, None] + np.arange(length) * speed[:, None]
+    along = np.where(np.isin(direction, (NORTH, WEST))[:, None], along[:, ::-1], along)
+    across = np.broadcast_to(constant[:, None], along.shape)
+    vertical = np.isin(direction, (NORTH, SOUTH))[:, None]
+    return np.stack([np.where(vertical, along, across), np.where(vertical, across, along)], -1)
+
+
+def _draw(rng: np.random.Generator, count: int, length: int) -> Int[np.ndarray, "3 sample"]:
+    """Speed, the lesser end of the way, and the constant coordinate of `count` trajectories."""
+    speed, start = _way(rng, count, length)
+    other_speed, other_start = _way(rng, count, length)
+    return np.stack([speed, start, other_start + rng.integers(length, size=count) * other_speed])
+
+
+def _way(
+    rng: np.random.Generator, count: int, length: int
+) -> tuple[Int[np.ndarray, " sample"], Int[np.ndarray, " sample"]]:
+    least, greatest = speeds(length)
+    speed = rng.integers(least, greatest, size=count, endpoint=True)
+    return speed, rng.integers(POSITIONS - (length - 1) * speed)
+
+
+def _owners(length: int, seed: int) -> Int[np.ndarray, "direction speed start constant"]:
+    """Which split owns each trajectory."""
+    rng = generator(seed, "moving-shapes", "partition", str(length))
+    shape = (len(DIRECTIONS), speeds(length)[1] + 1, POSITIONS, POSITIONS)
+    return rng.choice(len(SPLITS), size=shape, p=SPLIT_SHARES)

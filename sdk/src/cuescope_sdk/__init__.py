@@ -1,0 +1,62 @@
+"""The one import of a plugin author: the words of cuescope, its hooks, and its Protocols."""
+
+from cuescope.capabilities import (
+    Bench,
+    Capabilities,
+    Dataset,
+    Detection,
+    Detector,
+    EmbedsText,
+    Executor,
+    HasSplits,
+    ImageEditor,
+    Method,
+    Model,
+    Plugin,
+    Proposer,
+    Requirements,
+    Segmenter,
+    SentenceEncoder,
+    Table,
+    TextGenerator,
+)
+from cuescope.context import Context
+from cuescope.digest import digest
+from cuescope.audit import Audit
+from cuescope.errors import BadDataError, PluginError, UserError, nearest
+from cuescope.hookspecs import hookimpl
+from cuescope.seeds import derive, generator
+from cuescope.types import (
+    AverageAttention,
+    AverageTokens,
+    Edit,
+    Evidence,
+    Feature,
+    Frame,
+    HideTokens,
+    Metric,
+    Occurrence,
+    Options,
+    Outcome,
+    Output,
+    Report,
+    Response,
+    Sample,
+    Score,
+    Trial,
+    Verdict,
+)
+
+__all__ = [
+    # the words
+    "Frame", "Sample", "Edit", "HideTokens", "AverageAttention", "AverageTokens",
+    "Trial", "Response", "Outcome", "Output",
+    "Feature", "Occurrence", "Metric", "Score", "Evidence", "Verdict", "Report",
+    # plugins
+    "Plugin", "Options", "Context", "Audit", "hookimpl",
+    "Method", "Model", "Dataset", "Capabilities", "Requirements",
+    "Detector", "Detection", "Segmenter", "TextGenerator", "SentenceEncoder", "ImageEditor",
+    "Proposer", "Executor", "Bench", "Table", "HasSplits", "EmbedsText",
+    # errors, digests, seeds
+    "UserError", "PluginError", "BadDataError", "nearest", "digest", "generator", "derive",
+]  # fmt: skip

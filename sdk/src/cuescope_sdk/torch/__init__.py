@@ -1,0 +1,1 @@
+"""Torch helpers shared by model plugins; needs `cuescope-sdk[torch]`."""

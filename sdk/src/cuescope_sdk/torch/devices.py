@@ -1,0 +1,61 @@
+"""Devices and dtypes by name, refused in words when they are misspelt or not there."""
+
+import torch
+from cuescope.errors import UserError, nearest
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+DTYPES = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+}
+
+
+def resolve_device(name: str) -> torch.device:
+    """The device `name` stands for; "auto" takes CUDA, then MPS, then the CPU.
+
+    Raises UserError for a name that is no device and for a device this machine has not.
+    """
+    if name == "auto":
+        return _best_device()
+    kind, _, index = name.partition(":")
+    if kind not in DEVICES or (index and not index.isdecimal()):
+        raise UserError(
+            f"unknown device '{name}'",
+            expected=f"one of {', '.join(DEVICES)}, or cuda:1 and so on",
+            remedy=nearest(kind, DEVICES),
+        )
+    count = _device_count(kind)
+    if int(index or 0) >= count:
+        raise UserError(
+            f"device '{name}' is not available",
+            expected="a device of this machine",
+            got=f"{count} {kind} device{'' if count == 1 else 's'}",
+            remedy="Use --device auto or --device cpu.",
+        )
+    return torch.device(name)
+
+
+def resolve_dtype(name: str) -> torch.dtype:
+    """The floating dtype `name` stands for; raises UserError for any other name."""
+    if name not in DTYPES:
+        raise UserError(
+            f"unknown dtype '{name}'",
+            expected=f"one of {', '.join(DTYPES)}",
+            remedy=nearest(name, DTYPES),
+        )
+    return DTYPES[name]
+
+
+def _best_device() -> torch.device:
+    return torch.device(next(kind for kind in ("cuda", "mps", "cpu") if _device_count(kind)))
+
+
+def _device_count(kind: str) -> int:
+    match kind:
+        case "cuda":
+            return torch.cuda.device_count() if torch.cuda.is_available() else 0
+        case "mps":
+            return int(torch.backends.mps.is_available())
+        case _:
+            return 1
