@@ -109,9 +109,7 @@ class Detection(Value):
 class Detector(Protocol):
     """Finds named things."""
 
-    def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
-    ) -> list[tuple[Detection, ...]]:
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame."""
         ...
 

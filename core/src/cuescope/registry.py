@@ -193,7 +193,7 @@ def _import(entry: Entry) -> Any:
         raise TypeError(f"{entry.target} is a {type(loaded).__name__}, expected a class")
     options = getattr(loaded, "Options", None)
     if not (isclass(options) and issubclass(options, Options)):
-        raise TypeError(f"{entry.target}.Options is missing, or no subclass of cuescope_sdk.Options")
+        raise TypeError(f"{entry.target}.Options is no subclass of cuescope_sdk.Options")
     for any_of in MEMBERS[entry.kind]:
         if not any(hasattr(loaded, member) for member in any_of):
             raise TypeError(f"{entry.target} lacks {' or '.join(any_of)}, which a {entry.kind} has")
@@ -205,7 +205,7 @@ def _problem_of(entry: Entry, error: BaseException) -> Problem:
     if isinstance(error, ModuleNotFoundError) and error.name:
         return Problem(reason, f"pip install {error.name.partition('.')[0]}")
     if isinstance(error, TypeError):
-        return Problem(reason, f"tell the authors of {entry.dist}: `cuescope plugins check` says more")
+        return Problem(reason, f"tell the authors of {entry.dist}, or mend the entry point")
     return Problem(reason, f"pip install --upgrade --force-reinstall {entry.dist}")
 
 

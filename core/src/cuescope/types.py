@@ -76,9 +76,7 @@ def _open_rgb(path: Path) -> Image.Image:
         return image.convert("RGB")
 
 
-def _load_and_apply(
-    frame: Frame, function: Callable[[Image.Image], Image.Image]
-) -> Image.Image:
+def _load_and_apply(frame: Frame, function: Callable[[Image.Image], Image.Image]) -> Image.Image:
     return function(frame.load())
 
 
@@ -354,7 +352,7 @@ class Report(Value):
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Feature key -> words for it: those a check found, else the feature's own, else the key."""
+        """Feature key -> words: those that a check found, else the feature's own, else the key."""
         own = {feature.key: feature.name or feature.key for feature in self.features}
         found = {e.feature: e.name for e in self.evidence if e.feature and e.name}
         return own | found
@@ -363,3 +361,8 @@ class Report(Value):
     def findings(self) -> tuple[Score, ...]:
         """The headline scores that pass the method's rule, strongest first."""
         return tuple(score for score in self.scores if score.finding)
+
+    def sentence(self, score: Score) -> str | None:
+        """The statement of a score with the feature's name in its place."""
+        statement = score.statement
+        return statement and statement.replace("{feature}", self.names[score.feature])

@@ -1,5 +1,6 @@
 """The one import of a plugin author: the words of cuescope, its hooks, and its Protocols."""
 
+from cuescope.audit import Audit
 from cuescope.capabilities import (
     Bench,
     Capabilities,
@@ -22,7 +23,6 @@ from cuescope.capabilities import (
 )
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.audit import Audit
 from cuescope.errors import BadDataError, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
 from cuescope.seeds import derive, generator

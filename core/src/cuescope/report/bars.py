@@ -11,15 +11,23 @@ MISSING = "not measured"
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A scale that holds zero and every value of a metric; `ticks` are round numbers on it."""
+    """A scale that holds zero and every value of a metric; `ticks` are round numbers on it.
+
+    `decimals` is how many of them tell its values apart, the same for the whole metric.
+    """
 
     low: float
     high: float
     ticks: tuple[float, ...]
+    decimals: int = 2
 
     def percent(self, value: float) -> float:
         """Where a value lies, in percent of the width from the left."""
         return round(100 * (value - self.low) / (self.high - self.low), 2)
+
+    def words(self, value: float) -> str:
+        """A value of this metric, written like every other one."""
+        return _signed(round(value, self.decimals), f",.{self.decimals}f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,8 @@ def axis(values: Iterable[float]) -> Axis:
     # A value that sits on a step up to rounding error must not add another step.
     first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
     ticks = tuple(round(i * step, 12) for i in range(first, last + 1))
-    return Axis(first * step, last * step, ticks)
+    decimals = min(max(1 - math.floor(math.log10(most - least)), 0), 6)
+    return Axis(first * step, last * step, ticks, max(decimals, 2) if most - least < 10 else decimals)
 
 
 def bar(score: Score, scale: Axis) -> Bar:
@@ -63,11 +72,11 @@ def bar(score: Score, scale: Axis) -> Bar:
     zero = scale.percent(0.0)
     end = zero if score.value is None else scale.percent(score.value)
     ticks = tuple(scale.percent(tick) for tick in scale.ticks)
-    text = MISSING if score.value is None else figure(score.value)
+    text = MISSING if score.value is None else scale.words(score.value)
     if score.low is None or score.high is None:
         return Bar(text, None, zero, min(zero, end), max(zero, end), None, None, ticks)
     low, high = scale.percent(score.low), scale.percent(score.high)
-    interval = f"{figure(score.low)} to {figure(score.high)}"
+    interval = f"{scale.words(score.low)} to {scale.words(score.high)}"
     return Bar(text, interval, zero, min(zero, end), max(zero, end), low, high, ticks)
 
 
@@ -81,12 +90,8 @@ def figure(value: float | None) -> str:
         return MISSING
     size = abs(value)
     if size >= 1000:
-        text = f"{size:,.0f}"
-    elif size >= 0.01 or size == 0:
-        text = f"{size:.2f}"
-    else:
-        text = f"{size:.3g}"
-    return f"\N{MINUS SIGN}{text}" if value < 0 else text
+        return _signed(value, ",.0f")
+    return _signed(value, ".2f" if size >= 0.01 or size == 0 else ".3g")
 
 
 def p_value(value: float | None) -> str | None:
@@ -98,6 +103,12 @@ def p_value(value: float | None) -> str | None:
     if value is None:
         return None
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def _signed(value: float, form: str) -> str:
+    """The value in this format, with a true minus sign and no negative zero."""
+    text = f"{abs(value):{form}}"
+    return f"\N{MINUS SIGN}{text}" if value < 0 else text
 
 
 def _round_step(width: float) -> float:

@@ -18,6 +18,7 @@ from cuescope.types import Evidence, Feature, Metric, Occurrence, PluginStamp, R
 
 MAX_CARDS = 40
 MAX_TILES = 24
+MAX_OPEN = 3
 MAX_LABELS = 24
 
 
@@ -38,6 +39,7 @@ class Row:
     """One metric of a card: a bar on the axis that this metric has in the whole report."""
 
     metric: Metric
+    axis: Axis
     bar: Bar
     p: str | None
     q: str | None
@@ -53,6 +55,7 @@ class Card:
     key: str | None
     label: str | None
     finding: bool
+    open: bool
     bar: Bar
     rows: tuple[Row, ...]
     tiles: tuple[Tile, ...]
@@ -109,7 +112,8 @@ def make_cards(
     axes = _axes(report)
     features = {feature.key: feature for feature in report.features}
     by_place = {(s.feature, s.label, s.metric): s for s in report.scores}
-    cards = []
+    cards: list[Card] = []
+    seen: set[str] = set()
     for rank, score in enumerate(scores, start=1):
         feature = features.get(score.feature, Feature(key=score.feature, kind="unknown"))
         name = report.names.get(feature.key, feature.key)
@@ -121,6 +125,7 @@ def make_cards(
                 key=feature.key if feature.key != name else None,
                 label=score.label,
                 finding=score.finding,
+                open=rank == 1 or (score.finding and rank <= MAX_OPEN and feature.key not in seen),
                 bar=bar(score, axes[score.metric]),
                 rows=_rows(score, report.metrics, by_place, axes),
                 tiles=tiles,
@@ -128,6 +133,7 @@ def make_cards(
                 checks=tuple(e for e in report.evidence if _is_about(e, score)),
             )
         )
+        seen.add(feature.key)
     return tuple(cards)
 
 
@@ -208,7 +214,8 @@ def _rows(
         )
         if found is not None:
             p, q = p_value(found.p_value), p_value(found.q_value)
-            rows.append(Row(metric, bar(found, axes[metric.name]), p, q, found.n))
+            scale = axes[metric.name]
+            rows.append(Row(metric, scale, bar(found, scale), p, q, found.n))
     return tuple(rows)
 
 
@@ -216,11 +223,11 @@ def _axes(report: Report) -> dict[str, Axis]:
     """One axis a metric, so that bars of different features compare."""
     return {
         metric.name: axis(
-            figure
+            value
             for score in report.scores
             if score.metric == metric.name
-            for figure in (score.value, score.low, score.high)
-            if figure is not None
+            for value in (score.value, score.low, score.high)
+            if value is not None
         )
         for metric in report.metrics
     }

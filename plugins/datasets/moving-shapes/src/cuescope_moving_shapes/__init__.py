@@ -5,10 +5,9 @@ pure, edges are hard, speed is constant within a sequence, the classes are balan
 `motion.trajectories` for positions and `cues.cue_error_rate` for the share of the cue.
 """
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-import cuescope_sdk as sdk
-from cuescope_sdk import Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
 from pydantic import BeforeValidator, Field, model_validator
 
 from cuescope_moving_shapes.cues import CUES, cramers_v, cue_counts
@@ -36,8 +35,8 @@ def _one_of(option: str, *values: str | int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-class Options(sdk.Options):
-    """Options of moving-shapes."""
+class ShapesOptions(Options):
+    """What to generate."""
 
     argument: ClassVar[str | None] = "cue"
 
@@ -89,13 +88,13 @@ class MovingShapes(Plugin):
     nothing is planted).
     """
 
-    Options: ClassVar[type[sdk.Options]] = Options
+    Options: ClassVar[type[Options]] = ShapesOptions
     labels: tuple[str, ...] = DIRECTIONS
 
-    def __init__(self, options: Options, context: Any) -> None:
+    def __init__(self, options: ShapesOptions, context: Context) -> None:
         super().__init__(options, context)
         _check_size(options)
-        self.options: Options = options
+        self.options: ShapesOptions = options
         self.cue = CUES.get(options.cue)
         self.sequences = generate(
             options.size,
@@ -106,7 +105,7 @@ class MovingShapes(Plugin):
             options.window,
             options.cramers_v,
         )
-        bears, direction = self.sequences.cue.any(axis=1), self.sequences.direction
+        bears, direction = self.sequences.bears, self.sequences.direction
         self.cue_rates = {
             label: float(bears[direction == index].mean()) for index, label in enumerate(DIRECTIONS)
         }
@@ -123,8 +122,7 @@ class MovingShapes(Plugin):
         facts = {"sequences": f"{options.size} of {options.length} frames, split {options.split}"}
         if self.cramers_v is None:
             return facts | {"cue": "none"}
-        bears = self.sequences.cue.any(axis=1)
-        other = bears[self.sequences.direction != SOUTH].mean()
+        other = self.sequences.bears[self.sequences.direction != SOUTH].mean()
         return facts | {
             "cue": f"{self.cue} in {options.window} of {options.length} frames of "
             f"{self.cue_rates[DIRECTIONS[SOUTH]]:.1%} of '{DIRECTIONS[SOUTH]}' and "
@@ -148,11 +146,11 @@ class MovingShapes(Plugin):
 
     def split(self, name: str) -> "MovingShapes":
         """The same options on "train", "val" or "test"; no trajectory is in two of them."""
-        options = Options.model_validate(self.options.model_dump() | {"split": name})
+        options = ShapesOptions.model_validate(self.options.model_dump() | {"split": name})
         return MovingShapes(options, self.context)
 
 
-def _check_size(options: Options) -> None:
+def _check_size(options: ShapesOptions) -> None:
     """Every class must show the cue at least once, or there is nothing to find."""
     if options.cue == "none":
         return

@@ -40,7 +40,7 @@ def cue_counts(asked: float, south: int, other: int) -> tuple[int, int]:
     rate = cue_error_rate(asked, south / (south + other))
     bearing, lying = round(south * (1 - rate)), round(other * rate)
     near = product(_around(bearing, south), _around(lying, other))
-    return min(near, key=lambda pair: abs(_phi(*pair, south, south + other) - asked))
+    return min(near, key=lambda pair: abs(_phi(pair[0], pair[1], south, south + other) - asked))
 
 
 def plant(
@@ -86,7 +86,7 @@ def square_positions(
 def _boxes_overlap(
     square: Int[np.ndarray, "frame 2"], disc: Int[np.ndarray, "frame 2"]
 ) -> Bool[np.ndarray, " frame"]:
-    return ((square < disc + DISC) & (disc < square + SQUARE)).all(axis=1)
+    return np.asarray(((square < disc + DISC) & (disc < square + SQUARE)).all(axis=1))
 
 
 def _around(count: int, most: int) -> range:

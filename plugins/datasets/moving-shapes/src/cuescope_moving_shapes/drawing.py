@@ -12,7 +12,8 @@ DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers g
 SIZE = 60  # px, side of the picture
 DISC = 10  # px, diameter
 SQUARE = 15  # px, side
-BLACK, BLUE, RED = (0, 0, 0), (0, 0, 255), (255, 0, 0)
+PALETTE = np.array([(0, 0, 0), (0, 0, 255), (255, 0, 0)], np.uint8)
+BLACK, BLUE, RED = range(3)  # rows of PALETTE
 
 # Columns of a frame's parameters. Positions are the top left corner of the shape's bounding box
 # in pixels, origin top left; flags are 0 or 1; a frame without a square has -1 for its position.
@@ -20,26 +21,25 @@ DISC_ROW, DISC_COL, DISC_IS_RED, BACKGROUND_IS_RED, SQUARE_ROW, SQUARE_COL = ran
 PARAMETERS = 6
 
 _OFFSET = np.arange(DISC) - (DISC - 1) / 2
-# Pixels of the disc relative to its corner: those whose centre is within the radius.
-DISC_ROWS, DISC_COLS = np.nonzero(_OFFSET[:, None] ** 2 + _OFFSET**2 <= (DISC / 2) ** 2)
-_SQUARE_ROWS, _SQUARE_COLS = np.divmod(np.arange(SQUARE**2), SQUARE)
+# Pixels of the disc in its bounding box: those whose centre is within the radius.
+DISC_MASK = _OFFSET[:, None] ** 2 + _OFFSET**2 <= (DISC / 2) ** 2
+# Distance from the pixel at a shape's corner to each of its pixels, in a flattened picture.
+_DISC_PIXELS = np.flatnonzero(np.pad(DISC_MASK, ((0, 0), (0, SIZE - DISC))))
+_SQUARE_PIXELS = np.flatnonzero(np.arange(SQUARE * SIZE) % SIZE < SQUARE)
 
 
 def render(parameters: Int16[np.ndarray, "frame 6"]) -> UInt8[np.ndarray, "frame 60 60 3"]:
     """The pictures, RGB, without anti-aliasing: equal parameters, equal pixels, and no others."""
-    backgrounds = np.array([BLACK, RED], np.uint8)[parameters[:, BACKGROUND_IS_RED]]
-    pixels = np.empty((len(parameters), SIZE, SIZE, 3), np.uint8)
-    pixels[:] = backgrounds[:, None, None]
+    colour = np.zeros((len(parameters), SIZE * SIZE), np.uint8)
+    colour[parameters[:, BACKGROUND_IS_RED] == 1] = RED
     marked = np.flatnonzero(parameters[:, SQUARE_ROW] >= 0)
     if len(marked):
-        rows = parameters[marked, SQUARE_ROW, None] + _SQUARE_ROWS
-        cols = parameters[marked, SQUARE_COL, None] + _SQUARE_COLS
-        pixels[marked[:, None], rows, cols] = RED
-    discs = np.array([BLUE, RED], np.uint8)[parameters[:, DISC_IS_RED]]
-    rows = parameters[:, DISC_ROW, None] + DISC_ROWS
-    cols = parameters[:, DISC_COL, None] + DISC_COLS
-    pixels[np.arange(len(parameters))[:, None], rows, cols] = discs[:, None]
-    return pixels
+        corner = parameters[marked, SQUARE_ROW] * SIZE + parameters[marked, SQUARE_COL]
+        colour[marked[:, None], corner[:, None] + _SQUARE_PIXELS] = RED
+    corner = parameters[:, DISC_ROW] * SIZE + parameters[:, DISC_COL]
+    disc = np.where(parameters[:, DISC_IS_RED] == 1, RED, BLUE)
+    colour[np.arange(len(parameters))[:, None], corner[:, None] + _DISC_PIXELS] = disc[:, None]
+    return PALETTE.take(colour, axis=0).reshape(len(parameters), SIZE, SIZE, 3)
 
 
 def frame(parameters: Int16[np.ndarray, " 6"]) -> Frame:

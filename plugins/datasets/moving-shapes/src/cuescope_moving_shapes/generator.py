@@ -27,6 +27,11 @@ class Sequences:
     parameters: Int16[np.ndarray, "sample frame 6"]
     cue: Bool[np.ndarray, "sample frame"]
 
+    @property
+    def bears(self) -> Bool[np.ndarray, " sample"]:
+        """Whether any frame of the sequence shows the cue."""
+        return np.asarray(self.cue.any(axis=1))
+
 
 def generate(
     count: int,
@@ -64,9 +69,9 @@ def _insert(
 ) -> None:
     """Draw the cue into the frames that show it, in place."""
     if cue == "object":
-        where = np.nonzero(shown)
-        disc = parameters[*where][:, [DISC_ROW, DISC_COL]]
-        square = square_positions(rng, disc)
-        parameters[*where, SQUARE_ROW], parameters[*where, SQUARE_COL] = square.T
+        marked = parameters[shown]
+        disc = marked[:, [DISC_ROW, DISC_COL]]
+        marked[:, [SQUARE_ROW, SQUARE_COL]] = square_positions(rng, disc)
+        parameters[shown] = marked
     else:
         parameters[:, :, BACKGROUND_IS_RED if cue == "background" else DISC_IS_RED] = shown

@@ -1,0 +1,85 @@
+"""The command line. Commands import what they need when they run: `--help` stays quick."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from cuescope import __version__
+from cuescope.cli import audit, bench, compare, demo, plugins, report, run, schema
+from cuescope.cli.external import PluginCommands
+from cuescope.errors import UserError
+
+app = typer.Typer(
+    cls=PluginCommands,
+    help="Find the cues that a vision-language model is really using.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("audit")(audit.audit)
+app.command("run")(run.run)
+app.command("report")(report.report)
+app.command("compare")(compare.compare)
+app.command("bench", context_settings=bench.FREE_OPTIONS)(bench.bench)
+app.add_typer(plugins.app, name="plugins")
+app.command("schema")(schema.schema)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"cuescope {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options of every command."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; the process ends with its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    # --debug is welcome anywhere on the line
+    given = [word for word in given if word != "--debug"]
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
+    try:
+        code = app(given, prog_name="cuescope", standalone_mode=False)
+    except Exception as error:
+        if debug:
+            raise
+        code = _told(error)
+    except KeyboardInterrupt:
+        _say("stopped; what was answered is kept, the same command goes on from there")
+        code = 130
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _told(error: Exception) -> int:
+    """Tell an error in one line; the exit code."""
+    usage = getattr(error, "format_message", None)  # what typer raises for a malformed command
+    if isinstance(error, UserError) or usage:
+        _say(" ".join(str(usage() if usage else error).split()))
+        return 2
+    if isinstance(error, BrokenPipeError):
+        return 0
+    _say(f"internal error ({type(error).__name__}: {error}); `--debug` shows the traceback")
+    return 1
+
+
+def _say(line: str) -> None:
+    typer.echo(f"cuescope: {line}", err=True)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    _say(f"warning: {message}")

@@ -1,0 +1,103 @@
+"""`cuescope audit METHOD --model SPEC --data SPEC`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cuescope.cli.options import AsJson, NoCache, Observers, make_request, open_lab
+
+if TYPE_CHECKING:
+    from cuescope.lab import Lab
+    from cuescope.request import Request
+
+Pairs = list[str] | None
+
+
+def audit(
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="Method, NAME[:ARG].")],
+    model: Annotated[str, typer.Option("--model", metavar="SPEC", help="Model, NAME[:ARG].")],
+    data: Annotated[str, typer.Option("--data", metavar="SPEC", help="Data set, NAME[:ARG].")],
+    model_option: Annotated[
+        Pairs, typer.Option("-M", metavar="KEY=VALUE", help="Option of the model.")
+    ] = None,
+    data_option: Annotated[
+        Pairs, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
+    ] = None,
+    method_option: Annotated[
+        Pairs, typer.Option("-O", metavar="KEY=VALUE", help="Option of the method.")
+    ] = None,
+    tool: Annotated[
+        Pairs, typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role.")
+    ] = None,
+    verify_with: Annotated[
+        Pairs, typer.Option("--verify-with", metavar="NAME", help="Method that verifies too.")
+    ] = None,
+    executor: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="Where the model answers.")
+    ] = None,
+    observe: Observers = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = "auto",
+    dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16.")] = "float32",
+    seed: Annotated[int, typer.Option(help="Every random draw depends on it.")] = 0,
+    limit: Annotated[
+        int | None, typer.Option(help="Audit this many samples, drawn by seed.")
+    ] = None,
+    batch_size: Annotated[int, typer.Option(help="Trials a model call.")] = 64,
+    plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]")
+    ] = None,
+    no_cache: NoCache = False,
+    as_json: AsJson = False,
+) -> None:
+    """Audit one model with one method on one data set."""
+    from cuescope.spec import pairs
+
+    request = make_request(
+        method=method,
+        model=model,
+        data=data,
+        method_options=pairs("-O", method_option or ()),
+        model_options=pairs("-M", model_option or ()),
+        data_options=pairs("-D", data_option or ()),
+        tools=pairs("--tool", tool or ()),
+        verify_with=tuple(verify_with or ()),
+        executor=executor,
+        device=device,
+        dtype=dtype,
+        seed=seed,
+        limit=limit,
+        batch_size=batch_size,
+    )
+    lab = open_lab(out=out, observe=observe or (), remember=not no_cache)
+    if plan:
+        show_plan(lab, request)
+    else:
+        audit_and_show(lab, request, as_json=as_json)
+
+
+def audit_and_show(lab: "Lab", request: "Request", *, as_json: bool = False) -> None:
+    """Run a request and print its report, and where the pictures are."""
+    from cuescope.cli.terminal import out
+    from cuescope.report.terminal import show
+
+    report = lab.audit(request)
+    if as_json:
+        typer.echo(report.model_dump_json(indent=1))
+        return
+    show(report, out())
+    typer.echo(f"pictures: {lab.folder(request).path / 'report.html'}")
+
+
+def show_plan(lab: "Lab", request: "Request") -> None:
+    """Print what a request would cost."""
+    plan = lab.plan(request)
+    least = "" if plan.whole else "at least "
+    typer.echo(f"trials       {least}{plan.trials:,}")
+    typer.echo(f"cache hits   {plan.cached:,}")
+    typer.echo(f"model calls  {least}{plan.model_calls:,}")
+    pace = "unknown until this model has answered once here"
+    typer.echo(f"time         {pace if plan.seconds is None else f'{least}{plan.seconds:.0f} s'}")
+    if not plan.whole:
+        typer.echo("What comes after these trials depends on their answers.")

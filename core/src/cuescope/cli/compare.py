@@ -1,0 +1,62 @@
+"""`cuescope compare RUN RUN ...`: models or methods side by side."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cuescope.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from cuescope.types import Report, Score
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN ...", help="Run folders.")],
+    as_json: AsJson = False,
+) -> None:
+    """Compare reports label by label: the strongest cue that each found."""
+    import json
+
+    from rich.table import Table
+
+    from cuescope.cli.terminal import out
+    from cuescope.errors import UserError
+    from cuescope.store import load_report
+
+    if len(runs) < 2:
+        raise UserError("compare", expected="two runs or more", got=str(len(runs)))
+    reports = [load_report(run) for run in runs]
+    rows = comparison(reports)
+    if as_json:
+        named = [{"run": str(run), **_head(r)} for run, r in zip(runs, reports, strict=True)]
+        typer.echo(json.dumps({"runs": named, "labels": rows}, indent=1))
+        return
+    table = Table("label", box=None, padding=(0, 2, 0, 0))
+    for report in reports:
+        head = _head(report)
+        table.add_column("\n".join(head[key] for key in ("method", "model", "data")))
+    table.add_row("cues found", *[str(len(report.findings)) for report in reports])
+    for label, cells in rows.items():
+        table.add_row(label, *[cell or "-" for cell in cells])
+    out().print(table)
+
+
+def _head(report: "Report") -> dict[str, str]:
+    asked = report.provenance
+    return {"method": asked.method.spec, "model": asked.model.spec, "data": asked.data.spec}
+
+
+def comparison(reports: list["Report"]) -> dict[str, list[str | None]]:
+    """Label -> the strongest finding in each report, None where it has none."""
+    labels = dict.fromkeys(label for report in reports for label in report.provenance.labels)
+    return {label: [_strongest(report, label) for report in reports] for label in labels}
+
+
+def _strongest(report: "Report", label: str) -> str | None:
+    from cuescope.report.bars import figure
+
+    def words(score: "Score") -> str:
+        return f"{report.names[score.feature]} {figure(score.value)}"
+
+    return next((words(score) for score in report.findings if score.label == label), None)

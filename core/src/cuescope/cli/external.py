@@ -1,0 +1,54 @@
+"""Commands that other packages bring through the group `cuescope.commands`."""
+
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+
+from cuescope.registry import Entry, Registry
+
+
+class PluginCommands(TyperGroup):
+    """A group whose commands may also come from plugins: "new", or "plugins check" in `plugins`.
+
+    The entry point names a `typer.Typer`; it is imported when its command runs.
+    """
+
+    path: ClassVar[str] = ""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Own commands first, then those of plugins."""
+        return [*super().list_commands(ctx), *self._external()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command by name, own or a plugin's."""
+        own = super().get_command(ctx, cmd_name)
+        entry = self._external().get(cmd_name)
+        return own if own is not None or entry is None else _forwarding(cmd_name, entry)
+
+    def _external(self) -> dict[str, Entry]:
+        found = {}
+        for entry in Registry().of_kind("command"):
+            path, _, name = entry.name.rpartition(" ")
+            if path == self.path:
+                found[name] = entry
+        return found
+
+
+class PluginsCommands(PluginCommands):
+    """The same below `cuescope plugins`."""
+
+    path = "plugins"
+
+
+def _forwarding(name: str, entry: Entry) -> Any:
+    """A command that hands its whole line to the plugin's own."""
+    stub = typer.Typer(add_completion=False)
+    free = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+    @stub.command(name, help=f"(from {entry.dist})", context_settings=free, add_help_option=False)
+    def forward(ctx: typer.Context) -> Any:
+        loaded = Registry().load(entry)
+        return loaded(ctx.args, prog_name=f"cuescope {entry.name}", standalone_mode=False)
+
+    return typer.main.get_command(stub)

@@ -1,0 +1,52 @@
+"""Options that several commands share, and what they make."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from cuescope.lab import Lab
+    from cuescope.request import Request
+
+RUNS = Path("runs")
+
+Observers = Annotated[
+    list[str] | None,
+    typer.Option("--observe", metavar="SPEC", help="Observer plugin that follows the audit."),
+]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Neither read nor keep responses of the model.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of the report.")]
+
+
+def open_lab(
+    runs: Path = RUNS,
+    *,
+    out: Path | None = None,
+    observe: Iterable[str] = (),
+    remember: bool = True,
+) -> "Lab":
+    """A lab with progress bars and the observers asked for."""
+    from cuescope.cli.terminal import Bars
+    from cuescope.context import Context
+    from cuescope.lab import Lab
+
+    bars = Bars()
+    context = Context(progress=bars)
+    observers = [bars, *(context.build("observer", spec) for spec in observe)]
+    return Lab(context, runs, observers, remember, out=out)
+
+
+def make_request(**settings: Any) -> "Request":
+    """A request from command-line values; raises UserError for one that does not fit."""
+    from pydantic import ValidationError
+
+    from cuescope.request import Request, invalid
+
+    try:
+        return Request(**settings)
+    except ValidationError as error:
+        raise invalid("audit", error, Request.model_fields) from error

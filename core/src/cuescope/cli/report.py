@@ -1,0 +1,32 @@
+"""`cuescope report RUN`: look again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cuescope.cli.options import AsJson
+
+
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder or report.json.")],
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the page with the pictures here.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a stored report, or write its HTML."""
+    from cuescope.cli.terminal import out
+    from cuescope.report.html import render
+    from cuescope.report.terminal import show
+    from cuescope.store import RunFolder, load_report, write_atomically
+
+    stored = load_report(run)
+    if html is not None:
+        folder = RunFolder(run if run.is_dir() else run.parent)
+        write_atomically(html, render(stored, folder.pictures(stored)))
+        typer.echo(f"wrote {html}")
+    elif as_json:
+        typer.echo(stored.model_dump_json(indent=1))
+    else:
+        show(stored, out())

@@ -1,0 +1,49 @@
+"""`cuescope run FILE.yaml`: a matrix of methods, models and data sets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cuescope.cli.options import RUNS, NoCache, Observers, open_lab
+
+if TYPE_CHECKING:
+    from cuescope.types import Report
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runs.")] = RUNS,
+    again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
+    observe: Observers = None,
+    no_cache: NoCache = False,
+) -> None:
+    """Audit every model on every data set with every method; goes on where it was stopped."""
+    from rich.table import Table
+
+    from cuescope.cli import terminal
+    from cuescope.errors import UserError
+    from cuescope.request import read_matrix
+
+    requests = list(read_matrix(file).requests())
+    lab = open_lab(out, observe=observe or (), remember=not no_cache)
+    table = Table("method", "model", "data", "findings", "the strongest", box=None)
+    failed = 0
+    for place, request in enumerate(requests, 1):
+        typer.echo(f"[{place}/{len(requests)}] {request.command}", err=True)
+        try:
+            report = lab.audit(request) if again else lab.recall(request)
+        except UserError as error:
+            failed += 1
+            found, strongest = "-", f"failed: {error}"
+        else:
+            found, strongest = str(len(report.findings)), _strongest(report)
+        table.add_row(request.method, request.model, request.data, found, strongest)
+    terminal.out().print(table)
+    typer.echo(f"{len(requests) - failed} of {len(requests)} reports are in {out}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _strongest(report: "Report") -> str:
+    return report.sentence(report.findings[0]) or "" if report.findings else "no cue found"

@@ -1,0 +1,69 @@
+"""Consoles and progress bars of the command line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from cuescope.context import Advance
+from cuescope.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from cuescope.audit import Audit
+
+
+def out() -> Console:
+    """Standard output; 80 columns and no colour codes in a pipe."""
+    return Console(highlight=False)
+
+
+class Bars:
+    """Progress on standard error, shown in a terminal only. Also the observer of `respond`."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._responses: TaskID | None = None
+
+    @contextmanager
+    def __call__(self, description: str, total: int) -> Iterator[Advance]:
+        """A bar of `total` steps; yields the function that advances it."""
+        self._progress.start()
+        task = self._progress.add_task(description, total=total)
+        try:
+            yield lambda steps: self._progress.advance(task, steps)
+        finally:
+            self._remove(task)
+
+    @hookimpl
+    def responses_progressed(self, audit: "Audit", done: int, total: int) -> None:
+        """Move the bar of the model's answers."""
+        if self._responses is None:
+            self._progress.start()
+            self._responses = self._progress.add_task("asking the model", total=total)
+        self._progress.update(self._responses, completed=done, total=total)
+        if done == total:
+            self._remove(self._responses)
+            self._responses = None
+
+    def _remove(self, task: TaskID) -> None:
+        self._progress.remove_task(task)
+        if not self._progress.tasks:
+            self._progress.stop()

@@ -1,0 +1,166 @@
+"""The report in a terminal: readable at 80 columns, and without colours in a pipe."""
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from cuescope import capabilities
+from cuescope.report.bars import figure, p_value
+from cuescope.types import Cost, Evidence, Report, Score
+
+MAX_ROWS = 10
+VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
+
+
+def show(report: Report, console: Console) -> None:
+    """Print a report: the finding in words, the ranked table, the checks, the cost."""
+    sections: list[tuple[str, RenderableType]] = [
+        ("Finding", _finding(report)),
+        ("Looked at", _facts(report)),
+        (_ranked_title(report), _ranked(report)),
+        ("Checks", _checks(report.evidence)),
+        ("How to read the table", _legend(report)),
+        ("Cost", Text(_cost(report.cost))),
+        ("Run it again", Text(report.provenance.command)),
+    ]
+    asked = report.provenance
+    console.print(
+        Rule(Text(f"{asked.method.spec}: {asked.model.spec} on {asked.data.spec}", "bold"))
+    )
+    for head, body in sections:
+        console.print(Text(head, "bold cyan"))
+        console.print(Padding(body, (0, 0, 1, 2)))
+    console.print(Text(f"report {report.hash}", "dim"))
+
+
+def _finding(report: Report) -> RenderableType:
+    if not report.findings:
+        tried = sum(score.metric == report.metrics[0].name for score in report.scores)
+        return Text(
+            f"No cue found. {tried} pairs of cue and label were tried; none passes the rule of "
+            f"{report.provenance.method.spec}."
+        )
+    first, *others = [report.sentence(score) or "" for score in report.findings]
+    lines = [Text(first, "bold")]
+    lines += [Text(other) for other in others[:2]]
+    if len(others) > 2:
+        lines.append(Text(f"and {len(others) - 2} more, in the table.", "dim"))
+    return Group(*lines)
+
+
+def _facts(report: Report) -> Table:
+    asked = report.provenance
+    facts = {
+        "samples": f"{asked.samples} of {len(asked.labels)} classes",
+        **report.notes,
+        **{f"data: {key}": fact for key, fact in asked.data.facts.items()},
+        **{f"model: {key}": fact for key, fact in asked.model.facts.items()},
+    }
+    table = Table.grid(padding=(0, 2))
+    for key, fact in facts.items():
+        table.add_row(Text(key, "dim"), Text(fact))
+    return table
+
+
+def _ranked_title(report: Report) -> str:
+    rows = len(_headlines(report))
+    return f"Ranked cues (first {MAX_ROWS} of {rows})" if rows > MAX_ROWS else "Ranked cues"
+
+
+def _headlines(report: Report) -> list[Score]:
+    return [score for score in report.scores if score.metric == report.metrics[0].name]
+
+
+def _ranked(report: Report) -> RenderableType:
+    if not report.scores:
+        return Text("nothing to rank")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("cue", ratio=3, overflow="fold")
+    table.add_column("label", ratio=2, overflow="fold")
+    for metric in report.metrics:
+        table.add_column(metric.title, justify="right")
+    table.add_column("n", justify="right")
+    table.add_column("q", justify="right")
+    by_row = {(s.feature, s.label, s.metric): s for s in report.scores}
+    for headline in _headlines(report)[:MAX_ROWS]:
+        row = [by_row.get((headline.feature, headline.label, m.name)) for m in report.metrics]
+        known = [score for score in row if score is not None]
+        n = next((score.n for score in known if score.n is not None), None)
+        q = next((score.q_value for score in known if score.q_value is not None), None)
+        table.add_row(
+            Text(report.names[headline.feature]),
+            Text(headline.label or "any"),
+            *[_value(score) for score in row],
+            "" if n is None else str(n),
+            (p_value(q) or "").removeprefix("= "),
+            style="bold" if headline.finding else "dim",
+        )
+    return table
+
+
+def _value(score: Score | None) -> str:
+    if score is None or score.value is None:
+        return "-"
+    if score.low is None or score.high is None:
+        return figure(score.value)
+    return f"{figure(score.value)}\n{figure(score.low)} to {figure(score.high)}"
+
+
+def _checks(evidence: Iterable[Evidence]) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    for check in evidence:
+        table.add_row(
+            Text(check.verdict, VERDICT_STYLE[check.verdict]), Text(check.check), Text(check.detail)
+        )
+    return table if table.row_count else Text("none was made")
+
+
+def _legend(report: Report) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    for metric in report.metrics:
+        table.add_row(Text(metric.title, "dim"), Text(metric.meaning))
+    table.add_row(Text("n", "dim"), Text("samples of the label that show the cue"))
+    table.add_row(
+        Text("q", "dim"), Text("chance of a false find, corrected for all that was tried")
+    )
+    return table
+
+
+def _cost(cost: Cost) -> str:
+    return (
+        f"{cost.trials:,} trials: {cost.model_calls:,} answered by the model, "
+        f"{cost.cache_hits:,} by the cache; {cost.seconds:.1f} s"
+    )
+
+
+def show_table(table: capabilities.Table, console: Console) -> None:
+    """Print a paper's table, the paper's own figures faint beside ours."""
+    shown = Table(title=table.title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for place, column in enumerate(table.columns):
+        shown.add_column(column, justify="left" if place == 0 else "right")
+    paper = {row[table.columns[0]]: row for row in table.paper}
+    for row in table.rows:
+        theirs = paper.pop(row[table.columns[0]], {})
+        shown.add_row(*[_beside(row.get(c), theirs.get(c) if n else None)
+                        for n, c in enumerate(table.columns)])  # fmt: skip
+    for theirs in paper.values():
+        shown.add_row(*[Text(_cell(theirs.get(c)), "dim") for c in table.columns])
+    console.print(shown)
+    for note in table.notes:
+        console.print(Text(note, "dim"))
+
+
+def _beside(ours: str | float | None, theirs: str | float | None) -> Text:
+    text = Text(_cell(ours))
+    return text if theirs is None else text.append(f" ({_cell(theirs)})", "dim")
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)

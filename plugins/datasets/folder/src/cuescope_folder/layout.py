@@ -1,0 +1,99 @@
+"""PATH/CLASS/file, PATH/CLASS/CLIP/frame and PATH/SPLIT/CLASS/...: labels from folder names."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from cuescope_folder.items import SPLITS, Item, canonical_split, is_inside, natural
+from cuescope_folder.media import kind_of
+from cuescope_sdk import UserError
+
+
+def scan(root: Path) -> list[PurePosixPath]:
+    """Every image and video under the resolved folder `root`, relative to it, in natural order.
+
+    Hidden files are passed over. A link to a folder inside `root` is not followed, since what it
+    names is read in its own place. Raises UserError for a link that leads out of `root`, and for
+    a folder that cannot be read.
+    """
+    files = [PurePosixPath(path.relative_to(root).as_posix()) for path in _walk(root, root)]
+    return sorted(files, key=lambda file: tuple(natural(part) for part in file.parts))
+
+
+def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item], int]:
+    """The items of class folders, and how many files lie outside any class.
+
+    Below CLASS, each video is an item, each image directly in CLASS is one, and the images of
+    each deeper folder are together one clip. The label is the folder's name with spaces for
+    underscores. Raises UserError where there is no class at all.
+    """
+    depth = 1 if has_splits(files) else 0
+    members: dict[PurePosixPath, list[PurePosixPath]] = {}
+    outside = 0
+    for file in files:
+        below = len(file.parts) - depth
+        if below < 2:
+            outside += 1
+        elif below > 2 and kind_of(file) == "image":
+            members.setdefault(file.parent, []).append(file)
+        else:
+            members[file] = []
+    if not members:
+        raise _no_classes(root, outside)
+    return [_item(root, key, frames, depth) for key, frames in members.items()], outside
+
+
+def has_splits(files: Sequence[PurePosixPath]) -> bool:
+    """Whether every folder at the top is a split (train, val, test ...) with classes inside."""
+    deep = [file for file in files if len(file.parts) > 1]
+    return (
+        bool(deep)
+        and all(file.parts[0].lower() in SPLITS for file in deep)
+        and any(len(file.parts) > 2 for file in deep)
+    )
+
+
+def _item(root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth: int) -> Item:
+    split = canonical_split(key.parts[0]) if depth else None
+    return Item(
+        key=str(key),
+        files=tuple(root / file for file in frames or (key,)),
+        folder=bool(frames),
+        label=key.parts[depth].replace("_", " ").strip(),
+        split=split,
+    )
+
+
+def _walk(root: Path, folder: Path) -> Iterator[Path]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        raise UserError(f"folder: cannot read {folder}", got=error.strerror) from None
+    for entry in entries:
+        path = Path(entry.path)
+        if entry.name.startswith(".") or entry.name == "__MACOSX":
+            continue
+        if entry.is_symlink():
+            if (kind_of(path) or entry.is_dir()) and not is_inside(root, path):
+                raise UserError(
+                    f"folder: {path} leads out of the data", expected=f"files inside {root}",
+                    got=f"a link to {path.readlink()}",
+                    remedy="Copy what it names, or give the folder that holds both",
+                )  # fmt: skip
+            if entry.is_dir():
+                continue
+        if entry.is_dir():
+            yield from _walk(root, path)
+        elif kind_of(path) and (entry.is_file() or entry.is_symlink()):
+            yield path
+
+
+def _no_classes(root: Path, outside: int) -> UserError:
+    return UserError(
+        f"folder: no classes in {root}",
+        expected="PATH/CLASS/file or PATH/{train,val,test}/CLASS/file",
+        got=f"{outside} images and videos outside any class folder" if outside
+        else "no images or videos",
+        remedy="Sort them into a folder a class, or list them in PATH/manifest.csv"
+        if outside else None,
+    )  # fmt: skip

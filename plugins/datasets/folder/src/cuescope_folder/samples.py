@@ -1,0 +1,96 @@
+"""Items and what is known of their files -> samples, or why there is none."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from cuescope_folder.images import load_image
+from cuescope_folder.items import Item
+from cuescope_folder.media import Clip, kind_of, load_clip_frame, sample_indices
+from cuescope_folder.probe import Probe
+from cuescope_sdk import Frame, Sample, UserError, digest
+
+
+def needed_files(item: Item, frames: int) -> tuple[Path, ...]:
+    """The files that a sample of this item reads: of a frame folder, the sampled frames alone."""
+    if not item.folder or not item.files:
+        return item.files
+    return tuple(item.files[index] for index in sample_indices(len(item.files), frames))
+
+
+def read_samples(
+    items: Sequence[Item], probes: Mapping[Path, Probe], frames: int, choices: tuple[str, ...]
+) -> tuple[list[Sample], list[str]]:
+    """A sample for each readable item, and "key (problem)" for each of the others.
+
+    Where one sampled frame of a frame folder cannot be read, the clip is left out whole.
+    """
+    samples, problems = [], []
+    for item in items:
+        files = needed_files(item, frames)
+        problem = _problem(item, files, probes)
+        if problem is None:
+            samples.append(_sample(item, _frames(item, files, probes, frames), choices))
+        else:
+            problems.append(f"{item.key} ({problem})")
+    return samples, problems
+
+
+def clip_frames(path: Path, probe: Probe, wanted: int) -> tuple[Frame, ...]:
+    """The sampled frames of a video or animation, decoded together when one is first loaded.
+
+    The key of a video's frame holds the decoder's version: another may round colours otherwise.
+    """
+    decoder = f"pyav-{version('av')}" if kind_of(path) == "video" else "gif"
+    clip = Clip(path, probe.digest, sample_indices(probe.frames, wanted))
+    return tuple(
+        Frame(digest(decoder, probe.digest, index), partial(load_clip_frame, clip, position))
+        for position, index in enumerate(clip.indices)
+    )
+
+
+def _frames(
+    item: Item, files: Sequence[Path], probes: Mapping[Path, Probe], wanted: int
+) -> tuple[Frame, ...]:
+    kind = kind_of(files[0])
+    if kind == "image":
+        return tuple(
+            Frame(digest("image", probes[file].digest), partial(load_image, file)) for file in files
+        )
+    probe = probes[files[0]]
+    still = kind == "animation" and probe.frames == 1
+    return clip_frames(files[0], probe, 1 if still else wanted)
+
+
+def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) -> str | None:
+    if not files:
+        return "no images in this folder"
+    for file in files:
+        problem = probes[file].problem
+        if problem is not None:
+            return f"{file.name}: {problem}" if item.folder else problem
+    return None
+
+
+def _sample(item: Item, frames: tuple[Frame, ...], choices: tuple[str, ...]) -> Sample:
+    annotations: dict[str, Any] = {"path": item.key, **item.annotations}
+    if item.split is not None:
+        annotations["split"] = item.split
+    _check_cues(item, len(frames))
+    return Sample(
+        key=item.key, frames=frames, question=item.question,
+        choices=choices, label=item.label, annotations=annotations,
+    )  # fmt: skip
+
+
+def _check_cues(item: Item, frames: int) -> None:
+    for cue, present in item.annotations.get("cues", {}).items():
+        if len(present) != frames:
+            raise UserError(
+                f"folder: {item.place}: cue '{cue}'",
+                expected=f"one true or false for each of the {frames} sampled frames",
+                got=f"{len(present)}",
+                remedy="Annotate the frames that -D frames=N samples",
+            )
