@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from cuescope.errors import UserError
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 NOISE = 1e-6
 ITERATIONS = 20
@@ -67,14 +64,15 @@ def _train(
     return normalise(kmeans.centroids)
 
 
-def _faiss() -> "ModuleType":
+def _faiss() -> ModuleType:
     try:
         import faiss
     except ImportError as error:
         raise UserError(
             "clustering needs faiss", remedy="pip install 'cuescope-sdk[clustering]'"
         ) from error
-    return faiss  # type: ignore[no-any-return]
+    module: ModuleType = faiss
+    return module
 
 
 def _clusters(

@@ -108,7 +108,7 @@ def accuracy_gap_p_value(
     tail = stats.hypergeom.cdf(
         right_with, without + with_feature, right_without + right_with, with_feature
     )
-    return np.minimum(tail, 1.0)[position.ravel()]
+    return np.asarray(np.minimum(tail, 1.0)[position.ravel()])
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:

@@ -16,7 +16,10 @@ def bench(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Redo a paper's table or figure; the bench's own options follow as --option value."""
+    """Redo a paper's table or figure.
+
+    The bench's own options follow as --option value.
+    """
     from cuescope.cli.terminal import Bars, out
     from cuescope.context import Context
     from cuescope.report.terminal import show_table

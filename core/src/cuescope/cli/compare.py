@@ -15,7 +15,7 @@ def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN ...", help="Run folders.")],
     as_json: AsJson = False,
 ) -> None:
-    """Compare reports label by label: the strongest cue that each found."""
+    """Show the cues of several runs side by side."""
     import json
 
     from rich.table import Table

@@ -1,5 +1,6 @@
 """Commands that other packages bring through the group `cuescope.commands`."""
 
+from functools import cache
 from typing import Any, ClassVar
 
 import typer
@@ -28,7 +29,7 @@ class PluginCommands(TyperGroup):
 
     def _external(self) -> dict[str, Entry]:
         found = {}
-        for entry in Registry().of_kind("command"):
+        for entry in _installed().of_kind("command"):
             path, _, name = entry.name.rpartition(" ")
             if path == self.path:
                 found[name] = entry
@@ -41,6 +42,11 @@ class PluginsCommands(PluginCommands):
     path = "plugins"
 
 
+@cache
+def _installed() -> Registry:
+    return Registry()
+
+
 def _forwarding(name: str, entry: Entry) -> Any:
     """A command that hands its whole line to the plugin's own."""
     stub = typer.Typer(add_completion=False)
@@ -48,7 +54,7 @@ def _forwarding(name: str, entry: Entry) -> Any:
 
     @stub.command(name, help=f"(from {entry.dist})", context_settings=free, add_help_option=False)
     def forward(ctx: typer.Context) -> Any:
-        loaded = Registry().load(entry)
+        loaded = _installed().load(entry)
         return loaded(ctx.args, prog_name=f"cuescope {entry.name}", standalone_mode=False)
 
     return typer.main.get_command(stub)

@@ -18,7 +18,7 @@ def run(
     observe: Observers = None,
     no_cache: NoCache = False,
 ) -> None:
-    """Audit every model on every data set with every method; goes on where it was stopped."""
+    """Audit a matrix of methods, models and data sets; resumes."""
     from rich.table import Table
 
     from cuescope.cli import terminal

@@ -63,8 +63,7 @@ def axis(values: Iterable[float]) -> Axis:
     # A value that sits on a step up to rounding error must not add another step.
     first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
     ticks = tuple(round(i * step, 12) for i in range(first, last + 1))
-    decimals = min(max(1 - math.floor(math.log10(most - least)), 0), 6)
-    return Axis(first * step, last * step, ticks, max(decimals, 2) if most - least < 10 else decimals)
+    return Axis(first * step, last * step, ticks, _decimals(most - least))
 
 
 def bar(score: Score, scale: Axis) -> Bar:
@@ -103,6 +102,12 @@ def p_value(value: float | None) -> str | None:
     if value is None:
         return None
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def _decimals(width: float) -> int:
+    """Two up to a width of ten; fewer where values are large, more where they are tiny."""
+    power = math.floor(math.log10(width))
+    return max(2 - power, 0) if power > 0 else max(1 - power, 2)
 
 
 def _signed(value: float, form: str) -> str:

@@ -259,7 +259,7 @@ def _embed(picture: bytes | None) -> tuple[str | None, int, int]:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("cuescope.report", ""),
-        autoescape=True,
+        autoescape=False,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

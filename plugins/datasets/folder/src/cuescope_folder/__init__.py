@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 from typing import Self
 
@@ -51,7 +52,10 @@ class Folder(Plugin):
         from cuescope_folder.samples import needed_files, read_samples
         from cuescope_folder.survey import probe_all
 
-        root, manifest = locate(options.path, options.manifest)
+        try:
+            root, manifest = locate(options.path, options.manifest)
+        except PermissionError as error:
+            raise UserError(f"folder: cannot read {options.path}", got=error.strerror) from None
         items, ignored = _items(root, manifest)
         self.labels = label_set(items, options.choices, root)
         items = in_split(items, options.split)
@@ -129,7 +133,7 @@ def judge(problems: Sequence[str], items: int, max_bad: float) -> None:
         expected=f"at most {max_bad:.1%}",
         got=_some(problems, "; "),
         remedy="Mend or remove them" if len(problems) == items else
-        f"Mend or remove them, or accept them with -D max_bad={len(problems) / items:.2g}",
+        f"Mend or remove them, or accept them with -D max_bad={ceil(100 * len(problems) / items) / 100}",
     )  # fmt: skip
 
 

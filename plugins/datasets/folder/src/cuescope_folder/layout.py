@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from cuescope_folder.items import SPLITS, Item, canonical_split, is_inside, natural
+from cuescope_folder.items import SPLITS, Item, canonical_split, is_inside, natural, readable
 from cuescope_folder.media import kind_of
 from cuescope_sdk import UserError
 
@@ -56,10 +56,10 @@ def has_splits(files: Sequence[PurePosixPath]) -> bool:
 def _item(root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth: int) -> Item:
     split = canonical_split(key.parts[0]) if depth else None
     return Item(
-        key=str(key),
+        key=readable(str(key)),
         files=tuple(root / file for file in frames or (key,)),
         folder=bool(frames),
-        label=key.parts[depth].replace("_", " ").strip(),
+        label=readable(key.parts[depth].replace("_", " ").strip()),
         split=split,
     )
 

@@ -16,6 +16,7 @@ from cuescope_folder.items import (
     canonical_split,
     is_inside,
     natural,
+    readable,
 )
 from cuescope_folder.media import kind_of
 from cuescope_sdk import UserError, nearest
@@ -69,8 +70,10 @@ def manifest_items(rows: Sequence[Row], name: str, root: Path) -> list[Item]:
 def plain(value: object) -> Any:
     """As JSON would have it: what is not a plain value becomes text, what is not a number None."""
     match value:
-        case None | bool() | int() | str():
+        case None | bool() | int():
             return value
+        case str():
+            return readable(value)
         case float():
             return value if isfinite(value) else None
         case Mapping():
@@ -109,8 +112,8 @@ def _item(row: Row, place: str, root: Path) -> Item:
         files=_images_in(file, root, place) if file.is_dir() else (file,),
         folder=file.is_dir(),
         label=label,
-        split=None if split is None else canonical_split(str(split)),
-        question=None if question is None else str(question),
+        split=None if split is None else canonical_split(readable(str(split))),
+        question=None if question is None else readable(str(question)),
         annotations=annotations,
         place=place,
     )
@@ -119,7 +122,7 @@ def _item(row: Row, place: str, root: Path) -> Item:
 def _text(row: Row, column: str, place: str, named: str | None = None) -> str:
     value = row.cells.get(column)
     if isinstance(value, str | int | float) and str(value).strip():
-        return str(value).strip()
+        return readable(str(value).strip())
     raise UserError(f"folder: {place}", expected=f"a {named or column}",
                     got="an empty cell" if value is None else repr(value))  # fmt: skip
 

@@ -13,24 +13,11 @@ from cuescope_sdk import BadDataError
 Kind = Literal["image", "animation", "video"]
 # Pillow's own limit, above which it speaks of a decompression bomb.
 MAX_PIXELS = 89_478_485
-_IMAGES = [".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".avif"]
-_VIDEOS = [
-    ".mp4",
-    ".m4v",
-    ".mov",
-    ".avi",
-    ".mkv",
-    ".webm",
-    ".mpg",
-    ".mpeg",
-    ".wmv",
-    ".flv",
-    ".ogv",
-    ".3gp",
-]
 _KINDS: dict[str, Kind] = {
-    **dict.fromkeys(_IMAGES, "image"),
-    **dict.fromkeys(_VIDEOS, "video"),
+    **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".avif"), "image"),
+    **dict.fromkeys((".tif", ".tiff", ".ppm", ".pgm"), "image"),
+    **dict.fromkeys((".mp4", ".m4v", ".mov", ".3gp", ".mkv", ".webm"), "video"),
+    **dict.fromkeys((".avi", ".mpg", ".mpeg", ".wmv", ".flv", ".ogv"), "video"),
     ".gif": "animation",
 }
 _CLIPS_KEPT = 4

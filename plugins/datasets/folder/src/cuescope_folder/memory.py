@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
+from cuescope_folder.items import readable
 from cuescope_folder.probe import Probe
 
 _TABLE = """
@@ -56,7 +57,7 @@ class Memory:
         query = "SELECT size, changed, digest, frames, problem FROM probe WHERE path=? AND terms=?"
         found = {}
         for path in paths:
-            row = self._connection.execute(query, (_text(path), self._terms)).fetchone()
+            row = self._connection.execute(query, (readable(str(path)), self._terms)).fetchone()
             if row is None:
                 continue
             size, changed, *probe = row
@@ -67,7 +68,7 @@ class Memory:
     def keep(self, probes: Iterable[tuple[Stamp, Probe]]) -> None:
         """Remember them; a file that could not be read at all is asked again next time."""
         rows = [
-            (_text(stamp.path), stamp.size, stamp.changed, self._terms,
+            (readable(str(stamp.path)), stamp.size, stamp.changed, self._terms,
              probe.digest, probe.frames, probe.problem)
             for stamp, probe in probes
             if probe.digest and stamp.changed is not None
@@ -76,11 +77,6 @@ class Memory:
             self._connection.executemany(
                 "INSERT OR REPLACE INTO probe VALUES (?, ?, ?, ?, ?, ?, ?)", rows
             )
-
-
-def _text(path: Path) -> str:
-    # File names need not be valid Unicode, and SQLite's text must be.
-    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _connect(folder: Path) -> sqlite3.Connection:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, Self
 
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+
 from cuescope_sdk import (
     Audit,
     Evidence,
@@ -16,7 +18,6 @@ from cuescope_sdk import (
     hookimpl,
 )
 from cuescope_sdk import Options as BaseOptions
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 METRICS = (
     Metric(

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from cuescope_sdk import Audit, Evidence, Feature, Sample, Score, UserError, Verdict
 from cuescope_sdk.ranking import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.stats import accuracy_gap_p_value, exceeds_rate_p_value
-
 from cuescope_trove.observing import OUTPUTS, baseline_trials
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _naming_evidence(
         yield Evidence(
             check=f"annotated cue '{cue}': found",
             verdict="refuted",
-            detail=f"it costs accuracy, but no finding shows it in {NAMING_SHARE:.0%} of its frames",
+            detail=f"it costs accuracy, but no finding has it in {NAMING_SHARE:.0%} of its frames",
             value=0.0,
             threshold=NAMING_SHARE,
         )

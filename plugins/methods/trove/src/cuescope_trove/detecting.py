@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from cuescope_sdk import Audit, Detector, Evidence, Feature, Sample, Score, Verdict
 from jaxtyping import Bool
 
+from cuescope_sdk import Audit, Detector, Evidence, Feature, Sample, Score, Verdict
 from cuescope_trove.answers import Gap, Place
 from cuescope_trove.observing import by_key
 from cuescope_trove.scoring import Observed
@@ -81,7 +81,7 @@ def accuracy_check(
         return Evidence(
             check=check,
             verdict="inconclusive",
-            detail=f"the detector sees '{name}' in {where} of '{label}', so nothing can be compared",
+            detail=f"the detector sees '{name}' in {where} of '{label}': nothing to compare",
         )
     without, present = groups
     gap = Gap(label, sum(without), len(without), sum(present), len(present))
@@ -109,7 +109,7 @@ def confidence_check(
     label: str,
     name: str,
 ) -> Evidence:
-    """Mean highest still-clip confidence over frames of misclassified sequences, with and without."""
+    """Mean highest still-clip confidence over misclassified sequences' frames, with and without."""
     check = f"detector: still-frame confidence with '{name}'"
     if not present.any():
         return Evidence(

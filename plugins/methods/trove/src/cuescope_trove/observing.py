@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from cuescope_sdk import Audit, Feature, Outcome, Output, Sample, Trial, UserError
-from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
 from jaxtyping import Bool, Float, Int
 
+from cuescope_sdk import Audit, Feature, Outcome, Output, Sample, Trial, UserError
+from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
 from cuescope_trove.scoring import Observed
 
 OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})

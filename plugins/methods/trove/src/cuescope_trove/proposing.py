@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from cuescope_sdk import Audit, Feature, Occurrence
 from cuescope_sdk.clustering import Clusters, best_clusters
-
 from cuescope_trove.observing import baseline_trials, sequences, static_trial
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def propose(audit: Audit, options: "TRoVe.Options") -> Iterator[Feature]:
     frames = [(sample, frame) for sample in samples for frame in range(len(sample.frames))]
     asked = [*baseline_trials(samples), *(static_trial(*frame) for frame in frames)]
     outcomes = audit.respond(asked)[len(samples) :]
-    points = np.stack([outcome.response.embedding for outcome in outcomes])
+    points = np.stack([np.asarray(outcome.response.embedding) for outcome in outcomes])
     wanted = sweep(len(audit.labels), options.k_min, options.k_max, options.step)
     counts = feasible(wanted, len(points))
     with audit.context.progress("clustering", len(counts)) as done:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from cuescope_sdk import Audit, Feature, Outcome, Score
 
+from cuescope_sdk import Audit, Feature, Outcome, Score
 from cuescope_trove.observing import by_key, observe
 from cuescope_trove.scoring import Mistake, Observed, Rule, Table, commonest_mistake, ranked, score
 

@@ -7,8 +7,9 @@ those can be compared. Arrays over pairs hold what is defined; the others do not
 from dataclasses import dataclass, replace
 
 import numpy as np
-from cuescope_sdk.stats import accuracy_gap_interval, accuracy_gap_p_value, benjamini_hochberg
 from jaxtyping import Bool, Float, Int
+
+from cuescope_sdk.stats import accuracy_gap_interval, accuracy_gap_p_value, benjamini_hochberg
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Sample, Trial, UserError
 from jaxtyping import Float
 from pydantic import Field
+
+from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Sample, Trial, UserError
 
 if TYPE_CHECKING:
     from cuescope_open_clip.heads import Head
@@ -60,11 +61,10 @@ class OpenCLIP(Plugin):
 
     def __init__(self, options: OpenCLIPOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch.devices import resolve_device
-
         from cuescope_open_clip.frames import FrameEncoder
         from cuescope_open_clip.loading import load
         from cuescope_open_clip.texts import TextTower
+        from cuescope_sdk.torch.devices import resolve_device
 
         loaded = load(
             options.model, options.checkpoint, resolve_device(context.device), context.dtype
@@ -104,10 +104,10 @@ class OpenCLIP(Plugin):
         return [self._answer(trial, embeddings) for trial in trials]
 
     def _answer(self, trial: Trial, embeddings: Mapping[str, np.ndarray]) -> Response:
-        from cuescope_open_clip.frames import sequence_embedding
+        from cuescope_open_clip.frames import unit_mean
 
         frames = np.stack([embeddings[frame.key] for frame in trial.sample.frames])
-        embedding = sequence_embedding(frames)
+        embedding = unit_mean(frames)
         logits = None
         if "logits" in trial.outputs:
             logits = self._head.logits(embedding, trial.sample.choices)

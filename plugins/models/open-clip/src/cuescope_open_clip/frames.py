@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from cuescope_sdk import Frame
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import normalize
+
+from cuescope_sdk import Frame
 
 if TYPE_CHECKING:
     from cuescope_open_clip.loading import Loaded
@@ -21,15 +22,17 @@ LARGEST_CHUNK = 64
 MAX_LOADERS = 8
 
 
-def sequence_embedding(frames: Float[np.ndarray, "frame dim"]) -> Float[np.ndarray, " dim"]:
-    """Unit mean of unit frame embeddings (TRoVe section 5.1).
+def unit_mean(rows: Float[np.ndarray, "row dim"]) -> Float[np.ndarray, " dim"]:
+    """Mean of unit rows, made unit: a sequence from its frames, a class from its prompts.
 
-    The paper says only "the mean of its constituent image-level embeddings". Frames are
-    normalised first, so that none outweighs the others by its norm, which in CLIP follows the
-    content; the mean is normalised again because logits are cosines.
+    TRoVe (section 5.1) says of frames only "the mean of its constituent image-level embeddings".
+    Rows come normalised, so that none outweighs the others by its norm, which in CLIP follows
+    the content; the mean is normalised again because logits are cosines. For prompts it is the
+    ensemble of Radford et al. (2021).
     """
-    mean = frames.mean(axis=0, dtype=np.float64)
-    return (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+    mean = rows.mean(axis=0, dtype=np.float64)
+    unit: np.ndarray = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+    return unit
 
 
 class FrameEncoder:

@@ -6,11 +6,11 @@ from typing import Protocol
 from zipfile import BadZipFile
 
 import numpy as np
-from cuescope_sdk import UserError, digest, nearest
 from jaxtyping import Float
 
 from cuescope_open_clip.templates import templates_of
 from cuescope_open_clip.texts import TextTower
+from cuescope_sdk import UserError, digest, nearest
 
 TABLE_LOGIT_SCALE = 100.0
 
@@ -36,6 +36,7 @@ class Head(Protocol):
 class PromptHead:
     """The zero-shot head: each choice in every template, through the text tower, once."""
 
+    facts: Mapping[str, str]
     uses_text_tower = True
 
     def __init__(self, tower: TextTower, templates: str, logit_scale: float | None) -> None:
@@ -61,19 +62,17 @@ class PromptHead:
             if choice not in self._rows:
                 self._rows[choice] = self._tower.embed_label(choice, self._templates)
         rows = np.stack([self._rows[choice] for choice in choices])
-        return self._scale * (rows @ embedding) + self._bias
+        return np.asarray(self._scale * (rows @ embedding) + self._bias)
 
 
 class EmbeddingTable:
     """A table of class embeddings in place of the text tower: an ensemble, CoOp, LiT."""
 
+    facts: Mapping[str, str]
     uses_text_tower = False
 
     def __init__(
-        self,
-        source: str,
-        rows: Mapping[str, Float[np.ndarray, " dim"]],
-        logit_scale: float | None,
+        self, source: str, rows: Mapping[str, Float[np.ndarray, " dim"]], logit_scale: float | None
     ) -> None:
         self._source = source
         self._rows = dict(rows)
@@ -118,7 +117,7 @@ class EmbeddingTable:
         """logit_scale * cosine."""
         self.check(choices)
         rows = np.stack([self._rows[choice] for choice in choices])
-        return self._scale * (rows @ embedding)
+        return np.asarray(self._scale * (rows @ embedding))
 
 
 def read_table(path: Path) -> tuple[list[str], Float[np.ndarray, "name dim"]]:

@@ -28,8 +28,6 @@ def templates_of(name: str) -> tuple[str, ...]:
             return _from_file(name)
 
 
-
-
 def action_templates() -> tuple[str, ...]:
     """The 28 templates for actions (TRoVe, appendix C): 4 media times 7 wordings."""
     media = ("a photo", "a video", "a example", "a demonstration")

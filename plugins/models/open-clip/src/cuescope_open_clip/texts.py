@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch.nn.functional import normalize
 
+from cuescope_open_clip.frames import unit_mean
 from cuescope_open_clip.templates import fill
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ class TextTower:
     def embed_label(self, label: str, templates: Sequence[str]) -> Float[np.ndarray, " dim"]:
         """Unit mean of the unit embeddings of a label's prompts (Radford et al., 2021)."""
         rows = self.embed([fill(template, label) for template in templates])
-        mean = rows.mean(axis=0, dtype=np.float64)
-        return (mean / np.linalg.norm(mean)).astype(np.float32)
+        return unit_mean(rows)
 
     @torch.inference_mode()
     def _chunks(self, texts: list[str]) -> Iterator[np.ndarray]:
