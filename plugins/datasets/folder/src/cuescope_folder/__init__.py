@@ -128,13 +128,16 @@ def judge(problems: Sequence[str], items: int, max_bad: float) -> None:
     """Raise BadDataError where more than `max_bad` of the items cannot be read, or all of them."""
     if not problems or (len(problems) <= max_bad * items and len(problems) < items):
         return
+    share = len(problems) / items
+    mend = "Mend or remove them"
     raise BadDataError(
         f"folder: {len(problems)} of {items} samples cannot be read",
         expected=f"at most {max_bad:.1%}",
         got=_some(problems, "; "),
-        remedy="Mend or remove them" if len(problems) == items else
-        f"Mend or remove them, or accept them with -D max_bad={ceil(100 * len(problems) / items) / 100}",
-    )  # fmt: skip
+        remedy=f"{mend}, or accept them with -D max_bad={ceil(100 * share) / 100}"
+        if share < 1
+        else mend,
+    )
 
 
 def _items(root: Path, manifest: Path | None) -> tuple[list[Item], int]:

@@ -1,6 +1,7 @@
 """Images and animations with Pillow: upright, opaque, RGB."""
 
 from collections.abc import Set
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,18 @@ from PIL import Image, ImageOps
 
 from cuescope_folder.media import require_pixels
 
-# Named, because Pillow would otherwise go by content alone and run Ghostscript for an EPS.
-_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "BMP", "DIB", "GIF", "TIFF", "PPM", "AVIF")
+
+@cache
+def _formats() -> list[str]:
+    # Named, because Pillow would otherwise go by content alone and run Ghostscript for an EPS.
+    wanted = ("JPEG", "PNG", "WEBP", "BMP", "DIB", "GIF", "TIFF", "PPM", "AVIF")
+    Image.init()
+    return [name for name in wanted if name in Image.OPEN]
 
 
 def load_image(path: Path) -> Image.Image:
     """The image as a person sees it, RGB."""
-    with Image.open(path, formats=_FORMATS) as image:
+    with Image.open(path, formats=_formats()) as image:
         return upright_rgb(image)
 
 
@@ -48,7 +54,7 @@ def decode_animation(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
 
 def measure_image(path: Path, max_pixels: int) -> int:
     """1, the count of frames, once the image has been decoded; raises where it cannot be."""
-    with Image.open(path, formats=_FORMATS) as image:
+    with Image.open(path, formats=_formats()) as image:
         require_pixels(image.size, max_pixels)
         upright_rgb(image)
     return 1

@@ -1,0 +1,144 @@
+"""TRoVe's clustering and scoring beside the usual tools, as ratios of times in one run.
+
+The peer does the same steps as a script would: faiss k-means over the same sweep, scikit-learn's
+cosine silhouette on a sample of 10,000, and a Python loop over clusters and labels.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import faiss
+import numpy as np
+from sklearn.metrics import silhouette_score
+
+from cuescope_sdk.calibration import softmax
+from cuescope_sdk.clustering import cosine_silhouette, normalise, spherical_kmeans
+from cuescope_trove.scoring import Observed, Rule, score
+
+SILHOUETTE_SAMPLE = 10_000
+
+
+def scene(
+    frames: int, dim: int, classes: int, length: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Embeddings in loose groups, sequence logits, still-clip logits, labels, frame -> sequence."""
+    rng = np.random.default_rng(seed)
+    middle = rng.normal(size=(3 * classes, dim))
+    points = middle[rng.integers(len(middle), size=frames)] + 1.5 * rng.normal(size=(frames, dim))
+    samples = frames // length
+    label = rng.integers(classes, size=samples)
+    logits = rng.normal(size=(samples, classes))
+    logits[np.arange(samples), label] += 2.0
+    still = rng.normal(size=(frames, classes))
+    owner = np.repeat(np.arange(samples), length)
+    return points.astype(np.float32), logits, still, label, owner
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What `work` returns, and its seconds."""
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start
+
+
+def peer_kmeans(points: np.ndarray, k: int) -> np.ndarray:
+    """faiss as its documentation shows it."""
+    kmeans = faiss.Kmeans(points.shape[1], k, niter=20, spherical=True, seed=0)
+    kmeans.train(points)
+    return np.asarray(kmeans.index.search(points, 1)[1]).ravel()
+
+
+def peer_silhouette(points: np.ndarray, cluster: np.ndarray) -> float:
+    """scikit-learn on a sample, because the whole would need a distance matrix."""
+    return float(
+        silhouette_score(
+            points, cluster, metric="cosine", sample_size=SILHOUETTE_SAMPLE, random_state=0
+        )
+    )
+
+
+def peer_scores(
+    logits: np.ndarray, still: np.ndarray, label: np.ndarray, owner: np.ndarray, cluster: np.ndarray
+) -> dict[tuple[int, int], tuple[float, float]]:
+    """Eq. 1 and eq. 2, cluster by cluster and label by label; the sequence's frames in a list."""
+    frames_of = [np.flatnonzero(owner == sample) for sample in range(len(label))]
+    predicted, static, found = logits.argmax(axis=1), softmax(still), {}
+    for one in range(int(cluster.max()) + 1):
+        present = np.array([(cluster[frames] == one).any() for frames in frames_of])
+        probabilities = np.concatenate([static[frames] for frames in frames_of])
+        for y in range(logits.shape[1]):
+            inside, outside = (label == y) & present, (label == y) & ~present
+            if not inside.any() or not outside.any():
+                continue
+            right = predicted == label
+            gap = right[outside].mean() - right[inside].mean()
+            wrong = (cluster == one) & (inside & ~right)[owner]
+            bias = probabilities[wrong, predicted[owner[wrong]]].mean() if wrong.any() else np.nan
+            found[y, one] = (float(gap), float(bias))
+    return found
+
+
+def our_scores(
+    logits: np.ndarray, still: np.ndarray, label: np.ndarray, owner: np.ndarray, cluster: np.ndarray
+) -> dict[tuple[int, int], tuple[float, float]]:
+    """The same figures, and p-values, q-values and intervals besides."""
+    predicted = logits.argmax(axis=1)
+    observed = Observed(label, predicted, predicted == label, owner, cluster, softmax(still))
+    clusters = int(cluster.max()) + 1
+    table = score(observed, clusters, Rule(0.1, 1 / logits.shape[1], 0.0, 1.0, 0.05))
+    table.pairs.interval(0.95)
+    bias = np.where(table.scored, table.bias.value, np.nan).tolist()
+    gap = table.pairs.error_contribution.tolist()
+    keys = zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True)
+    return dict(zip(keys, zip(gap, bias, strict=True), strict=True))
+
+
+def check_equal(ours: dict[Any, Any], peers: dict[Any, Any]) -> None:
+    """A speed-up that changes the answer is none."""
+    if ours.keys() != peers.keys():
+        raise SystemExit(f"pairs differ: {len(ours)} against {len(peers)}")
+    pair = np.array([[ours[key], peers[key]] for key in peers])
+    if not np.allclose(pair[:, 0], pair[:, 1], atol=1e-9, equal_nan=True):
+        raise SystemExit("scores differ")
+
+
+def main() -> None:
+    """Print a table of seconds and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--frames", type=int, default=20_000)
+    parser.add_argument("--dim", type=int, default=512)
+    parser.add_argument("--classes", type=int, default=40)
+    parser.add_argument("--length", type=int, default=8)
+    asked = parser.parse_args()
+    points, logits, still, label, owner = scene(
+        asked.frames, asked.dim, asked.classes, asked.length, seed=0
+    )
+    counts = range(2 * asked.classes, 6 * asked.classes + 1, asked.classes)
+    seconds: dict[str, list[float]] = {}
+
+    unit = normalise(points)
+    ours = timed(lambda: [spherical_kmeans(unit, k, seed=0) for k in counts])
+    peers = timed(lambda: [peer_kmeans(unit, k) for k in counts])
+    seconds["clustering"] = [ours[1], peers[1]]
+    clusters = ours[0]
+    seconds["silhouette"] = [
+        timed(lambda: [cosine_silhouette(unit, c.cluster).mean() for c in clusters])[1],
+        timed(lambda: [peer_silhouette(unit, c.cluster) for c in clusters])[1],
+    ]
+    chosen = clusters[len(clusters) // 2].cluster
+    scored = timed(lambda: our_scores(logits, still, label, owner, chosen))
+    peer_scored = timed(lambda: peer_scores(logits, still, label, owner, chosen))
+    check_equal(scored[0], peer_scored[0])
+    seconds["scoring"] = [scored[1], peer_scored[1]]
+    seconds["total"] = np.sum(list(seconds.values()), axis=0).tolist()
+
+    shape = f"{asked.frames} frames x {asked.dim}, {asked.classes} classes, K {[*counts]}"
+    print(f"TRoVe, {shape}\n{'step':<12}{'cuescope':>10}{'peer':>10}{'ratio':>8}")
+    for step, (mine, theirs) in seconds.items():
+        print(f"{step:<12}{mine:>9.2f}s{theirs:>9.2f}s{theirs / mine:>7.1f}x")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,427 @@
+"""The HTML report: what it says, that strangers' words stay words, and that a browser shows it."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from html import unescape
+from html.parser import HTMLParser
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from cuescope.report.bars import axis, bar, figure, p_value
+from cuescope.report.html import MAX_CARDS, MAX_TILES, duration, render
+from cuescope.types import Report, Score
+
+from .reports import LABELS, make_pictures, make_report
+
+HOSTILE = (
+    "</title></style></script><script>document.title='taken'</script>"
+    "\"><img src=x onerror=alert(1)>'{{ 7 * 7 }}"
+)
+VOID = {"meta", "img", "link", "br", "input"}
+
+
+class Page(HTMLParser):
+    """The elements of a page as (tag, attributes), and the text outside of script and style."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.pieces: list[str] = []
+        self.inside: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.pieces.append(" ")
+        if tag not in VOID:
+            self.inside.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.inside.pop() == tag, f"</{tag}> closes another element"
+
+    def handle_data(self, data: str) -> None:
+        if not {"script", "style"} & set(self.inside):
+            self.pieces.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.pieces).split())
+
+    @property
+    def structure(self) -> list[tuple[str, list[str]]]:
+        return [(tag, sorted(attributes)) for tag, attributes in self.elements]
+
+    def having(self, name: str) -> list[str]:
+        return [a[name] or "" for _, a in self.elements if name in a]
+
+    def classed(self, name: str) -> list[str]:
+        return [tag for tag, a in self.elements if name in (a.get("class") or "").split()]
+
+
+def rewritten(report: Report, change: Callable[[str], str]) -> Report:
+    """The report with every string that someone else can choose changed, keys too."""
+
+    def walk(value: Any, field: str = "") -> Any:
+        if isinstance(value, str):
+            return value if field == "verdict" else change(value)
+        if isinstance(value, Mapping):
+            free = field in {"notes", "options", "facts", "versions", "tools"}
+            return {change(k) if free else k: walk(v, k) for k, v in value.items()}
+        if isinstance(value, tuple | list):
+            return [walk(v) for v in value]
+        return value
+
+    return Report.model_validate(walk(report.model_dump()))
+
+
+def without_findings(report: Report) -> Report:
+    scores = tuple(s.model_copy(update={"finding": False}) for s in report.scores)
+    return make_report(len(report.features), scores=scores)
+
+
+# ------------------------------------------------------------------------------ what it says
+
+
+def test_the_page_opens_with_the_finding_in_words() -> None:
+    text = Page(render(make_report(), {})).text
+    sentence = (
+        "When red background is on screen, 'moving east' loses 62 points of accuracy, and one "
+        "still frame is enough for a wrong answer at 0.97."
+    )
+    assert sentence in text
+    assert text.index(sentence) < text.index("The audit at a glance")
+    assert "No cue found" not in text
+
+
+def test_without_findings_it_says_what_was_tried() -> None:
+    text = Page(render(without_findings(make_report(5)), {})).text
+    assert "No cue found." in text
+    assert "tried 5 candidate features (10 feature and label pairs) on 480 samples" in text
+    assert "The strongest was red background for “moving east”, with TRoVe score 1.59" in text
+    assert "does not prove that the model relies on no cue" in text
+
+
+def test_an_empty_report_is_a_page() -> None:
+    empty = make_report(0, metrics=(), evidence=(), notes={})
+    text = Page(render(empty, {})).text
+    assert "found no candidate feature to test" in text
+    assert "Nothing was checked" in text
+    assert empty.provenance.command in text
+
+
+def test_a_finding_without_a_statement_still_gets_words() -> None:
+    report = make_report(1)
+    first = report.scores[0].model_copy(update={"statement": None})
+    text = Page(render(make_report(1, scores=(first, *report.scores[1:])), {})).text
+    assert "The model leans on red background for 'moving east' (TRoVe score 1.59)." in text
+
+
+def test_everything_a_stranger_needs_is_there() -> None:
+    report = make_report()
+    text = Page(render(report, {})).text
+    for words in (
+        report.title, report.hash, report.provenance.command, *LABELS,
+        *(metric.meaning for metric in report.metrics), *(e.detail for e in report.evidence),
+        "Cramér's V 0.901 (asked 0.9)", "2,480 trials in 11 s: 1,912 model calls",
+        "precision@10 red background for “moving east” supported 1.00 0.90",
+        "R-precision refuted 0.21 0.25", "1 supported 1 refuted 1 inconclusive",
+        "p < 0.001 q = 0.004 n = 96", "1.48 to 1.68",
+    ):  # fmt: skip
+        assert words in text, words
+
+
+def test_cards_keep_the_order_of_the_scores() -> None:
+    report = make_report(5)
+    text = Page(render(report, {})).text
+    listed = text[text.index("Ranked features") : text.index("Checks of the findings")]
+    places = [listed.index(f"{report.names[f.key]} ") for f in report.features]
+    assert all(before < after for before, after in pairwise(places))
+
+
+def test_only_the_first_cards_and_frames_are_shown_and_the_rest_counted() -> None:
+    report = make_report(24)
+    page = Page(render(report, make_pictures(report)))
+    assert len(page.classed("card")) == MAX_CARDS
+    assert "The first 40 are shown; 8 more" in page.text
+    assert page.elements.count(("figure", {"class": "medoid", "title": _title(0, 0, 1)})) == 2
+    assert len(page.classed("medoid")) == MAX_CARDS
+    assert sum(tag == "figure" for tag, _ in page.elements) == MAX_CARDS * MAX_TILES
+    assert page.text.count("and 6 more frames") == MAX_CARDS
+
+
+def test_headings_never_skip_a_level() -> None:
+    page = Page(render(make_report(), make_pictures(make_report())))
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def _title(feature: int, frame: int, strength: int) -> str:
+    return f"test/{feature:02}{frame:03}, frame {frame % 3}, strength {strength:.2f}"
+
+
+# --------------------------------------------------------------------------------- pictures
+
+
+def test_missing_and_broken_pictures_are_shown_as_absent() -> None:
+    report = make_report(1)
+    pictures = make_pictures(report)
+    _, second, third = list(pictures)[:3]
+    del pictures[second]
+    pictures[third] = b"not a picture"
+    page = Page(render(report, pictures))
+    assert len(page.classed("absent")) == 2 * 2  # two frames, in the card of each of two labels
+    absent = [a.get("aria-label") for _, a in page.elements if a.get("class") == "absent"]
+    assert absent[0] == "Frame 1 of test/00001, no picture at hand"
+
+
+def test_without_any_picture_the_frames_are_named() -> None:
+    page = Page(render(make_report(1), {}))
+    assert not [tag for tag, _ in page.elements if tag == "img"]
+    assert "No pictures are at hand. It occurs 30 times, most typically in test/00000" in page.text
+
+
+def test_every_picture_says_which_frame_it_is() -> None:
+    report = make_report(2)
+    page = Page(render(report, make_pictures(report)))
+    spoken = {a["alt"] for tag, a in page.elements if tag == "img" and a["alt"]}
+    shown = [seen for f in report.features for seen in f.occurrences[:MAX_TILES]]
+    assert spoken == {f"Frame {seen.frame} of {seen.sample}" for seen in shown}
+
+
+# ----------------------------------------------------------------------------------- safety
+
+
+def test_hostile_words_change_no_element_of_the_page() -> None:
+    plain = rewritten(make_report(), lambda words: f"x{words}")
+    hostile = rewritten(make_report(), lambda words: HOSTILE + words)
+    page = Page(render(hostile, make_pictures(hostile)))
+    assert page.structure == Page(render(plain, make_pictures(plain))).structure
+    assert page.text.count("document.title='taken'") > 50  # still there, as words
+    assert page.text.count("{{ 7 * 7 }}") == page.text.count("document.title='taken'")
+
+
+def test_braces_in_a_name_are_not_a_place_for_another_name() -> None:
+    report = rewritten(make_report(1), lambda w: "{feature} {0}" if w == "red background" else w)
+    assert "When {feature} {0} is on screen" in Page(render(report, {})).text
+
+
+def test_nothing_points_outside_of_the_file() -> None:
+    report = make_report()
+    written = render(report, make_pictures(report))
+    page = Page(written)
+    assert page.having("src")
+    assert all(source.startswith("data:image/jpeg;base64,") for source in page.having("src"))
+    ids = set(page.having("id"))
+    assert len(ids) == len(page.having("id"))
+    assert all(href[0] == "#" and href[1:] in ids for href in page.having("href"))
+    assert not re.search(r"https?://|@import|url\(|<link|<base|<iframe", written)
+    (policy,) = (a["content"] for _, a in page.elements if "http-equiv" in a)
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; img-src data:;")
+
+
+# --------------------------------------------------------------------------- bars and figures
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([], (0.0, 0.5, 1.0)),
+        ([0.0], (0.0, 0.5, 1.0)),
+        ([0.62, -0.1], (-0.2, 0.0, 0.2, 0.4, 0.6, 0.8)),
+        ([1.0], (0.0, 0.5, 1.0)),
+        ([-40.0], (-40.0, -30.0, -20.0, -10.0, 0.0)),
+    ],
+)
+def test_an_axis_is_round_and_holds_zero_and_all_values(
+    values: list[float], ticks: tuple[float, ...]
+) -> None:
+    scale = axis(values)
+    assert scale.ticks == ticks
+    assert (scale.percent(ticks[0]), scale.percent(ticks[-1])) == (0.0, 100.0)
+
+
+def test_a_bar_spans_from_zero_to_its_value() -> None:
+    scale = axis([-1.0, 1.0])
+    score = Score(feature="f", label=None, metric="m", value=-0.5, low=-0.75, high=0.25)
+    made = bar(score, scale)
+    assert (made.start, made.end, made.zero, made.low, made.high) == (25.0, 50.0, 50.0, 12.5, 62.5)
+    assert made.spoken == "−0.50, interval −0.75 to 0.25"
+
+
+def test_a_missing_value_is_said_not_drawn() -> None:
+    made = bar(Score(feature="f", label=None, metric="m", value=None), axis([0.5]))
+    assert (made.text, made.start, made.end, made.interval) == ("not measured", 0.0, 0.0, None)
+    text = Page(render(make_report(3), {})).text  # its third cluster has no static bias
+    assert "Static bias not measured" in text
+    assert "None" not in text
+
+
+@pytest.mark.parametrize(
+    ("values", "value", "words"),
+    [
+        ([0.62], 0.623, "0.62"),
+        ([1.0], -0.001, "0.00"),
+        ([0.004, -0.002], 0.0041, "0.0041"),
+        ([250.0], 31.26, "31"),
+        ([99999.0], 12345.0, "12,345"),
+        ([12.0], -3.5, "−3.5"),
+    ],
+)
+def test_values_of_a_metric_are_all_written_alike(
+    values: list[float], value: float, words: str
+) -> None:
+    assert axis(values).words(value) == words
+
+
+def test_figures_as_people_read_them() -> None:
+    assert [figure(x) for x in (0.623, -0.5, 0.00123, 1234.5, 0.0, None)] == [
+        "0.62", "−0.50", "0.00123", "1,234", "0.00", "not measured",
+    ]  # fmt: skip
+    assert [p_value(x) for x in (0.0312, 0.0001, None)] == ["= 0.031", "< 0.001", None]
+    spoken = [duration(x) for x in (0.42, 59.7, 71, 7260)]
+    assert spoken == ["0.4 s", "1 min 0 s", "1 min 11 s", "2 h 1 min"]
+
+
+# ------------------------------------------------------------------------- in a real browser
+
+WATCH = """<script>
+window.seen = {errors: [], blocked: []};
+addEventListener("error", (e) => seen.errors.push(e.message || e.target.tagName), true);
+addEventListener("unhandledrejection", (e) => seen.errors.push(String(e.reason)));
+document.addEventListener("securitypolicyviolation", (e) => seen.blocked.push(e.blockedURI));
+</script>"""
+TELL = """<script>
+addEventListener("load", async () => {
+  const tell = async () => { PROBE };
+  try { Object.assign(seen, await tell()); } catch (e) { seen.errors.push(String(e)); }
+  seen.fetched = performance.getEntriesByType("resource").map((entry) => entry.name);
+  document.body.dataset.seen = JSON.stringify(seen);
+});
+</script>"""
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    pytest.skip("needs a browser: apt-get install chromium")
+
+
+def probe(browser: str, page: str, script: str, folder: Path, width: int = 1200) -> dict[str, Any]:
+    """What `script` returns inside a copy of the page, with the errors and fetches on the way."""
+    probed = page.replace("<head>", "<head>" + WATCH, 1)
+    probed = probed.replace("</body>", TELL.replace("PROBE", script) + "</body>")
+    file = folder / "report.html"
+    file.write_text(probed, encoding="utf-8")
+    done = subprocess.run(
+        [
+            browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+            "--no-first-run", "--disable-background-networking", "--disable-component-update",
+            "--disable-sync", f"--user-data-dir={folder / 'profile'}", "--dump-dom",
+            f"--window-size={width},900", "--virtual-time-budget=10000", file.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    told = re.search(r'data-seen="([^"]*)"', done.stdout)
+    assert told, done.stderr[-2000:]
+    seen: dict[str, Any] = json.loads(unescape(told[1]))
+    return seen
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, list[str]]]:
+    """A server that writes down what is asked of it."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *words: Any) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.browser
+def test_a_browser_shows_another_cluster_on_a_click(browser: str, tmp_path: Path) -> None:
+    report = make_report(4)
+    script = """
+      const card = document.getElementById("cue-3");
+      const frame = card.querySelector(".sheet img");
+      const shown = () => card.open && frame.getClientRects().length > 0;
+      const before = shown();
+      card.querySelector("summary").click();
+      const after = shown();
+      document.getElementById("toggle").click();
+      const pictures = [...document.images];
+      pictures.forEach((image) => { image.loading = "eager"; });
+      await Promise.all(pictures.map((image) => image.decode()));
+      const medoid = card.querySelector(".medoid").getBoundingClientRect();
+      const other = card.querySelector("figure:not(.medoid)").getBoundingClientRect();
+      location.hash = "#cue-2";
+      return {
+        before, after, pictures: pictures.length,
+        widths: [...new Set(pictures.map((image) => image.naturalWidth))],
+        open: document.querySelectorAll("details.card[open]").length,
+        ratio: medoid.width / other.width, ahead: medoid.left < other.left,
+        copy: !document.getElementById("copy").hidden,
+        button: document.getElementById("toggle").textContent,
+        bar: card.querySelector(".chart .value").getBoundingClientRect().width /
+             card.querySelector(".chart").getBoundingClientRect().width,
+      };
+    """
+    page = render(report, make_pictures(report))
+    seen = probe(browser, page, script, tmp_path)
+    assert (seen["errors"], seen["blocked"], seen["fetched"]) == ([], [], [])
+    assert (seen["before"], seen["after"]) == (False, True)
+    assert seen["open"] == 8
+    assert seen["pictures"] == 8 * (MAX_TILES + 1) + 6
+    assert seen["widths"] == [60]
+    assert seen["ratio"] > 2
+    assert seen["ahead"]
+    assert seen["copy"]
+    # Clusters 0 and 1, two labels each: the third card is cluster 1, at 0.066 + 0.405 of 2.5.
+    assert seen["bar"] == pytest.approx(0.471 / 2.5, abs=0.01)
+
+
+@pytest.mark.browser
+def test_hostile_words_do_nothing_in_a_browser(browser: str, tmp_path: Path) -> None:
+    with listening() as (address, asked):
+        attack = f"{HOSTILE}<img src='{address}/image'><script src='{address}/script'></script>"
+        report = rewritten(make_report(3), lambda words: attack + words)
+        script = """
+          return {title: document.title, wide: document.documentElement.scrollWidth - innerWidth,
+                  scripts: document.scripts.length};
+        """
+        seen = probe(browser, render(report, make_pictures(report)), script, tmp_path, width=500)
+    assert asked == []
+    assert (seen["errors"], seen["blocked"], seen["fetched"]) == ([], [], [])
+    assert seen["title"] != "taken"
+    assert seen["scripts"] == 1 + 2  # the page's own, and the two that watch it
+    assert seen["wide"] <= 0  # long words wrap

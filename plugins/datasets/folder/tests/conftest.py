@@ -1,0 +1,86 @@
+"""Writers of tiny real files, and a folder data set that keeps its cache beside the test."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+from cuescope_folder import Folder, FolderOptions
+from cuescope_sdk import Context
+
+STEP = 20
+
+
+def write_image(path: Path, level: int = 100, size: tuple[int, int] = (16, 12)) -> Path:
+    """A plain grey image."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", size, (level, level, level)).save(path)
+    return path
+
+
+def write_video(path: Path, frames: int, codec: str = "mpeg4", **options: str) -> Path:
+    """A video whose frame i is plain grey of level i * STEP."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with av.open(str(path), "w", options=options) as container:
+        stream = container.add_stream(codec, rate=10)
+        stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
+        for index in range(frames):
+            pixels = np.full((32, 48, 3), index * STEP, np.uint8)
+            packets = stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24"))
+            container.mux(packets)
+        container.mux(stream.encode(None))
+    return path
+
+
+def write_gif(path: Path, frames: int) -> Path:
+    """A GIF whose frame i is plain grey of level i * STEP."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    images = [Image.new("L", (16, 12), index * STEP) for index in range(frames)]
+    images[0].save(path, save_all=True, append_images=images[1:], duration=100)
+    return path
+
+
+@pytest.fixture
+def image() -> Callable[..., Path]:
+    return write_image
+
+
+@pytest.fixture
+def video() -> Callable[..., Path]:
+    return write_video
+
+
+@pytest.fixture
+def gif() -> Callable[..., Path]:
+    return write_gif
+
+
+@pytest.fixture
+def step() -> int:
+    return STEP
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return Context(cache=tmp_path / "cache")
+
+
+@pytest.fixture
+def opened(data: Path, context: Context) -> Callable[..., Folder]:
+    """`opened(frames=4)`: the folder `data` with these options."""
+
+    def opened(**options: Any) -> Folder:
+        return Folder(FolderOptions(**{"path": data, **options}), context)
+
+    return opened

@@ -1,0 +1,169 @@
+"""Manifests: the three formats agree, and each mistake is told in one line that names the line."""
+
+import json
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from cuescope_folder.manifest import plain
+from cuescope_sdk import UserError
+
+ROWS = [
+    {"path": "x/1.png", "label": "cat", "split": "train", "question": "What is it?", "site": "A",
+     "cues": {"grass": [True]}},
+    {"path": "x/2.png", "label": "dog", "split": "val", "question": None, "site": "B",
+     "cues": {"grass": [False]}},
+    {"path": "x/1.png", "label": "dog", "split": "val", "question": "Is it?", "site": None,
+     "cues": None},
+]  # fmt: skip
+
+
+def write(data, form):
+    file = data / f"manifest.{form}"
+    if form == "jsonl":
+        file.write_text("\n".join(json.dumps(row) for row in ROWS) + "\n\n")
+    elif form == "csv":
+        lines = ["path,label,split,question,site,cues"]
+        for row in ROWS:
+            cues = json.dumps(row["cues"]).replace('"', '""') if row["cues"] else ""
+            cells = [row[c] or "" for c in ("path", "label", "split", "question", "site")]
+            lines.append(",".join([*cells, f'"{cues}"']))
+        file.write_text("\ufeff" + "\n".join(lines), encoding="utf-8")
+    else:
+        parquet.write_table(pa.Table.from_pylist(ROWS), file)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_formats_say_the_same(data, image, opened, form):
+    image(data / "x" / "1.png", 10)
+    image(data / "x" / "2.png", 20)
+    write(data, form)
+    folder = opened()
+    assert folder.labels == ("cat", "dog")
+    assert [s.key for s in folder] == ["x/1.png", "x/2.png", "x/1.png#2"]
+    assert [s.label for s in folder] == ["cat", "dog", "dog"]
+    assert [s.question for s in folder] == ["What is it?", None, "Is it?"]
+    assert [dict(s.annotations) for s in folder] == [
+        {"path": "x/1.png", "site": "A", "cues": {"grass": (True,)}, "split": "train"},
+        {"path": "x/2.png", "site": "B", "cues": {"grass": (False,)}, "split": "val"},
+        {"path": "x/1.png", "split": "val"},
+    ]
+    assert folder[0].frames[0].key == folder[2].frames[0].key
+    assert len(folder.split("val")) == 2
+
+
+def test_answers_frame_folders_and_a_manifest_of_another_name(data, image, video, opened):
+    for number in range(4):
+        image(data / "clip" / f"{number}.png", 10 * number)
+    video(data / "v.mp4", 8)
+    rows = [
+        {"path": "clip", "answer": "yes", "cues": {"hand": [0, 1]}},
+        {"path": "v.mp4", "answer": 2, "box": [1.5, float("inf")]},
+    ]
+    (data / "qa.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for folder in (opened(frames=2, manifest="qa.jsonl"), opened(frames=2, path=data / "qa.jsonl")):
+        assert folder.labels == ("2", "yes")
+        assert [len(sample.frames) for sample in folder] == [2, 2]
+        assert folder[0].annotations["cues"] == {"hand": (False, True)}
+        assert folder[1].annotations["box"] == (1.5, None)
+
+
+def test_label_goes_before_answer(data, image, opened):
+    image(data / "1.png")
+    (data / "manifest.csv").write_text("path,label,answer\n1.png,cat,a cat\n")
+    sample = opened()[0]
+    assert (sample.label, sample.annotations["answer"]) == ("cat", "a cat")
+
+
+def test_missing_files_are_bad_data_not_errors(data, image, opened):
+    image(data / "1.png")
+    (data / "manifest.csv").write_text("path,label\n1.png,a\ngone.png,b\nnotes.txt,b\nd,a\n")
+    (data / "d").mkdir()
+    folder = opened(max_bad=0.75)
+    assert [sample.key for sample in folder] == ["1.png"]
+    assert folder.labels == ("a", "b")
+    assert folder.facts["skipped"] == (
+        "3 unreadable: gone.png (no such file); "
+        "notes.txt ('.txt' is no image or video that is known here); "
+        "d (no images in this folder)"
+    )
+
+
+@pytest.mark.parametrize("path", ["../secret.png", "/etc/secret.png", "C:\\\\secret.png",
+                                  "x/../../secret.png", "link.png", "away/secret.png",
+                                  "loop.png", "nul\\u0000.png"])  # fmt: skip
+def test_paths_that_leave_the_folder_are_refused(data, image, opened, tmp_path, path):
+    image(tmp_path / "secret.png")
+    (data / "link.png").symlink_to(tmp_path / "secret.png")
+    (data / "away").symlink_to(tmp_path)
+    (data / "loop.png").symlink_to(data / "loop.png")
+    good = '{"path": "1.png", "label": "a"}\n'
+    (data / "manifest.jsonl").write_text(good + f'{{"path": "{path}", "label": "a"}}\n')
+    image(data / "1.png")
+    with pytest.raises(UserError, match=r"manifest\.jsonl line 2 leads out of the data"):
+        opened()
+
+
+def test_paths_that_stay_inside_are_not_refused(data, image, opened):
+    image(data / "x" / "1.png")
+    (data / "same.png").symlink_to(data / "x" / "1.png")
+    (data / "manifest.csv").write_text("path,label\nx/../x/1.png,a\nsame.png,a\n")
+    assert len(opened()) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("manifest.csv", "path,label\n", "has no rows"),
+        ("manifest.csv", "", "has no rows"),
+        ("manifest.csv", "Path,label\n1.png,a\n", "no column 'path'.*Rename 'Path' to 'path'"),
+        ("manifest.csv", "path,lable\n1.png,a\n", "no column 'label' or 'answer'.*Rename 'lable'"),
+        ("manifest.csv", "path,label\n1.png,a\n1.png,\n", "line 3: expected a label, got an empty"),
+        ("manifest.csv", "path,label\n1.png,a,b\n", "line 2 has more cells than the header"),
+        ("manifest.csv", "path,label,cues\n1.png,a,{\n", "line 2: column 'cues': expected JSON"),
+        ("manifest.jsonl", '{"path": "1.png", "label": "a"}\n{"path"\n', "line 2 is no JSON"),
+        ("manifest.jsonl", "\n[1]\n", "line 2: expected a JSON object"),
+        ("manifest.jsonl", "[" * 9999, "line 1 is no JSON"),
+        ("manifest.jsonl", '{"path": ["1.png"], "label": "a"}', r"line 1: expected a path, got \["),
+        ("manifest.jsonl", '{"path": "1.png", "label": "a", "cues": {"c": [1, 0]}}',
+         "line 1: cue 'c': expected one true or false for each of the 1 sampled frames, got 2"),
+        ("manifest.jsonl", '{"path": "1.png", "label": "a", "cues": {"c": ["x"]}}',
+         "line 1: column 'cues'"),
+        ("manifest.parquet", "nonsense", "manifest.parquet is no Parquet"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line(data, image, opened, name, text, message):
+    image(data / "1.png")
+    (data / name).write_text(text)
+    with pytest.raises(UserError, match=message) as caught:
+        opened()
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text(data, image, opened):
+    image(data / "1.png")
+    (data / "manifest.csv").write_bytes(b"path,label\n1.png,\xff\xfe\n")
+    with pytest.raises(UserError, match="cannot read manifest.csv"):
+        opened()
+
+
+def test_which_manifest(data, image, opened):
+    image(data / "1.png")
+    (data / "manifest.csv").write_text("path,label\n1.png,a\n")
+    (data / "manifest.jsonl").write_text('{"path": "1.png", "label": "b"}\n')
+    with pytest.raises(UserError, match="several manifests.*-D manifest=manifest.csv"):
+        opened()
+    assert opened(manifest="manifest.jsonl").labels == ("b",)
+    with pytest.raises(UserError, match=r"no such manifest.*'manifest\.jsonl'\?"):
+        opened(manifest="manifest.json")
+    (data / "list.txt").write_text("")
+    with pytest.raises(UserError, match=r"expected a file that ends in \.csv, \.jsonl, \.parquet"):
+        opened(manifest="list.txt")
+
+
+def test_plain_values():
+    assert plain({"a": [1, float("nan"), "\ud800"], 2: b"x"}) == {
+        "a": (1, None, "\\ud800"),
+        "2": "b'x'",
+    }
