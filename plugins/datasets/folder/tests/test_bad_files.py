@@ -66,12 +66,12 @@ def test_cut_off_videos_show_what_is_left(data, video, opened, step, suffix, cod
     content = whole.read_bytes()
     whole.write_bytes(content[: int(len(content) * 0.9)])
     count = probe(whole, 10**6).frames
-    assert 0 < count <= 12
+    assert 0 < count < 12
     for sample in opened(frames=12):
         shown = [float(np.asarray(frame.load()).mean()) / step for frame in sample.frames]
         assert shown == sorted(shown)
         assert shown[0] < 0.5
-        assert shown[-1] > 3
+        assert shown[-1] > 1.5
 
 
 def test_videos_without_pictures_are_bad(data, image, opened):
@@ -175,11 +175,8 @@ def test_a_pipe_is_not_waited_for(data, image, opened):
     [
         (lambda data: None, "no classes in .*got no images or videos"),
         (lambda data: (data / "a").mkdir(), "no classes in .*got no images or videos"),
-        (lambda data: Image.new("RGB", (4, 4)).save(data / "1.png"), "1 images and videos outside"),
-        (
-            lambda data: data.rmdir(),
-            r"no such path: expected a folder.*got '.*data'\. Did you mean",
-        ),
+        (lambda data: Image.new("RGB", (4, 4)).save(data / "1.png"), "got 1 images and videos"),
+        (lambda data: data.rmdir(), r"no such path: .* got '.*data'\. Did you mean"),
         (lambda data: (data.rmdir(), data.write_text("x")), "PATH is a file"),
     ],
 )
@@ -201,7 +198,7 @@ def test_a_folder_that_may_not_be_read(data, image, opened, monkeypatch):
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    with pytest.raises(UserError, match="cannot read .*got Permission denied"):
+    with pytest.raises(UserError, match=r"cannot read .*got Permission denied"):
         opened()
 
 
@@ -218,6 +215,7 @@ def test_any_bytes_are_skipped_or_shown(tmp_path_factory, content, suffix):
     assert folder[0].frames[-1].load().mode == "RGB"
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of damaged TIFF tags, beside good pixels
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_any_damage_to_a_real_file_is_skipped_or_shown(tmp_path, image, gif, video, suffix):
     codecs = {"webm": "libvpx-vp9", "flv": "flv1", "mpg": "mpeg2video"}

@@ -144,7 +144,7 @@ def test_mistakes_are_one_line(data, image, opened, name, text, message):
 def test_bytes_that_are_no_text(data, image, opened):
     image(data / "1.png")
     (data / "manifest.csv").write_bytes(b"path,label\n1.png,\xff\xfe\n")
-    with pytest.raises(UserError, match="cannot read manifest.csv"):
+    with pytest.raises(UserError, match=r"cannot read manifest\.csv"):
         opened()
 
 
@@ -152,7 +152,7 @@ def test_which_manifest(data, image, opened):
     image(data / "1.png")
     (data / "manifest.csv").write_text("path,label\n1.png,a\n")
     (data / "manifest.jsonl").write_text('{"path": "1.png", "label": "b"}\n')
-    with pytest.raises(UserError, match="several manifests.*-D manifest=manifest.csv"):
+    with pytest.raises(UserError, match=r"several manifests.*-D manifest=manifest\.csv"):
         opened()
     assert opened(manifest="manifest.jsonl").labels == ("b",)
     with pytest.raises(UserError, match=r"no such manifest.*'manifest\.jsonl'\?"):

@@ -39,13 +39,11 @@ def canonical_split(name: str) -> str:
     return _ALIASES.get(name.lower(), name.lower() if name.lower() in SPLITS else name)
 
 
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+def natural(text: str) -> tuple[tuple[tuple[int, str], ...], str]:
     """Sort key that counts: "frame2" comes before "frame10"."""
-    parts = re.split(r"(\d+)", text)
-    return (
-        *((0, int(part), "") if part.isdecimal() else (1, 0, part.lower()) for part in parts),
-        (2, 0, text),
-    )
+    parts = re.split(r"(\d+)", text.lower())  # text and numbers take turns
+    numbered = tuple((int(part), "") if i % 2 else (0, part) for i, part in enumerate(parts))
+    return numbered, text
 
 
 def readable(text: str) -> str:

@@ -1,0 +1,154 @@
+"""From a request to built plugins: data, method, tools, verifiers, and the model last."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cuescope.capabilities import ROLES, Capabilities, Model, Requirements
+from cuescope.context import Context
+from cuescope.errors import PluginError, UserError, nearest
+from cuescope.registry import Registry
+from cuescope.request import Request
+from cuescope.seeds import generator
+from cuescope.spec import Spec
+from cuescope.types import PluginStamp, Sample
+
+
+@dataclass(frozen=True)
+class Built:
+    """A plugin, and the stamp that a report keeps of it."""
+
+    plugin: Any
+    stamp: PluginStamp
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything that a request names, built."""
+
+    context: Context
+    data: Built
+    method: Built
+    tools: Mapping[str, Built]
+    verifiers: tuple[Built, ...]
+    executor: Built | None
+    model: Built
+
+
+def build_all(request: Request, context: Context) -> Parts:
+    """Build cheap things first: a mistake is told before weights load."""
+    check_capabilities(request, context.registry)
+    context = settled(request, context)
+    data = build(context, "dataset", request.data, request.data_options)
+    context = context.auditing(data.plugin)
+    method = build(context, "method", request.method, request.method_options)
+    if method.plugin.requires.labels and not data.plugin.labels:
+        raise UserError(
+            f"{request.method} needs labels",
+            got=f"none in {request.data}",
+            remedy="Use a data set with a closed label set",
+        )
+    return Parts(
+        context=context,
+        data=data,
+        method=method,
+        tools={role: build_tool(context, role, spec) for role, spec in request.tools.items()},
+        verifiers=tuple(build_verifier(context, name) for name in request.verify_with),
+        executor=build(context, "executor", request.executor) if request.executor else None,
+        model=build(context, "model", request.model, request.model_options),
+    )
+
+
+def settled(request: Request, context: Context) -> Context:
+    """The context with the request's settings."""
+    names = ("seed", "device", "dtype", "batch_size")
+    return replace(context, **{name: getattr(request, name) for name in names})
+
+
+def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
+    """A plugin by SPEC, with its stamp."""
+    spec = Spec.parse(text)
+    plugin = context.build(kind, spec, options)
+    entry = context.registry.find(kind, spec.name)
+    stamp = PluginStamp(
+        spec=text,
+        options=plugin.options.model_dump(mode="json") if hasattr(plugin, "options") else {},
+        dist=entry.dist,
+        version=entry.version,
+        fingerprint=getattr(plugin, "fingerprint", None),
+        facts=dict(getattr(plugin, "facts", {})),
+    )
+    return Built(plugin, stamp)
+
+
+def build_tool(context: Context, role: str, text: str) -> Built:
+    """A tool for a role; raises UserError where there is no such role or it cannot fill it."""
+    if role not in ROLES:
+        known = ", ".join(ROLES)
+        raise UserError(
+            f"no tool role '{role}'", expected=f"one of {known}", remedy=nearest(role, ROLES)
+        )
+    built = build(context, "tool", text)
+    if not hasattr(built.plugin, ROLES[role]):
+        raise UserError(f"tool {text} is no {role}", expected=f"one with {ROLES[role]}()")
+    return built
+
+
+def build_verifier(context: Context, name: str) -> Built:
+    """A method of which only `verify` is used."""
+    built = build(context, "method", name)
+    if not hasattr(built.plugin, "verify"):
+        raise UserError(f"--verify-with {name}", expected="a method with verify()", got="none")
+    return built
+
+
+def rebuild_model(request: Request, context: Context) -> Model:
+    """The request's model, built anew: what an executor's workers call."""
+    context = settled(request, context)
+    data = context.build("dataset", request.data, request.data_options)
+    model: Model = context.auditing(data).build("model", request.model, request.model_options)
+    return model
+
+
+def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
+    """All samples, or a seeded draw of `limit` in their own order; raises where keys repeat."""
+    dataset = parts.data.plugin
+    indices: Sequence[int] = range(len(dataset))
+    if limit is not None and limit < len(dataset):
+        drawn = generator(parts.context.seed, "limit").choice(len(dataset), limit, replace=False)
+        indices = sorted(int(index) for index in drawn)
+    samples = tuple(dataset[index] for index in indices)
+    spec = parts.data.stamp.spec
+    if not samples:
+        raise UserError(f"data set {spec} is empty", remedy="Check its path and split")
+    if len({sample.key for sample in samples}) < len(samples):
+        raise PluginError(f"data set {spec} broke its contract", expected="one key a sample")
+    return samples
+
+
+def check_capabilities(request: Request, registry: Registry) -> None:
+    """Refuse a pair that cannot work, and name the installed models that could."""
+    needs: Requirements = _class(registry, "method", request.method).requires
+    if missing := _missing(needs, _class(registry, "model", request.model).capabilities):
+        able = [
+            entry.name
+            for entry in registry.of_kind("model")
+            if registry.check(entry) is None
+            and not _missing(needs, registry.load(entry).capabilities)
+        ]
+        raise UserError(
+            f"{request.method} cannot audit {request.model}",
+            expected=f"a model with {' and '.join(missing)}",
+            remedy=f"Installed models that have it: {', '.join(able) or 'none'}",
+        )
+    for role in sorted(needs.tools - request.tools.keys()):
+        raise UserError(f"{request.method} needs a {role}", remedy=f"Add --tool {role}=SPEC")
+
+
+def _class(registry: Registry, kind: str, spec: str) -> Any:
+    return registry.load(registry.find(kind, Spec.parse(spec).name))
+
+
+def _missing(needs: Requirements, has: Capabilities) -> list[str]:
+    outputs = [f"output '{name}'" for name in sorted(needs.outputs - has.outputs)]
+    return outputs + [f"edit '{name}'" for name in sorted(needs.edits - has.edits)]
