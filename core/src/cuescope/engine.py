@@ -4,6 +4,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -65,7 +66,8 @@ class Session:
             partial(rebuild_model, request, context) if parts.executor else self._own_model,
             cache,
             batch_size=request.batch_size,
-            executor=parts.executor and parts.executor.plugin,
+            executor=parts.executor.plugin if parts.executor else None,
+            blaming=partial(self._blaming, "model", parts.model.stamp.spec),
             progressed=self._progressed,
             planning=planning,
         )
@@ -87,9 +89,8 @@ class Session:
     def run(self) -> Report:
         """The four hooks, in order."""
         audit, hook, method = self.audit, self._manager.hook, self.parts.method
-        registry = self.parts.context.registry
         hook.audit_started(audit=audit)
-        with registry.blaming(registry.find("method", Spec.parse(method.stamp.spec).name)):
+        with self._blaming("method", method.stamp.spec):
             features = flatten(hook.propose_features(audit=audit))
             trials = flatten(hook.perturb(audit=audit, features=features))
             outcomes = audit.respond(trials)
@@ -120,6 +121,10 @@ class Session:
         pace = self.cache.pace(asked.identity)
         seconds = None if pace is None else pace * asked.model_calls
         return Plan(asked.trials, asked.cache_hits, asked.model_calls, seconds, whole)
+
+    def _blaming(self, kind: str, spec: str) -> AbstractContextManager[None]:
+        registry = self.parts.context.registry
+        return registry.blaming(registry.find(kind, Spec.parse(spec).name))
 
     def _own_model(self) -> Model:
         model: Model = self.parts.model.plugin

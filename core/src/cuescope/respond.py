@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 
 from cuescope.capabilities import Executor, Model
@@ -45,6 +46,7 @@ class Responder:
         batch_size: int,
         executor: Executor | None = None,
         progressed: Progressed = lambda done, total, cached: None,
+        blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
         planning: bool = False,
     ) -> None:
         self.identity = identity
@@ -53,6 +55,7 @@ class Responder:
         self.batch_size = batch_size
         self.executor = executor or InProcess()
         self.progressed = progressed
+        self.blaming = blaming
         self.planning = planning
         self.trials = self.model_calls = self.cache_hits = 0
         self._seen: set[str] = set()
@@ -92,13 +95,13 @@ class Responder:
     ) -> Iterator[dict[str, Response]]:
         shown = [[trials[key] for key in batch] for batch in batches]
         since = time.perf_counter()
-        for index, responses in self.executor.map(self.build, shown):
-            check_responses(shown[index], responses)
-            answered = dict(zip(batches[index], responses, strict=True))
-            now = time.perf_counter()
-            self.cache.put(answered, self.identity, now - since)
-            since = time.perf_counter()
-            yield answered
+        with self.blaming():
+            for index, responses in self.executor.map(self.build, shown):
+                check_responses(shown[index], responses)
+                answered = dict(zip(batches[index], responses, strict=True))
+                self.cache.put(answered, self.identity, time.perf_counter() - since)
+                since = time.perf_counter()
+                yield answered
 
 
 def check_responses(trials: Sequence[Trial], responses: Sequence[Response]) -> None:
