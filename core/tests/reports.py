@@ -187,10 +187,7 @@ def _scores(index: int, label: str) -> list[Score]:
 
 
 def _stamp(
-    spec: str,
-    dist: str,
-    options: dict[str, Any] | None = None,
-    facts: dict[str, str] | None = None,
+    spec: str, dist: str, options: dict[str, Any] | None = None, facts: dict[str, str] | None = None
 ) -> PluginStamp:
     return PluginStamp(
         spec=spec,

@@ -259,7 +259,7 @@ def _embed(picture: bytes | None) -> tuple[str | None, int, int]:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("cuescope.report", ""),
-        autoescape=False,
+        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

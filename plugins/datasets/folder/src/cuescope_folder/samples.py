@@ -1,7 +1,7 @@
 """Items and what is known of their files -> samples, or why there is none."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -43,12 +43,17 @@ def clip_frames(path: Path, probe: Probe, wanted: int) -> tuple[Frame, ...]:
 
     The key of a video's frame holds the decoder's version: another may round colours otherwise.
     """
-    decoder = f"pyav-{version('av')}" if kind_of(path) == "video" else "gif"
+    decoder = _video_decoder() if kind_of(path) == "video" else "gif"
     clip = Clip(path, probe.digest, sample_indices(probe.frames, wanted))
     return tuple(
         Frame(digest(decoder, probe.digest, index), partial(load_clip_frame, clip, position))
         for position, index in enumerate(clip.indices)
     )
+
+
+@cache
+def _video_decoder() -> str:
+    return f"pyav-{version('av')}"
 
 
 def _frames(

@@ -12,6 +12,7 @@ from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Sampl
 
 if TYPE_CHECKING:
     from cuescope_open_clip.heads import Head
+    from cuescope_open_clip.texts import TextTower
 
 
 class OpenCLIPOptions(Options):
@@ -80,18 +81,13 @@ class OpenCLIP(Plugin):
         self.facts = {**loaded.facts, **self._head.facts, "sequence": "mean of frame embeddings"}
 
     def _choose_head(self, tower: "TextTower | None", dim: int) -> "Head":
-        from cuescope_open_clip.heads import EmbeddingTable, PromptHead
+        from cuescope_open_clip.heads import EmbeddingTable, Headless, PromptHead
 
         if self.options.class_embeddings is not None:
             scale = self.options.logit_scale
             return EmbeddingTable.read(self.options.class_embeddings, dim, scale)
         if tower is None:
-            raise UserError(
-                f"open-clip: {self.options.model} has no text tower to name the choices with",
-                expected="a full checkpoint, or class_embeddings",
-                got="the image tower alone",
-                remedy="Add -M class_embeddings=FILE.npz (names and unit embeddings).",
-            )
+            return Headless(self.options.model)
         return PromptHead(tower, self.options.templates, self.options.logit_scale)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
@@ -135,8 +131,5 @@ def refuse_unanswerable(trial: Trial) -> None:
             remedy="Use a data set with labels, or ask for embeddings alone.",
         )
 
-
-if TYPE_CHECKING:
-    from cuescope_open_clip.texts import TextTower
 
 __all__ = ["OpenCLIP", "OpenCLIPOptions"]

@@ -65,6 +65,34 @@ class PromptHead:
         return np.asarray(self._scale * (rows @ embedding) + self._bias)
 
 
+class Headless:
+    """An image tower alone: it embeds, and can score no choice."""
+
+    facts: Mapping[str, str]
+    uses_text_tower = False
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self.fingerprint = digest("headless")
+        self.facts = {"text": "none: the image tower alone"}
+
+    def check(self, choices: Sequence[str]) -> None:
+        """Raises UserError: there is nothing to name the choices with."""
+        raise UserError(
+            f"open-clip: {self._model} has no text tower to name the choices with",
+            expected="a full checkpoint, or class_embeddings",
+            got="the image tower alone",
+            remedy="Add -M class_embeddings=FILE.npz (names and unit embeddings).",
+        )
+
+    def logits(
+        self, embedding: Float[np.ndarray, " dim"], choices: Sequence[str]
+    ) -> Float[np.ndarray, " choice"]:
+        """Raises UserError."""
+        self.check(choices)
+        return np.zeros(0, np.float32)
+
+
 class EmbeddingTable:
     """A table of class embeddings in place of the text tower: an ensemble, CoOp, LiT."""
 

@@ -1,0 +1,188 @@
+"""Weights: loaded strictly, fingerprinted, refused in one line."""
+
+import io
+import logging
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from open_clip.transformer import QuickGELU
+from safetensors.torch import load_file, save_file
+
+from cuescope_open_clip import OpenCLIP
+from cuescope_open_clip.loading import load, tensor_bytes
+from cuescope_sdk import Sample, Trial, UserError
+
+Build = Callable[..., OpenCLIP]
+CPU = torch.device("cpu")
+
+
+def weights_of(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "open_clip_model.safetensors")
+
+
+@pytest.mark.parametrize("form", ["safetensors", "pt", "training checkpoint"])
+def test_every_form_of_a_full_checkpoint_answers_alike(
+    build: Build, folder: Path, tmp_path: Path, clip: Sample, form: str
+) -> None:
+    tensors = {name: tensor * 1.5 for name, tensor in weights_of(folder).items()}
+    path = tmp_path / ("w.safetensors" if form == "safetensors" else "w.pt")
+    if form == "safetensors":
+        save_file(tensors, path)
+    elif form == "pt":
+        torch.save(tensors, path)
+    else:
+        prefixed = {f"module.{name}": tensor for name, tensor in tensors.items()}
+        torch.save({"epoch": 3, "state_dict": prefixed}, path)
+    model = build(checkpoint=path)
+    loaded = model._encoder._loaded.model.state_dict()
+    assert all(torch.equal(loaded[name], tensor) for name, tensor in tensors.items())
+    [changed], [original] = (
+        model.respond([Trial(sample=clip)]),
+        build().respond([Trial(sample=clip)]),
+    )
+    assert not np.allclose(changed.logits, original.logits)
+
+
+def test_the_image_tower_alone_is_the_same_image_tower(
+    build: Build, image_tower: Path, clip: Sample
+) -> None:
+    trial = Trial(sample=clip, outputs=frozenset({"embedding"}))
+    [alone], [whole] = build(checkpoint=image_tower).respond([trial]), build().respond([trial])
+    assert np.array_equal(alone.embedding, whole.embedding)
+
+
+@pytest.mark.parametrize("part", ["whole", "image tower"])
+@pytest.mark.parametrize("fault", ["missing", "unexpected", "of another shape"])
+def test_weights_that_do_not_fit_are_refused_in_one_line(
+    build: Build, folder: Path, tmp_path: Path, part: str, fault: str
+) -> None:
+    tensors = weights_of(folder)
+    if part == "image tower":
+        tensors = {name: t for name, t in tensors.items() if name.startswith("visual.")}
+    if fault == "missing":
+        del tensors["visual.conv1.weight"]
+    elif fault == "unexpected":
+        tensors["visual.conv9.weight"] = torch.zeros(1)
+    else:
+        tensors["visual.conv1.weight"] = torch.zeros(3)
+    path = tmp_path / "bad.safetensors"
+    save_file(tensors, path)
+    with pytest.raises(UserError, match=r"bad.safetensors does not fit.*conv[19].weight") as caught:
+        build(checkpoint=path)
+    assert "\n" not in str(caught.value)
+
+
+class Bomb:
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Path("exploded").touch, ())
+
+
+def test_a_pickle_of_a_stranger_is_never_run(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    torch.save({"visual.conv1.weight": Bomb()}, tmp_path / "bomb.pt")
+    (tmp_path / "bare.pt").write_bytes(pickle.dumps(Bomb()))
+    for name in ("bomb.pt", "bare.pt"):
+        with pytest.raises(UserError, match=f"{name} cannot be read as weights"):
+            build(checkpoint=tmp_path / name)
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_a_torchscript_archive_and_rubbish_are_refused(build: Build, tmp_path: Path) -> None:
+    for name in ("rubbish.safetensors", "rubbish.pt"):
+        (tmp_path / name).write_bytes(b"rubbish")
+        with pytest.raises(UserError, match=f"{name} cannot be read"):
+            build(checkpoint=tmp_path / name)
+
+
+def test_a_tags_activation_is_the_models(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    from cuescope_open_clip import loading
+
+    find = loading.find_source
+    monkeypatch.setattr(loading, "find_source", lambda *args: replace(find(*args), quick_gelu=True))
+    quick = load(str(folder), None, CPU, "float32")
+    assert any(isinstance(module, QuickGELU) for module in quick.model.visual.modules())
+    monkeypatch.undo()
+    plain = load(str(folder), None, CPU, "float32")
+    assert not any(isinstance(module, QuickGELU) for module in plain.model.visual.modules())
+    assert quick.fingerprint("", True) != plain.fingerprint("", True)
+
+
+def test_the_folders_preprocessing_is_used(build: Build) -> None:
+    prepared = build()._encoder._loaded.preprocess
+    from PIL import Image
+
+    black = prepared(Image.new("RGB", (40, 32)))
+    np.testing.assert_allclose(black[:, 0, 0], -np.array([0.2, 0.4, 0.6]) / 0.5, rtol=1e-5)
+
+
+def test_building_moves_no_generator_and_says_nothing(
+    build: Build, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = torch.random.get_rng_state()
+    handlers = list(logging.getLogger().handlers)
+    build()
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert logging.getLogger().handlers == handlers
+    assert not caplog.records
+
+
+def test_equal_builds_have_equal_fingerprints(build: Build, table: Path) -> None:
+    assert build().fingerprint == build(batch_size=3).fingerprint
+    prints = {
+        build().fingerprint,
+        build(templates="action28").fingerprint,
+        build(logit_scale=3).fingerprint,
+        build(dtype="bfloat16").fingerprint,
+        build(class_embeddings=table).fingerprint,
+        build(class_embeddings=table, logit_scale=3).fingerprint,
+    }
+    assert len(prints) == 6
+
+
+def test_the_fingerprint_covers_the_weights_in_use_and_no_other(
+    build: Build, folder: Path, table: Path, tmp_path: Path
+) -> None:
+    def with_bump(name: str) -> Path:
+        tensors = weights_of(folder)
+        flat = tensors[name].reshape(-1)
+        flat[0] += 1e-3
+        path = tmp_path / f"{name}.safetensors"
+        save_file(tensors, path)
+        return path
+
+    image, text = with_bump("visual.conv1.weight"), with_bump("token_embedding.weight")
+    plain, tabled = build().fingerprint, build(class_embeddings=table).fingerprint
+    assert build(checkpoint=image).fingerprint != plain
+    assert build(checkpoint=text).fingerprint != plain
+    assert build(checkpoint=image, class_embeddings=table).fingerprint != tabled
+    assert build(checkpoint=text, class_embeddings=table).fingerprint == tabled
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
+def test_tensor_bytes_tell_values_of_any_dtype_and_rank_apart(dtype: torch.dtype) -> None:
+    scalar = torch.tensor(3, dtype=dtype)
+    assert tensor_bytes(scalar).size == scalar.element_size()
+    assert not np.array_equal(tensor_bytes(scalar), tensor_bytes(scalar + 1))
+    transposed = torch.arange(6, dtype=dtype).reshape(2, 3).T
+    assert np.array_equal(tensor_bytes(transposed), tensor_bytes(transposed.contiguous()))
+
+
+def test_no_path_of_the_machine_is_in_the_facts(build: Build, folder: Path, table: Path) -> None:
+    model = build(checkpoint=folder / "open_clip_model.safetensors", class_embeddings=table)
+    assert str(folder.parent) not in "".join(model.facts.values())
+    assert model.facts["architecture"] == "tiny"
+    assert model.facts["weights"] == "open_clip_model.safetensors"
+
+
+def test_the_bomb_would_explode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pickle.load(io.BytesIO(pickle.dumps(Bomb())))
+    assert (tmp_path / "exploded").exists()

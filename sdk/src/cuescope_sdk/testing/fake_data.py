@@ -1,0 +1,148 @@
+"""A tiny data set with a planted cue: three classes, a red corner, and a blue corner as decoy."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Bool, UInt8
+from pydantic import Field, PositiveInt
+
+from cuescope_sdk import Context, Feature, Frame, Options, Plugin, Sample, UserError, digest
+from cuescope_sdk import generator as seeded
+
+SIDE = 8
+LABELS = ("top", "middle", "bottom")
+SPLITS = ("train", "val", "test")
+CUE, DECOY = "red corner", "blue corner"
+CUE_BOX, DECOY_BOX = (0, 0, 3, 3), (0, 5, 3, 8)
+SIGNAL_ROWS = (slice(0, 2), slice(3, 5), slice(6, 8))
+# the share of each label's samples that shows the cue; the model takes every one for the first
+CUE_RATES = (0.75, 0.3, 0.3)
+DECOY_RATE = 0.4
+
+
+class FakeDataOptions(Options):
+    """What to draw."""
+
+    samples: PositiveInt = Field(150, description="sequences, label after label in turn")
+    frames: PositiveInt = Field(3, description="frames of a sequence")
+    labels: int = Field(len(LABELS), ge=1, le=len(LABELS), description="how many classes")
+    scale: PositiveInt = Field(1, description="pixels a side of each of the 8 x 8 cells")
+    split: str = Field("val", description="train, val or test")
+    identical: bool = Field(False, description="every frame the same")
+    seed: int = Field(0, ge=0, description="another seed, another draw")
+
+
+class FakeDataset(Plugin):
+    """A green patch tells the class; a red corner goes with "top"; a blue corner means nothing.
+
+    The red corner shows in all frames of a sequence but the last. It is annotated under "cues".
+    """
+
+    Options: ClassVar[type[Options]] = FakeDataOptions
+    options: FakeDataOptions
+    facts: ClassVar[Mapping[str, str]] = {"cue": CUE, "decoy": DECOY}
+
+    def __init__(self, options: FakeDataOptions, context: Context) -> None:
+        super().__init__(options, context)
+        if options.split not in SPLITS:
+            raise UserError("fake: split", expected=", ".join(SPLITS), got=f"'{options.split}'")
+        self.labels = LABELS[: options.labels]
+        rng = seeded(options.seed, "fake-data", options.split)
+        self._label = np.arange(options.samples) % options.labels
+        self._cue = _spread(self._label, CUE_RATES, rng)
+        self._decoy = _spread(self._label, (DECOY_RATE,) * len(LABELS), rng)
+        size = (options.samples, options.frames, SIDE, SIDE, 3)
+        self._noise = rng.integers(0, 60, size, dtype=np.uint8)
+        self.fingerprint = digest("fake-data", options.model_dump())
+
+    def __len__(self) -> int:
+        return self.options.samples
+
+    def __getitem__(self, index: int) -> Sample:
+        index = range(len(self))[index]
+        shown = self._shown(index)
+        return Sample(
+            key=f"{self.options.split}-{index:03d}",
+            frames=tuple(
+                Frame.from_array(self._pixels(index, frame, cue)) for frame, cue in enumerate(shown)
+            ),
+            choices=self.labels,
+            label=self.labels[self._label[index]],
+            annotations=self.annotations(shown),
+        )
+
+    def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
+        """What is known of a sample besides its label."""
+        return {"split": self.options.split, "cues": {CUE: shown}}
+
+    def split(self, name: str) -> "FakeDataset":
+        """The same options on another split; raises UserError where there is no such split."""
+        return type(self)(self.options.model_copy(update={"split": name}), self.context)
+
+    def _shown(self, index: int) -> tuple[bool, ...]:
+        """Whether each frame shows the cue."""
+        frames = self.options.frames
+        return tuple(
+            bool(self._cue[index]) and frame < max(frames - 1, 1) for frame in range(frames)
+        )
+
+    def _pixels(self, index: int, frame: int, cue: bool) -> UInt8[np.ndarray, "row col 3"]:
+        if self.options.identical:
+            index = frame = 0
+        pixels = self._noise[index, frame].copy()
+        pixels[SIGNAL_ROWS[self._label[index]], 5:8] = (0, 220, 0)
+        for box, colour, there in (
+            (CUE_BOX, (230, 0, 0), cue and not self.options.identical),
+            (DECOY_BOX, (0, 0, 230), self._decoy[index]),
+        ):
+            if there:
+                pixels[box[1] : box[3], box[0] : box[2]] = colour
+        scale = self.options.scale
+        return pixels.repeat(scale, axis=0).repeat(scale, axis=1)
+
+
+def _spread(
+    label: np.ndarray, rates: tuple[float, ...], rng: np.random.Generator
+) -> Bool[np.ndarray, " sample"]:
+    """Who bears it: this share of each label's samples, to the nearest sample."""
+    bears = np.zeros(len(label), dtype=bool)
+    for index, rate in enumerate(rates):
+        own = np.flatnonzero(label == index)
+        bears[rng.permutation(own)[: round(rate * len(own))]] = True
+    return bears
+
+
+def points_at(
+    feature: Feature, samples: Mapping[str, Sample], *, decoy: bool = False
+) -> float | None:
+    """Share of a feature's occurrences that lie on the cue (or on the decoy); None without any.
+
+    An occurrence with a region lies on the cue where it covers half of the corner or more. One
+    without lies on it where the frame shows it, and without a frame, where any frame does.
+    """
+    box = DECOY_BOX if decoy else CUE_BOX
+    hits = []
+    for occurrence in feature.occurrences:
+        sample = samples[occurrence.sample]
+        frames = sample.frames if occurrence.frame is None else (sample.frames[occurrence.frame],)
+        if occurrence.region is not None:
+            scale = frames[0].load().width / SIDE
+            hits.append(_covered(box, tuple(edge / scale for edge in occurrence.region)) >= 0.5)
+        else:
+            hits.append(any(_shows(frame, box, channel=2 if decoy else 0) for frame in frames))
+    return float(np.mean(hits)) if hits else None
+
+
+def _covered(box: tuple[float, ...], region: tuple[float, ...]) -> float:
+    """Share of `box` that lies in `region`, both (x0, y0, x1, y1)."""
+    width = max(0.0, min(box[2], region[2]) - max(box[0], region[0]))
+    height = max(0.0, min(box[3], region[3]) - max(box[1], region[1]))
+    return width * height / ((box[2] - box[0]) * (box[3] - box[1]))
+
+
+def _shows(frame: Frame, box: tuple[int, int, int, int], channel: int) -> bool:
+    image = frame.load()
+    scale = image.width // SIDE
+    corner = np.asarray(image)[box[1] * scale : box[3] * scale, box[0] * scale : box[2] * scale]
+    return bool((corner[..., channel] > 200).all())
