@@ -28,9 +28,13 @@ def _feed(state: Any, value: object) -> None:
             _tagged(state, b"b", value)
         case str():
             _tagged(state, b"s", value.encode())
-        case None | bool() | int() | float():
-            _tagged(state, type(value).__name__[:1].encode(), repr(value).encode())
-        case np.ndarray():
+        case None | bool():
+            _tagged(state, b"c", repr(value).encode())
+        case int():
+            _tagged(state, b"i", int.__repr__(value).encode())
+        case float():
+            _tagged(state, b"f", float.__repr__(value).encode())  # numpy's float64 is one too
+        case np.ndarray() if value.dtype.kind in "biufcSU":
             _tagged(state, b"a", f"{value.dtype.str}{value.shape}".encode())
             state.update(np.ascontiguousarray(value).data)
         case BaseModel():
@@ -42,7 +46,9 @@ def _feed(state: Any, value: object) -> None:
                 _feed(state, key)
                 _feed(state, value[key])
         case Set():
-            _feed(state, sorted(value, key=repr))
+            _tagged(state, b"t", str(len(value)).encode())
+            for item in sorted(map(digest, value)):
+                _feed(state, item)
         case tuple() | list():
             _tagged(state, b"l", str(len(value)).encode())
             for item in value:
@@ -52,4 +58,5 @@ def _feed(state: Any, value: object) -> None:
 
 
 def _tagged(state: Any, tag: bytes, content: bytes) -> None:
-    state.update(tag + str(len(content)).encode() + b":" + content)
+    state.update(b"%b%d:" % (tag, len(content)))
+    state.update(content)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from PIL import Image
+from PIL import ImageDraw
 
 from cuescope.context import Context
 from cuescope.engine import Plan, Session
@@ -20,7 +20,7 @@ from cuescope.store import (
     pictured,
     write_atomically,
 )
-from cuescope.types import Report, Sample
+from cuescope.types import Occurrence, Report, Sample
 
 PICTURE_SIDE = 128
 
@@ -72,20 +72,18 @@ class Lab:
 
 
 def pictures(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:
-    """Thumbnails (JPEG) of what the report shows, by `picture_key`."""
+    """Thumbnails (JPEG) of what the report shows, by `picture_key`; regions are outlined."""
     by_key = {sample.key: sample for sample in samples}
-    found: dict[str, bytes] = {}
-    for occurrence in pictured(report):
-        sample, key = by_key.get(occurrence.sample), picture_key(occurrence)
-        if sample is not None and key not in found:
-            found[key] = thumbnail(sample.frames[occurrence.frame or 0].load())
-    return found
+    shown = {picture_key(seen): seen for seen in pictured(report) if seen.sample in by_key}
+    return {key: thumbnail(by_key[seen.sample], seen) for key, seen in shown.items()}
 
 
-def thumbnail(image: Image.Image, side: int = PICTURE_SIDE) -> bytes:
-    """A JPEG whose longer side is at most `side` pixels."""
-    small = image.copy()
-    small.thumbnail((side, side))
+def thumbnail(sample: Sample, seen: Occurrence) -> bytes:
+    """The occurrence's frame as a JPEG whose longer side is at most `PICTURE_SIDE` pixels."""
+    image = sample.frames[seen.frame or 0].load().copy()
+    if seen.region is not None:
+        ImageDraw.Draw(image).rectangle(seen.region, outline="red", width=max(image.size) // 60)
+    image.thumbnail((PICTURE_SIDE, PICTURE_SIDE))
     out = io.BytesIO()
-    small.save(out, "JPEG", quality=90)
+    image.save(out, "JPEG", quality=90)
     return out.getvalue()

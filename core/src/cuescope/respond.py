@@ -76,10 +76,11 @@ class Responder:
                 for start in range(0, len(missing), self.batch_size)
             ]
             self.progressed(len(responses), len(distinct), len(responses))
-            cached = len(responses)
+            cached, since = len(responses), time.perf_counter()
             for answered in self._answer(batches, distinct):
                 responses |= answered
                 self.progressed(len(responses), len(distinct), cached)
+            self.cache.clock(self.identity, len(missing), time.perf_counter() - since)
         return [Outcome(trial, responses[key]) for key, trial in zip(keys, asked, strict=True)]
 
     def _count(self, distinct: dict[str, Trial], missing: list[str]) -> None:
@@ -88,19 +89,17 @@ class Responder:
         self._seen |= fresh
         self.trials += len(fresh)
         self.model_calls += len(missing)
-        self.cache_hits += len(fresh) - len(missing)
+        self.cache_hits += len(fresh.difference(missing))
 
     def _answer(
         self, batches: list[list[str]], trials: dict[str, Trial]
     ) -> Iterator[dict[str, Response]]:
         shown = [[trials[key] for key in batch] for batch in batches]
-        since = time.perf_counter()
         with self.blaming():
             for index, responses in self.executor.map(self.build, shown):
                 check_responses(shown[index], responses)
                 answered = dict(zip(batches[index], responses, strict=True))
-                self.cache.put(answered, self.identity, time.perf_counter() - since)
-                since = time.perf_counter()
+                self.cache.put(answered)
                 yield answered
 
 
@@ -131,13 +130,11 @@ def check_responses(trials: Sequence[Trial], responses: Sequence[Response]) -> N
 def trial_key(identity: str, trial: Trial) -> str:
     """Digest of everything that enters the answer; labels, features and conditions do not."""
     sample = trial.sample
-    frames = "|".join([frame.key for frame in sample.frames])
-    outputs = ",".join(sorted(trial.outputs))
-    return digest(
-        identity, frames, sample.question, _digest_once(sample.choices), trial.edit, outputs
-    )
+    asked = _digest_once(identity, sample.question, sample.choices, trial.outputs)
+    return digest(asked, "|".join([frame.key for frame in sample.frames]), trial.edit)
 
 
 @lru_cache(maxsize=4096)
-def _digest_once(choices: tuple[str, ...]) -> str:
-    return digest(choices)
+def _digest_once(*shared: object) -> str:
+    """Of what many trials share."""
+    return digest(*shared)

@@ -18,6 +18,7 @@ from cuescope.types import SCHEMA_VERSION, Occurrence, Report, Response
 
 T = TypeVar("T")
 CHUNK = 500
+PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
 PICTURED_FEATURES, PICTURES_EACH = 40, 24
 
 _TABLES = """
@@ -49,8 +50,8 @@ class ResponseCache:
                 found[key] = Response(_vector(logits), text, _vector(embedding))
         return found
 
-    def put(self, responses: Mapping[str, Response], model: str, seconds: float) -> None:
-        """Keep a batch, and how long the model took over it."""
+    def put(self, responses: Mapping[str, Response]) -> None:
+        """Keep a batch."""
         rows = [
             (key, _blob(response.logits), response.text, _blob(response.embedding))
             for key, response in responses.items()
@@ -59,11 +60,19 @@ class ResponseCache:
         def write(connection: sqlite3.Connection) -> None:
             with connection:
                 connection.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)", rows)
-                connection.execute(
-                    "INSERT INTO pace VALUES (?, ?, ?) ON CONFLICT (model) DO UPDATE SET "
-                    "calls = calls + excluded.calls, seconds = seconds + excluded.seconds",
-                    (model, len(rows), seconds),
-                )
+
+        self._guarded(write)
+
+    def clock(self, model: str, calls: int, seconds: float) -> None:
+        """Keep how long a model took over so many calls."""
+        statement = (
+            "INSERT INTO pace VALUES (?, ?, ?) ON CONFLICT (model) DO UPDATE SET "
+            "calls = calls + excluded.calls, seconds = seconds + excluded.seconds"
+        )
+
+        def write(connection: sqlite3.Connection) -> None:
+            with connection:
+                connection.execute(statement, (model, calls, seconds))
 
         self._guarded(write)
 
@@ -100,6 +109,7 @@ class ResponseCache:
                     remedy="Set CUESCOPE_CACHE to a folder that you can write to",
                 ) from error
         try:
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.executescript(_TABLES)
@@ -119,7 +129,7 @@ class ResponseCache:
 
     def _set_aside(self, error: sqlite3.DatabaseError) -> None:
         """Move a corrupt file away; raise UserError for trouble that is not corruption."""
-        code = getattr(error, "sqlite_errorcode", None)
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary of extended codes
         if self.path is None or code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise UserError(
                 f"the response cache {self.path} cannot be used",
@@ -210,8 +220,9 @@ def load_report(path: Path) -> Report:
 
 
 def picture_key(occurrence: Occurrence) -> str:
-    """`sample#frame`, the name of an occurrence's picture."""
-    return f"{occurrence.sample}#{occurrence.frame or 0}"
+    """`sample#frame`, the name of an occurrence's picture; a region is part of it."""
+    region = "" if occurrence.region is None else f"@{occurrence.region}"
+    return f"{occurrence.sample}#{occurrence.frame or 0}{region}"
 
 
 def pictured(report: Report) -> Sequence[Occurrence]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -339,7 +339,18 @@ class Report(Value):
     provenance: Provenance
     cost: Cost
 
-    @cached_property
+    @model_validator(mode="after")
+    def _scores_are_about_its_features(self) -> Self:
+        features = {feature.key for feature in self.features}
+        metrics = {metric.name for metric in self.metrics}
+        for score in self.scores:
+            if score.feature not in features or score.metric not in metrics:
+                raise ValueError(
+                    f"score of {score.metric!r} for {score.feature!r}: no such metric or feature"
+                )
+        return self
+
+    @property
     def hash(self) -> str:
         """Digest of what was asked and found; time, machine and cache have no part in it."""
         asked = self.provenance
@@ -350,17 +361,23 @@ class Report(Value):
             self.notes, self.features, self.scores, self.evidence,
         )  # fmt: skip
 
-    @cached_property
+    @property
     def names(self) -> dict[str, str]:
         """Feature key -> words: those that a check found, else the feature's own, else the key."""
         own = {feature.key: feature.name or feature.key for feature in self.features}
         found = {e.feature: e.name for e in self.evidence if e.feature and e.name}
         return own | found
 
-    @cached_property
+    @property
+    def headlines(self) -> tuple[Score, ...]:
+        """The scores of the first metric, one for each feature and label tried, ranked."""
+        first = self.metrics[0].name if self.metrics else None
+        return tuple(score for score in self.scores if score.metric == first)
+
+    @property
     def findings(self) -> tuple[Score, ...]:
         """The headline scores that pass the method's rule, strongest first."""
-        return tuple(score for score in self.scores if score.finding)
+        return tuple(score for score in self.headlines if score.finding)
 
     def sentence(self, score: Score) -> str | None:
         """The statement of a score with the feature's name in its place."""

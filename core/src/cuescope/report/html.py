@@ -5,7 +5,7 @@ lays it out. Every word of the report is escaped; every picture is a data: URI.
 """
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
 from cuescope.report.bars import Axis, Bar, axis, bar, figure, p_value
+from cuescope.store import picture_key
 from cuescope.types import Evidence, Feature, Metric, Occurrence, PluginStamp, Report, Score
 
 MAX_CARDS = 40
@@ -80,10 +81,10 @@ class Finding:
 def render(report: Report, pictures: Mapping[str, bytes]) -> str:
     """One HTML file that needs nothing else, for a stranger to read.
 
-    `pictures` maps `f"{sample key}#{frame index}"` to the bytes of a thumbnail; those missing or
+    `pictures` maps `store.picture_key` to the bytes of a thumbnail; those missing or
     unreadable are shown as absent. The first `MAX_CARDS` (feature, label) pairs get a card.
     """
-    ranked = headline_scores(report)
+    ranked = report.headlines
     cards = make_cards(report, ranked[:MAX_CARDS], pictures)
     return _environment().get_template("report.html.jinja").render(
         report=report,
@@ -99,14 +100,8 @@ def render(report: Report, pictures: Mapping[str, bytes]) -> str:
     )  # fmt: skip
 
 
-def headline_scores(report: Report) -> list[Score]:
-    """The scores of the first metric, in the report's order."""
-    headline = {metric.name for metric in report.metrics[:1]}
-    return [score for score in report.scores if score.metric in headline]
-
-
 def make_cards(
-    report: Report, scores: list[Score], pictures: Mapping[str, bytes]
+    report: Report, scores: Sequence[Score], pictures: Mapping[str, bytes]
 ) -> tuple[Card, ...]:
     """A card for each headline score."""
     axes = _axes(report)
@@ -144,7 +139,7 @@ def make_tiles(
     tiles = []
     for seen in occurrences:
         frame = seen.frame or 0
-        source, width, height = _embed(pictures.get(f"{seen.sample}#{frame}"))
+        source, width, height = _embed(pictures.get(picture_key(seen)))
         tiles.append(Tile(seen.sample, frame, seen.strength, source, width, height))
     return tuple(tiles)
 
@@ -153,7 +148,7 @@ def make_findings(report: Report, cards: tuple[Card, ...]) -> tuple[Finding, ...
     """Each finding in the method's words, or in plain ones where it gave none."""
     by_place = {
         (score.feature, score.label): card
-        for score, card in zip(headline_scores(report), cards, strict=False)
+        for score, card in zip(report.headlines, cards, strict=False)
     }
     titles = {metric.name: metric.title for metric in report.metrics}
     return tuple(

@@ -40,7 +40,7 @@ def show(report: Report, console: Console) -> None:
 
 def _finding(report: Report) -> RenderableType:
     if not report.findings:
-        tried = sum(score.metric == report.metrics[0].name for score in report.scores)
+        tried = len(report.headlines)
         return Text(
             f"No cue found. {tried} pairs of cue and label were tried; none passes the rule of "
             f"{report.provenance.method.spec}."
@@ -68,12 +68,8 @@ def _facts(report: Report) -> Table:
 
 
 def _ranked_title(report: Report) -> str:
-    rows = len(_headlines(report))
+    rows = len(report.headlines)
     return f"Ranked cues (first {MAX_ROWS} of {rows})" if rows > MAX_ROWS else "Ranked cues"
-
-
-def _headlines(report: Report) -> list[Score]:
-    return [score for score in report.scores if score.metric == report.metrics[0].name]
 
 
 def _ranked(report: Report) -> RenderableType:
@@ -87,7 +83,7 @@ def _ranked(report: Report) -> RenderableType:
     table.add_column("n", justify="right")
     table.add_column("q", justify="right")
     by_row = {(s.feature, s.label, s.metric): s for s in report.scores}
-    for headline in _headlines(report)[:MAX_ROWS]:
+    for headline in report.headlines[:MAX_ROWS]:
         row = [by_row.get((headline.feature, headline.label, m.name)) for m in report.metrics]
         known = [score for score in row if score is not None]
         n = next((score.n for score in known if score.n is not None), None)

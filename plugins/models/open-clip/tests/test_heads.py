@@ -53,7 +53,7 @@ def test_a_choice_that_is_not_there_suggests_the_nearest(
 
 def test_the_labels_of_the_data_are_checked_before_anything_runs(build: Build, table: Path) -> None:
     data: Any = SimpleNamespace(labels=("bird", "yacht"))
-    with pytest.raises(UserError, match="'yacht'.*1 of 2 choices"):
+    with pytest.raises(UserError, match=r"'yacht'.*1 of 2 choices"):
         build(class_embeddings=table, dataset=data)
 
 
@@ -64,7 +64,7 @@ def test_an_image_tower_alone_embeds_and_says_what_it_lacks(
     assert not isinstance(model, EmbedsText)
     [answer] = model.respond([Trial(sample=clip, outputs=frozenset({"embedding"}))])
     assert answer.embedding.shape == (16,)
-    with pytest.raises(UserError, match="no text tower.*class_embeddings=FILE.npz"):
+    with pytest.raises(UserError, match=r"no text tower.*class_embeddings=FILE.npz"):
         model.respond([Trial(sample=clip)])
     data: Any = SimpleNamespace(labels=clip.choices)
     with pytest.raises(UserError, match="no text tower"):
