@@ -1,5 +1,6 @@
 """Entry points -> plugins. Listing imports nothing; each failure is kept with its reason."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ GROUPS = {
     "cuescope.commands": "command",
 }
 API = "cuescope-sdk"
+_NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def _entries_of(dist: Distribution) -> Iterator[Entry]:
 
 def _misfit(dist: Distribution) -> Problem | None:
     """Whether the installed API lies outside the range that the dist declares."""
-    declared = [line for line in dist.requires or [] if line.lower().startswith(API)]
+    declared = [line for line in dist.requires or [] if _NAMES_API.match(line)]
     if not declared:
         return None
     from packaging.requirements import Requirement  # costs 20 ms, and only plugins need it
@@ -168,11 +170,11 @@ def _misfit(dist: Distribution) -> Problem | None:
 
 
 def _duplicate(entry: Entry, entries: list[Entry]) -> Problem:
-    others = sorted(
-        other.dist
-        for other in entries
-        if (other.kind, other.name) == (entry.kind, entry.name) and other != entry
-    )
+    same = {e.dist for e in entries if (e.kind, e.name) == (entry.kind, entry.name)}
+    others = sorted(same - {entry.dist})
+    if not others:
+        reason = f"duplicate name: {entry.dist} names {entry.kind} '{entry.name}' twice"
+        return Problem(reason, f"tell the authors of {entry.dist}")
     return Problem(
         f"duplicate name: {entry.kind} '{entry.name}' also comes from {', '.join(others)}",
         f"pip uninstall {others[0]} (or {entry.dist})",

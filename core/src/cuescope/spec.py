@@ -63,7 +63,7 @@ def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) ->
     fields = cls.Options.model_fields
     for name, value in given.items():
         if name in fields and isinstance(value, str):
-            given[name] = _structured(value, fields[name].annotation)
+            given[name] = _structured(name, value, fields[name].annotation)
     try:
         return cls.Options(**given)  # type: ignore[no-any-return]
     except ValidationError as error:
@@ -86,11 +86,14 @@ def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) ->
     )
 
 
-def _structured(text: str, annotation: Any) -> Any:
+def _structured(name: str, text: str, annotation: Any) -> Any:
     """A list or mapping where the option takes one ("2,3,5" or YAML); other text as it is."""
     kinds = {get_origin(kind) or kind for kind in _alternatives(annotation)}
     if text.startswith(("[", "{")) and kinds & {tuple, list, frozenset, set, dict, Mapping}:
-        return yaml.safe_load(text)
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise UserError(f"option '{name}'", expected="YAML, or a,b,c", got=text) from error
     if kinds & {tuple, list, frozenset, set}:
         return [part.strip() for part in text.split(",") if part.strip()]
     if text == "none" and type(None) in kinds and str not in kinds:

@@ -5,6 +5,7 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,7 +48,8 @@ class ResponseCache:
             marks = ",".join("?" * len(chunk))
             query = f"SELECT key, logits, text, embedding FROM responses WHERE key IN ({marks})"
             for key, logits, text, embedding in self._rows(query, chunk):
-                found[key] = Response(_vector(logits), text, _vector(embedding))
+                with suppress(ValueError):  # a damaged row is a miss
+                    found[key] = Response(_vector(logits), text, _vector(embedding))
         return found
 
     def put(self, responses: Mapping[str, Response]) -> None:

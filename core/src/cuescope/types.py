@@ -214,7 +214,7 @@ class Outcome:
         """Whether the label is among the `top_k` choices with the highest logits."""
         sample, logits = self.trial.sample, self.response.logits
         if logits is None:
-            return self.response.text == sample.label
+            return sample.label is not None and self.response.text == sample.label
         best = np.argsort(-logits, kind="stable")[:top_k]
         return any(sample.choices[index] == sample.label for index in best)
 

@@ -6,11 +6,14 @@ from types import ModuleType
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy import sparse
 
 from cuescope.errors import UserError
 
 NOISE = 1e-6
 ITERATIONS = 20
+LEAST_GAIN = 5e-3
+BLOCK = 4096  # rows at a time: the working set stays in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +45,10 @@ def spherical_kmeans(points: Float[np.ndarray, "point dim"], k: int, seed: int) 
     if k < 1 or len(points) == 0:
         raise ValueError(f"expected k >= 1 and some points, got k = {k}, {len(points)} points")
     unit = np.ascontiguousarray(points, dtype=np.float32)
-    if np.abs(unit - unit[0]).max() <= NOISE:
-        return _clusters(unit, np.zeros(len(unit), dtype=np.int64), unit[:1])
+    if np.ptp(unit, axis=0).max() <= NOISE:
+        return _clusters(np.zeros(len(unit), dtype=np.int64), np.ones(len(unit)), unit[:1])
     centroid = _train(unit, min(k, len(unit)), seed)
-    return _clusters(unit, (unit @ centroid.T).argmax(axis=1), centroid)
+    return _clusters(*_assign(unit, centroid), centroid)
 
 
 def _train(
@@ -55,6 +58,7 @@ def _train(
         unit.shape[1],
         k,
         niter=ITERATIONS,
+        early_stop_threshold=LEAST_GAIN,
         spherical=True,
         seed=seed % 2**31,
         min_points_per_centroid=1,
@@ -75,9 +79,22 @@ def _faiss() -> ModuleType:
     return module
 
 
+def _assign(
+    unit: Float[np.ndarray, "point dim"], centroid: Float[np.ndarray, "cluster dim"]
+) -> tuple[Int[np.ndarray, " point"], Float[np.ndarray, " point"]]:
+    """The centroid with the highest cosine, and that cosine; ties go to the lower index."""
+    found = []
+    for at in range(0, len(unit), BLOCK):
+        cosine = unit[at : at + BLOCK] @ centroid.T
+        best = cosine.argmax(axis=1)
+        found.append((best, cosine[np.arange(len(best)), best]))
+    cluster, strength = zip(*found, strict=True)
+    return np.concatenate(cluster), np.concatenate(strength)
+
+
 def _clusters(
-    unit: Float[np.ndarray, "point dim"],
     cluster: Int[np.ndarray, " point"],
+    strength: Float[np.ndarray, " point"],
     centroid: Float[np.ndarray, "cluster dim"],
 ) -> Clusters:
     """Without empty clusters, the largest first, ties by first point."""
@@ -87,9 +104,7 @@ def _clusters(
     order = np.lexsort((first, -size))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    cluster, centroid = place[cluster.ravel()], centroid[used[order]]
-    strength = np.einsum("nd,nd->n", unit, centroid[cluster], dtype=np.float64)
-    return Clusters(centroid, cluster, strength)
+    return Clusters(centroid[used[order]], place[cluster.ravel()], strength.astype(np.float64))
 
 
 def cosine_silhouette(
@@ -105,25 +120,59 @@ def cosine_silhouette(
     cluster = cluster.ravel()
     if len(used) < 2:
         return np.zeros(len(points))
-    unit = np.asarray(points, dtype=np.float64)
-    rows, others = np.arange(len(unit)), np.maximum(size[cluster] - 1, 1)
-    similarity = unit @ _cluster_sums(unit, cluster, len(used)).T
-    own = similarity[rows, cluster] - np.einsum("nd,nd->n", unit, unit)
-    within = np.maximum(1 - own / others, 0)
-    similarity /= size
-    similarity[rows, cluster] = -np.inf
-    nearest = np.maximum(1 - similarity.max(axis=1), 0)
+    mean = _means(points, cluster, size)
+    centre = (size @ mean / size.sum()).astype(np.float32)
+    blocks = range(0, len(points), BLOCK)
+    return np.concatenate(
+        [_silhouettes(points[at : at + BLOCK], cluster[at : at + BLOCK], size, mean, centre)
+         for at in blocks]
+    )  # fmt: skip
+
+
+def _silhouettes(
+    points: Float[np.ndarray, "point dim"],
+    cluster: Int[np.ndarray, " point"],
+    size: Int[np.ndarray, " cluster"],
+    mean: Float[np.ndarray, "cluster dim"],
+    centre: Float[np.ndarray, " dim"],
+) -> Float[np.ndarray, " point"]:
+    """Silhouettes of a block of points.
+
+    With c the centre of all points, a point's dot product with a mean is
+    x . m = x . c + c . (m - c) + (x - c) . (m - c). All but the first is as small as the
+    distances are, so float32 is enough for it however tight the clusters.
+    """
+    rows, wide = np.arange(len(points)), centre.astype(np.float64)
+    away, apart = mean - wide, np.asarray(points, dtype=np.float32) - centre
+    shared = apart @ centre + wide @ wide
+    cosine = apart @ away.astype(np.float32).T
+    cosine += (away @ wide).astype(np.float32)
+    # A point is no neighbour of itself, so x . x leaves its own cluster's sum.
+    square = np.einsum("nd,nd->n", apart, apart) + 2 * shared - wide @ wide
+    own = (shared + cosine[rows, cluster]) * size[cluster] - square
+    within = np.maximum(1 - own / np.maximum(size[cluster] - 1, 1), 0)
+    cosine[rows, cluster] = -np.inf
+    nearest = np.maximum(1 - shared - cosine.max(axis=1), 0)
     widest = np.maximum(within, nearest)
     scored = (size[cluster] > 1) & (widest > NOISE**2)
     return np.where(scored, (nearest - within) / np.where(scored, widest, 1.0), 0.0)
 
 
-def _cluster_sums(
-    unit: Float[np.ndarray, "point dim"], cluster: Int[np.ndarray, " point"], count: int
+def _means(
+    points: Float[np.ndarray, "point dim"],
+    cluster: Int[np.ndarray, " point"],
+    size: Int[np.ndarray, " cluster"],
 ) -> Float[np.ndarray, "cluster dim"]:
-    order = np.argsort(cluster, kind="stable")
-    start = np.searchsorted(cluster[order], np.arange(count))
-    return np.asarray(np.add.reduceat(unit[order], start, axis=0))
+    """Mean of each cluster's points in float64."""
+    total = np.zeros((len(size), points.shape[1]))
+    for at in range(0, len(points), BLOCK):
+        block = np.asarray(points[at : at + BLOCK], dtype=np.float64)
+        member = sparse.csr_array(
+            (np.ones(len(block)), cluster[at : at + BLOCK], np.arange(len(block) + 1)),
+            shape=(len(block), len(size)),
+        )
+        total += member.T @ block
+    return np.asarray(total / size[:, None])
 
 
 def best_clusters(

@@ -76,10 +76,10 @@ def _ranked(report: Report) -> RenderableType:
     if not report.scores:
         return Text("nothing to rank")
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("cue", ratio=3, overflow="fold")
-    table.add_column("label", ratio=2, overflow="fold")
+    table.add_column("cue", overflow="fold")
+    table.add_column("label", overflow="fold")
     for metric in report.metrics:
-        table.add_column(metric.title, justify="right")
+        table.add_column(metric.title.replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("n", justify="right")
     table.add_column("q", justify="right")
     by_row = {(s.feature, s.label, s.metric): s for s in report.scores}

@@ -126,15 +126,13 @@ def test_max_pixels_holds_for_every_kind_and_is_asked_anew(data, image, gif, vid
 
 def test_content_that_only_pretends_is_not_opened(data, image, video, opened):
     """An EPS would start Ghostscript; a playlist would make ffmpeg open what it names."""
-    image(data / "a" / "1.png")
-    (data / "a" / "eps.jpg").write_bytes(
-        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n"
-    )
-    video(data / "a" / "other.ts", 3, "mpeg2video")
-    (data / "a" / "list.mkv").write_text("ffconcat version 1.0\nfile 'other.ts'\n")
+    Image.open(image(data / "a" / "1.png")).save(data / "a" / "eps.jpg", "EPS")
+    video(data / "a" / "2.mp4", 3)
+    (data / "a" / "list.mkv").write_text("ffconcat version 1.0\nfile '2.mp4'\n")
     folder = opened(max_bad=1)
-    assert [sample.key for sample in folder] == ["a/1.png"]
+    assert [sample.key for sample in folder] == ["a/1.png", "a/2.mp4"]
     assert "a/eps.jpg (no image of a known format)" in folder.facts["skipped"]
+    assert "a/list.mkv (" in folder.facts["skipped"]
 
 
 def test_links_out_of_the_folder_are_refused(data, tmp_path, image, opened):

@@ -11,6 +11,7 @@ import cuescope_folder.video
 from cuescope_folder.images import load_image
 from cuescope_folder.media import Clip, load_clip_frame
 from cuescope_folder.video import decode_video
+from cuescope_sdk import BadDataError
 
 
 def test_exif_turns_the_image(tmp_path):
@@ -84,6 +85,28 @@ def test_one_pass_gives_all_frames_of_a_clip(tmp_path, video, monkeypatch):
     for position in (0, 1, 2, 3, 0, 2):
         load_clip_frame(clip, position)
     assert len(passes) == 1
+
+
+def test_the_last_frame_stands_in_where_a_clip_ends_early(tmp_path, video, step):
+    path = video(tmp_path / "a.mp4", 6)
+    clip = Clip(path, "digest of this other test", (1, 4, 9, 12))
+    shown = [np.asarray(load_clip_frame(clip, position)).mean() / step for position in range(4)]
+    assert np.allclose(shown, [1, 4, 5, 5], atol=0.2)
+
+
+def test_files_that_change_during_an_audit_are_named(data, image, video, gif, opened):
+    paths = [
+        image(data / "a" / "1.png"),
+        video(data / "a" / "2.mp4", 2),
+        gif(data / "a" / "3.gif", 2),
+    ]
+    for path, sample in zip(paths, opened(), strict=True):
+        path.write_bytes(b"something else")
+        with pytest.raises(BadDataError, match=f"{path.name} can no longer be read: got "):
+            sample.frames[0].load()
+        path.unlink()
+        with pytest.raises(BadDataError, match="got No such file or directory"):
+            sample.frames[0].load()
 
 
 def test_a_rewritten_file_is_decoded_anew(data, video, opened):

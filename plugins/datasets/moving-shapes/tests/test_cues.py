@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from cuescope_moving_shapes.cues import cramers_v, cue_counts, cue_error_rate, square_positions
 from cuescope_moving_shapes.drawing import render
 from cuescope_moving_shapes.generator import generate

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from cuescope_moving_shapes import MovingShapes
 from cuescope_sdk import Context, UserError
 

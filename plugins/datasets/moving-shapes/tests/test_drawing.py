@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+
 from cuescope_moving_shapes.drawing import frame, render
 from cuescope_moving_shapes.generator import generate
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from cuescope_moving_shapes.motion import DIRECTIONS, SPLITS, trajectories
 
 LENGTHS = (2, 3, 5, 10)

@@ -99,7 +99,7 @@ class FakeDataset(Plugin):
             if there:
                 pixels[box[1] : box[3], box[0] : box[2]] = colour
         scale = self.options.scale
-        return pixels.repeat(scale, axis=0).repeat(scale, axis=1)
+        return np.asarray(pixels.repeat(scale, axis=0).repeat(scale, axis=1))
 
 
 def _spread(
@@ -130,7 +130,7 @@ def points_at(
             scale = frames[0].load().width / SIDE
             hits.append(_covered(box, tuple(edge / scale for edge in occurrence.region)) >= 0.5)
         else:
-            hits.append(any(_shows(frame, box, channel=2 if decoy else 0) for frame in frames))
+            hits.append(any(shows(frame, box, channel=2 if decoy else 0) for frame in frames))
     return float(np.mean(hits)) if hits else None
 
 
@@ -141,7 +141,8 @@ def _covered(box: tuple[float, ...], region: tuple[float, ...]) -> float:
     return width * height / ((box[2] - box[0]) * (box[3] - box[1]))
 
 
-def _shows(frame: Frame, box: tuple[int, int, int, int], channel: int) -> bool:
+def shows(frame: Frame, box: tuple[int, int, int, int], channel: int) -> bool:
+    """Whether the corner is painted in the colour of `channel`."""
     image = frame.load()
     scale = image.width // SIDE
     corner = np.asarray(image)[box[1] * scale : box[3] * scale, box[0] * scale : box[2] * scale]

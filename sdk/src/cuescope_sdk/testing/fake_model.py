@@ -83,7 +83,7 @@ class FakeModel(Plugin):
             if not isinstance(trial.edit, HideTokens):
                 raise UserError("fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'")
             pixels = np.where(_at_cells(trial.edit.mask)[..., None], 0.0, pixels)
-        return FEATURES @ pixels.mean(axis=0).ravel()
+        return np.asarray(FEATURES @ pixels.mean(axis=0).ravel())
 
     def readout(self, choice: str) -> Float[np.ndarray, " dim"]:
         """The weights of a choice."""

@@ -20,7 +20,11 @@ NAME = "under-test"
 
 
 def running(
-    method: type, model: type = FakeModel, dataset: type = FakeDataset, /, **options: Any
+    method: type[Any],
+    model: type[Any] = FakeModel,
+    dataset: type[Any] = FakeDataset,
+    /,
+    **options: Any,
 ) -> Report:
     """The report of one audit; `options` are the method's."""
     return Setup(method, model, dataset, options).report()
@@ -34,26 +38,27 @@ class Setup:
     in memory only.
     """
 
-    method: type
-    model: type = FakeModel
-    data: type = FakeDataset
+    method: type[Any]
+    model: type[Any] = FakeModel
+    data: type[Any] = FakeDataset
     options: Given = field(default_factory=dict)
     model_options: Given = field(default_factory=dict)
     data_options: Given = field(default_factory=dict)
-    tools: Mapping[str, type] = field(default_factory=dict)
+    tools: Mapping[str, type[Any]] = field(default_factory=dict)
     folder: Path | None = None
 
     def report(self, cache: ResponseCache | None = None, **settings: Any) -> Report:
         """Run it; `settings` are those of a request (seed, limit, batch_size ...)."""
         with remembering(cache) as kept:
-            return self._session(kept, settings).run()
+            return self.session(kept, **settings).run()
 
     def plan(self, **settings: Any) -> Plan:
         """What it would cost."""
         with remembering() as kept:
-            return self._session(kept, settings, planning=True).plan()
+            return self.session(kept, planning=True, **settings).plan()
 
-    def _session(self, cache: ResponseCache, settings: Given, planning: bool = False) -> Session:
+    def session(self, cache: ResponseCache, *, planning: bool = False, **settings: Any) -> Session:
+        """Everything built and nothing asked; whoever opened the cache closes it."""
         request = Request(
             method=NAME,
             model=NAME,

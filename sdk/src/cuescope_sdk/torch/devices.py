@@ -1,14 +1,11 @@
 """Devices and dtypes by name, refused in words when they are misspelt or not there."""
 
 import torch
+
 from cuescope.errors import UserError, nearest
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-DTYPES = {
-    "float32": torch.float32,
-    "float16": torch.float16,
-    "bfloat16": torch.bfloat16,
-}
+DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
 def resolve_device(name: str) -> torch.device:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
-from cuescope_folder.media import require_pixels
+from cuescope_folder.faults import readable_still, require_pixels
 
 
 @cache
@@ -20,7 +20,7 @@ def _formats() -> list[str]:
 
 def load_image(path: Path) -> Image.Image:
     """The image as a person sees it, RGB."""
-    with Image.open(path, formats=_formats()) as image:
+    with readable_still(path), Image.open(path, formats=_formats()) as image:
         return upright_rgb(image)
 
 

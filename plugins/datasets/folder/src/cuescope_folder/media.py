@@ -1,6 +1,5 @@
 """Kinds of file by suffix, which frames are sampled, and the loaders that a frame carries."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -8,7 +7,7 @@ from typing import Literal
 
 from PIL import Image
 
-from cuescope_sdk import BadDataError
+from cuescope_folder.faults import readable_still
 
 Kind = Literal["image", "animation", "video"]
 # Pillow's own limit, above which it speaks of a decompression bomb.
@@ -52,13 +51,14 @@ def _decoded(clip: Clip) -> tuple[Image.Image, ...]:
     from cuescope_folder.video import decode_video
 
     decode = decode_video if kind_of(clip.path) == "video" else decode_animation
-    by_index = decode(clip.path, frozenset(clip.indices))
-    if not by_index:
-        raise BadDataError(f"folder: {clip.path} can no longer be read")
-    return tuple(_at_or_before(by_index, index) for index in clip.indices)
+    with readable_still(clip.path):
+        by_index = decode(clip.path, frozenset(clip.indices))
+        return tuple(_at_or_before(by_index, index) for index in clip.indices)
 
 
 def _at_or_before(by_index: dict[int, Image.Image], index: int) -> Image.Image:
+    if not by_index:
+        raise ValueError("no frame can be decoded")
     # A damaged clip may end early: its last readable frame stands in, the first where none is.
     return by_index[max((i for i in by_index if i <= index), default=min(by_index))]
 
@@ -66,10 +66,3 @@ def _at_or_before(by_index: dict[int, Image.Image], index: int) -> Image.Image:
 def load_clip_frame(clip: Clip, position: int) -> Image.Image:
     """Frame `position` of the clip; the other frames of the last few clips stay decoded."""
     return _decoded(clip)[position].copy()
-
-
-def require_pixels(size: Sequence[int], max_pixels: int) -> None:
-    """Raise ValueError for an image (width, height) of more than `max_pixels`."""
-    width, height = size
-    if width * height > max_pixels:
-        raise ValueError(f"{width} x {height} pixels, more than max_pixels={max_pixels}")

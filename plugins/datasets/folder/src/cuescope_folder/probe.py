@@ -6,8 +6,7 @@ from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
 
-from PIL import Image, UnidentifiedImageError
-
+from cuescope_folder.faults import reason
 from cuescope_folder.images import measure_animation, measure_image
 from cuescope_folder.media import Kind, kind_of
 from cuescope_folder.video import measure_video
@@ -44,16 +43,3 @@ def probe(path: Path, max_pixels: int) -> Probe:
         return Probe(content, _MEASURES[kind](path, max_pixels))
     except Exception as error:  # decoders meet strangers' bytes, and raise anything at all
         return Probe(content, 0, reason(error))
-
-
-def reason(error: Exception) -> str:
-    """One short line, the same every time."""
-    match error:
-        case UnidentifiedImageError():
-            return "no image of a known format"
-        case Image.DecompressionBombError() | Image.DecompressionBombWarning():
-            return "so many pixels that it may be a decompression bomb"
-        case OSError(strerror=str(text)) if text:
-            return text
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return str(text).splitlines()[0][:80]

@@ -8,8 +8,6 @@ from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
-from PIL import Image
-
 from cuescope_folder.memory import Memory
 from cuescope_folder.probe import Probe, probe
 
@@ -34,7 +32,6 @@ def probe_all(
         ):
             # Set here and not in the threads, where it would leak: filters belong to the process.
             warnings.simplefilter("ignore")
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
             for start in range(0, len(unknown), _SAVE_EVERY):
                 chunk = unknown[start : start + _SAVE_EVERY]
                 stamped = [memory.stamp(path) for path in chunk]

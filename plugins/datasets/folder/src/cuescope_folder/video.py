@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from cuescope_folder.media import MAX_PIXELS, require_pixels
+from cuescope_folder.faults import require_pixels
+from cuescope_folder.media import MAX_PIXELS
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -46,8 +47,6 @@ def measure_video(path: Path, max_pixels: int) -> int:
     """
     count, first = 0, None
     with _opened(path) as (container, stream):
-        context = stream.codec_context
-        require_pixels((context.width, context.height), max_pixels)
         for packet in _packets(container, stream):
             count += packet.size > 0
             if first is None:

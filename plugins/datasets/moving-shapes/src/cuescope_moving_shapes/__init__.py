@@ -7,13 +7,13 @@ pure, edges are hard, speed is constant within a sequence, the classes are balan
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
 from pydantic import BeforeValidator, Field, model_validator
 
 from cuescope_moving_shapes.cues import CUES, cramers_v, cue_counts
 from cuescope_moving_shapes.drawing import DRAWING_VERSION, frame
 from cuescope_moving_shapes.generator import generate
 from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH, SPLITS
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
 
 LENGTHS = (2, 3, 5, 10)
 
@@ -55,7 +55,7 @@ class ShapesOptions(Options):
     split: Annotated[Literal["train", "val", "test"], _one_of("split", *SPLITS)] = Field(
         "val", description="which split to show"
     )
-    train: int = Field(4000, ge=4, description="sequences for training")
+    train: int = Field(2000, ge=4, description="sequences for training")
     val: int = Field(4000, ge=4, description="sequences for validation and audit")
     test: int = Field(2000, ge=4, description="sequences held out")
     seed: int = Field(0, ge=0, description="another seed, another draw")

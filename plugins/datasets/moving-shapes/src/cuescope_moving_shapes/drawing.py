@@ -3,9 +3,10 @@
 from functools import partial
 
 import numpy as np
-from cuescope_sdk import Frame, digest
 from jaxtyping import Int16, UInt8
 from PIL import Image
+
+from cuescope_sdk import Frame, digest
 
 DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers give other pixels
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from cuescope_sdk import generator
 from jaxtyping import Bool, Int, Int16
 
 from cuescope_moving_shapes.cues import plant, square_positions
@@ -17,6 +16,7 @@ from cuescope_moving_shapes.drawing import (
     SQUARE_ROW,
 )
 from cuescope_moving_shapes.motion import DIRECTIONS, trajectories
+from cuescope_sdk import generator
 
 
 @dataclass(frozen=True, eq=False)

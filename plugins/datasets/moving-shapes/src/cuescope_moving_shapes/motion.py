@@ -1,10 +1,10 @@
 """Where the disc is: trajectories whose single frames do not tell the direction."""
 
 import numpy as np
-from cuescope_sdk import generator
 from jaxtyping import Int
 
 from cuescope_moving_shapes.drawing import DISC, SIZE
+from cuescope_sdk import generator
 
 DIRECTIONS = ("moving north", "moving south", "moving east", "moving west")
 NORTH, SOUTH, EAST, WEST = range(4)

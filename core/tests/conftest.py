@@ -1,0 +1,92 @@
+"""A stub distribution of fake plugins, and what runs audits on it."""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+from cuescope.context import Context
+from cuescope.lab import Lab
+from cuescope.registry import Registry
+from cuescope.request import Request
+
+from .stubs import cuescope, environment, write_dist
+
+FAKES = {
+    "cuescope.methods": {
+        "red": "cuescope_fakes:RedMethod",
+        "hiding": "cuescope_fakes:HidingMethod",
+        "with-tool": "cuescope_fakes:ToolMethod",
+        "counting": "cuescope_fakes:CountingMethod",
+    },
+    "cuescope.models": {
+        "colour": "cuescope_fakes:ColourModel",
+        "words": "cuescope_fakes:TextModel",
+    },
+    "cuescope.datasets": {"clips": "cuescope_fakes:Clips"},
+    "cuescope.tools": {"finder": "cuescope_fakes:FakeDetector"},
+    "cuescope.executors": {"threads": "cuescope_fakes:ThreadPool"},
+    "cuescope.observers": {"file": "cuescope_fakes:FileObserver"},
+    "cuescope.benches": {"fake": "cuescope_fakes:FakeBench"},
+}
+
+
+@pytest.fixture(scope="session")
+def stubs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the fakes, importable and without any other plugin."""
+    folder = tmp_path_factory.mktemp("stubs")
+    source = (Path(__file__).parent / "fakes.py").read_text()
+    write_dist(folder, "cuescope-fakes", FAKES, {"cuescope_fakes": source})
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    yield folder
+    sys.path.remove(str(folder))
+
+
+@pytest.fixture
+def registry(stubs: Path) -> Registry:
+    """The fakes and nothing else."""
+    return Registry(distributions(path=[str(stubs)]))
+
+
+@pytest.fixture
+def request_for() -> Callable[..., Request]:
+    """A request of the fakes; keywords replace its fields."""
+
+    def make(**changes: object) -> Request:
+        plain = {"method": "red", "model": "colour", "data": "clips"}
+        return Request.model_validate(plain | changes)
+
+    return make
+
+
+@pytest.fixture
+def lab(registry: Registry, tmp_path: Path) -> Iterator[Lab]:
+    """Audits the fakes with a response cache in `tmp_path`."""
+    lab = Lab(Context(registry=registry, cache=tmp_path / "cache"), tmp_path / "runs")
+    yield lab
+    lab.cache.close()
+
+
+@dataclass
+class Shell:
+    """Runs the command line in processes that see the fakes."""
+
+    folder: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, *words: str | Path, code: int = 0) -> str:
+        """Standard output of a command that must end with `code`; of an error, its one line."""
+        done = cuescope(*words, env=self.env, cwd=self.folder)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stderr if code == 2 else done.stdout
+
+
+@pytest.fixture
+def shell(stubs: Path, tmp_path: Path) -> Shell:
+    """The command line with a cache and working folder of its own."""
+    return Shell(tmp_path, environment(stubs, CUESCOPE_CACHE=str(tmp_path / "cache")))

@@ -1,0 +1,272 @@
+"""`respond`: what is asked of the model, and what is not asked twice."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuescope.errors import PluginError
+from cuescope.respond import Responder, Unanswered, trial_key
+from cuescope.store import ResponseCache
+from cuescope.types import (
+    AverageAttention,
+    AverageTokens,
+    Frame,
+    HideTokens,
+    Output,
+    Response,
+    Sample,
+    Trial,
+)
+
+
+class Recorder:
+    """Answers with the mean pixel of each frame, and remembers the batches."""
+
+    def __init__(self, break_at: int | None = None) -> None:
+        self.batches: list[list[str]] = []
+        self.break_at = break_at
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        self.batches.append([trial.sample.key for trial in trials])
+        if len(self.batches) == self.break_at:
+            raise RuntimeError("out of memory")
+        return [self.answer(trial) for trial in trials]
+
+    def answer(self, trial: Trial) -> Response:
+        mean = np.mean([np.asarray(frame.load()).mean() for frame in trial.sample.frames])
+        return Response(logits=np.array([mean, 0.0], np.float32), text="t", embedding=np.ones(3))
+
+
+def pixels(value: int) -> np.ndarray:
+    return np.full((2, 2, 3), value, np.uint8)
+
+
+def trial(value: int, **changes: object) -> Trial:
+    sample = Sample(
+        key=f"s{value}", frames=(Frame.from_array(pixels(value)),), choices=("a", "b"), label="a"
+    )
+    return Trial.model_validate({"sample": sample} | changes)
+
+
+def means(responder: Responder, trials: Sequence[Trial]) -> list[float]:
+    outcomes = responder(trials)
+    for asked, outcome in zip(trials, outcomes, strict=True):
+        assert outcome.trial is asked
+    return [float(o.response.logits[0]) for o in outcomes if o.response.logits is not None]
+
+
+@pytest.fixture
+def cache() -> Iterator[ResponseCache]:
+    cache = ResponseCache(None)
+    yield cache
+    cache.close()
+
+
+@pytest.fixture
+def ask(cache: ResponseCache) -> Callable[..., Responder]:
+    def make(model: object, batch_size: int = 4, identity: str = "m", **more: object) -> Responder:
+        return Responder(identity, lambda: model, cache, batch_size=batch_size, **more)
+
+    return make
+
+
+# ------------------------------------------------------------------------------ order and dedupe
+
+
+def test_each_is_asked_once_and_answers_keep_their_order(ask: Callable[..., Responder]) -> None:
+    model = Recorder()
+    values = [5, 3, 5, 9, 3, 1, 0, 5]
+    responder = ask(model, batch_size=2)
+    assert means(responder, [trial(v) for v in values]) == values
+    assert model.batches == [["s5", "s3"], ["s9", "s1"], ["s0"]]
+    assert (responder.trials, responder.model_calls, responder.cache_hits) == (5, 5, 0)
+
+
+def test_what_was_asked_before_is_not_asked_again(ask: Callable[..., Responder]) -> None:
+    model = Recorder()
+    first = ask(model)
+    means(first, [trial(1), trial(2)])
+    assert means(first, [trial(2), trial(3), trial(1)]) == [2, 3, 1]
+    assert (first.trials, first.model_calls, first.cache_hits) == (3, 3, 0)
+    second = ask(model, batch_size=1)
+    assert means(second, [trial(v) for v in (3, 2, 1, 4)]) == [3, 2, 1, 4]
+    assert (second.trials, second.model_calls, second.cache_hits) == (4, 1, 3)
+    assert sum(model.batches, []) == ["s1", "s2", "s3", "s4"]
+
+
+def test_nothing_asked_is_nothing_done(ask: Callable[..., Responder]) -> None:
+    model = Recorder()
+    assert ask(model)([]) == []
+    assert model.batches == []
+
+
+def test_a_generator_of_trials_may_ask_on_its_way(ask: Callable[..., Responder]) -> None:
+    responder = ask(Recorder())
+
+    def dependent() -> Iterator[Trial]:
+        yield trial(int(means(responder, [trial(7)])[0]) + 1)
+
+    assert [o.response.logits[0] for o in responder(dependent())] == [8]
+
+
+# ---------------------------------------------------------------------------------------- the key
+
+BASE = trial(1)
+
+
+def changed_pixel() -> Trial:
+    changed = pixels(1)
+    changed[1, 0, 2] += 1
+    return with_sample(frames=(Frame.from_array(changed),))
+
+
+def with_sample(**changes: object) -> Trial:
+    return BASE.model_copy(update={"sample": BASE.sample.model_copy(update=changes)})
+
+
+OTHER = {
+    "one pixel": changed_pixel(),
+    "two frames": with_sample(frames=BASE.sample.frames * 2),
+    "question": with_sample(question="what?"),
+    "choices": with_sample(choices=("a", "c")),
+    "order of choices": with_sample(choices=("b", "a")),
+    "outputs": trial(1, outputs=frozenset({"embedding"})),
+    "more outputs": trial(1, outputs=frozenset({"embedding", "logits"})),
+    "hidden": trial(1, edit=HideTokens.under(np.array([[[True, False]]]))),
+    "hidden elsewhere": trial(1, edit=HideTokens.under(np.array([[[False, True]]]))),
+    "hidden, other grid": trial(1, edit=HideTokens.under(np.array([[[True], [False]]]))),
+    "attention": trial(1, edit=AverageAttention(quadrants=frozenset({"VV"}))),
+    "other layers": trial(1, edit=AverageAttention(quadrants=frozenset({"VV"}), layers=(0,))),
+    "tokens": trial(1, edit=AverageTokens(modalities=frozenset({"video"}))),
+}
+SAME = {
+    "label": with_sample(label="b"),
+    "no label": with_sample(label=None),
+    "key": with_sample(key="other"),
+    "annotations": with_sample(annotations={"cues": {"red": (True,)}}),
+    "condition": trial(1, condition="static"),
+    "feature": trial(1, feature="red"),
+}
+
+
+def test_everything_that_enters_the_answer_is_in_the_key() -> None:
+    keys = {name: trial_key("m", other) for name, other in OTHER.items()}
+    keys |= {"base": trial_key("m", BASE), "other model": trial_key("n", BASE)}
+    assert len(set(keys.values())) == len(keys)
+
+
+def test_the_order_of_frames_is_in_the_key() -> None:
+    one, two = (Frame.from_array(pixels(value)) for value in (1, 2))
+    forward, backward = with_sample(frames=(one, two)), with_sample(frames=(two, one))
+    assert trial_key("m", forward) != trial_key("m", backward)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_what_the_model_may_not_read_is_not_in_the_key(name: str) -> None:
+    assert trial_key("m", SAME[name]) == trial_key("m", BASE)
+
+
+# ------------------------------------------------------------------------------- kills and faults
+
+
+def test_a_batch_is_kept_as_soon_as_it_is_answered(tmp_path: Path) -> None:
+    trials = [trial(value) for value in range(10)]
+    path = tmp_path / "cache.sqlite"
+    cache = ResponseCache(path)
+    responder = Responder("m", lambda: Recorder(break_at=3), cache, batch_size=3)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        responder(trials)
+    cache.close()
+    cache, model = ResponseCache(path), Recorder()
+    again = Responder("m", lambda: model, cache, batch_size=4)
+    assert means(again, trials) == list(range(10))
+    assert model.batches == [["s6", "s7", "s8", "s9"]]
+    assert (again.model_calls, again.cache_hits) == (4, 6)
+    cache.close()
+
+
+def wrong_number(trials: Sequence[Trial]) -> list[Response]:
+    return [Response(logits=np.zeros(2))] * (len(trials) + 1)
+
+
+def wrong_length(trials: Sequence[Trial]) -> list[Response]:
+    return [Response(logits=np.zeros(3))] * len(trials)
+
+
+def missing_output(trials: Sequence[Trial]) -> list[Response]:
+    return [Response(text="a")] * len(trials)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (wrong_number, "expected 2 responses, got 3"),
+        (wrong_length, "s1: expected 2 logits, one a choice, got 3"),
+        (missing_output, "s1: expected logits, got no logits"),
+    ],
+)
+def test_a_broken_contract_is_told_and_never_kept(
+    ask: Callable[..., Responder], cache: ResponseCache, answer: object, said: str
+) -> None:
+    model = Recorder()
+    model.respond = answer  # type: ignore[assignment, method-assign]
+    with pytest.raises(PluginError, match=said):
+        ask(model)([trial(1), trial(2)])
+    assert not cache.get([trial_key("m", trial(1)), trial_key("m", trial(2))])
+
+
+def test_all_wanted_outputs_are_needed(ask: Callable[..., Responder]) -> None:
+    wanted: frozenset[Output] = frozenset({"logits", "embedding"})
+    model = Recorder()
+    model.respond = lambda trials: [Response(logits=np.zeros(2)) for _ in trials]  # type: ignore
+    with pytest.raises(PluginError, match="expected embedding and logits, got no embedding"):
+        ask(model)([trial(1, outputs=wanted)])
+
+
+# ---------------------------------------------------------------------- planning and other places
+
+
+def test_planning_counts_and_asks_nothing(ask: Callable[..., Responder]) -> None:
+    model = Recorder()
+    means(ask(model), [trial(1), trial(2)])
+    planned = ask(model, planning=True)
+    assert means(planned, [trial(2), trial(1)]) == [2, 1]
+    with pytest.raises(Unanswered):
+        planned([trial(1), trial(5), trial(6), trial(5)])
+    assert (planned.trials, planned.model_calls, planned.cache_hits) == (4, 2, 2)
+    assert len(model.batches) == 1
+
+
+class Backwards:
+    """An executor that answers the last batch first."""
+
+    def map(
+        self, build: Callable[[], Recorder], batches: Sequence[Sequence[Trial]]
+    ) -> Iterator[tuple[int, list[Response]]]:
+        for index in reversed(range(len(batches))):
+            yield index, build().respond(batches[index])
+
+
+def test_batches_may_come_in_any_order(ask: Callable[..., Responder]) -> None:
+    responder = ask(Recorder(), batch_size=2, executor=Backwards())
+    assert means(responder, [trial(v) for v in range(7)]) == list(range(7))
+
+
+def test_progress_ends_at_the_total(ask: Callable[..., Responder]) -> None:
+    seen: list[tuple[int, int, int]] = []
+    means(ask(Recorder()), [trial(0)])
+    responder = ask(Recorder(), batch_size=2, progressed=lambda *numbers: seen.append(numbers))
+    means(responder, [trial(v) for v in range(4)])
+    assert seen == [(1, 4, 1), (3, 4, 1), (4, 4, 1)]
+
+
+def test_the_pace_is_of_the_calls_that_were_made(
+    ask: Callable[..., Responder], cache: ResponseCache
+) -> None:
+    assert cache.pace("m") is None
+    means(ask(Recorder()), [trial(1)])
+    pace = cache.pace("m")
+    assert pace is not None
+    assert pace > 0

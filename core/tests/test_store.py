@@ -1,0 +1,309 @@
+"""The response cache survives what happens to files; run folders are whole or not there."""
+
+import io
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuescope.errors import UserError
+from cuescope.store import (
+    CHUNK,
+    ResponseCache,
+    RunFolder,
+    load_report,
+    pictured,
+    write_atomically,
+)
+from cuescope.types import Response
+
+from .reports import make_pictures, make_report
+
+
+def responses(count: int, start: int = 0) -> dict[str, Response]:
+    """Answers whose digits tell which one they are."""
+    return {
+        f"{i:032x}": Response(
+            logits=np.array([i, i / 3, -1e-30], np.float32), text=f"said {i}",
+            embedding=np.random.default_rng(i).normal(size=512),
+        )
+        for i in range(start, start + count)
+    }  # fmt: skip
+
+
+def same(one: Response, other: Response) -> bool:
+    assert one.logits is not None
+    assert other.logits is not None
+    return one.logits.tobytes() == other.logits.tobytes() and one.text == other.text
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "responses.sqlite"
+
+
+def filled(path: Path, count: int = 1500) -> dict[str, Response]:
+    """A cache file with answers, closed again."""
+    cache, kept = ResponseCache(path), responses(count)
+    cache.put(kept)
+    cache.close()
+    return kept
+
+
+# ---------------------------------------------------------------------------------------- keeping
+
+
+def test_what_is_kept_comes_back_bit_by_bit(path: Path) -> None:
+    kept = filled(path, 2 * CHUNK + 7)
+    cache = ResponseCache(path)
+    found = cache.get([*kept, "unknown"])
+    assert found.keys() == kept.keys()
+    for key, response in kept.items():
+        assert same(found[key], response)
+        np.testing.assert_array_equal(found[key].embedding, response.embedding)
+    cache.close()
+
+
+def test_outputs_that_were_not_given_stay_missing(path: Path) -> None:
+    cache = ResponseCache(path)
+    cache.put({"a": Response(text=""), "b": Response(logits=np.zeros(0))})
+    found = cache.get(["a", "b"])
+    assert (found["a"].text, found["a"].logits, found["a"].embedding) == ("", None, None)
+    assert found["b"].text is None
+    assert found["b"].logits is not None
+    assert found["b"].logits.shape == (0,)
+    cache.close()
+
+
+def test_without_a_path_nothing_is_kept() -> None:
+    one, other = ResponseCache(None), ResponseCache(None)
+    one.put(responses(1))
+    assert len(one.get(responses(1))) == 1
+    assert not other.get(responses(1))
+    one.close()
+    other.close()
+
+
+def test_pace_is_the_mean_over_all_calls(path: Path) -> None:
+    cache = ResponseCache(path)
+    assert cache.pace("model") is None
+    cache.clock("model", 10, 1.0)
+    cache.clock("model", 30, 1.0)
+    cache.clock("other", 1, 5.0)
+    assert cache.pace("model") == pytest.approx(0.05)
+    cache.close()
+
+
+# --------------------------------------------------------------------------------------- damage
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"this is no database " * 1000)
+
+
+def truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def scribbled(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2 // 8192 * 8192
+    data[middle : middle + 8192 * 8] = np.random.default_rng(0).bytes(8192 * 8)
+    path.write_bytes(data)
+
+
+def zeroed(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[4096 : len(data) - 4096] = bytes(len(data) - 8192)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", [garbage, truncated, scribbled, zeroed])
+def test_a_corrupt_file_is_set_aside_and_work_goes_on(
+    path: Path, damage: Callable[[Path], None]
+) -> None:
+    kept = filled(path)
+    damage(path)
+    damaged = path.read_bytes()
+    with pytest.warns(UserWarning, match=r"corrupt \(.*set aside as .*responses\.sqlite\.corrupt-"):
+        cache = ResponseCache(path)
+        found = cache.get(kept)
+    assert all(same(found[key], kept[key]) for key in found)
+    cache.put(responses(3))
+    assert len(cache.get(responses(3))) == 3
+    cache.close()
+    (aside,) = path.parent.glob("*.corrupt-*[0-9]")
+    assert aside.read_bytes()[8192:] == damaged[8192:]
+    again = ResponseCache(path)
+    assert len(again.get(kept)) == 3
+    again.close()
+
+
+def test_damage_that_a_writer_meets_is_mended_too(path: Path) -> None:
+    filled(path)
+    zeroed(path)
+    with pytest.warns(UserWarning, match="set aside"):
+        cache = ResponseCache(path)
+        cache.put(responses(5, start=700))
+    assert len(cache.get(responses(5, start=700))) == 5
+    cache.close()
+
+
+def test_a_damaged_answer_is_a_miss(path: Path) -> None:
+    kept = filled(path, 4)
+    keys = list(kept)
+    with sqlite3.connect(path) as connection:
+        nan = np.full(3, np.nan, "<f4").tobytes()
+        connection.execute("UPDATE responses SET logits = ? WHERE key = ?", (nan, keys[0]))
+        connection.execute("UPDATE responses SET logits = x'00' WHERE key = ?", (keys[1],))
+    connection.close()
+    cache = ResponseCache(path)
+    assert cache.get(keys).keys() == set(keys[2:])
+    cache.put(kept)
+    assert cache.get(keys).keys() == set(keys)
+    cache.close()
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UserError, match="cannot open the response cache .* Set CUESCOPE_CACHE"):
+        ResponseCache(tmp_path / "file" / "responses.sqlite")
+    (tmp_path / "folder.sqlite").mkdir()
+    with pytest.raises(UserError, match="response cache .*folder.sqlite"):
+        ResponseCache(tmp_path / "folder.sqlite")
+
+
+def test_trouble_that_is_no_damage_sets_nothing_aside(path: Path) -> None:
+    filled(path, 1)
+    cache = ResponseCache(path)
+    cache._connection.execute("PRAGMA query_only = ON")
+    with pytest.raises(UserError, match=r"cannot be used: got attempt to write a readonly"):
+        cache.put(responses(1))
+    cache.close()
+    assert not list(path.parent.glob("*corrupt*"))
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from cuescope.store import ResponseCache
+from cuescope.types import Response
+
+path, start = Path(sys.argv[1]), int(sys.argv[2])
+while time.time() < float(sys.argv[3]):
+    pass
+cache = ResponseCache(path)
+for batch in range(40):
+    keys = [f"{start + 5 * batch + i:032x}" for i in range(5)]
+    cache.put({key: Response(logits=np.full(2, int(key, 16))) for key in keys})
+    if len(cache.get(keys)) != 5:
+        raise SystemExit("an answer was lost")
+cache.clock("model", 200, 1.0)
+cache.close()
+"""
+
+
+def test_processes_share_one_cache(path: Path) -> None:
+    import time
+
+    begin = str(time.time() + 2)
+    starts = (0, 200, 100)
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", WRITER, path, str(start), begin],
+            stderr=subprocess.PIPE, text=True,
+        )
+        for start in starts
+    ]  # fmt: skip
+    for writer in writers:
+        _, said = writer.communicate(timeout=60)
+        assert writer.returncode == 0, said
+    cache = ResponseCache(path)
+    found = cache.get(f"{i:032x}" for i in range(400))
+    assert len(found) == 400
+    for key, response in found.items():
+        np.testing.assert_array_equal(response.logits, [int(key, 16)] * 2)
+    assert cache.pace("model") == pytest.approx(1 / 200)
+    cache.close()
+
+
+# ----------------------------------------------------------------------------------- run folders
+
+
+def test_a_run_folder_gives_back_report_and_pictures(tmp_path: Path) -> None:
+    report = make_report()
+    pictures = make_pictures(report)
+    folder = RunFolder(tmp_path / "run")
+    folder.save(report, pictures)
+    assert load_report(folder.path) == report
+    assert load_report(folder.report_file).hash == report.hash
+    shown = folder.pictures(report)
+    assert shown
+    assert all(pictures[key] == jpeg for key, jpeg in shown.items())
+
+
+def test_the_report_is_written_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    monkeypatch.setattr(
+        "cuescope.store.write_atomically", lambda path, content: order.append(path.name)
+    )
+    report = make_report()
+    RunFolder(tmp_path).save(report, make_pictures(report))
+    assert len(order) > 2
+    assert order.index("report.json") == len(order) - 1
+
+
+def test_pictures_are_of_the_best_ranked_features_first() -> None:
+    report = make_report(features=60)
+    last = report.scores[-1]
+    first = report.model_copy(update={"scores": (last, *report.scores[:-1])})
+    shown = pictured(first)
+    assert shown[0] == next(f for f in first.features if f.key == last.feature).occurrences[0]
+    assert len(shown) == 40 * 24
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "a" / "b.txt"
+    write_atomically(target, "whole")
+    write_atomically(target, b"newer")
+    assert target.read_bytes() == b"newer"
+    assert [file.name for file in target.parent.iterdir()] == ["b.txt"]
+    with pytest.raises(UserError, match="cannot write .* --out"):
+        write_atomically(target / "c.txt", "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "Invalid JSON"),
+        ('{"schema_version": 2}', "schema_version"),
+        ('{"schema_version": 1}', "title"),
+    ],
+)
+def test_what_is_no_report_is_told(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "report.json").write_text(content)
+    with pytest.raises(UserError) as caught:
+        load_report(tmp_path)
+    assert said in str(caught.value)
+    assert "schema version 1" in str(caught.value)
+
+
+def test_a_missing_report_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no report at .*nowhere"):
+        load_report(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="expected a run folder or a report.json"):
+        load_report(tmp_path)
+
+
+def test_thumbnails_are_small_jpegs() -> None:
+    from PIL import Image
+
+    from cuescope.lab import thumbnail
+
+    picture = Image.open(io.BytesIO(thumbnail(Image.new("RGB", (640, 320), "red"))))
+    assert (picture.format, picture.size) == ("JPEG", (128, 64))

@@ -1,0 +1,273 @@
+"""The words: frozen, strict, and what they compute."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageOps
+from pydantic import ValidationError
+
+from cuescope.types import (
+    AverageAttention,
+    Evidence,
+    Feature,
+    Frame,
+    HideTokens,
+    Occurrence,
+    Outcome,
+    Report,
+    Response,
+    Sample,
+    Score,
+    Trial,
+)
+
+from .reports import make_report
+
+
+def pixels(seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (6, 5, 3)).astype(np.uint8)
+
+
+def sample(**changes: object) -> Sample:
+    plain = {
+        "key": "s",
+        "frames": tuple(Frame.from_array(pixels(i)) for i in range(3)),
+        "choices": ("a", "b", "c"),
+        "label": "a",
+    }
+    return Sample.model_validate(plain | changes)
+
+
+def outcome(logits: list[float], label: str | None = "a") -> Outcome:
+    return Outcome(Trial(sample=sample(label=label)), Response(logits=np.array(logits)))
+
+
+# --------------------------------------------------------------------------------------- values
+
+
+def test_values_are_frozen_and_forbid_unknown_fields() -> None:
+    score = Score(feature="f", label=None, metric="m", value=1.0)
+    with pytest.raises(ValidationError, match="frozen"):
+        score.value = 2.0
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        Score(feature="f", label=None, metric="m", value=1.0, colour="red")
+    with pytest.raises(AttributeError):
+        Response(logits=np.zeros(2)).text = "other"
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_no_figure_is_nan_or_infinite(number: float) -> None:
+    for field in ("value", "low", "high", "p_value", "q_value"):
+        given = {"feature": "f", "label": None, "metric": "m", "value": 1.0, field: number}
+        with pytest.raises(ValidationError, match="finite"):
+            Score(**given)
+    with pytest.raises(ValidationError, match="finite"):
+        Evidence(check="c", verdict="refuted", detail="d", value=number)
+    with pytest.raises(ValidationError, match="finite"):
+        Occurrence(sample="s", strength=number)
+
+
+# --------------------------------------------------------------------------------------- frames
+
+
+def test_frame_keys_follow_the_pixels() -> None:
+    one, changed = pixels(), pixels()
+    changed[3, 2, 1] ^= 1
+    assert Frame.from_array(one).key == Frame.from_array(one.copy()).key
+    assert Frame.from_array(one).key != Frame.from_array(changed).key
+    assert Frame.from_array(one).key != Frame.from_array(one.reshape(5, 6, 3)).key
+    np.testing.assert_array_equal(np.asarray(Frame.from_array(one).load()), one)
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.zeros((4, 4, 3)), np.zeros((4, 4), np.uint8), np.zeros((4, 4, 4), np.uint8)]
+)
+def test_frame_refuses_other_arrays(wrong: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"expected uint8 pixels of shape \(row, col, 3\)"):
+        Frame.from_array(wrong)
+
+
+def test_frame_from_file_is_rgb_and_keyed_by_content(tmp_path: Path) -> None:
+    Image.fromarray(pixels()).convert("L").save(tmp_path / "a.png")
+    (tmp_path / "b.png").write_bytes((tmp_path / "a.png").read_bytes())
+    first, second = Frame.from_file(tmp_path / "a.png"), Frame.from_file(tmp_path / "b.png")
+    assert first.key == second.key
+    assert first.load().mode == "RGB"
+    assert first.load().size == (5, 6)
+
+
+def test_derived_frames_have_keys_of_parent_and_operation() -> None:
+    frame = Frame.from_array(pixels())
+    mirrored = frame.derive("mirror", ImageOps.mirror)
+    assert mirrored.key == frame.derive("mirror", ImageOps.mirror).key
+    others = {
+        frame.key,
+        frame.derive("flip", ImageOps.flip).key,
+        Frame.from_array(pixels(1)).derive("mirror", ImageOps.mirror).key,
+        mirrored.derive("mirror", ImageOps.mirror).key,
+    }
+    assert len(others | {mirrored.key}) == 5
+    np.testing.assert_array_equal(np.asarray(mirrored.load()), pixels()[:, ::-1])
+
+
+def test_frames_and_trials_travel_to_other_processes() -> None:
+    frame = Frame.from_array(pixels()).derive("mirror", ImageOps.mirror)
+    trial = Trial(sample=sample(frames=(frame,)), edit=HideTokens.under(np.ones((1, 2, 2), bool)))
+    again = pickle.loads(pickle.dumps(trial))
+    assert again.sample.frames[0].key == frame.key
+    np.testing.assert_array_equal(
+        np.asarray(again.sample.frames[0].load()), np.asarray(frame.load())
+    )
+    assert again.edit == trial.edit
+
+
+# -------------------------------------------------------------------------------------- samples
+
+
+def test_static_repeats_one_frame_to_the_same_length() -> None:
+    clip = sample()
+    still = clip.static(1)
+    assert [frame.key for frame in still.frames] == [clip.frames[1].key] * 3
+    assert still.key != clip.key
+    assert still.key != clip.static(2).key
+    assert (still.label, still.choices) == (clip.label, clip.choices)
+
+
+def test_sample_refuses_no_frames_and_a_strange_label() -> None:
+    with pytest.raises(ValidationError, match="at least 1"):
+        sample(frames=())
+    with pytest.raises(ValidationError, match="label 'd' is none of the choices"):
+        sample(label="d")
+    assert sample(label="d", choices=()).label == "d"
+
+
+# ---------------------------------------------------------------------------------------- edits
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 5), (4, 14, 14)])
+def test_hidden_tokens_keep_their_mask(shape: tuple[int, int, int]) -> None:
+    mask = np.random.default_rng(0).random(shape) < 0.4
+    edit = HideTokens.under(mask)
+    np.testing.assert_array_equal(edit.mask, mask)
+    assert edit == HideTokens.under(mask.copy())
+    assert edit != HideTokens.under(~mask)
+
+
+def test_hidden_tokens_refuse_other_masks() -> None:
+    with pytest.raises(ValueError, match=r"expected a bool mask \(frame, row, col\)"):
+        HideTokens.under(np.ones((2, 2), bool))
+    with pytest.raises(ValueError, match="got int64"):
+        HideTokens.under(np.ones((1, 2, 2), np.int64))
+
+
+def test_an_edit_is_known_by_its_kind() -> None:
+    edit = {"kind": "average-attention", "quadrants": ["VV", "VT"]}
+    trial = Trial.model_validate({"sample": sample(), "edit": edit})
+    assert trial.edit == AverageAttention(quadrants=frozenset({"VV", "VT"}))
+    with pytest.raises(ValidationError, match="kind"):
+        Trial.model_validate({"sample": sample(), "edit": {"kind": "average-pixels"}})
+
+
+# ------------------------------------------------------------------------ responses and outcomes
+
+
+def test_responses_are_float32_vectors() -> None:
+    response = Response(logits=[1, 3, 2], embedding=np.ones(4, np.float64))
+    assert response.logits is not None
+    assert response.embedding is not None
+    assert response.logits.dtype == response.embedding.dtype == np.float32
+    assert response.prediction == 1
+    assert Response(text="yes").prediction is None
+    assert Response(text="yes").missing(frozenset({"text", "logits"})) == ["logits"]
+
+
+@pytest.mark.parametrize("wrong", [[np.nan, 1], [np.inf, 1], [[1.0, 2.0]], 3.0])
+def test_responses_refuse_what_is_no_finite_vector(wrong: object) -> None:
+    for name in ("logits", "embedding"):
+        with pytest.raises(ValueError, match=f"{name}: expected one finite vector"):
+            Response(**{name: np.array(wrong)})
+
+
+def test_correct_counts_the_first_of_equals() -> None:
+    assert outcome([2, 1, 0]).correct()
+    assert not outcome([0, 1, 2]).correct(top_k=2)
+    assert outcome([0, 1, 2]).correct(top_k=3)
+    tied = [1.0, 1.0, 1.0]
+    assert outcome(tied, "a").correct()
+    assert not outcome(tied, "b").correct()
+    assert outcome(tied, "b").correct(top_k=2)
+    assert not outcome(tied, "c").correct(top_k=2)
+    assert outcome(tied).prediction == "a"
+
+
+def test_text_is_correct_when_it_is_the_label_and_nothing_is_without_one() -> None:
+    said = Outcome(Trial(sample=sample()), Response(text="a"))
+    assert said.correct()
+    assert said.prediction == "a"
+    assert not Outcome(Trial(sample=sample()), Response(text="b")).correct()
+    unlabelled = Trial(sample=sample(label=None))
+    assert not Outcome(unlabelled, Response(embedding=np.ones(2))).correct()
+    assert not outcome([1, 0, 0], label=None).correct(top_k=3)
+
+
+# --------------------------------------------------------------------------------------- reports
+
+
+def test_the_hash_ignores_cost_time_and_machine() -> None:
+    report = make_report()
+    elsewhere = report.provenance.model_copy(
+        update={"started": "later", "device": "cuda", "versions": {}, "command": "other"}
+    )
+    dearer = report.cost.model_copy(update={"model_calls": 0, "cache_hits": 9, "seconds": 0.1})
+    assert make_report(provenance=elsewhere, cost=dearer).hash == report.hash
+
+
+def test_the_hash_sees_what_was_asked_and_found() -> None:
+    report = make_report()
+    asked = report.provenance
+    moved = report.scores[0].model_copy(update={"value": 0.123})
+    other_weights = asked.model.model_copy(update={"fingerprint": "other"})
+    other_options = asked.method.model_copy(update={"options": {"top_k": 5}})
+    changed = [
+        make_report(scores=(moved, *report.scores[1:])),
+        make_report(scores=report.scores[::-1]),
+        make_report(evidence=()),
+        report.model_copy(update={"features": report.features[:-1]}),
+        make_report(notes={}),
+        make_report(provenance=asked.model_copy(update={"seed": 1})),
+        make_report(provenance=asked.model_copy(update={"limit": 10})),
+        make_report(provenance=asked.model_copy(update={"model": other_weights})),
+        make_report(provenance=asked.model_copy(update={"method": other_options})),
+    ]
+    assert len({report.hash, *[other.hash for other in changed]}) == 1 + len(changed)
+
+
+def test_the_hash_survives_json_and_numpy_figures() -> None:
+    report = make_report()
+    assert Report.model_validate_json(report.model_dump_json()).hash == report.hash
+    rough = np.float64(0.1) + np.float64(0.2)
+    score = Score(feature="cluster-00", label=None, metric="trove", value=rough)
+    numpy_report = make_report(scores=(score,))
+    assert Report.model_validate_json(numpy_report.model_dump_json()).hash == numpy_report.hash
+
+
+def test_names_that_a_check_found_stand_before_the_features_own() -> None:
+    features = (
+        Feature(key="0", kind="cluster"),
+        Feature(key="1", kind="cluster", name="own"),
+        Feature(key="2", kind="cluster", name="own"),
+    )
+    found = Evidence(check="c", verdict="supported", detail="d", feature="2", name="found")
+    nameless = Evidence(check="c", verdict="supported", detail="d", feature="1")
+    score = Score(
+        feature="2", label="a", metric="m", value=1.0, finding=True, statement="{feature} costs"
+    )
+    plain = Score(feature="1", label="a", metric="m", value=0.0)
+    report = make_report(evidence=(found, nameless), scores=(plain, score))
+    report = report.model_copy(update={"features": features})
+    assert report.names == {"0": "0", "1": "own", "2": "found"}
+    assert report.findings == (score,)
+    assert report.sentence(score) == "found costs"
+    assert report.sentence(plain) is None

@@ -1,0 +1,142 @@
+"""Frozen encoders of frames and texts: the built-in one, and any model with embeddings."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope_sdk import (
+    Context,
+    EmbedsText,
+    Frame,
+    Model,
+    Sample,
+    Trial,
+    UserError,
+    digest,
+    generator,
+)
+
+if TYPE_CHECKING:
+    from cuescope_toy import ToyOptions
+
+GRID_VERSION = 1  # enters the fingerprint: raise it when equal frames get other features
+CELLS = 12  # a side of the colour grid
+FEATURES = 256
+EMBEDDING = frozenset({"embedding"})
+
+
+class Encoder(Protocol):
+    """Frozen: equal fingerprints give equal features and texts."""
+
+    fingerprint: str
+    name: str
+
+    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
+        """Features of frames."""
+        ...
+
+    def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
+        """Unit rows."""
+        ...
+
+
+def chosen_encoder(options: "ToyOptions", context: Context) -> Encoder:
+    """The encoder that the options name; raises UserError for a model without embeddings."""
+    if options.encoder == "builtin":
+        return GridEncoder(options.dim)
+    model = context.build("model", options.encoder)
+    if not model.capabilities.outputs >= EMBEDDING:
+        raise UserError(
+            f"toy: encoder '{options.encoder}' gives no embeddings",
+            expected="a model with the output 'embedding'",
+            got=", ".join(sorted(model.capabilities.outputs)),
+            remedy="Use -M encoder=builtin or another model (`cuescope plugins list`).",
+        )
+    return ModelEncoder(model, options.encoder, options.dim, context.batch_size)
+
+
+# -------------------------------------------------------------------------------------- built in
+
+
+def colour_grid(image: Image.Image) -> Float[np.ndarray, " cell"]:
+    """Mean colour in [0, 1] of each cell of a 12 x 12 grid, (row, col, channel) flattened."""
+    pooled = image.convert("RGB").resize((CELLS, CELLS), Image.Resampling.BOX)
+    return np.asarray(pooled, np.float32).ravel() / 255
+
+
+def random_features(grid: Float[np.ndarray, "frame cell"]) -> Float[np.ndarray, "frame feature"]:
+    """A fixed random layer with ReLU, its rows brought to unit length.
+
+    Unit length, as CLIP's, is what makes a cue drown what else is in the frame: the more of it
+    a bright cue fills, the less is left of the small disc that moves.
+    """
+    weight, bias = _random_layer(grid.shape[1])
+    features = np.maximum(grid @ weight + bias, 0)
+    lengths = np.linalg.norm(features, axis=1, keepdims=True)
+    return np.asarray(features / lengths.clip(1e-6))
+
+
+@cache
+def _random_layer(
+    cells: int,
+) -> tuple[Float[np.ndarray, "cell feature"], Float[np.ndarray, " feature"]]:
+    rng = generator(0, "toy-encoder", str(GRID_VERSION))
+    weight = rng.normal(0, 0.5**0.5, (cells, FEATURES)).astype(np.float32)
+    return weight, rng.normal(0, 0.3, FEATURES).astype(np.float32)
+
+
+def text_embedding(text: str, dim: int) -> Float[np.ndarray, " dim"]:
+    """A unit vector that depends on the words alone, and not on their meaning."""
+    drawn = generator(0, "toy-text", text).standard_normal(dim)
+    return (drawn / np.linalg.norm(drawn)).astype(np.float32)
+
+
+class GridEncoder:
+    """Random features of the colour grid: small, frozen, and it keeps where things are."""
+
+    name = "builtin"
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self.fingerprint = digest("grid", GRID_VERSION, CELLS, FEATURES, dim)
+
+    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
+        """Unit rows."""
+        return random_features(np.stack([colour_grid(frame.load()) for frame in frames]))
+
+    def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
+        """Unit rows."""
+        return np.stack([text_embedding(text, self.dim) for text in texts])
+
+
+# ----------------------------------------------------------------------------------- other models
+
+
+class ModelEncoder:
+    """The embeddings of another model; its text tower too where it has one."""
+
+    def __init__(self, model: Model, name: str, dim: int, batch_size: int) -> None:
+        self.model, self.name, self.dim, self.batch_size = model, name, dim, batch_size
+        self.fingerprint = digest("model", model.fingerprint, dim)
+
+    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
+        """The model's embeddings of the frames, one by one."""
+        trials = [
+            Trial(sample=Sample(key=frame.key, frames=(frame,)), outputs=EMBEDDING)
+            for frame in frames
+        ]
+        step = self.batch_size
+        batches = (trials[start : start + step] for start in range(0, len(trials), step))
+        responses = [response for batch in batches for response in self.model.respond(batch)]
+        found = [response.embedding for response in responses]
+        return np.stack([embedding for embedding in found if embedding is not None])
+
+    def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
+        """The text tower's unit rows; without one, the built-in encoder's."""
+        if isinstance(self.model, EmbedsText):
+            return np.asarray(self.model.embed_texts(texts), np.float32)
+        return np.stack([text_embedding(text, self.dim) for text in texts])

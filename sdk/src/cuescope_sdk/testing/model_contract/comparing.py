@@ -1,0 +1,58 @@
+"""How two answers are compared, and what is changed between them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from pydantic import BaseModel
+
+from cuescope_sdk import AverageAttention, AverageTokens, Edit, HideTokens, Response, Sample
+
+TOLERANCE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2}
+V = TypeVar("V", bound=BaseModel)
+
+
+def changed(value: V, **update: Any) -> V:
+    """The same value with other fields."""
+    return value.model_copy(update=update)
+
+
+def with_choices(sample: Sample, choices: Sequence[str]) -> Sample:
+    """The same sample with other choices, and nothing right among them."""
+    return changed(sample, choices=tuple(choices), label=None)
+
+
+def distance(one: Response, other: Response) -> float:
+    """Largest difference, relative to the largest figure; infinite where outputs differ in kind."""
+    if one.text != other.text:
+        return float("inf")
+    worst = 0.0
+    for first, second in ((one.logits, other.logits), (one.embedding, other.embedding)):
+        if first is None or second is None or first.shape != second.shape:
+            if first is not second:
+                return float("inf")
+        elif len(first):
+            scale = max(1.0, float(np.abs(first).max()))
+            worst = max(worst, float(np.abs(first - second).max()) / scale)
+    return worst
+
+
+def _hide(sample: Sample, grid: tuple[int, int], whole: bool) -> HideTokens:
+    mask = np.zeros((len(sample.frames), *grid), dtype=bool)
+    mask[:, : grid[0] // 2] = whole  # half of them: a model may need some token to answer
+    return HideTokens.under(mask)
+
+
+def _average_attention(sample: Sample, grid: tuple[int, int], whole: bool) -> AverageAttention:
+    return AverageAttention(quadrants=frozenset(("VV", "VT", "TV", "TT")) if whole else frozenset())
+
+
+def _average_tokens(sample: Sample, grid: tuple[int, int], whole: bool) -> AverageTokens:
+    return AverageTokens(modalities=frozenset(("video", "text")) if whole else frozenset())
+
+
+EDITS: dict[str, Callable[[Sample, tuple[int, int], bool], Edit]] = {
+    "hide-tokens": _hide,
+    "average-attention": _average_attention,
+    "average-tokens": _average_tokens,
+}
