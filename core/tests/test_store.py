@@ -4,22 +4,18 @@ import io
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from cuescope.errors import UserError
-from cuescope.store import (
-    CHUNK,
-    ResponseCache,
-    RunFolder,
-    load_report,
-    pictured,
-    write_atomically,
-)
-from cuescope.types import Response
+from cuescope.lab import PICTURE_SIDE, thumbnail
+from cuescope.store import CHUNK, ResponseCache, RunFolder, load_report, pictured, write_atomically
+from cuescope.types import Frame, Occurrence, Response, Sample
 
 from .reports import make_pictures, make_report
 
@@ -209,8 +205,6 @@ cache.close()
 
 
 def test_processes_share_one_cache(path: Path) -> None:
-    import time
-
     begin = str(time.time() + 2)
     starts = (0, 200, 100)
     writers = [
@@ -300,10 +294,18 @@ def test_a_missing_report_is_told(tmp_path: Path) -> None:
         load_report(tmp_path)
 
 
-def test_thumbnails_are_small_jpegs() -> None:
-    from PIL import Image
-
-    from cuescope.lab import thumbnail
-
-    picture = Image.open(io.BytesIO(thumbnail(Image.new("RGB", (640, 320), "red"))))
-    assert (picture.format, picture.size) == ("JPEG", (128, 64))
+def test_thumbnails_are_small_jpegs_with_the_place_outlined() -> None:
+    grey = Image.new("RGB", (40, 20), (90, 90, 90))
+    frames = (Frame.from_array(np.asarray(grey)),) * 2
+    sample = Sample(key="s", frames=frames)
+    plain = Image.open(io.BytesIO(thumbnail(sample, Occurrence(sample="s", frame=1))))
+    outlined = Occurrence(sample="s", region=(4, 4, 30, 15))
+    marked = Image.open(io.BytesIO(thumbnail(sample, outlined)))
+    assert (plain.format, plain.size) == ("JPEG", (40, 20))
+    assert np.ptp(np.asarray(plain)) < 5
+    red = np.asarray(marked)[..., 0].astype(int) - np.asarray(marked)[..., 1]
+    assert red[4, 4:30].min() > 40
+    assert abs(red[9, 12]) < 30
+    large = Sample(key="l", frames=(Frame.from_array(np.zeros((320, 640, 3), np.uint8)),))
+    small = Image.open(io.BytesIO(thumbnail(large, Occurrence(sample="l"))))
+    assert small.size == (PICTURE_SIDE, PICTURE_SIDE // 2)

@@ -262,9 +262,9 @@ def test_names_that_a_check_found_stand_before_the_features_own() -> None:
     found = Evidence(check="c", verdict="supported", detail="d", feature="2", name="found")
     nameless = Evidence(check="c", verdict="supported", detail="d", feature="1")
     score = Score(
-        feature="2", label="a", metric="m", value=1.0, finding=True, statement="{feature} costs"
+        feature="2", label="a", metric="trove", value=1.0, finding=True, statement="{feature} costs"
     )
-    plain = Score(feature="1", label="a", metric="m", value=0.0)
+    plain = Score(feature="1", label="a", metric="trove", value=0.0)
     report = make_report(evidence=(found, nameless), scores=(plain, score))
     report = report.model_copy(update={"features": features})
     assert report.names == {"0": "0", "1": "own", "2": "found"}

@@ -82,7 +82,8 @@ def thumbnail(sample: Sample, seen: Occurrence) -> bytes:
     """The occurrence's frame as a JPEG whose longer side is at most `PICTURE_SIDE` pixels."""
     image = sample.frames[seen.frame or 0].load().copy()
     if seen.region is not None:
-        ImageDraw.Draw(image).rectangle(seen.region, outline="red", width=max(image.size) // 60)
+        width = max(1, max(image.size) // 60)
+        ImageDraw.Draw(image).rectangle(seen.region, outline="red", width=width)
     image.thumbnail((PICTURE_SIDE, PICTURE_SIDE))
     out = io.BytesIO()
     image.save(out, "JPEG", quality=90)

@@ -25,6 +25,8 @@ from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import BadDataError, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
+from cuescope.lab import Lab
+from cuescope.request import Request
 from cuescope.seeds import derive, generator
 from cuescope.types import (
     AverageAttention,
@@ -56,7 +58,9 @@ __all__ = [
     "Plugin", "Options", "Context", "Audit", "hookimpl",
     "Method", "Model", "Dataset", "Capabilities", "Requirements",
     "Detector", "Detection", "Segmenter", "TextGenerator", "SentenceEncoder", "ImageEditor",
-    "Proposer", "Executor", "Bench", "Table", "HasSplits", "EmbedsText",
+    "Proposer", "Executor", "HasSplits", "EmbedsText",
+    # benches
+    "Bench", "Table", "Lab", "Request",
     # errors, digests, seeds
     "UserError", "PluginError", "BadDataError", "nearest", "digest", "generator", "derive",
 ]  # fmt: skip

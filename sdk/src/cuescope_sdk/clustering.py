@@ -12,7 +12,6 @@ from cuescope.errors import UserError
 
 NOISE = 1e-6
 ITERATIONS = 20
-LEAST_GAIN = 5e-3
 BLOCK = 4096  # rows at a time: the working set stays in the processor's cache
 
 
@@ -58,7 +57,6 @@ def _train(
         unit.shape[1],
         k,
         niter=ITERATIONS,
-        early_stop_threshold=LEAST_GAIN,
         spherical=True,
         seed=seed % 2**31,
         min_points_per_centroid=1,

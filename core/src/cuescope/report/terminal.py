@@ -135,24 +135,24 @@ def _cost(cost: Cost) -> str:
 
 
 def show_table(table: capabilities.Table, console: Console) -> None:
-    """Print a paper's table, the paper's own figures faint beside ours."""
+    """Print a paper's table: our figures, and the paper's own faint in brackets."""
     shown = Table(title=table.title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for place, column in enumerate(table.columns):
-        shown.add_column(column, justify="left" if place == 0 else "right")
-    paper = {row[table.columns[0]]: row for row in table.paper}
-    for row in table.rows:
-        theirs = paper.pop(row[table.columns[0]], {})
-        shown.add_row(*[_beside(row.get(c), theirs.get(c) if n else None)
-                        for n, c in enumerate(table.columns)])  # fmt: skip
-    for theirs in paper.values():
-        shown.add_row(*[Text(_cell(theirs.get(c)), "dim") for c in table.columns])
+    first, *others = table.columns
+    shown.add_column(first)
+    for column in others:
+        shown.add_column(column, justify="right")
+    ours = {row[first]: row for row in table.rows}
+    paper = {row[first]: row for row in table.paper}
+    for name in dict.fromkeys([*ours, *paper]):
+        row, theirs = ours.get(name, {}), paper.get(name, {})
+        shown.add_row(str(name), *[_beside(row.get(c), theirs.get(c)) for c in others])
     console.print(shown)
     for note in table.notes:
         console.print(Text(note, "dim"))
 
 
 def _beside(ours: str | float | None, theirs: str | float | None) -> Text:
-    text = Text(_cell(ours))
+    text = Text(_cell(ours) if ours is not None or theirs is None else "")
     return text if theirs is None else text.append(f" ({_cell(theirs)})", "dim")
 
 

@@ -11,6 +11,7 @@
 from cuescope_sdk.testing.contract import Contract, Result, checks, results, run_check
 from cuescope_sdk.testing.dataset_contract import DatasetContract
 from cuescope_sdk.testing.fake_data import CUE, DECOY, FakeDataset, points_at
+from cuescope_sdk.testing.fake_method import FakeMethod
 from cuescope_sdk.testing.fake_model import FakeModel
 from cuescope_sdk.testing.fake_tools import (
     FAKE_TOOLS,
@@ -39,7 +40,8 @@ __all__ = [
     "Contract", "Result", "checks", "results", "run_check",
     "ContractViolation", "NotApplicable", "expect",
     # the fakes
-    "FakeDataset", "FakeModel", "CUE", "DECOY", "points_at", "FAKE_TOOLS", "FakeDetector",
+    "FakeDataset", "FakeModel", "FakeMethod", "CUE", "DECOY", "points_at", "FAKE_TOOLS",
+    "FakeDetector",
     "FakeSegmenter", "FakeTextGenerator", "FakeSentenceEncoder", "FakeImageEditor", "FakeProposer",
     # audits of what is not installed
     "running", "Setup", "remembering", "PluginShelf",

@@ -1,11 +1,13 @@
 """`cuescope plugins check NAME`: a plugin against the contract of its kind."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from cuescope.registry import Entry, Registry
+    from cuescope.spec import Spec
     from cuescope_sdk.testing.contract import Contract, Result
 
 check = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -33,10 +35,13 @@ def run(
     dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16.")] = "float32",
 ) -> None:
     """Check that a plugin holds what its kind promises; exit 1 where it does not."""
+    from cuescope_sdk import PluginError
     from cuescope_sdk.testing import results
 
     settings = {"device": device, "dtype": dtype}
     contract = contract_of(spec, option or (), kind, data, data_option or (), settings)
+    with suppress(PluginError):  # what is broken shows as failed checks; the rest is told and ends
+        contract.build()
     counts = dict.fromkeys(MARKS, 0)
     for result in results(contract, only):
         counts[result.status] += 1
@@ -65,14 +70,16 @@ def contract_of(
     """The contract of an installed plugin; raises UserError where there is none to check."""
     from cuescope.context import cache_folder
     from cuescope.registry import Registry
-    from cuescope.spec import Spec, pairs
+    from cuescope.spec import Spec, pairs, validated
     from cuescope_sdk import UserError
     from cuescope_sdk.testing import CONTRACTS
 
     registry, spec = Registry(), Spec.parse(text)
     entry = _entry(registry, spec.name, kind)
     plugin = registry.load(entry)
-    given = with_argument(plugin, spec, pairs("-O", options))
+    given = pairs("-O", options)
+    validated(entry, plugin, spec, given)  # the person's own mistakes are no broken contract
+    given = with_argument(plugin, spec, given)
     facts: dict[str, Any] = {
         "plugin": plugin, "options": given, "folder": cache_folder(), **settings,
     }  # fmt: skip
@@ -80,8 +87,10 @@ def contract_of(
         if entry.kind not in ("model", "tool"):
             raise UserError("--data", expected="a model or tool to show it to", got=entry.kind)
         shown = Spec.parse(data)
-        facts["data"] = registry.load(registry.find("dataset", shown.name))
-        facts["data_options"] = with_argument(facts["data"], shown, pairs("-D", data_options))
+        of_data, named = registry.find("dataset", shown.name), pairs("-D", data_options)
+        facts["data"] = registry.load(of_data)
+        validated(of_data, facts["data"], shown, named)
+        facts["data_options"] = with_argument(facts["data"], shown, named)
     return type(f"Check{entry.kind.title()}", (CONTRACTS[entry.kind],), facts)
 
 
@@ -110,14 +119,6 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     return found[0]
 
 
-def with_argument(plugin: Any, spec: Any, options: dict[str, str]) -> dict[str, str]:
-    """The options with ARG of `NAME:ARG` among them; raises UserError where none is taken."""
-    from cuescope_sdk import UserError
-
-    name = plugin.Options.argument
-    if spec.arg is None:
-        return options
-    if name is None or name in options:
-        problem = "takes no ARG" if name is None else f"is given {name} twice"
-        raise UserError(f"{spec.name} {problem}", got=f"'{spec}'")
-    return {name: spec.arg} | options
+def with_argument(plugin: Any, spec: "Spec", options: dict[str, str]) -> dict[str, str]:
+    """The options with ARG of `NAME:ARG` among them."""
+    return options if spec.arg is None else {plugin.Options.argument: spec.arg} | options

@@ -155,12 +155,12 @@ class DatasetContract(Contract):
             remedy="Sort what a folder lists, and seed what is drawn",
         )  # fmt: skip
 
-    # ------------------------------------------------------------------------------ sample by sample
+    # --------------------------------------------------------------------------- sample by sample
 
     def test_labels_with_its_labels(self) -> None:
         """A label, where there is one, is of the closed set."""
         labels = set(self.data.labels)
-        strange = {sample.label for sample in self.samples} - labels - {None}
+        strange = {sample.label or "" for sample in self.samples} - labels - {""}
         expect(
             not labels or not strange, "labels of the data set's `labels`", got=sorted(strange),
             remedy="Collect `labels` from the samples of every split",

@@ -226,9 +226,13 @@ def _alike(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return one.shape == other.shape and bool(np.allclose(one, other, atol=1e-5))
     if isinstance(one, Frame):
-        return one.key == other.key
+        return bool(one.key == other.key)
     if one and isinstance(one[0], Detection):
-        figures = [np.array([(d.score, *d.box) for d in found]) for found in (one, other)]
-        names = [[d.name for d in found] for found in (one, other)]
-        return names[0] == names[1] and bool(np.allclose(*figures, rtol=1e-5, atol=1e-3))
+        names, figures = zip(*map(_parts, (one, other)), strict=True)
+        return bool(names[0] == names[1] and np.allclose(figures[0], figures[1], atol=1e-3))
     return bool(one == other)
+
+
+def _parts(found: Sequence[Detection]) -> tuple[list[str], np.ndarray]:
+    figures = [(detection.score, *detection.box) for detection in found]
+    return [detection.name for detection in found], np.array(figures)

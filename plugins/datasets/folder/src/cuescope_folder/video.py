@@ -61,7 +61,8 @@ def measure_video(path: Path, max_pixels: int) -> int:
 def _opened(path: Path) -> "Iterator[tuple[InputContainer, VideoStream]]":
     import av
 
-    with av.open(str(path), options=_OPEN) as container:
+    # Not `options`: before PyAV 18 they crash the process on formats without a header (FLV, MPEG).
+    with av.open(str(path), container_options=_OPEN) as container:
         if not container.streams.video:
             raise ValueError("no video stream")
         stream = container.streams.video[0]

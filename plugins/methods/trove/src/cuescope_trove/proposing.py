@@ -27,8 +27,7 @@ def propose(audit: Audit, options: "TRoVe.Options") -> Iterator[Feature]:
     audit.note("clusters", describe(clusters.count, silhouettes, len(points)))
     if counts != wanted:
         audit.note(
-            "cluster sweep",
-            f"shrunk from {_listed(wanted)}: there are only {len(points)} frames",
+            "cluster sweep", f"shrunk from {_listed(wanted)}: there are only {len(points)} frames"
         )
     if all(len(sample.frames) == 1 for sample in samples):
         audit.note("frames", "one a sample: its still clip is the sample itself")

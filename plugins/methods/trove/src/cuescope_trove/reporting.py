@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 def scores(
-    audit: Audit,
-    options: "TRoVe.Options",
-    features: Sequence[Feature],
-    outcomes: Sequence[Outcome],
+    audit: Audit, options: "TRoVe.Options", features: Sequence[Feature], outcomes: Sequence[Outcome]
 ) -> Iterator[Score]:
     """The rows of the report, and the facts at its head."""
     observed, temperature = observed_in(audit, options, features, outcomes)
@@ -46,10 +43,7 @@ READINGS = {
 
 
 def observed_in(
-    audit: Audit,
-    options: "TRoVe.Options",
-    features: Sequence[Feature],
-    outcomes: Sequence[Outcome],
+    audit: Audit, options: "TRoVe.Options", features: Sequence[Feature], outcomes: Sequence[Outcome]
 ) -> tuple[Observed, np.ndarray]:
     """The outcomes of `perturb` as arrays, and each sequence's temperature."""
     rng = audit.rng("calibration")

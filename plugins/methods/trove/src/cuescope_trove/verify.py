@@ -18,10 +18,7 @@ SIGNIFICANT = 0.05
 
 
 def evidence(
-    audit: Audit,
-    options: "TRoVe.Options",
-    features: Sequence[Feature],
-    scores: Sequence[Score],
+    audit: Audit, options: "TRoVe.Options", features: Sequence[Feature], scores: Sequence[Score]
 ) -> Iterator[Evidence]:
     """Every check that the data and the tools allow; nothing where nothing was scored.
 

@@ -33,7 +33,7 @@ class ToyOptions(Options):
     temperature: PositiveFloat = Field(
         default=0.07, description="of the cosines, in training and in answers"
     )
-    learning_rate: PositiveFloat = 1e-4
+    learning_rate: PositiveFloat = Field(default=1e-4, description="of AdamW, constant")
     weight_decay: NonNegativeFloat = Field(default=0.0, description="of AdamW; 0 is Adam")
     batch_size: PositiveInt = Field(default=256, description="sequences in a training batch")
     epochs: PositiveInt = Field(default=100, description="most passes over the training split")
@@ -103,7 +103,7 @@ class Toy(Plugin):
     def _embed(self, trials: Sequence[Trial]) -> Float[np.ndarray, "trial dim"]:
         import torch
 
-        from cuescope_toy.network import embed
+        from cuescope_toy.network import embed, standardise
         from cuescope_toy.sequences import positions
 
         looked_at = positions(self.options.frames, self._trained.length)
@@ -111,7 +111,8 @@ class Toy(Plugin):
         features = torch.from_numpy(self._features.of_clips(clips))
         like = next(iter(self._weights.values()))
         with torch.no_grad():
-            embeddings = embed(self._weights, features.to(like.device, like.dtype))
+            inputs = standardise(self._weights, features.to(like.device, like.dtype))
+            embeddings = embed(self._weights, inputs)
         return embeddings.float().cpu().numpy()
 
     def _answer(self, trial: Trial, embedding: Float[np.ndarray, " dim"]) -> Response:

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from cuescope_toy.network import Sizes, Weights, embed, initial_weights, standardising
+from cuescope_toy.network import Sizes, Weights, embed, initial_weights, standardise, standardising
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,13 @@ class Split:
     index: Int[Tensor, "sample frame"]
     label: Int[Tensor, " sample"]
 
-    def __len__(self) -> int:
-        return len(self.label)
+    def clips(self, samples: Int[Tensor, " batch"]) -> Float[Tensor, "batch frame feature"]:
+        """Features of these sequences."""
+        return self.features[self.index[samples]]
+
+    def standardised(self, weights: Weights) -> "Split":
+        """The split as the network takes it in."""
+        return replace(self, features=standardise(weights, self.features))
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,9 @@ def fit(
 
     `advance` is called with 1 after each epoch.
     """
-    fixed = standardising(train.features[train.index].flatten(0, 1))
+    shown = torch.bincount(train.index.flatten(), minlength=len(train.features))
+    fixed = standardising(train.features, shown.float())
+    train, val = train.standardised(fixed), val.standardised(fixed)
     trained = initial_weights(sizes, generator)
     optimiser = torch.optim.AdamW(
         [weight.requires_grad_() for weight in trained.values()],
@@ -86,9 +93,9 @@ def fit(
     weights = {**fixed, **trained}
     best, lowest, epoch = Fit(weights, 0.0, 0, 0), float("inf"), 0
     while epoch < recipe.epochs and epoch - best.epoch < recipe.patience:
-        order = torch.randperm(len(train), generator=generator)
+        order = torch.randperm(len(train.label), generator=generator)
         for batch in torch.split(order, recipe.batch_size):
-            embeddings = embed(weights, train.features[train.index[batch]])
+            embeddings = embed(weights, train.clips(batch))
             loss = contrastive_loss(embeddings, texts, train.label[batch], recipe.temperature)
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -104,7 +111,7 @@ def fit(
 def evaluate(
     weights: Weights, split: Split, texts: Float[Tensor, "class dim"], temperature: float
 ) -> tuple[float, float]:
-    """Loss and accuracy."""
+    """Loss and accuracy on a standardised split."""
     with torch.no_grad():
         embeddings = embed(weights, split.features[split.index])
         loss = contrastive_loss(embeddings, texts, split.label, temperature)

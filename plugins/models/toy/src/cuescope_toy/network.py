@@ -45,30 +45,41 @@ def initial_weights(sizes: Sizes, generator: torch.Generator) -> Weights:
     return weights
 
 
-def standardising(features: Float[Tensor, "frame feature"]) -> Weights:
+def standardising(
+    features: Float[Tensor, "distinct feature"], count: Float[Tensor, " distinct"]
+) -> Weights:
     """The frozen input layer: the mean of each feature, and one scale for all of them.
 
-    One scale, because a scale for each would blow up what hardly ever varies.
+    `count` says how often each distinct frame is shown. One scale, because a scale for each
+    feature would blow up what hardly ever varies.
     """
-    mean = features.mean(0)
-    scale = (features - mean).square().mean().sqrt().clamp_min(1e-6)
-    return dict(zip(FIXED, (mean, scale), strict=True))
+    share = count / count.sum()
+    mean = share @ features
+    variance = share @ (features - mean).square().mean(dim=1)
+    return dict(zip(FIXED, (mean, variance.sqrt().clamp_min(1e-6)), strict=True))
+
+
+def standardise(
+    weights: Weights, features: Float[Tensor, "*frame feature"]
+) -> Float[Tensor, "*frame feature"]:
+    """The frozen input layer."""
+    return (features - weights["input.mean"]) / weights["input.scale"]
 
 
 def embed(
-    weights: Weights, features: Float[Tensor, "sample frame feature"]
+    weights: Weights, inputs: Float[Tensor, "sample frame feature"]
 ) -> Float[Tensor, "sample dim"]:
-    """Unit embeddings: a head per frame position, concatenation, the sequence head."""
-    frames = ((features - weights["input.mean"]) / weights["input.scale"]).transpose(0, 1)
-    frames = _linear(weights, "project.0", frames).relu()
-    frames = _linear(weights, "project.1", frames)
+    """Unit embeddings of standardised features.
+
+    A head per frame position, concatenation, the sequence head.
+    """
+    frames = inputs.transpose(0, 1)
+    frames = torch.baddbmm(weights["project.0.bias"], frames, weights["project.0.weight"]).relu()
+    frames = torch.baddbmm(weights["project.1.bias"], frames, weights["project.1.weight"])
     sequence = frames.transpose(0, 1).flatten(1)
-    sequence = _linear(weights, "head.0", sequence).relu()
-    sequence = _linear(weights, "head.1", sequence).relu()
-    return torch.nn.functional.normalize(_linear(weights, "head.2", sequence), dim=-1)
-
-
-def _linear(
-    weights: Weights, name: str, inputs: Float[Tensor, "*frame sample input"]
-) -> Float[Tensor, "*frame sample output"]:
-    return inputs @ weights[f"{name}.weight"] + weights[f"{name}.bias"]
+    for layer in ("head.0", "head.1"):
+        sequence = torch.addmm(
+            weights[f"{layer}.bias"], sequence, weights[f"{layer}.weight"]
+        ).relu()
+    sequence = torch.addmm(weights["head.2.bias"], sequence, weights["head.2.weight"])
+    return torch.nn.functional.normalize(sequence, dim=-1)

@@ -1,0 +1,248 @@
+"""One audit, start to finish, on plugins of a stub distribution."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuescope.engine import Session
+from cuescope.errors import PluginError, UserError
+from cuescope.lab import Lab
+from cuescope.request import Request
+from cuescope.store import load_report
+
+Requests = Callable[..., Request]
+
+
+def refused(lab: Lab, request: Request, kind: type[UserError] = UserError) -> str:
+    with pytest.raises(kind) as caught:
+        lab.audit(request)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --------------------------------------------------------------------------------- what is found
+
+
+def test_the_planted_cue_is_found_and_said(lab: Lab, request_for: Requests) -> None:
+    report = lab.audit(request_for())
+    (finding,) = report.findings
+    assert (finding.feature, finding.label, finding.value) == ("red", "left", 1.0)
+    assert report.sentence(finding) == "When red everywhere is there, 'left' loses 100 points."
+    assert report.evidence[0].verdict == "supported"
+    assert report.provenance.labels == ("left", "right")
+    assert report.provenance.model.facts == {"weights": "plain"}
+    assert report.provenance.samples == 20
+    assert report.cost.trials == report.cost.model_calls == 40
+    assert lab.folder(request_for()).report_file.is_file()
+    assert load_report(lab.folder(request_for()).path) == report
+    assert (lab.folder(request_for()).path / "report.html").is_file()
+
+
+def test_cues_are_hidden_until_verify(lab: Lab, request_for: Requests) -> None:
+    assert lab.audit(request_for()).notes == {
+        "cues in propose_features": "hidden",
+        "cues in perturb": "hidden",
+        "cues in compute_scores": "hidden",
+        "cues in verify": "seen",
+    }
+
+
+def test_only_the_cues_are_hidden(lab: Lab, request_for: Requests) -> None:
+    audit = lab.session(request_for()).audit
+    assert audit.samples[3].annotations == {"place": 3}
+    assert audit.all_samples[3].annotations.keys() == {"place", "cues"}
+    audit.revealed = True
+    assert audit.samples == audit.all_samples
+
+
+def test_the_hash_is_the_same_cold_warm_and_in_any_batch(lab: Lab, request_for: Requests) -> None:
+    cold = lab.audit(request_for())
+    warm = lab.audit(request_for())
+    small = Lab(lab.context, lab.runs, remember=False).audit(request_for(batch_size=1))
+    assert (cold.cost.model_calls, warm.cost.model_calls, small.cost.model_calls) == (40, 0, 40)
+    assert warm.cost.cache_hits == 40
+    assert cold.hash == warm.hash == small.hash
+
+
+def test_the_hash_follows_what_was_asked(lab: Lab, request_for: Requests) -> None:
+    asked = [
+        request_for(),
+        request_for(seed=1),
+        request_for(limit=12),
+        request_for(model="colour:other"),
+        request_for(data="clips:30"),
+        request_for(method_options={"top_k": 2}),
+        request_for(verify_with=("counting",)),
+    ]
+    assert len({lab.audit(request).hash for request in asked}) == len(asked)
+
+
+def test_recall_reads_the_stored_report(lab: Lab, request_for: Requests) -> None:
+    first = lab.audit(request_for())
+    assert lab.recall(request_for()) == first
+    assert lab.recall(request_for(seed=1)) != first
+
+
+# ------------------------------------------------------------------------------ limits and plans
+
+
+def test_a_limit_draws_by_seed_and_keeps_the_order(lab: Lab, request_for: Requests) -> None:
+    def drawn(**changes: int) -> list[str]:
+        return [s.key for s in lab.session(request_for(**changes)).audit.samples]
+
+    some = drawn(limit=8)
+    assert len(some) == 8
+    assert some == sorted(some) == drawn(limit=8)
+    assert some != [f"clip-{i:03}" for i in range(8)]
+    assert some != drawn(limit=8, seed=1)
+    assert drawn(limit=99) == [f"clip-{i:03}" for i in range(20)]
+
+
+def test_a_plan_counts_and_asks_nothing(
+    lab: Lab, request_for: Requests, tmp_path: Path
+) -> None:
+    request = request_for(model_options={"log": str(tmp_path / "log")})
+    cold = lab.plan(request)
+    assert (cold.trials, cold.model_calls, cold.cached) == (40, 40, 0)
+    assert (cold.seconds, cold.whole) == (None, False)
+    assert not (tmp_path / "log").exists()
+    lab.audit(request)
+    asked = (tmp_path / "log").read_text()
+    warm = lab.plan(request)
+    assert (warm.trials, warm.model_calls, warm.cached, warm.whole) == (40, 0, 40, True)
+    assert warm.seconds == 0
+    other = lab.plan(request_for(data="clips:30"))
+    assert (other.trials, other.model_calls) == (60, 20)
+    assert other.seconds is not None
+    assert (tmp_path / "log").read_text() == asked
+
+
+# ------------------------------------------------------------------------------------- refusals
+
+
+def test_a_missing_edit_names_the_models_that_have_it(lab: Lab, request_for: Requests) -> None:
+    line = refused(lab, request_for(method="hiding"))
+    assert "hiding cannot audit colour: expected a model with edit 'hide-tokens'" in line
+    assert "Installed models that have it: none" in line
+
+
+def test_a_missing_output_is_told_before_the_weights_load(lab: Lab, request_for: Requests) -> None:
+    line = refused(lab, request_for(model="words"))  # building it would raise RuntimeError
+    assert "expected a model with output 'logits'" in line
+    assert "Installed models that have it: colour" in line
+
+
+def test_labels_are_needed(lab: Lab, request_for: Requests) -> None:
+    line = refused(lab, request_for(data_options={"labelled": False}))
+    assert "red needs labels: got none in clips" in line
+
+
+def test_an_empty_data_set_is_told(lab: Lab, request_for: Requests) -> None:
+    assert "clips:0 is empty" in refused(lab, request_for(data="clips:0"))
+
+
+def test_tools_by_role(lab: Lab, request_for: Requests) -> None:
+    assert "with-tool needs a detector. Add --tool detector=SPEC" in refused(
+        lab, request_for(method="with-tool")
+    )
+    assert "no tool role 'detecter'" in refused(lab, request_for(tools={"detecter": "finder"}))
+    assert "Did you mean 'detector'?" in refused(lab, request_for(tools={"detecter": "finder"}))
+    assert "tool finder is no segmenter: expected one with segment()" in refused(
+        lab, request_for(tools={"segmenter": "finder"})
+    )
+    report = lab.audit(request_for(method="with-tool", tools={"detector": "finder"}))
+    assert report.evidence[0].detail == "red"
+    assert report.provenance.tools["detector"].dist == "cuescope-fakes"
+
+
+# ---------------------------------------------------------------------- verifiers and executors
+
+
+def test_another_methods_verify_adds_evidence_and_nothing_else(
+    lab: Lab, request_for: Requests
+) -> None:
+    plain = lab.audit(request_for())
+    more = lab.audit(request_for(verify_with=("counting",)))
+    assert [e.check for e in plain.evidence] == ["precision"]
+    assert [e.check for e in more.evidence] == ["precision", "count"]
+    assert more.evidence[1].n == len(more.scores) == 2
+    assert more.features == plain.features
+    assert [stamp.spec for stamp in more.provenance.verifiers] == ["counting"]
+    with pytest.raises(UserError, match="no method 'countin' is installed.*'counting'"):
+        lab.audit(request_for(verify_with=("countin",)))
+
+
+def test_an_executor_finds_the_same(lab: Lab, request_for: Requests, tmp_path: Path) -> None:
+    plain = lab.audit(request_for())
+    elsewhere = Lab(lab.context, tmp_path / "other", remember=False)
+    log = tmp_path / "log"
+    pooled = elsewhere.audit(
+        request_for(executor="threads", batch_size=3, model_options={"log": str(log)})
+    )
+    assert pooled.hash == plain.hash
+    assert pooled.cost.model_calls == 40
+    assert len(log.read_text().splitlines()) == 14
+
+
+# ------------------------------------------------------------------------------------- observers
+
+
+def test_observers_follow_the_audit(lab: Lab, request_for: Requests, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    observer = lab.context.build("observer", f"file:{said}")
+    watched = Lab(lab.context, lab.runs, [observer])
+    report = watched.audit(request_for(batch_size=20))
+    watched.cache.close()
+    assert said.read_text().splitlines() == [
+        "started with 20", "0/40 0", "20/40 0", "40/40 0", f"finished {report.hash}",
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------- faults
+
+
+@pytest.mark.parametrize("hook", ["propose_features", "perturb", "compute_scores", "verify"])
+def test_a_method_that_raises_is_blamed_in_one_line(
+    lab: Lab, request_for: Requests, hook: str
+) -> None:
+    line = refused(lab, request_for(method_options={"fails_in": hook}), PluginError)
+    assert "method 'red' of cuescope-fakes 1.0 failed: got ZeroDivisionError: no clusters" in line
+
+
+def test_a_model_that_raises_is_blamed_and_its_batches_kept(
+    lab: Lab, request_for: Requests
+) -> None:
+    faulty = request_for(batch_size=8, model_options={"fault": "raises", "fault_at": 2})
+    line = refused(lab, faulty, PluginError)
+    assert "model 'colour' of cuescope-fakes 1.0 failed" in line
+    assert "RuntimeError: the weights are melting" in line
+    assert lab.audit(request_for()).cost.model_calls == 40 - 2 * 8
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("too few", "expected 40 responses, got 39"),
+        ("no logits", "expected logits, got no logits"),
+        ("three logits", "expected 2 logits, one a choice, got 3"),
+        ("nan", "logits: expected one finite vector"),
+    ],
+)
+def test_a_broken_contract_ends_the_audit(
+    lab: Lab, request_for: Requests, fault: str, said: str
+) -> None:
+    line = refused(lab, request_for(model_options={"fault": fault}), PluginError)
+    assert said in line
+    assert not lab.folder(request_for(model_options={"fault": fault})).report_file.exists()
+
+
+def test_a_session_draws_from_named_generators(lab: Lab, request_for: Requests) -> None:
+    def session(seed: int) -> Session:
+        return lab.session(request_for(seed=seed))
+
+    audit = session(3).audit
+    np.testing.assert_array_equal(audit.rng("a").random(4), session(3).audit.rng("a").random(4))
+    assert audit.derive_seed("a") != session(4).audit.derive_seed("a")
+    assert audit.rng("a").random() != audit.rng("b").random()

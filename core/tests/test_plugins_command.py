@@ -1,0 +1,129 @@
+"""`cuescope plugins`: quick, whole, and honest about what is broken."""
+
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+from cuescope.cli import main
+from cuescope.registry import Registry
+
+from .broken import SIX, write_six
+from .conftest import Shell
+from .stubs import cuescope, environment, write_dist
+
+LIST_MODULES = """
+import sys
+from cuescope.cli import main
+try:
+    main()
+except SystemExit as end:
+    code = end.code
+print("MODULES", *sys.modules)
+sys.exit(code)
+"""
+HEAVY = {"torch", "transformers", "open_clip", "pydantic", "numpy", "faiss", "PIL", "jinja2"}
+
+
+@pytest.fixture
+def broken(shell: Shell) -> Shell:
+    """The command line with the fakes and the six broken ones."""
+    folder = shell.folder / "broken"
+    write_six(folder)
+    shell.env |= {"PYTHONPATH": f"{folder}:{shell.env['PYTHONPATH']}"}
+    return shell
+
+
+@pytest.mark.parametrize("words", [("plugins",), ("plugins", "list"), ("--help",)])
+def test_thirty_plugins_are_listed_without_importing_any(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    for i in range(30):
+        group = ("cuescope.methods", "cuescope.models", "cuescope.commands")[i % 3]
+        source = {f"stub_{i}": "raise AssertionError('imported')"}
+        write_dist(tmp_path, f"cuescope-stub-{i}", {group: {f"stub-{i}": f"stub_{i}:X"}}, source)
+    done = cuescope(*words, env=environment(tmp_path), cwd=tmp_path, code=LIST_MODULES)
+    assert done.returncode == 0, done.stderr
+    listed, modules = done.stdout.split("MODULES")
+    shown = [i for i in range(30) if f"stub-{i} " in listed or f"stub-{i}\n" in listed]
+    assert len(shown) == (10 if words == ("--help",) else 30)
+    imported = {module.partition(".")[0] for module in modules.split()}
+    assert "cuescope" in imported
+    assert not imported & HEAVY
+    assert not [name for name in imported if name.startswith(("stub_", "cuescope_"))]
+
+
+def test_six_broken_plugins_are_listed_with_reason_and_remedy(broken: Shell) -> None:
+    said = broken("plugins", "--check")
+    blocks = said.split("broken: ")[1:]
+    for name, (reason, remedy) in SIX.items():
+        told = [block for block in blocks if block.startswith(f"method {name} (")]
+        assert len(told) == (2 if name == "twice" else 1), name
+        for block in told:
+            lines = block.splitlines()
+            assert lines[1].startswith("  reason: ")
+            assert reason in lines[1]
+            assert lines[2].startswith("  remedy: ")
+            assert remedy in lines[2]
+    assert "method    healthy" in said
+    assert "\x1b" not in said
+
+
+def test_without_check_only_what_metadata_tells_is_broken(broken: Shell) -> None:
+    said = broken("plugins")
+    assert "broken: method twice" in said
+    assert "broken: method outdated" in said
+    assert "broken: method exiting" not in said
+    assert "Nothing was imported" in said
+
+
+def test_strict_exits_with_one(broken: Shell) -> None:
+    broken("plugins", "--strict", code=1)
+    broken("plugins", "list", "--strict", code=1)
+
+
+def test_strict_exits_with_zero_where_all_is_well(
+    stubs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fakes = Registry(distributions(path=[str(stubs)]))
+    monkeypatch.setattr("cuescope.cli.plugins.Registry", lambda: fakes)
+    with pytest.raises(SystemExit) as ended:
+        main(["plugins", "--strict"])
+    assert ended.value.code == 0
+    assert f"All {len(fakes.entries)} can be imported." in capsys.readouterr().out
+
+
+def test_a_healthy_plugin_runs_beside_broken_ones(broken: Shell) -> None:
+    said = broken("audit", "red", "--model", "colour", "--data", "clips")
+    assert "When red everywhere is there, 'left' loses 100 points." in said
+
+
+def test_using_a_broken_plugin_is_one_line(broken: Shell) -> None:
+    for name in ("exiting", "unparsable", "outdated"):
+        said = broken("audit", name, "--model", "colour", "--data", "clips", code=2)
+        assert len(said.splitlines()) == 1
+        assert f"method '{name}' of cuescope-{name} 1.0 cannot be used" in said
+        assert SIX[name][0] in said
+
+
+def test_info_tells_what_a_plugin_can_do_and_takes(shell: Shell) -> None:
+    said = shell("plugins", "info", "colour")
+    assert "model colour (cuescope-fakes 1.0): the stub cuescope-fakes" in said
+    assert "capabilities: outputs embedding, logits" in said
+    for option in ("weights (ARG)", "delay", "fault_at"):
+        assert option in said
+    assert "path (ARG)  Path   needed" in " ".join(
+        shell("plugins", "info", "file").split("\n")
+    ).replace("   ", "  ").replace("Path  needed", "Path   needed")
+
+
+def test_info_on_an_unknown_plugin_suggests(shell: Shell) -> None:
+    said = shell("plugins", "info", "colou", code=2)
+    assert "no plugin 'colou' is installed" in said
+    assert "Did you mean 'colour'?" in said
+
+
+def test_install_takes_a_package_name_only(shell: Shell) -> None:
+    assert "expected a package name, got '--upgrade'" in shell(
+        "plugins", "install", "--", "--upgrade", code=2
+    )

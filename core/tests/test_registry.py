@@ -1,0 +1,165 @@
+"""Plugins are listed from metadata; each failure keeps its reason, and spoils nothing else."""
+
+import sys
+from importlib.metadata import PackageNotFoundError, distributions
+from pathlib import Path
+
+import pytest
+
+from cuescope.capabilities import Plugin
+from cuescope.errors import PluginError, UserError
+from cuescope.registry import GROUPS, Registry
+
+from .broken import METHODS, SIX, write_six
+from .stubs import write_dist
+
+
+def registry_of(folder: Path) -> Registry:
+    return Registry(distributions(path=[str(folder)]))
+
+
+@pytest.fixture
+def six(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
+    write_six(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    return registry_of(tmp_path)
+
+
+def one_class(folder: Path, group: str, source: str, name: str = "thing") -> Registry:
+    """A registry of a single plugin `Thing` in a module of its own."""
+    module = f"stub_{folder.name}"
+    write_dist(folder, f"cuescope-{name}", {group: {name: f"{module}:Thing"}}, {module: source})
+    return registry_of(folder)
+
+
+def test_entries_come_from_metadata_in_the_order_of_kinds(registry: Registry) -> None:
+    listed = [(entry.kind, entry.name) for entry in registry.entries]
+    kinds = list(GROUPS.values())
+    assert listed == sorted(listed, key=lambda pair: (kinds.index(pair[0]), pair[1]))
+    entry = registry.find("model", "colour")
+    assert (entry.dist, entry.version) == ("cuescope-fakes", "1.0")
+    assert entry.summary == "the stub cuescope-fakes"
+    assert entry.problem is None
+
+
+def test_listing_imports_nothing(tmp_path: Path) -> None:
+    source = "raise AssertionError('imported')"
+    registry = one_class(tmp_path, METHODS, source)
+    assert [entry.name for entry in registry.entries] == ["thing"]
+    assert f"stub_{tmp_path.name}" not in sys.modules
+
+
+def test_loading_gives_the_class_once(registry: Registry) -> None:
+    entry = registry.find("method", "red")
+    assert registry.load(entry) is registry.load(entry)
+    assert issubclass(registry.load(entry), Plugin)
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_each_failure_has_reason_and_remedy(six: Registry, name: str) -> None:
+    reason, remedy = SIX[name]
+    entries = [entry for entry in six.entries if entry.name == name]
+    assert len(entries) == (2 if name == "twice" else 1)
+    for entry in entries:
+        problem = six.check(entry)
+        assert problem is not None
+        assert reason in problem.reason
+        assert remedy in problem.remedy
+        with pytest.raises(PluginError) as caught:
+            six.load(entry)
+        assert f"method '{name}' of {entry.dist} {entry.version} cannot be used" in str(
+            caught.value
+        )
+        assert problem.reason in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_the_healthy_one_still_loads(six: Registry) -> None:
+    assert [e.name for e in six.entries if six.check(e) is None] == ["healthy"]
+    assert six.load(six.find("method", "healthy")).title == "Healthy"
+
+
+def test_a_misfit_is_never_imported(six: Registry) -> None:
+    six.check(six.find("method", "outdated"))
+    assert "stub_exiting" not in sys.modules
+
+
+def test_a_failed_import_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    source = "import pathlib\np = pathlib.Path(__file__ + '.count')\np.touch(exist_ok=False)\n1 / 0"
+    registry = one_class(tmp_path, METHODS, source)
+    first = registry.check(registry.entries[0])
+    assert first is not None
+    assert first.reason == "ZeroDivisionError: division by zero"
+    assert registry.check(registry.entries[0]) is first
+
+
+def test_ctrl_c_is_no_fault_of_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry = one_class(tmp_path, METHODS, "raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        registry.check(registry.entries[0])
+
+
+@pytest.mark.parametrize(
+    ("group", "body", "reason"),
+    [
+        (METHODS, "title = ''; metrics = (); Options = Options", "lacks requires, which a method"),
+        ("cuescope.models", "capabilities = 1; Options = Options", "lacks respond"),
+        ("cuescope.datasets", "Options = Options\n    def __len__(self): ...", "lacks __getitem__"),
+        ("cuescope.tools", "Options = Options", "lacks detect or segment or generate"),
+        (METHODS, "title = ''; metrics = (); requires = 1", "Options is no subclass of"),
+        (METHODS, "Options = int", "Options is no subclass of"),
+    ],
+)
+def test_a_class_of_another_kind_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str, body: str, reason: str
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    source = f"from cuescope.types import Options\n\nclass Thing:\n    {body}\n"
+    registry = one_class(tmp_path, group, source)
+    problem = registry.check(registry.entries[0])
+    assert problem is not None
+    assert reason in problem.reason
+    assert problem.remedy.startswith("tell the authors of cuescope-thing")
+
+
+def test_a_missing_sdk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("cuescope.registry.version", absent)
+    write_dist(tmp_path, "cuescope-x", {METHODS: {"x": "x:X"}}, requires=("cuescope-sdk>=1",))
+    (entry,) = registry_of(tmp_path).entries
+    assert entry.problem is not None
+    assert entry.problem.reason == "needs cuescope-sdk, which is not installed"
+    assert entry.problem.remedy == "pip install cuescope-sdk"
+
+
+def test_a_name_given_twice_by_one_dist_is_told(tmp_path: Path) -> None:
+    write_dist(tmp_path, "cuescope-x", {METHODS: {"x": "x:X\nx = x:X"}})
+    problems = {entry.problem for entry in registry_of(tmp_path).entries}
+    assert [p.reason for p in problems if p] == [
+        "duplicate name: cuescope-x names method 'x' twice"
+    ]
+
+
+def test_damaged_metadata_of_another_dist_hides_nothing(tmp_path: Path) -> None:
+    write_dist(tmp_path, "cuescope-x", {METHODS: {"x": "x:X"}})
+    damaged = tmp_path / "damaged-1.0.dist-info"
+    damaged.mkdir()
+    (damaged / "METADATA").write_bytes(b"\xff\xfe\x00")
+    (damaged / "entry_points.txt").write_bytes(b"[cuescope.methods\n\xff = ")
+    assert [entry.name for entry in registry_of(tmp_path).entries] == ["x"]
+
+
+def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:
+    with pytest.raises(UserError, match="no model 'color' is installed.*Did you mean 'colour'"):
+        registry.find("model", "color")
+    with pytest.raises(UserError, match="expected one of counting, hiding, red, with-tool"):
+        registry.find("method", "zzzzz")
+    with pytest.raises(UserError, match="pip install cuescope-zzzzz"):
+        registry.find("method", "zzzzz")

@@ -1,0 +1,367 @@
+"""Every check of the model contract catches a model that is bad in just that way."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from pydantic import ConfigDict, Field
+
+from cuescope_sdk import Capabilities, Context, Options, Response, Trial, UserError
+from cuescope_sdk.testing import FakeModel, ModelContract, checks, run_check
+from cuescope_sdk.testing.fake_model import FakeModelOptions
+from cuescope_sdk.testing.model_contract.comparing import changed
+
+Answer = Callable[[Trial, Response], Response]
+OUTPUTS = FakeModel.capabilities.outputs
+
+
+class Embedding(FakeModel):
+    """A healthy model with a text tower, one frame only, no text: every check applies to it."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        outputs=frozenset(["logits", "embedding"]), edits=frozenset({"hide-tokens"}), max_frames=2
+    )
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        for trial in trials:
+            if len(trial.sample.frames) > 2 or "text" in trial.outputs:
+                raise UserError("embedding", expected="two frames, and no text asked")
+        return super().respond(trials)
+
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
+        rows = np.stack([self.readout(f"text {text}") for text in texts])
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def answering(change: Answer) -> type[Embedding]:
+    """A model whose answers are changed one by one."""
+
+    class Bad(Embedding):
+        def respond(self, trials: Sequence[Trial]) -> list[Response]:
+            pairs = zip(trials, super().respond(trials), strict=True)
+            return [change(trial, response) for trial, response in pairs]
+
+    return Bad
+
+
+def respond_with(respond: Callable[[Any, Sequence[Trial]], Any]) -> type[Embedding]:
+    """A model with another `respond`; it is given the healthy one."""
+
+    class Bad(Embedding):
+        def respond(self, trials: Sequence[Trial]) -> list[Response]:
+            return respond(super().respond, trials)
+
+    return Bad
+
+
+def shifted(response: Response, by: float) -> Response:
+    logits = None if response.logits is None else response.logits + np.float32(by)
+    embedding = None if response.embedding is None else response.embedding + np.float32(by)
+    return Response(logits, response.text, embedding)
+
+
+def built(**facts: Any) -> type[Embedding]:
+    """A model with other attributes once it is built."""
+
+    class Bad(Embedding):
+        def __init__(self, options: FakeModelOptions, context: Context) -> None:
+            super().__init__(options, context)
+            for name, make in facts.items():
+                setattr(self, name, make())
+
+    return Bad
+
+
+class Loose(FakeModelOptions):
+    model_config = ConfigDict(extra="ignore")
+
+
+class Unexplained(FakeModelOptions):
+    depth: int = 3
+
+
+class Needy(FakeModelOptions):
+    weights: str = Field(description="where they are")
+
+
+def with_options(options: type[Options]) -> type[Embedding]:
+    return type("Bad", (Embedding,), {"Options": options})
+
+
+def with_capabilities(value: object) -> type[Embedding]:
+    return type("Bad", (Embedding,), {"capabilities": value})
+
+
+def declaring(**update: Any) -> type[Embedding]:
+    return with_capabilities(Embedding.capabilities.model_copy(update=update))
+
+
+class Forgetful(Embedding):
+    """The options change its answers, and its fingerprint does not."""
+
+    def __init__(self, options: FakeModelOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.fingerprint = "forgetful"
+
+
+class Random(Embedding):
+    """Noise of its own in every call, too little to show beyond the tolerance."""
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        rng = np.random.default_rng()
+        return [shifted(r, 2e-6 * rng.random()) for r in super().respond(trials)]
+
+
+class Reborn(Embedding):
+    """Other weights each time it is built."""
+
+    def __init__(self, options: FakeModelOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.bias = np.random.default_rng().normal()
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        return [shifted(response, self.bias) for response in super().respond(trials)]
+
+
+class Seeder(Embedding):
+    """Seeds everybody's random numbers."""
+
+    def __init__(self, options: FakeModelOptions, context: Context) -> None:
+        super().__init__(options, context)
+        random.seed(0)
+
+
+class FixedHead(Embedding):
+    """Logits over three classes, whatever the choices."""
+
+    def answer(self, trial: Trial) -> Response:
+        named = ("top", "middle", "bottom")
+        extra = tuple(name for name in named if name not in trial.sample.choices)
+        sample = changed(trial.sample, choices=trial.sample.choices + extra)
+        return super().answer(changed(trial, sample=sample))
+
+
+class SortedChoices(Embedding):
+    """Scores the choices in the order of the alphabet."""
+
+    def answer(self, trial: Trial) -> Response:
+        ordered = tuple(sorted(trial.sample.choices))
+        return super().answer(changed(trial, sample=changed(trial.sample, choices=ordered)))
+
+
+class LongEmbedding(Embedding):
+    """An embedding as long as the clip."""
+
+    def answer(self, trial: Trial) -> Response:
+        plain = super().answer(trial)
+        if plain.embedding is None:
+            return plain
+        copies = 1 + (trial.sample.key.startswith("val-003"))
+        return Response(plain.logits, plain.text, np.tile(plain.embedding, copies))
+
+
+class RawTexts(Embedding):
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
+        return 3 * super().embed_texts(texts)
+
+
+class Constant(Embedding):
+    """Never looks."""
+
+    def see(self, trial: Trial) -> np.ndarray:
+        return super().see(trial) * (trial.edit is None) * 0 + (1 if trial.edit is None else 2)
+
+
+class DropsFrames(Embedding):
+    """Looks at the first two frames of many."""
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        return super().respond(
+            [
+                changed(trial, sample=trial.sample.showing(trial.sample.frames[:2], "start"))
+                for trial in trials
+            ]
+        )
+
+
+class OneLength(Embedding):
+    """Crashes on a clip that is not of two frames."""
+
+    def see(self, trial: Trial) -> np.ndarray:
+        if len(trial.sample.frames) != 2:
+            raise ValueError("shapes (1, 64) and (2, 64) not aligned")
+        return super().see(trial)
+
+
+class IgnoresOutputs(Embedding):
+    """Answers what it has where text is asked."""
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        return super().respond([changed(t, outputs=t.outputs - {"text"}) for t in trials])
+
+
+class IgnoresEdits(Embedding):
+    """Answers the plain trial where it cannot edit."""
+
+    def answer(self, trial: Trial) -> Response:
+        known = trial.edit is not None and trial.edit.kind == "hide-tokens"
+        return super().answer(trial if known else changed(trial, edit=None))
+
+
+class HidesNothing(Embedding):
+    """Declares an edit and does not carry it out."""
+
+    def answer(self, trial: Trial) -> Response:
+        hidden = trial.edit is not None and trial.edit.kind == "hide-tokens"
+        return super().answer(changed(trial, edit=None) if hidden else trial)
+
+
+def once_more_edited(trial: Trial, response: Response) -> Response:
+    return shifted(response, 0.01 * (trial.edit is not None))
+
+
+def label_leak(trial: Trial, response: Response) -> Response:
+    label = trial.sample.label
+    return shifted(response, 0.01 * (label == "top"))
+
+
+def batch_normalised(respond: Any, trials: Sequence[Trial]) -> list[Response]:
+    answers = respond(trials)
+    mean = np.mean([r.embedding.mean() for r in answers if r.embedding is not None] or [0.0])
+    return [shifted(response, 0.1 * float(mean)) for response in answers]
+
+
+def deduplicated(respond: Any, trials: Sequence[Trial]) -> list[Response]:
+    """Answers distinct samples, and fills up with the last."""
+    distinct = {trial.sample.key + str(trial.edit) + str(trial.outputs): trial for trial in trials}
+    answers = respond(list(distinct.values()))
+    return answers + answers[-1:] * (len(trials) - len(answers))
+
+
+def reordered(respond: Any, trials: Sequence[Trial]) -> list[Response]:
+    """Sorted for speed, and never put back."""
+    order = sorted(range(len(trials)), key=lambda index: trials[index].sample.frames[0].key)
+    return respond([trials[index] for index in order])
+
+
+def lacking(trial: Trial, response: Response) -> Response:
+    """No embedding unless asked for alone."""
+    only = trial.outputs == {"logits"}
+    return Response(None if only else response.logits, None, response.embedding)
+
+
+class Plainly(Embedding):
+    """The torch way: a list of dicts."""
+
+    def respond(self, trials: Sequence[Trial]) -> list[Any]:
+        return [NotResponse(response) for response in super().respond(trials)]
+
+
+class NotResponse:
+    """Looks like a Response, and checks nothing."""
+
+    def __init__(self, response: Response) -> None:
+        self.logits, self.text, self.embedding = response.logits, None, response.embedding
+
+    def missing(self, wanted: frozenset[str]) -> list[str]:
+        return [name for name in wanted if getattr(self, name) is None]
+
+
+# check -> (a model that it catches, the other checks that cannot help but catch it too)
+PROOFS: dict[str, tuple[type, set[str]]] = {
+    "test_builds": (with_options(Needy), {"*"}),
+    "test_refuses_unknown_options": (with_options(Loose), set()),
+    "test_explains_its_options": (with_options(Unexplained), set()),
+    "test_leaves_global_randomness_alone": (Seeder, set()),
+    "test_declares_capabilities": (with_capabilities({"outputs": OUTPUTS}), {"*"}),
+    "test_has_a_fingerprint": (
+        built(fingerprint=lambda: None),
+        {"test_has_another_fingerprint_for_other_options"},
+    ),
+    "test_has_the_same_fingerprint_when_built_again": (
+        built(fingerprint=lambda: uuid4().hex), set(),
+    ),
+    "test_has_another_fingerprint_for_other_options": (Forgetful, set()),
+    "test_states_facts_in_words": (built(facts=lambda: {"accuracy": 0.93}), set()),
+    "test_answers_every_trial": (
+        respond_with(lambda respond, trials: respond(trials) or [Response(logits=np.zeros(3))]),
+        set(),
+    ),
+    "test_answers_with_responses": (Plainly, set()),
+    "test_answers_in_order": (
+        respond_with(reordered),
+        {"test_answers_alike_in_any_batch", "test_answers_duplicates_alike"},
+    ),
+    "test_answers_each_output_asked_for": (
+        answering(lacking),
+        {"test_gives_a_logit_for_each_choice", "test_follows_the_order_of_choices"},
+    ),
+    "test_gives_a_logit_for_each_choice": (FixedHead, set()),
+    "test_follows_the_order_of_choices": (SortedChoices, set()),
+    "test_embeds_in_one_space": (LongEmbedding, {"test_does_not_read_the_sample_key"}),
+    "test_embeds_texts_as_unit_rows": (RawTexts, set()),
+    "test_answers_alike_twice": (Random, set()),
+    "test_answers_alike_when_built_again": (Reborn, set()),
+    "test_answers_alike_in_any_batch": (
+        respond_with(batch_normalised), set(),
+    ),
+    "test_answers_duplicates_alike": (
+        respond_with(deduplicated), {"test_does_not_read_the_sample_key"},
+    ),
+    "test_looks_at_the_frames": (Constant, {"test_leaves_an_empty_edit_without_effect"}),
+    "test_does_not_read_the_label": (answering(label_leak), {"test_follows_the_order_of_choices"}),
+    "test_does_not_read_annotations": (
+        answering(lambda trial, r: shifted(r, 0.01 * ("cues" in trial.sample.annotations))), set(),
+    ),
+    "test_does_not_read_what_a_trial_is_for": (
+        answering(lambda trial, r: shifted(r, 0.01 * (trial.condition != "baseline"))), set(),
+    ),
+    "test_does_not_read_the_sample_key": (
+        answering(lambda trial, r: shifted(r, 0.01 * ("val-001" in trial.sample.key))), set(),
+    ),
+    "test_refuses_outputs_it_has_not": (IgnoresOutputs, set()),
+    "test_refuses_edits_it_has_not": (IgnoresEdits, set()),
+    "test_refuses_more_frames_than_it_takes": (DropsFrames, set()),
+    "test_takes_or_refuses_clips_of_another_length": (OneLength, set()),
+    "test_leaves_an_empty_edit_without_effect": (answering(once_more_edited), set()),
+    "test_carries_out_its_edits": (HidesNothing, set()),
+}  # fmt: skip
+ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
+
+
+def contract_of(model: type) -> type[ModelContract]:
+    facts: Mapping[str, Any] = {"plugin": model, "other_options": {"lean": 0}}
+    return type("Contract", (ModelContract,), dict(facts))
+
+
+def failed(contract: type[ModelContract]) -> set[str]:
+    found = [run_check(contract, check) for check in checks(contract) if check not in ELSEWHERE]
+    return {result.check for result in found if result.status == "failed"}
+
+
+class TestHealthy(ModelContract):
+    """A model that is as it should be, to which every check applies."""
+
+    plugin = Embedding
+    other_options = {"lean": 0}
+
+
+class TestFake(ModelContract):
+    plugin = FakeModel
+
+
+def test_every_check_is_proved() -> None:
+    assert set(checks(ModelContract)) == PROOFS.keys() | ELSEWHERE
+    assert len(PROOFS) >= 15
+
+
+@pytest.mark.parametrize("check", PROOFS)
+def test_check_catches_its_bad_model(check: str) -> None:
+    model, others = PROOFS[check]
+    found = failed(contract_of(model))
+    assert check in found
+    if others != {"*"}:
+        assert found == {check, *others}
