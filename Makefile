@@ -32,7 +32,7 @@ clean:
 
 # Synced again when any declared dependency changes.
 .venv/ready: pyproject.toml core/pyproject.toml sdk/pyproject.toml $(wildcard plugins/*/*/pyproject.toml) | $(UV)
-	$(UV) sync --quiet --python $(PYTHON)
+	$(UV) sync --quiet --compile-bytecode --python $(PYTHON)
 	@touch $@
 
 .uv/bin/uv:

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import distributions
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cuescope.cli import main
 from cuescope.context import Context
 from cuescope.lab import Lab
 from cuescope.registry import Registry
@@ -70,6 +72,38 @@ def lab(registry: Registry, tmp_path: Path) -> Iterator[Lab]:
     lab = Lab(Context(registry=registry, cache=tmp_path / "cache"), tmp_path / "runs")
     yield lab
     lab.cache.close()
+
+
+class Line:
+    """Runs the command line in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *words: str | Path, code: int = 0) -> str:
+        """Standard output of a command that must end with `code`; of an error, its one line."""
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        out, err = self._capsys.readouterr()
+        assert ended.value.code == code, out + err
+        if code != 2:
+            return out
+        assert err.startswith("cuescope: ")
+        assert len(err.splitlines()) == 1
+        return err
+
+
+@pytest.fixture
+def line(
+    stubs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Line:
+    """The command line in this process, with a cache and working folder of its own."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("warnings.showwarning", warnings.showwarning)  # `main` replaces it
+    return Line(capsys)
 
 
 @dataclass

@@ -57,9 +57,7 @@ class ColourModel(Plugin):
         fault: str = ""
         fault_at: int = 0
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset({"logits", "embedding"})
-    )
+    capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"logits", "embedding"}))
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)

@@ -100,9 +100,7 @@ def test_a_limit_draws_by_seed_and_keeps_the_order(lab: Lab, request_for: Reques
     assert drawn(limit=99) == [f"clip-{i:03}" for i in range(20)]
 
 
-def test_a_plan_counts_and_asks_nothing(
-    lab: Lab, request_for: Requests, tmp_path: Path
-) -> None:
+def test_a_plan_counts_and_asks_nothing(lab: Lab, request_for: Requests, tmp_path: Path) -> None:
     request = request_for(model_options={"log": str(tmp_path / "log")})
     cold = lab.plan(request)
     assert (cold.trials, cold.model_calls, cold.cached) == (40, 40, 0)
@@ -170,7 +168,7 @@ def test_another_methods_verify_adds_evidence_and_nothing_else(
     assert more.evidence[1].n == len(more.scores) == 2
     assert more.features == plain.features
     assert [stamp.spec for stamp in more.provenance.verifiers] == ["counting"]
-    with pytest.raises(UserError, match="no method 'countin' is installed.*'counting'"):
+    with pytest.raises(UserError, match=r"no method 'countin' is installed.*'counting'"):
         lab.audit(request_for(verify_with=("countin",)))
 
 

@@ -1,6 +1,7 @@
 """Plugins are listed from metadata; each failure keeps its reason, and spoils nothing else."""
 
 import sys
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distributions
 from pathlib import Path
 
@@ -19,11 +20,12 @@ def registry_of(folder: Path) -> Registry:
 
 
 @pytest.fixture
-def six(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
+def six(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     write_six(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(sys, "modules", dict(sys.modules))
-    return registry_of(tmp_path)
+    yield registry_of(tmp_path)
+    for name in [name for name in sys.modules if name.startswith("stub_")]:
+        del sys.modules[name]
 
 
 def one_class(folder: Path, group: str, source: str, name: str = "thing") -> Registry:
@@ -157,7 +159,7 @@ def test_damaged_metadata_of_another_dist_hides_nothing(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:
-    with pytest.raises(UserError, match="no model 'color' is installed.*Did you mean 'colour'"):
+    with pytest.raises(UserError, match=r"no model 'color' is installed.*Did you mean 'colour'"):
         registry.find("model", "color")
     with pytest.raises(UserError, match="expected one of counting, hiding, red, with-tool"):
         registry.find("method", "zzzzz")

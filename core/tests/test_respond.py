@@ -93,7 +93,7 @@ def test_what_was_asked_before_is_not_asked_again(ask: Callable[..., Responder])
     second = ask(model, batch_size=1)
     assert means(second, [trial(v) for v in (3, 2, 1, 4)]) == [3, 2, 1, 4]
     assert (second.trials, second.model_calls, second.cache_hits) == (4, 1, 3)
-    assert sum(model.batches, []) == ["s1", "s2", "s3", "s4"]
+    assert [key for batch in model.batches for key in batch] == ["s1", "s2", "s3", "s4"]
 
 
 def test_nothing_asked_is_nothing_done(ask: Callable[..., Responder]) -> None:

@@ -180,5 +180,5 @@ def test_a_faulty_matrix_is_told_in_one_line(tmp_path: Path, text: str, said: st
 
 
 def test_a_missing_matrix_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot read .*: got No such file"):
+    with pytest.raises(UserError, match=r"cannot read .*: got No such file"):
         read_matrix(tmp_path / "none.yaml")

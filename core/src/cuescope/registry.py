@@ -59,11 +59,14 @@ class Registry:
     def entries(self) -> tuple[Entry, ...]:
         """Every plugin, broken ones too, by kind and name."""
         found: dict[str, list[Entry]] = {}
+        api = _installed_api()
         for dist in distributions() if self._dists is None else self._dists:
             try:
-                found.setdefault(dist.name, list(_entries_of(dist)))
+                of_dist = list(_entries_of(dist, api))
             except Exception:  # a damaged dist of anybody's must not hide the others
                 continue
+            if of_dist:
+                found.setdefault(of_dist[0].dist, of_dist)
         entries = [entry for of_dist in found.values() for entry in of_dist]
         count = Counter((entry.kind, entry.name) for entry in entries)
         marked = [
@@ -130,41 +133,47 @@ class Registry:
             ) from error
 
 
-def _entries_of(dist: Distribution) -> Iterator[Entry]:
-    ours = [point for point in dist.entry_points if point.group in GROUPS]
-    if not ours:
-        return
-    problem = _misfit(dist)
-    for point in ours:
-        yield Entry(
-            kind=GROUPS[point.group],
-            name=point.name,
-            target=point.value,
-            dist=dist.name,
-            version=dist.version,
-            summary=dist.metadata["Summary"] or "",
-            problem=problem,
-        )
+def _entries_of(dist: Distribution, api: str | None) -> Iterator[Entry]:
+    if "[cuescope." not in (dist.read_text("entry_points.txt") or ""):
+        return  # hundreds of dists, and parsing them all would cost a tenth of a second
+    metadata = dist.metadata
+    problem = _misfit(metadata["Name"], metadata.get_all("Requires-Dist", []), api)
+    for point in dist.entry_points:
+        if point.group in GROUPS:
+            yield Entry(
+                kind=GROUPS[point.group],
+                name=point.name,
+                target=point.value,
+                dist=metadata["Name"],
+                version=metadata["Version"],
+                summary=metadata["Summary"] or "",
+                problem=problem,
+            )
 
 
-def _misfit(dist: Distribution) -> Problem | None:
+def _installed_api() -> str | None:
+    try:
+        return version(API)
+    except PackageNotFoundError:
+        return None
+
+
+def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | None:
     """Whether the installed API lies outside the range that the dist declares."""
-    declared = [line for line in dist.requires or [] if _NAMES_API.match(line)]
+    declared = [line for line in requires if _NAMES_API.match(line)]
     if not declared:
         return None
     from packaging.requirements import Requirement  # costs 20 ms, and only plugins need it
 
     requirements = [requirement for requirement in map(Requirement, declared)
                     if requirement.marker is None or requirement.marker.evaluate()]  # fmt: skip
-    try:
-        installed = version(API)
-    except PackageNotFoundError:
-        return Problem(f"needs {API}, which is not installed", f"pip install {API}")
     for requirement in requirements:
-        if not requirement.specifier.contains(installed, prereleases=True):
+        if api is None:
+            return Problem(f"needs {API}, which is not installed", f"pip install {API}")
+        if not requirement.specifier.contains(api, prereleases=True):
             return Problem(
-                f"needs {API}{requirement.specifier}, installed is {installed}",
-                f"pip install --upgrade {dist.name}, or pip install '{API}{requirement.specifier}'",
+                f"needs {API}{requirement.specifier}, installed is {api}",
+                f"pip install --upgrade {dist}, or pip install '{API}{requirement.specifier}'",
             )
     return None
 

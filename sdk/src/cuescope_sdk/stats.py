@@ -1,6 +1,7 @@
 """Statistics of an audit: intervals, exact nulls, and the correction for how much was tried."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -52,14 +53,22 @@ def accuracy_gap_interval(
     for part in _chunks(cells):
         low[part] = _gap_quantile(cells[part], tail)
         high[part] = _gap_quantile(cells[part], 1 - tail)
-    return low[position.ravel()], high[position.ravel()]
+    gap = correct_without / n_without - correct_with / n_with
+    return snapped(low[position.ravel()], gap), snapped(high[position.ravel()], gap)
+
+
+def snapped(
+    bound: Float[np.ndarray, " cell"], value: Float[np.ndarray, " cell"], tolerance: float = 1e-8
+) -> Float[np.ndarray, " cell"]:
+    """The bound, or the value itself where they differ by rounding only."""
+    return np.where(np.abs(bound - value) <= tolerance, value, bound)
 
 
 def _chunks(cells: Int[np.ndarray, "cell 4"]) -> list[slice]:
     """Slices whose ragged supports stay within CHUNK numbers."""
     group = np.cumsum(cells[:, 3] + 1) // CHUNK
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    return [slice(a, b) for a, b in zip(starts, [*starts[1:], len(cells)], strict=True)]
+    edges = [*np.flatnonzero(np.diff(group, prepend=-1)).tolist(), len(cells)]
+    return [slice(start, end) for start, end in pairwise(edges)]
 
 
 def _gap_quantile(
@@ -79,7 +88,8 @@ def _gap_quantile(
         below = _binomial_cdf(size * (middle[cell] + shift + TIE), size, rate)
         reached = np.add.reduceat(weight * below, start) >= probability - TIE
         high, low = np.where(reached, middle, high), np.where(reached, low, middle)
-    return high
+    # Bisection ends beside the point it looks for; rounding lands on it where it is simple.
+    return np.asarray(np.round(high, 8))
 
 
 def _binomial_cdf(

@@ -12,6 +12,8 @@ from cuescope.cli import audit, bench, compare, demo, plugins, report, run, sche
 from cuescope.cli.external import PluginCommands
 from cuescope.errors import UserError
 
+STOPPED = 130  # the shell's code for Ctrl-C
+
 app = typer.Typer(
     cls=PluginCommands,
     help="Find the cues that a vision-language model is really using.",
@@ -52,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     # --debug is welcome anywhere on the line
-    given = [word for word in given if word != "--debug"]
+    given = [word for word in given if word != "--debug"] or ["--help"]
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         code = app(given, prog_name="cuescope", standalone_mode=False)
@@ -61,8 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         code = _told(error)
     except KeyboardInterrupt:
+        code = STOPPED
+    if code == STOPPED:  # typer answers Ctrl-C with this code, not with the exception
         _say("stopped; what was answered is kept, the same command goes on from there")
-        code = 130
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -23,9 +23,10 @@ class PluginCommands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command by name, own or a plugin's."""
-        own = super().get_command(ctx, cmd_name)
+        if (own := super().get_command(ctx, cmd_name)) is not None:
+            return own
         entry = self._external().get(cmd_name)
-        return own if own is not None or entry is None else _forwarding(cmd_name, entry)
+        return None if entry is None else _forwarding(cmd_name, entry)
 
     def _external(self) -> dict[str, Entry]:
         found = {}

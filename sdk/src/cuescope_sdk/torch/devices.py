@@ -15,8 +15,8 @@ def resolve_device(name: str) -> torch.device:
     """
     if name == "auto":
         return _best_device()
-    kind, _, index = name.partition(":")
-    if kind not in DEVICES or (index and not index.isdecimal()):
+    kind, colon, index = name.partition(":")
+    if kind not in DEVICES or (colon and not index.isdecimal()):
         raise UserError(
             f"unknown device '{name}'",
             expected=f"one of {', '.join(DEVICES)}, or cuda:1 and so on",

@@ -162,6 +162,8 @@ def _precision_evidence(
 ) -> Iterator[Evidence]:
     """Precision@K and R-Precision of the label's ranked frames against the cue's base rate."""
     ranking = [place for place in ranked_places(features, scores, label) if place in shown]
+    found = {score.feature for score in scores if score.finding and score.label == label}
+    claimed = sum(len(feature.occurrences) for feature in features if feature.key in found)
     relevant = np.array([shown[place] for place in ranking], dtype=bool)
     base_rate = float(np.mean(list(shown.values())))
     total = sum(shown.values())
@@ -169,11 +171,14 @@ def _precision_evidence(
     measured.append(("R-Precision", total, r_precision(relevant, total)))
     for name, k, value in measured:
         if value is not None:
+            verdict = against_base_rate(value, k, base_rate)
+            beyond = verdict == "refuted" and k > claimed
             yield Evidence(
                 check=f"{name} for '{cue}'",
-                verdict=against_base_rate(value, k, base_rate),
+                verdict="inconclusive" if beyond else verdict,
                 detail=f"{round(value * k)} of the first {k} frames ranked for '{label}' show it; "
-                f"{base_rate:.0%} of all {len(shown)} frames do",
+                f"{base_rate:.0%} of all {len(shown)} frames do"
+                + (f"; but its findings hold {claimed} frames only" if beyond else ""),
                 value=value,
                 threshold=base_rate,
                 n=k,

@@ -1,12 +1,13 @@
 """From arrays to the rows of the report, in words that a stranger understands."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cuescope_sdk import Audit, Feature, Outcome, Score
 from cuescope_trove.observing import by_key, observe
+from cuescope_trove.resampling import score_interval
 from cuescope_trove.scoring import Mistake, Observed, Rule, Table, commonest_mistake, ranked, score
 
 if TYPE_CHECKING:
@@ -32,8 +33,27 @@ def scores(
     table = score_observed(observed, options, len(features))
     audit.note("pairs", described_pairs(table))
     mistake = commonest_mistake(observed, table.pairs, len(features))
-    interval = table.pairs.interval(options.confidence)
-    yield from score_rows(table, mistake, interval, features, audit.labels)
+    intervals = Intervals(
+        *table.pairs.interval(options.confidence),
+        *score_interval(
+            observed,
+            table.pairs,
+            len(features),
+            audit.rng("bootstrap"),
+            options.confidence,
+            across_labels=options.static_bias == "cluster",
+        ),
+    )
+    yield from score_rows(table, mistake, intervals, features, audit.labels)
+
+
+class Intervals(NamedTuple):
+    """Bounds per pair: of the error contribution, and of the TRoVe score."""
+
+    gap_low: np.ndarray
+    gap_high: np.ndarray
+    score_low: np.ndarray
+    score_high: np.ndarray
 
 
 READINGS = {
@@ -73,19 +93,19 @@ def described_pairs(table: Table) -> str:
 def score_rows(
     table: Table,
     mistake: Mistake,
-    interval: tuple[np.ndarray, np.ndarray],
+    intervals: Intervals,
     features: Sequence[Feature],
     labels: Sequence[str],
 ) -> Iterator[Score]:
     """Three scores a pair, the headline first; findings lead, strongest first."""
     for pair in ranked(table).tolist():
-        yield from _pair_rows(table, mistake, interval, features, labels, pair)
+        yield from _pair_rows(table, mistake, intervals, features, labels, pair)
 
 
 def _pair_rows(
     table: Table,
     mistake: Mistake,
-    interval: tuple[np.ndarray, np.ndarray],
+    intervals: Intervals,
     features: Sequence[Feature],
     labels: Sequence[str],
     pair: int,
@@ -98,13 +118,15 @@ def _pair_rows(
     yield Score(
         feature=feature, label=label, metric="trove_score", n=n,
         value=float(table.score[pair]) if scored else None,
+        low=float(intervals.score_low[pair]) if scored else None,
+        high=float(intervals.score_high[pair]) if scored else None,
         p_value=p_value, q_value=q_value, finding=finding,
         statement=statement(table, mistake, labels, pair) if finding else None,
     )  # fmt: skip
     yield Score(
         feature=feature, label=label, metric="error_contribution", n=n,
         value=float(pairs.error_contribution[pair]),
-        low=float(interval[0][pair]), high=float(interval[1][pair]),
+        low=float(intervals.gap_low[pair]), high=float(intervals.gap_high[pair]),
         p_value=p_value, q_value=q_value,
     )  # fmt: skip
     yield Score(

@@ -78,6 +78,7 @@ class OpenCLIP(Plugin):
         if context.dataset is not None and context.dataset.labels:
             self._head.check(context.dataset.labels)
         self.fingerprint = loaded.fingerprint(self._head.fingerprint, self._head.uses_text_tower)
+        self.device = str(loaded.device)
         self.facts = {**loaded.facts, **self._head.facts, "sequence": "mean of frame embeddings"}
 
     def _choose_head(self, tower: "TextTower | None", dim: int) -> "Head":

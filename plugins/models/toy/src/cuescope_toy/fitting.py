@@ -116,7 +116,7 @@ def evaluate(
         embeddings = embed(weights, split.features[split.index])
         loss = contrastive_loss(embeddings, texts, split.label, temperature)
         correct = (embeddings @ texts.T).argmax(dim=1) == split.label
-    return loss.item(), correct.float().mean().item()
+    return loss.item(), correct.double().mean().item()
 
 
 @contextmanager

@@ -1,0 +1,217 @@
+"""Every command, on the fakes."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cuescope.request import Matrix
+from cuescope.store import load_report
+from cuescope.types import Report
+
+from .conftest import Line, Shell
+
+AUDIT = ("audit", "red", "--model", "colour", "--data", "clips")
+
+
+# ---------------------------------------------------------------------------------------- audit
+
+
+def test_audit_tells_the_finding_first(line: Line, tmp_path: Path) -> None:
+    said = line(*AUDIT)
+    sections = ["Finding", "Looked at", "Ranked cues", "Checks", "Cost", "Run it again"]
+    places = [re.search(f"^{section}", said, re.MULTILINE) for section in sections]
+    starts = [place.start() for place in places if place]
+    assert len(starts) == len(sections)
+    assert starts == sorted(starts)
+    assert "When red everywhere is there, 'left' loses 100 points." in said
+    assert re.search(r"supported +precision", said)
+    assert "cuescope audit red --model colour --data clips" in said
+    (page,) = (tmp_path / "runs").glob("red-colour-clips-*/report.html")
+    assert str(page.relative_to(tmp_path)) in said.replace("\n", "")
+
+
+def test_the_report_fits_a_pipe(shell: Shell) -> None:
+    said = shell(*AUDIT, "-O", "sizes=2,3,4")
+    assert "\x1b" not in said
+    assert max(map(len, said.split("pictures:")[0].splitlines())) <= 80
+
+
+def test_json_is_the_whole_report(line: Line, tmp_path: Path) -> None:
+    printed = Report.model_validate_json(line(*AUDIT, "--json", "--out", tmp_path / "run"))
+    assert printed == load_report(tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "report.json").read_text())["schema_version"] == 1
+
+
+def test_options_reach_their_plugins(line: Line) -> None:
+    said = line(
+        *AUDIT[:-1], "clips:24", "-M", "weights=fine", "-O", "sizes=5,7", "-O", "top_k=2",
+        "--seed", "5", "--limit", "16", "--verify-with", "counting", "--executor", "threads",
+        "--tool", "detector=finder", "--batch-size", "3", "--json",
+    )  # fmt: skip
+    asked = Report.model_validate_json(said).provenance
+    assert asked.data.options["size"] == 24
+    assert asked.model.options["weights"] == "fine"
+    assert asked.method.options["sizes"] == [5, 7]
+    assert asked.method.options["top_k"] == 2
+    assert (asked.seed, asked.limit, asked.samples) == (5, 16, 16)
+    assert [stamp.spec for stamp in asked.verifiers] == ["counting"]
+    assert asked.tools["detector"].spec == "finder"
+
+
+def test_the_printed_command_runs_again_to_the_same_report(line: Line) -> None:
+    first = Report.model_validate_json(line(*AUDIT, "-O", "top_k=2", "--seed", "4", "--json"))
+    words = shlex.split(first.provenance.command)
+    assert words[0] == "cuescope"
+    assert Report.model_validate_json(line(*words[1:], "--json")).hash == first.hash
+
+
+def test_plan_says_the_cost_and_asks_nothing(line: Line, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    said = line(*AUDIT, "-M", f"log={log}", "--plan")
+    assert re.search(r"model calls +at least 40\n", said)
+    assert "unknown until" in said
+    assert not log.exists()
+    line(*AUDIT)
+    warm = line(*AUDIT, "-M", f"log={log}", "--plan")
+    assert re.search(r"cache hits +40\n", warm)
+    assert re.search(r"model calls +0\n", warm)
+    assert not log.exists()
+
+
+def test_no_cache_keeps_nothing(line: Line, tmp_path: Path) -> None:
+    line(*AUDIT, "--no-cache")
+    assert not (tmp_path / "cache" / "responses.sqlite").exists()
+    report = Report.model_validate_json(line(*AUDIT, "--json"))
+    assert report.cost.model_calls == 40
+
+
+def test_an_observer_is_asked_for_by_name(line: Line, tmp_path: Path) -> None:
+    line(*AUDIT, "--observe", f"file:{tmp_path / 'seen'}")
+    lines = (tmp_path / "seen").read_text().splitlines()
+    assert lines[0] == "started with 20"
+    assert lines[-1].startswith("finished ")
+
+
+# --------------------------------------------------------------------------- report and compare
+
+
+def test_report_looks_again(line: Line, tmp_path: Path) -> None:
+    first = line(*AUDIT, "--out", tmp_path / "run")
+    shown = first.partition("pictures:")[0]
+    assert line("report", tmp_path / "run") == shown
+    assert line("report", tmp_path / "run" / "report.json") == shown
+    again = Report.model_validate_json(line("report", tmp_path / "run", "--json"))
+    assert again == load_report(tmp_path / "run")
+
+
+def test_report_writes_a_page_with_the_stored_pictures(line: Line, tmp_path: Path) -> None:
+    line(*AUDIT, "--out", tmp_path / "run")
+    for source in (tmp_path / "run", tmp_path / "run" / "report.json"):
+        line("report", source, "--html", tmp_path / "page.html")
+        page = (tmp_path / "page.html").read_text()
+        assert page == (tmp_path / "run" / "report.html").read_text()
+        assert page.count("data:image/jpeg;base64,") >= 10  # the red clips
+        (tmp_path / "page.html").unlink()
+
+
+def test_compare_sets_runs_side_by_side(line: Line, tmp_path: Path) -> None:
+    line(*AUDIT, "--out", tmp_path / "a")
+    line(*AUDIT[:-1], "clips:40", "--out", tmp_path / "b")
+    said = line("compare", tmp_path / "a", tmp_path / "b")
+    assert "clips:40" in said
+    (row,) = [row for row in said.splitlines() if row.startswith("left")]
+    assert row.count("red everywhere") == 2
+    (row,) = [row for row in said.splitlines() if row.startswith("right")]
+    assert row.split() == ["right", "-", "-"]
+    both = json.loads(line("compare", tmp_path / "a", tmp_path / "b", "--json"))
+    assert [run["data"] for run in both["runs"]] == ["clips", "clips:40"]
+    assert both["labels"]["right"] == [None, None]
+    assert all("red everywhere" in cell for cell in both["labels"]["left"])
+    assert "expected two runs or more, got 1" in line("compare", tmp_path / "a", code=2)
+
+
+# ------------------------------------------------------------------------------ run and schema
+
+
+def matrix(folder: Path, **changes: object) -> Path:
+    file = folder / "runs.yaml"
+    plain: dict[str, object] = {"methods": ["red"], "models": ["colour"], "data": ["clips"]}
+    file.write_text(yaml.safe_dump(plain | changes))
+    return file
+
+
+def test_a_matrix_runs_and_resumes(line: Line, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    models = ["colour:a", {"use": "colour:b", "options": {"log": str(log)}}]
+    file = matrix(tmp_path, models=models, data=["clips:8", "clips:16"])
+    said = line("run", file, "--out", tmp_path / "all")
+    assert "4 of 4 reports" in said
+    assert len(list((tmp_path / "all").glob("*/report.json"))) == 4
+    before = log.read_text()
+    gone = next((tmp_path / "all").glob("*/report.json"))
+    hashed = load_report(gone).hash
+    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "all").glob("*/report.json")}
+    gone.unlink()
+    assert "4 of 4 reports" in line("run", file, "--out", tmp_path / "all")
+    assert load_report(gone).hash == hashed
+    redone = {file for file, time in kept.items() if file.stat().st_mtime_ns != time}
+    assert redone == {gone}
+    assert log.read_text() == before
+
+
+def test_a_failing_cell_leaves_the_others(line: Line, tmp_path: Path) -> None:
+    file = matrix(tmp_path, methods=["red", "hiding"], models=["colour", "colur"])
+    said = line("run", file, "--out", tmp_path / "all", code=1)
+    assert "1 of 4 reports" in said
+    words = " ".join(said.split())
+    assert words.count("failed:") == 3
+    assert len(list((tmp_path / "all").glob("*/report.json"))) == 1
+
+
+def test_the_schema_describes_the_file(line: Line) -> None:
+    schema = json.loads(line("schema"))
+    assert schema["properties"].keys() == Matrix.model_fields.keys()
+    assert set(schema["required"]) == {"methods", "models", "data"}
+    assert schema["additionalProperties"] is False
+    assert schema["$defs"]["Use"]["required"] == ["use"]
+    assert schema["properties"]["dtype"]["enum"] == ["float32", "float16", "bfloat16"]
+
+
+def test_the_schema_validates_the_file(line: Line) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="needs `pip install jsonschema`")
+    schema = json.loads(line("schema"))
+    file = {"methods": ["red"], "models": [{"use": "colour", "options": {"a": 1}}], "data": ["c"]}
+    jsonschema.validate(file, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(file | {"sed": 1}, schema)
+
+
+# ----------------------------------------------------------------------------------- the others
+
+
+def test_bench_prints_our_figures_beside_the_papers(line: Line) -> None:
+    said = line("bench", "fake", "--seed", "3", "--configs", "2")
+    assert "Table 1" in said
+    assert re.search(r"cue 0 +50\.0 \(91\.5\)", said)
+    assert re.search(r"cue 1 +51\.0", said)
+    assert "seed 3" in said
+    rows = json.loads(line("bench", "fake", "--configs=1", "--json"))["rows"]
+    assert rows == [{"cue": "cue 0", "P@10": 50.0}]
+
+
+def test_help_and_version(line: Line) -> None:
+    said = line("--help")
+    for command in ("demo", "audit", "run", "report", "compare", "bench", "plugins", "schema"):
+        assert re.search(rf"^ +{command} +\S", said, re.MULTILINE), command
+    assert re.fullmatch(r"cuescope \d+\.\d+\.\d+\n", line("--version"))
+    for command in ("audit", "run", "bench"):
+        assert "--help" in line(command, "--help")
+
+
+def test_without_a_command_the_help_is_shown(line: Line) -> None:
+    assert line() == line("--help")
+    assert len(line().splitlines()) > 10

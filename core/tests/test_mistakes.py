@@ -1,0 +1,142 @@
+"""A newcomer's mistakes: one line each, with what was expected, what came and what to do."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cuescope.cli import main
+from cuescope.types import Report
+
+from .conftest import Line, Shell
+from .stubs import RUN_MAIN
+
+AUDIT = ("audit", "red", "--model", "colour", "--data", "clips")
+
+
+def replaced(word: str, by: str) -> tuple[str, ...]:
+    return tuple(by if given == word else given for given in AUDIT)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (replaced("red", "rad"), ("no method 'rad' is installed", "Did you mean 'red'?")),
+        (replaced("colour", "colr"), ("no model 'colr'", "Did you mean 'colour'?")),
+        (replaced("clips", "clip"), ("no dataset 'clip'", "Did you mean 'clips'?")),
+        (replaced("red", "trovee-x:"), ("'trovee-x:' is no SPEC", "expected NAME or NAME:ARG")),
+        ((*AUDIT, "-O", "top_k=abc"), ("option 'top_k'", "integer", "got 'abc'", "plugins info")),
+        ((*AUDIT, "-O", "topk=1"), ("red has no option 'topk'", "Did you mean 'top_k'?")),
+        ((*AUDIT, "-O", "sizes=[2"), ("option 'sizes'", "got [2")),
+        ((*AUDIT, "-O", "top_k"), ("-O top_k", "expected key=value")),
+        ((*AUDIT, "-M", "delay=fast"), ("option 'delay'", "number", "got 'fast'")),
+        ((*AUDIT, "-D", "sise=3"), ("clips has no option 'sise'", "Did you mean 'size'?")),
+        (replaced("clips", "clips:many"), ("option 'size'", "got 'many'")),
+        (replaced("red", "red:x"), ("red takes no ARG", "got 'red:x'")),
+        ((*AUDIT, "--tool", "finder"), ("--tool finder", "expected key=value")),
+        ((*AUDIT, "--tool", "detektor=finder"), ("no tool role", "Did you mean 'detector'?")),
+        ((*AUDIT, "--tool", "detector=findr"), ("no tool 'findr'", "Did you mean 'finder'?")),
+        ((*AUDIT, "--limit", "0"), ("limit", "greater than 0", "got 0")),
+        ((*AUDIT, "--limit", "few"), ("--limit", "few")),
+        ((*AUDIT, "--dtype", "float8"), ("dtype", "'float32'", "got 'float8'")),
+        ((*AUDIT, "--executor", "thread"), ("no executor", "Did you mean 'threads'?")),
+        ((*AUDIT, "--observe", "fil"), ("no observer", "Did you mean 'file'?")),
+        ((*AUDIT, "--modle", "x"), ("--modle", "--model")),
+        (("audit", "red", "--model", "colour"), ("Missing option '--data'",)),
+        (("audti",), ("No such command 'audti'", "audit")),
+        (("report", "nowhere"), ("no report at nowhere", "expected a run folder")),
+        (("compare", "a", "b"), ("no report at a",)),
+        (("run", "none.yaml"), ("cannot read none.yaml", "No such file")),
+        (("bench", "trov"), ("no bench 'trov'",)),
+        (("bench", "fake", "--configs", "x"), ("option 'configs'", "got 'x'")),
+        (("bench", "fake", "--config", "3"), ("no option 'config'", "Did you mean 'configs'?")),
+        (("bench", "fake", "many"), ("bench: 'many'", "expected --option value")),
+    ],
+)
+def test_each_is_one_line(line: Line, words: tuple[str, ...], said: tuple[str, ...]) -> None:
+    told = line(*words, code=2)
+    for part in said:
+        assert part in told
+
+
+def test_the_one_line_is_all_that_a_process_says(shell: Shell) -> None:
+    told = shell(*replaced("red", "rad"), code=2)
+    assert len(told.splitlines()) == 1
+    assert "Traceback" not in told
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "file"))
+    assert "Set CUESCOPE_CACHE to a folder" in line(*AUDIT, code=2)
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(line: Line, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "Choose another folder with --out" in line(
+        *AUDIT, "--out", tmp_path / "file" / "run", code=2
+    )
+
+
+def test_debug_shows_the_traceback_anywhere_on_the_line(shell: Shell) -> None:
+    for words in (("--debug", *AUDIT), (*AUDIT, "--debug")):
+        done = subprocess.run(
+            [sys.executable, "-c", RUN_MAIN, *words, "-O", "fails_in=perturb"],
+            env=shell.env, cwd=shell.folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert "Traceback" in done.stderr
+        assert "ZeroDivisionError" in done.stderr
+        assert "in perturb" in done.stderr
+
+
+def test_a_fault_of_cuescope_itself_is_one_line_too(
+    line: Line, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fault(path: Path) -> Report:
+        raise LookupError("lost")
+
+    monkeypatch.setattr("cuescope.store.load_report", fault)
+    with pytest.raises(SystemExit) as ended:
+        main(["report", "x"])
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == (
+        "cuescope: internal error (LookupError: lost); `--debug` shows the traceback\n"
+    )
+
+
+def test_ctrl_c_keeps_what_was_answered(shell: Shell, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    slow = ("-M", f"log={log}", "-M", "delay=0.05", "--batch-size", "4")
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN_MAIN, *AUDIT, *slow],
+        env=shell.env, cwd=shell.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_for_lines(log, 3, process)
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err == (
+        "cuescope: stopped; what was answered is kept, the same command goes on from there\n"
+    )
+    started = len(log.read_text().splitlines())
+    report = Report.model_validate_json(shell(*AUDIT, "--json"))
+    assert report.cost.cache_hits >= 4 * (started - 1) >= 8
+    assert report.cost.cache_hits + report.cost.model_calls == 40
+
+
+def wait_for_lines(log: Path, count: int, process: "subprocess.Popen[str]") -> None:
+    """Until the model has been called `count` times."""
+    for _ in range(3000):
+        if log.exists() and log.read_text().count("\n") >= count:
+            return
+        if process.poll() is not None:
+            raise AssertionError(process.communicate())
+        time.sleep(0.01)
+    raise AssertionError("the model was never asked")

@@ -1,0 +1,231 @@
+"""TRoVe's equations by hand, against a loop over clusters, and under the null."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cuescope_trove.resampling import score_interval
+from cuescope_trove.scoring import (
+    Observed,
+    Rule,
+    commonest_mistake,
+    compare,
+    ranked,
+    score,
+    shuffled_within_labels,
+    static_bias,
+)
+
+PAPER = Rule(0.1, 0.25, 0.0, 1.0, 0.05)
+
+
+def random_scene(seed: int, samples: int = 120, classes: int = 4, clusters: int = 9) -> Observed:
+    """Answers that know nothing of clusters; sequences of 1 to 4 frames."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(classes, size=samples)
+    prediction = np.where(rng.random(samples) < 0.7, label, rng.integers(classes, size=samples))
+    owner = np.repeat(np.arange(samples), rng.integers(1, 5, samples))
+    return Observed(
+        label=label,
+        prediction=prediction,
+        correct=prediction == label,
+        frame_sample=owner,
+        frame_cluster=rng.integers(clusters, size=len(owner)),
+        frame_static=rng.dirichlet(np.ones(classes), len(owner)),
+    )
+
+
+def by_hand() -> Observed:
+    """Four sequences of label 0, two frames each; cluster 1 shows in the last two."""
+    return Observed(
+        label=np.array([0, 0, 0, 0, 1]),
+        prediction=np.array([0, 0, 1, 0, 0]),
+        correct=np.array([True, True, False, True, False]),
+        frame_sample=np.array([0, 0, 1, 1, 2, 2, 3, 3, 4]),
+        frame_cluster=np.array([0, 0, 0, 0, 1, 0, 1, 1, 1]),
+        frame_static=np.array(
+            [[0.9, 0.1]] * 4 + [[0.2, 0.8], [0.6, 0.4], [0.7, 0.3], [0.7, 0.3], [0.5, 0.5]]
+        ),
+    )
+
+
+def test_equations_by_hand() -> None:
+    table = score(by_hand(), 2, PAPER)
+    # Cluster 0 shows in three of label 0's sequences, cluster 1 in two; label 1 cannot be compared.
+    assert table.pairs.label.tolist() == [0, 0]
+    assert table.pairs.cluster.tolist() == [0, 1]
+    assert table.pairs.error_contribution == pytest.approx([1 - 2 / 3, 1 - 1 / 2])
+    assert table.bias.value == pytest.approx([0.4, 0.8])
+    assert table.bias.n_frames.tolist() == [1, 1]
+    assert table.score == pytest.approx([1 / 3 + 0.4, 0.5 + 0.8])
+    assert table.p_value == pytest.approx([3 / 4, 1 / 2])
+    assert ranked(table).tolist() == [1, 0]
+
+
+def test_the_papers_reading_of_the_static_bias_counts_every_label() -> None:
+    scene = by_hand()
+    bias = static_bias(scene, compare(scene, 2), 2, across_labels=True)
+    assert bias.value == pytest.approx([0.4, (0.8 + 0.5) / 2])
+    assert bias.n_frames.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("across_labels", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -> None:
+    scene, clusters, found = random_scene(seed), 9, {}
+    for cluster in range(clusters):
+        present = np.array([
+            (scene.frame_cluster[scene.frame_sample == s] == cluster).any() for s in range(120)
+        ])  # fmt: skip
+        for label in range(4):
+            inside, outside = (scene.label == label) & present, (scene.label == label) & ~present
+            if not inside.any() or not outside.any():
+                continue
+            gap = scene.correct[outside].mean() - scene.correct[inside].mean()
+            probabilities = [
+                scene.frame_static[frame, scene.prediction[sample]]
+                for frame, sample in enumerate(scene.frame_sample)
+                if scene.frame_cluster[frame] == cluster
+                and not scene.correct[sample]
+                and (across_labels or scene.label[sample] == label)
+            ]
+            found[label, cluster] = (gap, np.mean(probabilities) if probabilities else None)
+    table = score(scene, clusters, PAPER, across_labels=across_labels)
+    keys = list(zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True))
+    assert sorted(found) == keys
+    for pair, key in enumerate(keys):
+        assert table.pairs.error_contribution[pair] == pytest.approx(found[key][0])
+        assert table.scored[pair] == (found[key][1] is not None)
+        if table.scored[pair]:
+            assert table.bias.value[pair] == pytest.approx(found[key][1])
+
+
+def test_scores_do_not_depend_on_the_order_of_sequences_and_frames() -> None:
+    scene, rng = random_scene(7), np.random.default_rng(0)
+    samples, frames = rng.permutation(120), rng.permutation(len(scene.frame_sample))
+    place = np.argsort(samples)
+    mixed = Observed(
+        scene.label[samples], scene.prediction[samples], scene.correct[samples],
+        place[scene.frame_sample[frames]], scene.frame_cluster[frames], scene.frame_static[frames],
+    )  # fmt: skip
+    first, second = score(scene, 9, PAPER), score(mixed, 9, PAPER)
+    assert second.score == pytest.approx(first.score)
+    assert np.array_equal(second.q_value, first.q_value)
+    mistakes = [commonest_mistake(s, t.pairs, 9) for s, t in ((scene, first), (mixed, second))]
+    assert np.array_equal(mistakes[0].prediction, mistakes[1].prediction)
+
+
+def test_the_commonest_mistake() -> None:
+    scene = replace(
+        by_hand(),
+        label=np.array([0, 0, 0, 0, 0]),
+        prediction=np.array([0, 2, 1, 1, 2]),
+        correct=np.array([True, False, False, False, False]),
+        frame_static=np.eye(3)[[0, 0, 2, 2, 1, 0, 1, 0, 0]],
+    )
+    mistake = commonest_mistake(scene, compare(scene, 2), 2)
+    # Cluster 1 shows in sequences 2, 3 (taken for 1) and 4 (taken for 2).
+    assert mistake.prediction.tolist() == [1, 1]
+    assert mistake.share == pytest.approx([1 / 2, 2 / 3])
+    assert mistake.confidence == pytest.approx([0.0, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("rule", "passes"),
+    [
+        ({}, True),
+        ({"min_error_contribution": 0.95}, False),
+        ({"min_static_bias": 0.95}, False),
+        ({"min_frequency": 0.6}, False),
+        ({"max_frequency": 0.4}, False),
+        ({"fdr": 1e-9}, False),
+    ],
+)
+def test_each_exclusion_can_refuse_a_finding(rule: dict[str, float], passes: bool) -> None:
+    table = score(leaning(), 2, replace(PAPER, **rule))
+    found = dict(zip(table.pairs.cluster.tolist(), table.finding.tolist(), strict=True))
+    assert found[1] is passes
+
+
+def leaning() -> Observed:
+    """Twenty sequences of label 0, half of them with cluster 1, of which nine go wrong at 0.9."""
+    frame = np.arange(20)
+    correct = (frame < 10) | (frame == 10)
+    return Observed(
+        label=np.zeros(20, dtype=np.int64),
+        prediction=np.where(correct, 0, 1),
+        correct=correct,
+        frame_sample=frame,
+        frame_cluster=(frame >= 10).astype(np.int64),
+        frame_static=np.tile([0.1, 0.9], (20, 1)),
+    )
+
+
+def test_null_data_are_found_no_more_often_than_promised() -> None:
+    loose = Rule(-1.0, -1.0, 0.0, 1.0, 0.2)
+    alarms = [score(random_scene(seed), 9, loose).finding.any() for seed in range(200)]
+    # 0.2 promised; the exact test of small counts is stricter. 57 is the binomial 99.9th percentile
+    assert np.sum(alarms) <= 57
+    assert score(leaning(), 2, loose).finding.any()
+
+
+def test_shuffling_keeps_each_labels_answers_and_breaks_the_tie_to_clusters() -> None:
+    scene = random_scene(3)
+    dealt = shuffled_within_labels(scene, np.random.default_rng(0))
+    for label in range(4):
+        mine = scene.label == label
+        assert sorted(dealt.prediction[mine]) == sorted(scene.prediction[mine])
+    assert np.array_equal(dealt.correct, dealt.prediction == dealt.label)
+    assert not np.array_equal(dealt.prediction, scene.prediction)
+    gaps = [
+        score(shuffled_within_labels(leaning(), np.random.default_rng(seed)), 2, PAPER)
+        .pairs.error_contribution[1]
+        for seed in range(200)
+    ]  # fmt: skip
+    assert np.mean(gaps) == pytest.approx(0.0, abs=0.06)
+
+
+@pytest.mark.parametrize("across_labels", [False, True])
+def test_score_interval_is_that_of_a_plain_bootstrap(across_labels: bool) -> None:
+    scene, clusters = random_scene(11, samples=160, classes=2, clusters=4), 4
+    table = score(scene, clusters, PAPER, across_labels=across_labels)
+    low, high = score_interval(
+        scene, table.pairs, clusters, np.random.default_rng(0), 0.9, across_labels=across_labels
+    )
+    assert (low <= table.score).all()
+    assert (table.score <= high).all()
+    rng = np.random.default_rng(1)
+    for pair in range(0, len(table.pairs), 3):
+        label, cluster = table.pairs.label[pair], table.pairs.cluster[pair]
+        shows = [
+            np.flatnonzero((scene.frame_sample == sample) & (scene.frame_cluster == cluster))
+            for sample in range(160)
+        ]
+        drawn = [plain_resample(scene, shows, label, across_labels, rng) for _ in range(600)]
+        expected = np.quantile(drawn, [0.05, 0.95]).tolist()
+        assert [float(low[pair]), float(high[pair])] == pytest.approx(expected, abs=0.04)
+
+
+def plain_resample(
+    scene: Observed,
+    shows: list[np.ndarray],
+    label: int,
+    across_labels: bool,
+    rng: np.random.Generator,
+) -> float:
+    """The score of one resample, drawn sequence by sequence."""
+    sized = np.array([len(frames) for frames in shows])
+    with_it, mine = sized > 0, scene.label == label
+    inside, outside, anywhere = (
+        rng.choice(kept := np.flatnonzero(which), len(kept))
+        for which in (mine & with_it, mine & ~with_it, with_it)
+    )
+    static = [
+        scene.frame_static[frame, scene.prediction[sample]]
+        for sample in (anywhere if across_labels else inside)
+        if not scene.correct[sample]
+        for frame in shows[sample]
+    ]
+    gap = scene.correct[outside].mean() - scene.correct[inside].mean()
+    return float(gap + (np.mean(static) if static else 0.0))

@@ -1,0 +1,267 @@
+"""TRoVe from end to end: the contract, planted cues, checks and degenerate data."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from cuescope_sdk import Capabilities, Evidence, Frame, Plugin, Response, Sample, Trial, UserError
+from cuescope_sdk.testing import FAKE_TOOLS, MethodContract, Setup, running
+from cuescope_trove import TRoVe
+from cuescope_trove.proposing import describe, feasible, sweep
+
+
+class TestContract(MethodContract):
+    """What every method must do."""
+
+    plugin = TRoVe
+
+
+DIRECTIONS = ("north", "south", "east", "west")
+
+
+class Clips(Plugin):
+    """Sequences of five grey frames; in some, two show red. Half of all "south" does."""
+
+    labels = DIRECTIONS
+    facts: dict[str, str] = {}
+    fingerprint = "clips"
+    red_share = (0.3, 0.9, 0.3, 0.3)
+    size = 160
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, index: int) -> Sample:
+        label, turn = index % 4, index // 4
+        red = (turn * 7) % 40 < 40 * self.red_share[label]
+        shown = tuple(red and frame in (1, 2) for frame in range(5))
+        return Sample(
+            key=f"clip-{index:03d}",
+            frames=tuple(picture(index, frame, seen) for frame, seen in enumerate(shown)),
+            choices=self.labels,
+            label=self.labels[label],
+            annotations={"cues": {"red": shown}},
+        )
+
+
+def picture(index: int, frame: int, red: bool) -> Frame:
+    """One pixel of red or grey; the second says which clip this is, the third which frame."""
+    pixels = np.zeros((1, 3, 3), dtype=np.uint8)
+    pixels[0, 0] = (255, 0, 0) if red else (90, 90, 90)
+    pixels[0, 1, 0], pixels[0, 2, 0] = index, frame
+    return Frame.from_array(pixels)
+
+
+class Leaning(Plugin):
+    """Reads the clip's number, as if it saw motion, unless any frame is red: then "south"."""
+
+    capabilities = Capabilities(outputs=frozenset({"logits", "embedding"}))
+    facts: dict[str, str] = {}
+    fingerprint = "leaning"
+    lean = 4.0
+
+    def respond(self, trials: Any) -> list[Response]:
+        return [self.answer(trial) for trial in trials]
+
+    def answer(self, trial: Trial) -> Response:
+        pixels = np.stack([np.asarray(frame.load()) for frame in trial.sample.frames])
+        red = float((pixels[:, 0, 0, 1] == 0).any())
+        clip = int(pixels[0, 0, 1, 0])
+        still = len({frame.key for frame in trial.sample.frames}) == 1
+        noise = np.random.default_rng(clip).normal(0, 0.6, 8)
+        logits = noise[:4] + (0.0 if still else 2.5) * (np.arange(4) == clip % 4)
+        logits[1] += self.lean * red
+        embedding = np.concatenate([[red, 1 - red], 0.1 * noise[4:]])
+        return Response(logits=logits, embedding=embedding)
+
+
+class Honest(Leaning):
+    """The same, and red is nothing to it."""
+
+    lean = 0.0
+    fingerprint = "honest"
+
+
+def by_check(evidence: tuple[Evidence, ...], start: str) -> Evidence:
+    found = [item for item in evidence if item.check.startswith(start)]
+    assert len(found) == 1, [item.check for item in evidence]
+    return found[0]
+
+
+def test_the_planted_cue_leads_and_its_frames_lead_the_ranking() -> None:
+    report = running(TRoVe, Leaning, Clips)
+    best = report.scores[0]
+    assert best.finding
+    assert report.names[best.feature] == "red"
+    assert best.label in {"north", "east", "west"}
+    assert {score.label for score in report.findings} == {"north", "east", "west"}
+    assert "one still frame is enough for 'south'" in str(best.statement)
+    for check in ("Precision@10 ", "Precision@25 ", "Precision@100 ", "R-Prec"):
+        found = by_check(report.evidence, check)
+        assert (found.verdict, found.value) == ("supported", 1.0)
+    assert by_check(report.evidence, "null").verdict == "supported"
+    medoid = report.features[[f.key for f in report.features].index(best.feature)].occurrences[0]
+    assert medoid.frame in (1, 2)
+
+
+def test_a_model_that_does_not_lean_is_not_accused() -> None:
+    report = running(TRoVe, Honest, Clips)
+    assert not report.findings
+    gap = by_check(report.evidence, "annotated cue 'red'")
+    assert gap.verdict == "inconclusive"
+    assert not [item for item in report.evidence if item.check.startswith("Precision")]
+
+
+def test_a_cue_that_costs_but_is_not_found_counts_against_the_method() -> None:
+    report = running(TRoVe, Leaning, Clips, max_frequency=0.01)
+    assert not report.findings
+    assert by_check(report.evidence, "annotated cue 'red': found").verdict == "refuted"
+
+
+def test_the_score_is_error_contribution_plus_static_bias() -> None:
+    report = running(TRoVe, Leaning, Clips)
+    rows = {(s.feature, s.label, s.metric): s for s in report.scores}
+    scored = [s for s in report.scores if s.metric == "trove_score" and s.value is not None]
+    assert scored
+    for score in scored:
+        parts = [rows[score.feature, score.label, name].value
+                 for name in ("error_contribution", "static_bias")]  # fmt: skip
+        assert score.value == pytest.approx(sum(part for part in parts if part is not None))
+        assert score.low is not None
+        assert score.low <= score.value <= (score.high or 0)
+
+
+def test_top_k_counts_the_label_among_the_best() -> None:
+    first, second = (running(TRoVe, Leaning, Clips, top_k=k) for k in (1, 2))
+    rates = [float(report.notes["accuracy"].split("%")[0]) for report in (first, second)]
+    assert rates[0] < rates[1]
+    assert len(second.findings) < len(first.findings)
+    with pytest.raises(UserError, match="every answer counts as right"):
+        running(TRoVe, Leaning, Clips, top_k=4)
+
+
+def test_both_readings_of_the_static_bias_are_offered_and_named() -> None:
+    reports = [running(TRoVe, Leaning, Clips, static_bias=way) for way in ("label", "cluster")]
+    counts = [
+        next(s.n for s in report.scores if s.metric == "static_bias") or 0 for report in reports
+    ]
+    assert counts[0] < counts[1]
+    assert "published code" in reports[0].notes["static bias"]
+    assert "eq. 2" in reports[1].notes["static bias"]
+
+
+@pytest.mark.parametrize("name", ["red corner", "blue corner", "green corner"])
+def test_a_detector_tells_the_cue_from_the_decoy(name: str) -> None:
+    tools = {"detector": FAKE_TOOLS["detector"]}
+    report = Setup(TRoVe, tools=tools, options={"feature_name": name}).report()
+    gap = by_check(report.evidence, "detector: accuracy")
+    still = by_check(report.evidence, "detector: still-frame")
+    if name == "red corner":
+        assert (gap.verdict, still.verdict) == ("supported", "supported")
+        assert gap.value is not None
+        assert gap.value > 0.5
+    else:
+        assert gap.verdict != "supported"
+    if name == "green corner":
+        assert "no sequence" in gap.detail
+        assert "no frame" in still.detail
+
+
+def test_a_detector_without_a_name_says_what_to_do() -> None:
+    report = Setup(TRoVe, tools={"detector": FAKE_TOOLS["detector"]}).report()
+    found = by_check(report.evidence, "detector")
+    assert found.verdict == "inconclusive"
+    assert "feature_name" in found.detail
+
+
+def test_no_errors_leave_nothing_to_explain() -> None:
+    report = running(TRoVe, AlwaysRight, Clips)
+    assert not report.scores
+    assert "always right" in report.notes["errors"]
+
+
+class AlwaysRight(Leaning):
+    """Knows every clip by its number."""
+
+    fingerprint = "right"
+
+    def answer(self, trial: Trial) -> Response:
+        clip = int(np.asarray(trial.sample.frames[0].load())[0, 1, 0])
+        return Response(logits=9.0 * (np.arange(4) == clip % 4), embedding=np.eye(4)[clip % 4])
+
+
+def test_one_class_is_refused_in_one_line() -> None:
+    with pytest.raises(UserError, match="at least two labels"):
+        Setup(TRoVe, data_options={"labels": 1}).report()
+
+
+def test_identical_frames_are_one_cluster_and_no_finding() -> None:
+    report = Setup(TRoVe, data_options={"identical": True}).report()
+    assert [feature.key for feature in report.features] == ["cluster-00"]
+    assert "the same for all" in report.notes["clusters"]
+    assert not report.scores
+
+
+def test_single_frames_and_few_frames_are_noted() -> None:
+    single = Setup(TRoVe, data_options={"frames": 1}).report()
+    assert "the sample itself" in single.notes["frames"]
+    few = Setup(TRoVe, data_options={"frames": 1, "samples": 8}).report()
+    assert "only 8 frames" in few.notes["cluster sweep"]
+    assert len(few.features) <= 7
+
+
+class OtherChoices(Clips):
+    """One clip has a choice of its own."""
+
+    def __getitem__(self, index: int) -> Sample:
+        sample = super().__getitem__(index)
+        return sample if index else sample.model_copy(update={"choices": (*DIRECTIONS, "up")})
+
+
+def test_an_open_label_set_is_refused() -> None:
+    with pytest.raises(UserError, match="clip-000"):
+        running(TRoVe, Leaning, OtherChoices)
+
+
+class ShuffledChoices(Clips):
+    """The choices in another order for every clip."""
+
+    def __getitem__(self, index: int) -> Sample:
+        order = np.random.default_rng(index).permutation(4)
+        choices = tuple(DIRECTIONS[place] for place in order)
+        return super().__getitem__(index).model_copy(update={"choices": choices})
+
+
+class ByChoice(Leaning):
+    """Answers in the order of the choices it is shown."""
+
+    fingerprint = "by-choice"
+
+    def answer(self, trial: Trial) -> Response:
+        plain = super().answer(trial)
+        order = [DIRECTIONS.index(choice) for choice in trial.sample.choices]
+        assert plain.logits is not None
+        return Response(logits=plain.logits[order], embedding=plain.embedding)
+
+
+def test_the_order_of_the_choices_does_not_matter() -> None:
+    plain, shuffled = (running(TRoVe, ByChoice, data) for data in (Clips, ShuffledChoices))
+    assert shuffled.scores == plain.scores
+
+
+def test_sweep_of_clusters() -> None:
+    assert sweep(4, 2, 6, None) == [8, 12, 16, 20, 24]
+    assert sweep(400, 2, 6, 400) == [800, 1200, 1600, 2000, 2400]
+    assert feasible([8, 12, 16], 10) == [8, 9]
+    assert feasible([8], 1) == [1]
+    assert describe(7, {8: 0.25}, 99) == (
+        "7, chosen among 8 by cosine silhouette (0.250) over 99 frames"
+    )
+
+
+@pytest.mark.parametrize("given", [{"k_min": 7}, {"min_frequency": 0.9, "max_frequency": 0.1}])
+def test_bounds_out_of_order_are_refused(given: dict[str, float]) -> None:
+    with pytest.raises(ValidationError, match="no greater than"):
+        TRoVe.Options(**given)

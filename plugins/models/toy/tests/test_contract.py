@@ -1,0 +1,20 @@
+"""The sdk's contract suite on the fake data set."""
+
+from cuescope_sdk.testing import ModelContract
+from cuescope_toy import Toy
+
+
+class TestContract(ModelContract):
+    plugin = Toy
+    other_options = {"temperature": 0.5}
+
+
+class TestSingleFrame(ModelContract):
+    plugin = Toy
+    options = {"frames": "middle"}
+    other_options = {"frames": "first"}
+
+
+class TestHalfPrecision(ModelContract):
+    plugin = Toy
+    dtype = "bfloat16"

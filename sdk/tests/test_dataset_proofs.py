@@ -1,0 +1,204 @@
+"""Every check of the data set contract catches a data set that is bad in just that way."""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from PIL import Image
+from pydantic import ConfigDict, Field
+
+from cuescope_sdk import Context, Frame, Sample
+from cuescope_sdk.testing import DatasetContract, FakeDataset, checks, run_check
+from cuescope_sdk.testing.fake_data import FakeDataOptions
+
+OTHER = {"seed": 1}
+
+
+def sampling(change: Callable[[Sample], Any]) -> type[FakeDataset]:
+    """A data set whose samples are changed."""
+
+    class Bad(FakeDataset):
+        def __getitem__(self, index: int) -> Sample:
+            return change(super().__getitem__(index))
+
+    return Bad
+
+
+def updating(**update: Any) -> type[FakeDataset]:
+    return sampling(lambda sample: sample.model_copy(update=update))
+
+
+def built(change: Callable[[FakeDataset], None]) -> type[FakeDataset]:
+    """A data set that is changed once it is built."""
+
+    class Bad(FakeDataset):
+        def __init__(self, options: FakeDataOptions, context: Context) -> None:
+            super().__init__(options, context)
+            change(self)
+
+    return Bad
+
+
+def attribute(name: str, make: Callable[[], Any]) -> type[FakeDataset]:
+    return built(lambda data: setattr(data, name, make()))
+
+
+def with_frames(change: Callable[[Frame], Frame]) -> type[FakeDataset]:
+    return sampling(
+        lambda s: s.model_copy(update={"frames": tuple(change(frame) for frame in s.frames)})
+    )
+
+
+class Loose(FakeDataOptions):
+    model_config = ConfigDict(extra="ignore")
+
+
+class Unexplained(FakeDataOptions):
+    depth: int = 3
+
+
+class Needy(FakeDataOptions):
+    weights: str = Field(description="where they are")
+
+
+def with_options(options: type[FakeDataOptions]) -> type[FakeDataset]:
+    return type("Bad", (FakeDataset,), {"Options": options})
+
+
+class Endless(FakeDataset):
+    """Starts again at the end."""
+
+    def __getitem__(self, index: int) -> Sample:
+        return super().__getitem__(index % len(self))
+
+
+class Empty(FakeDataset):
+    def __len__(self) -> int:
+        return 0
+
+
+class Wandering(FakeDataset):
+    """Draws as it reads."""
+
+    _calls = count()
+
+    def __getitem__(self, index: int) -> Sample:
+        sample = super().__getitem__(index)
+        return sample.model_copy(update={"question": f"Where is it? {next(self._calls) // 40}"})
+
+
+class Reborn(FakeDataset):
+    """Other noise each time it is built, under the same fingerprint."""
+
+    def __init__(self, options: FakeDataOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self._noise = np.random.default_rng().integers(0, 60, self._noise.shape, dtype=np.uint8)
+
+
+class OneSplit(FakeDataset):
+    """Shows the same samples whatever the split."""
+
+    def split(self, name: str) -> FakeDataset:
+        super().split(name)
+        return self
+
+
+class AnySplit(FakeDataset):
+    """Takes a misspelt split for the one it shows."""
+
+    def split(self, name: str) -> FakeDataset:
+        return super().split(name if name in ("train", "val", "test") else "val")
+
+
+def nested(sample: Sample) -> Sample:
+    number = int(sample.key[-3:])
+    return sample.model_copy(update={"key": f"val-{number - 1:03d}/b"}) if number == 1 else sample
+
+
+def _grey(image: Image.Image) -> Image.Image:
+    return image.convert("L")
+
+
+def renamed(frame: Frame) -> Frame:
+    """A key of a quarter of a digest: two hundred frames share sixteen keys."""
+    return Frame(frame.key[:1], frame.loader)
+
+
+def loaded_by_lambda(frame: Frame) -> Frame:
+    return Frame(frame.key, lambda: frame.load())
+
+
+# check -> (a data set that it catches, the other checks that cannot help but catch it too)
+PROOFS: dict[str, tuple[type, set[str]]] = {
+    "test_builds": (with_options(Needy), {"*"}),
+    "test_refuses_unknown_options": (with_options(Loose), set()),
+    "test_explains_its_options": (with_options(Unexplained), set()),
+    "test_leaves_global_randomness_alone": (built(lambda data: random.seed(0)), set()),
+    "test_declares_labels": (attribute("labels", lambda: ["top", "middle", "bottom"]), set()),
+    "test_states_facts_in_words": (attribute("facts", lambda: {"samples": 150}), set()),
+    "test_has_a_fingerprint": (
+        attribute("fingerprint", str),
+        {"test_has_another_fingerprint_for_other_content", "test_keeps_splits_apart"},
+    ),
+    "test_has_the_same_fingerprint_when_built_again": (
+        attribute("fingerprint", lambda: uuid4().hex), set(),
+    ),
+    "test_has_another_fingerprint_for_other_content": (
+        built(lambda data: setattr(data, "fingerprint", data.options.split)), set(),
+    ),
+    "test_has_samples": (Empty, {"*"}),
+    "test_ends_with_an_index_error": (Endless, set()),
+    "test_gives_samples": (sampling(lambda sample: sample.model_dump()), {"*"}),
+    "test_names_each_sample_once": (updating(key="sample"), {"test_keeps_splits_apart"}),
+    "test_keeps_slashes_for_changes": (sampling(nested), {"test_keeps_splits_apart"}),
+    "test_gives_the_same_sample_twice": (
+        Wandering, {"test_gives_the_same_samples_when_built_again"},
+    ),
+    "test_gives_the_same_samples_when_built_again": (Reborn, set()),
+    "test_labels_with_its_labels": (
+        updating(choices=("up", "down"), label="up"), set(),
+    ),
+    "test_offers_its_labels_as_choices": (updating(choices=()), set()),
+    "test_loads_rgb_frames": (with_frames(lambda frame: frame.derive("grey", _grey)), set()),
+    "test_has_equal_pixels_under_equal_keys": (with_frames(renamed), set()),
+    "test_can_be_sent_to_a_worker": (with_frames(loaded_by_lambda), set()),
+    "test_annotates_cues_by_frame": (updating(annotations={"cues": {"red corner": True}}), set()),
+    "test_keeps_splits_apart": (OneSplit, set()),
+    "test_refuses_unknown_splits": (AnySplit, set()),
+}  # fmt: skip
+ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
+
+
+class TestHealthy(DatasetContract):
+    plugin = FakeDataset
+    other_options = OTHER
+
+
+def contract_of(data: type) -> type[DatasetContract]:
+    facts = {"plugin": data, "other_options": OTHER}
+    return type("Contract", (DatasetContract,), facts)
+
+
+def failed(contract: type[DatasetContract]) -> list[str]:
+    run = partial(run_check, contract)
+    found = [run(check) for check in checks(contract) if check not in ELSEWHERE]
+    return sorted(result.check for result in found if result.status == "failed")
+
+
+def test_every_check_is_proved() -> None:
+    assert set(checks(DatasetContract)) == PROOFS.keys() | ELSEWHERE
+    assert len(PROOFS) >= 10
+
+
+@pytest.mark.parametrize("check", PROOFS)
+def test_check_catches_its_bad_data_set(check: str) -> None:
+    data, others = PROOFS[check]
+    if others == {"*"}:
+        assert run_check(contract_of(data), check).status == "failed"
+    else:
+        assert failed(contract_of(data)) == sorted({check, *others})

@@ -1,0 +1,194 @@
+"""Every check of the tool contract catches a tool that is bad in just that way."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from pydantic import ConfigDict, Field
+
+from cuescope_sdk import Context, Detection, Frame, Options, Plugin
+from cuescope_sdk.testing import (
+    FAKE_TOOLS,
+    FakeDetector,
+    FakeImageEditor,
+    FakeProposer,
+    FakeSegmenter,
+    FakeSentenceEncoder,
+    FakeTextGenerator,
+    ToolContract,
+    checks,
+    run_check,
+)
+
+
+def having(tool: type[Plugin], method: str, change: Callable[[Any], Any]) -> type[Plugin]:
+    """A tool whose results are changed."""
+
+    def changed(self: Any, *given: Any) -> Any:
+        return change(getattr(tool, method)(self, *given))
+
+    return type("Bad", (tool,), {method: changed})
+
+
+def detecting(change: Callable[[Detection], dict[str, Any]]) -> type[Plugin]:
+    """A detector whose detections are changed one by one."""
+    return having(
+        FakeDetector,
+        "detect",
+        lambda found: [tuple(d.model_copy(update=change(d)) for d in frame) for frame in found],
+    )
+
+
+class Loose(Options):
+    model_config = ConfigDict(extra="ignore")
+
+
+class Unexplained(Options):
+    depth: int = 3
+
+
+class Needy(Options):
+    weights: str = Field(description="where they are")
+
+
+def with_options(options: type[Options]) -> type[Plugin]:
+    return type("Bad", (FakeDetector,), {"Options": options})
+
+
+class Seeder(FakeDetector):
+    def __init__(self, options: Options, context: Context) -> None:
+        super().__init__(options, context)
+        random.seed(0)
+
+
+class Idle(Plugin):
+    """Has no role."""
+
+
+class Moody(FakeSentenceEncoder):
+    """Another answer each time."""
+
+    calls = 0
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        self.calls += 1
+        return super().encode([f"{text} {self.calls}" for text in texts])
+
+
+class Reborn(FakeSentenceEncoder):
+    """Other weights each time it is built."""
+
+    def __init__(self, options: Options, context: Context) -> None:
+        super().__init__(options, context)
+        self.salt = str(np.random.default_rng().integers(10**9))
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return super().encode([f"{text} {self.salt}" for text in texts])
+
+
+class Crowded(FakeSentenceEncoder):
+    """Looks at the whole batch."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return super().encode([f"{text} {len(texts)}" for text in texts])
+
+
+class Sorter(FakeTextGenerator):
+    """Sorted for speed, and never put back."""
+
+    def generate(self, prompts: Sequence[str]) -> list[str]:
+        return sorted(super().generate(prompts))
+
+
+class Nameless(FakeDetector):
+    """Finds everything it knows where nothing is asked for."""
+
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+        return super().detect(frames, names or ("red corner", "blue corner"))
+
+
+class SameKey(FakeImageEditor):
+    """Other pixels under the key of the original."""
+
+    def edit(self, frames: Sequence[Frame], instructions: Sequence[str]) -> list[Frame]:
+        edited = super().edit(frames, instructions)
+        return [Frame(old.key, new.loader) for old, new in zip(frames, edited, strict=True)]
+
+
+def smaller(image: Image.Image) -> Image.Image:
+    return image.resize((4, 4))
+
+
+# check -> (a tool that it catches, the other checks that cannot help but catch it too)
+PROOFS: dict[str, tuple[type, set[str]]] = {
+    "test_builds": (with_options(Needy), {"*"}),
+    "test_refuses_unknown_options": (with_options(Loose), set()),
+    "test_explains_its_options": (with_options(Unexplained), set()),
+    "test_leaves_global_randomness_alone": (Seeder, set()),
+    "test_fills_a_role": (Idle, set()),
+    "test_gives_a_result_for_each_input": (
+        having(FakeTextGenerator, "generate", lambda texts: texts or ["Nothing."]), set(),
+    ),
+    "test_gives_results_in_order": (Sorter, {"test_gives_the_same_in_any_batch"}),
+    "test_gives_the_same_twice": (Moody, {"*"}),
+    "test_gives_the_same_in_any_batch": (Crowded, set()),
+    "test_gives_the_same_when_built_again": (Reborn, set()),
+    "test_detects_what_was_asked_for": (detecting(lambda d: {"box": (0, 0, 9, 9)}), set()),
+    "test_finds_nothing_without_names": (Nameless, set()),
+    "test_segments_at_the_size_of_the_frame": (
+        having(FakeSegmenter, "segment", lambda masks: [m[:, :4] for m in masks]), set(),
+    ),
+    "test_generates_text": (
+        having(FakeTextGenerator, "generate", lambda texts: [" " for _ in texts]), set(),
+    ),
+    "test_encodes_unit_rows": (
+        having(FakeSentenceEncoder, "encode", lambda rows: rows * 2), set(),
+    ),
+    "test_tells_sentences_apart": (
+        having(FakeSentenceEncoder, "encode", lambda rows: np.eye(16)[np.zeros(len(rows), int)]),
+        set(),
+    ),
+    "test_edits_into_loadable_frames": (
+        having(
+            FakeImageEditor, "edit", lambda frames: [f.derive("small", smaller) for f in frames]
+        ),
+        set(),
+    ),
+    "test_edits_under_another_key": (SameKey, set()),
+    "test_proposes_names": (
+        having(FakeProposer, "propose", lambda names: [*names, names[0]]), set(),
+    ),
+}  # fmt: skip
+ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
+
+
+def failed(contract: type[ToolContract]) -> list[str]:
+    found = [run_check(contract, check) for check in checks(contract) if check not in ELSEWHERE]
+    return sorted(result.check for result in found if result.status == "failed")
+
+
+def contract_of(tool: type) -> type[ToolContract]:
+    return type("Contract", (ToolContract,), {"plugin": tool})
+
+
+def test_every_check_is_proved() -> None:
+    assert set(checks(ToolContract)) == PROOFS.keys() | ELSEWHERE
+
+
+@pytest.mark.parametrize("role", FAKE_TOOLS)
+def test_the_fake_tools_are_healthy(role: str) -> None:
+    contract = contract_of(FAKE_TOOLS[role])
+    assert contract().roles == [role]
+    assert failed(contract) == []
+
+
+@pytest.mark.parametrize("check", PROOFS)
+def test_check_catches_its_bad_tool(check: str) -> None:
+    tool, others = PROOFS[check]
+    if others == {"*"}:
+        assert run_check(contract_of(tool), check).status == "failed"
+    else:
+        assert failed(contract_of(tool)) == sorted({check, *others})

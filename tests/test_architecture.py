@@ -1,0 +1,185 @@
+"""What holds the house up: small core, light imports, arrows that point one way, whole dists."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))
+DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
+CORE_LIMIT = 2000
+HEAVY = {"torch", "torchvision", "transformers", "open_clip", "faiss", "av"}
+
+
+def name_of(dist: Path) -> str:
+    return str(dist.relative_to(ROOT))
+
+
+each_dist = pytest.mark.parametrize("dist", DISTS, ids=name_of)
+each_plugin = pytest.mark.parametrize("dist", PLUGINS, ids=name_of)
+
+
+def project(dist: Path) -> dict[str, Any]:
+    metadata: dict[str, Any] = tomllib.loads((dist / "pyproject.toml").read_text())
+    return metadata
+
+
+def modules(dist: Path) -> list[Path]:
+    """Python files of a dist, those of its scaffold's templates left out."""
+    files = sorted((dist / "src").rglob("*.py"))
+    return [file for file in files if "templates" not in file.parts]
+
+
+def imports(file: Path) -> Iterator[str]:
+    """The absolute names that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(file.read_text(), str(file))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+def top_level(dist: Path) -> set[str]:
+    return {name.partition(".")[0] for file in modules(dist) for name in imports(file)}
+
+
+def module_of(dist: Path) -> str:
+    (package,) = [folder.name for folder in (dist / "src").iterdir() if folder.is_dir()]
+    return package
+
+
+# ------------------------------------------------------------------------------------- core
+
+
+def test_core_is_under_two_thousand_lines() -> None:
+    lines = {file: len(file.read_text().splitlines()) for file in modules(ROOT / "core")}
+    assert sum(lines.values()) < CORE_LIMIT
+
+
+def test_core_names_nothing_heavy() -> None:
+    assert not top_level(ROOT / "core") & HEAVY
+
+
+def test_core_imports_nothing_heavy() -> None:
+    package = ROOT / "core" / "src"
+    names = [
+        ".".join(file.relative_to(package).with_suffix("").parts).removesuffix(".__init__")
+        for file in modules(ROOT / "core")
+    ]
+    program = f"import sys, importlib\nfor name in {names}: importlib.import_module(name)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program + "print(*sys.modules)"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "cuescope" in loaded
+    assert not loaded & (HEAVY | {"cuescope_sdk"})
+
+
+# ----------------------------------------------------------------------------------- arrows
+
+
+def test_core_imports_neither_sdk_nor_plugins() -> None:
+    assert not {name for name in top_level(ROOT / "core") if name.startswith("cuescope_")}
+
+
+def test_sdk_imports_no_plugin() -> None:
+    ours = {name for name in top_level(ROOT / "sdk") if name.startswith("cuescope")}
+    assert ours <= {"cuescope", "cuescope_sdk"}
+
+
+@each_plugin
+def test_a_plugin_imports_only_the_sdk(dist: Path) -> None:
+    ours = {name for name in top_level(dist) if name.startswith("cuescope")}
+    assert ours <= {module_of(dist), "cuescope_sdk"}
+
+
+@each_plugin
+def test_a_plugin_needs_only_the_sdk(dist: Path) -> None:
+    needed = project(dist)["project"]["dependencies"]
+    ours = [need for need in needed if need.startswith("cuescope")]
+    assert len(ours) == 1
+    assert re.fullmatch(r"cuescope-sdk(\[[\w,-]+\])?[<>=~!].*", ours[0])
+
+
+@each_plugin
+def test_entry_points_are_light(dist: Path) -> None:
+    """An entry point's module, with all that it pulls in, imports nothing that costs seconds."""
+    for group, named in project(dist)["project"].get("entry-points", {}).items():
+        assert group.startswith("cuescope.")
+        for target in named.values():
+            module = target.partition(":")[0]
+            program = f"import sys, {module}; print(*sys.modules)"
+            done = subprocess.run(
+                [sys.executable, "-c", program], capture_output=True, text=True, check=True
+            )
+            loaded = {name.partition(".")[0] for name in done.stdout.split()}
+            assert not loaded & HEAVY, target
+
+
+# ------------------------------------------------------------------------------------ dists
+
+
+@each_dist
+def test_a_dist_is_whole(dist: Path) -> None:
+    assert len((dist / "README.md").read_text().splitlines()) >= 5
+    assert "Apache License" in (dist / "LICENSE").read_text()
+    assert list((dist / "tests").rglob("test_*.py"))
+    metadata = project(dist)
+    assert metadata["build-system"]["build-backend"] == "hatchling.build"
+    assert metadata["project"]["license"] == "Apache-2.0"
+    assert metadata["project"]["license-files"] == ["LICENSE"]
+    assert metadata["project"]["readme"] == "README.md"
+    assert module_of(dist) == metadata["project"]["name"].replace("-", "_")
+
+
+@each_dist
+def test_a_dists_own_tests_reach_no_further_than_its_dependencies(dist: Path) -> None:
+    ours = {
+        name.partition(".")[0]
+        for file in (dist / "tests").rglob("*.py")
+        for name in imports(file)
+        if name.startswith("cuescope")
+    }
+    allowed = {"core": {"cuescope", "cuescope_fakes"}, "sdk": {"cuescope", "cuescope_sdk"}}
+    assert ours <= allowed.get(dist.name, {module_of(dist), "cuescope_sdk"})
+
+
+# ---------------------------------------------------------------------------- tracked files
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[Path]:
+    if not (ROOT / ".git").exists():
+        pytest.skip("needs a git checkout")
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_lock_file_is_tracked(tracked: list[Path]) -> None:
+    assert not [file for file in tracked if file.name in ("uv.lock", "poetry.lock")]
+    assert "uv.lock" in (ROOT / ".gitignore").read_text().split()
+
+
+def test_no_file_names_a_machine(tracked: list[Path]) -> None:
+    """Home and work folders, private addresses, registry mirrors."""
+    places = "|".join(("home", "Users", "root", "work", "mnt", "scratch"))
+    machine = re.compile(
+        rf"(?<![\w.~}}-])/({places})/[\w.-]+|\b(10|192\.168)(\.\d{{1,3}}){{2,3}}\b(?!\.?\d)"
+        r"|https?://[\w.-]+\.(internal|corp|local|lan)\b"
+    )
+    found = []
+    for file in tracked:
+        if file == Path(__file__) or b"\0" in (content := file.read_bytes()):
+            continue
+        found += [f"{name_of(file)}: {hit[0]}" for hit in machine.finditer(content.decode())]
+    assert not found
