@@ -25,9 +25,9 @@ from cuescope_sdk import generator
 
 SIDE = 224
 FRAMES = 4
-CLIPS = 20
+CLIPS = 16
 AWAY_EVERY = 4
-STAMP_SCALE = (0.14, 0.20)  # mean of width and height, as a share of the frame's side
+STAMP_SCALE = (0.10, 0.14)  # mean of width and height, as a share of the frame's side
 WINDOW = 0.8  # side of the panning window, as a share of the background's shorter side
 Box = tuple[int, int, int, int]
 
@@ -41,15 +41,28 @@ class Subject:
     away: str
 
 
-PLACES: dict[str, tuple[str, ...]] = {
+PLACES = {
     "water": ("BytheWater", "DarkestHour", "summer_1am", "ColdRipple"),
-    "meadow": ("GreenMeadow", "RainDrops"),
+    "meadow": ("GreenMeadow",),
     "road": ("Storm",),
-    "forest": ("Path",),
     "fallen leaves": ("FallenLeaf",),
     "sky": ("Kite",),
 }
-SUBJECTS: dict[str, Subject] = {}
+SUBJECTS = {
+    "airplane": Subject(("airplane/747",), home="sky", away="water"),
+    "apple": Subject(
+        ("fruit/apple_red", "fruit/apple_green", "fruit/apple_fuji"),
+        home="fallen leaves",
+        away="road",
+    ),
+    "bird": Subject(
+        ("bird/crow", "bird/duck", "bird/pigeon", "bird/owl", "bird/hen", "bird/magpie"),
+        home="meadow",
+        away="water",
+    ),
+    "boat": Subject(("ship/walnutBoat", "ship/chineseJunk"), home="water", away="meadow"),
+    "car": Subject(("car/beetle", "car/sedan", "car/sportscar2"), home="road", away="sky"),
+}
 
 
 @dataclass(frozen=True)
@@ -72,8 +85,10 @@ def clips(folder: Path, seed: int) -> Iterator[Clip]:
     for label, subject in SUBJECTS.items():
         for index in range(CLIPS):
             rng = generator(seed, "real-clips", label, str(index))
-            place = subject.away if index % AWAY_EVERY == AWAY_EVERY - 1 else subject.home
-            stamp = subject.stamps[index % len(subject.stamps)]
+            away = index % AWAY_EVERY == AWAY_EVERY - 1
+            place = subject.away if away else subject.home
+            turn = index // AWAY_EVERY if away else index - index // AWAY_EVERY
+            stamp = subject.stamps[turn % len(subject.stamps)]
             photo = PLACES[place][int(rng.integers(len(PLACES[place])))]
             frames = draw(
                 Image.open(folder / "backgrounds" / f"{photo}.jpg").convert("RGB"),

@@ -16,6 +16,11 @@ PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml")
 DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
 CORE_LIMIT = 2000
 HEAVY = {"torch", "torchvision", "transformers", "open_clip", "faiss", "av"}
+MACHINE = re.compile(
+    r"(?<![\w.~}-])/(home|Users|root|work|mnt|scratch)/[\w.-]+"
+    r"|\b(10(\.\d{1,3}){3}|192\.168(\.\d{1,3}){2})\b"
+    r"|https?://[\w.-]+\.(internal|corp|local|lan)\b"
+)
 
 
 def name_of(dist: Path) -> str:
@@ -172,14 +177,21 @@ def test_no_lock_file_is_tracked(tracked: list[Path]) -> None:
 
 def test_no_file_names_a_machine(tracked: list[Path]) -> None:
     """Home and work folders, private addresses, registry mirrors."""
-    places = "|".join(("home", "Users", "root", "work", "mnt", "scratch"))
-    machine = re.compile(
-        rf"(?<![\w.~}}-])/({places})/[\w.-]+|\b(10|192\.168)(\.\d{{1,3}}){{2,3}}\b(?!\.?\d)"
-        r"|https?://[\w.-]+\.(internal|corp|local|lan)\b"
-    )
     found = []
     for file in tracked:
         if file == Path(__file__) or b"\0" in (content := file.read_bytes()):
             continue
-        found += [f"{name_of(file)}: {hit[0]}" for hit in machine.finditer(content.decode())]
+        found += [f"{name_of(file)}: {hit[0]}" for hit in MACHINE.finditer(content.decode())]
     assert not found
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("see /home/alice/data", True), ("'/root/.cache'", True), ("at 10.1.20.3:80", True),
+        ("host 192.168.0.7", True), ("http://pypi.corp/simple", True), ("pillow>=10.4.1", False),
+        ("./home/x", False), ("https://example.org/home/x", False), ("~/work/x", False),
+    ],
+)  # fmt: skip
+def test_names_of_machines_are_recognised(text: str, named: bool) -> None:
+    assert bool(MACHINE.search(text)) == named

@@ -131,12 +131,14 @@ def test_the_slug_names_the_plugins_and_follows_the_answer() -> None:
 
 def test_the_command_of_a_request_asks_for_the_same() -> None:
     request = Request(
-        method="red", model="colour:my weights", data="clips", method_options={"top_k": 2},
+        method="red", model="colour:my weights", data="clips",
+        method_options={"top_k": 2, "sizes": [2, 3], "ratio": None, "table": {"a": True}},
         data_options={"size": 30}, tools={"detector": "finder"}, verify_with=("counting",),
         seed=3, limit=5, batch_size=8,
     )  # fmt: skip
     assert request.command == (
         "cuescope audit red --model 'colour:my weights' --data clips -D size=30 -O top_k=2 "
+        "-O 'sizes=[2, 3]' -O ratio=none -O 'table={\"a\": true}' "
         "--tool detector=finder --verify-with counting --seed 3 --limit 5 --batch-size 8"
     )
 
@@ -177,6 +179,12 @@ def test_a_faulty_matrix_is_told_in_one_line(tmp_path: Path, text: str, said: st
     assert said in str(caught.value)
     assert "runs.yaml" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_picture_is_no_matrix(tmp_path: Path) -> None:
+    (tmp_path / "runs.yaml").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
+    with pytest.raises(UserError, match="is no YAML"):
+        read_matrix(tmp_path / "runs.yaml")
 
 
 def test_a_missing_matrix_is_told(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What is asked for: one audit, or a matrix of them in a YAML file."""
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -59,12 +60,20 @@ class Request(Settings):
             "--tool": self.tools,
         }
         for flag, options in given.items():
-            words += [word for key, value in options.items() for word in (flag, f"{key}={value}")]
+            for key, value in options.items():
+                words += [flag, f"{key}={written(value)}"]
         words += [word for name in self.verify_with for word in ("--verify-with", name)]
         for name in ("executor", "seed", "limit", "device", "dtype", "batch_size"):
             if (value := getattr(self, name)) != Settings.model_fields[name].default:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         return shlex.join(words)
+
+
+def written(value: Any) -> str:
+    """An option's value as the command line takes it."""
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 class Use(Value):
@@ -100,7 +109,7 @@ class Matrix(Settings):
 def read_matrix(path: Path) -> Matrix:
     """From YAML; raises UserError with the place of what does not fit."""
     try:
-        content = yaml.safe_load(path.read_text())
+        content = yaml.safe_load(path.read_bytes())
     except OSError as error:
         raise UserError(f"cannot read {path}", got=error.strerror or str(error)) from error
     except yaml.YAMLError as error:

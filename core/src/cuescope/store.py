@@ -141,7 +141,7 @@ class ResponseCache:
         aside = self.path.with_name(f"{self.path.name}.corrupt-{time.time_ns()}")
         for suffix in ("", "-wal", "-shm"):
             part = self.path.with_name(self.path.name + suffix)
-            if part.exists():
+            with suppress(FileNotFoundError):
                 part.replace(aside.with_name(aside.name + suffix))
         warnings.warn(
             f"the response cache was corrupt ({error}); set aside as {aside}, starting a new one",

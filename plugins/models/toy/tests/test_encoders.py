@@ -1,13 +1,13 @@
 """Frozen features: what they keep, and what they do not depend on."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope_sdk import Capabilities, Context, Frame, Response, Trial, UserError
+from cuescope_sdk import Capabilities, Context, Frame, Options, Response, Trial, UserError
 from cuescope_sdk.testing import PluginShelf
 from cuescope_toy import ToyOptions, frame_features
 from cuescope_toy.encoders import (
@@ -66,17 +66,24 @@ def test_texts_are_unit_and_depend_on_their_words() -> None:
     np.testing.assert_array_equal(one, text_embedding("moving north", 64))
 
 
+class AnyArgument(Options):
+    """Takes one, and does nothing with it."""
+
+    argument: ClassVar[str | None] = "name"
+    name: str = ""
+
+
 class Brightness:
     """Embeds a frame by its mean colour; keeps what it was asked."""
 
-    capabilities = Capabilities(outputs=frozenset({"embedding"}))
+    Options: ClassVar[type[Options]] = AnyArgument
+    capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"embedding"}))
     fingerprint = "brightness"
+    facts: Mapping[str, str] = {}
 
     def __init__(self, options: Any = None, context: Any = None) -> None:
+        self.options = options
         self.asked: list[int] = []
-
-    class Options(ToyOptions):
-        """None of its own."""
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         assert all(len(t.sample.frames) == 1 and t.outputs == {"embedding"} for t in trials)
@@ -95,23 +102,23 @@ class Reader(Brightness):
 class Mute(Brightness):
     """Gives no embeddings."""
 
-    capabilities = Capabilities(outputs=frozenset({"text"}))
+    capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"text"}))
 
 
 def test_another_model_is_asked_frame_by_frame_in_batches() -> None:
     model = Brightness()
     frames = [_frame(background=value) for value in range(0, 250, 50)]
-    features = ModelEncoder(model, "brightness", 8, batch_size=2).encode(frames)
+    features = ModelEncoder(model, 8, batch_size=2).encode(frames)
     assert model.asked == [2, 2, 1]
     expected = [np.asarray(frame.load()).mean((0, 1)) for frame in frames]
     np.testing.assert_allclose(features, expected, atol=1e-4)
 
 
 def test_texts_of_another_model_are_its_own_where_it_has_any() -> None:
-    own = ModelEncoder(Reader(), "reader", 8, batch_size=2).embed_texts(["a", "bb"])
+    own = ModelEncoder(Reader(), 8, batch_size=2).embed_texts(["a", "bb"])
     np.testing.assert_array_equal(own, np.eye(3)[[1, 2]])
     assert own.dtype == np.float32
-    built_in = ModelEncoder(Brightness(), "brightness", 8, batch_size=2).embed_texts(["a"])
+    built_in = ModelEncoder(Brightness(), 8, batch_size=2).embed_texts(["a"])
     np.testing.assert_array_equal(built_in, [text_embedding("a", 8)])
 
 
@@ -119,9 +126,12 @@ def test_the_encoder_is_found_by_its_spec() -> None:
     shelf = PluginShelf({("model", "brightness"): Brightness, ("model", "mute"): Mute})
     context = Context(shelf)
     assert isinstance(chosen_encoder(ToyOptions(), context), GridEncoder)
-    found = chosen_encoder(ToyOptions(encoder="brightness:x"), context)
-    assert isinstance(found, ModelEncoder)
-    assert found.name == "brightness:x"
+    by_option: dict[str, Any] = {"encoder": "brightness", "encoder_options": {"name": "x"}}
+    for options in ({"encoder": "brightness:x"}, by_option):
+        found = chosen_encoder(ToyOptions(**options), context)
+        assert isinstance(found, ModelEncoder)
+        assert isinstance(found.model, Brightness)
+        assert found.model.options.name == "x"
     with pytest.raises(UserError, match=r"'mute' gives no embeddings: .*got text"):
         chosen_encoder(ToyOptions(encoder="mute"), context)
     with pytest.raises(UserError, match="Did you mean 'brightness'"):

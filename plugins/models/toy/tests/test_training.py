@@ -1,24 +1,26 @@
 """What is trained on, what is cached, and what is refused in words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, Sample, Trial, UserError
+from cuescope_sdk import Context, Options, Sample, Trial, UserError
 from cuescope_sdk.testing import PluginShelf
-from cuescope_toy import Toy, ToyOptions, training
+from cuescope_toy import Toy, ToyOptions, fitting, training
 from cuescope_toy.sequences import positions, read_sequences
 
 
 class Fixed:
-    """Given samples as a data set; both of its splits are itself."""
+    """Given samples as a data set."""
 
+    Options: ClassVar[type[Options]] = Options
     labels: tuple[str, ...] = ("going left", "going right")
     fingerprint = "fixed"
+    facts: Mapping[str, str] = {}
 
     def __init__(self, *samples: Sample) -> None:
         self.samples = samples
@@ -31,7 +33,7 @@ class Fixed:
 
 
 class WithSplits(Fixed):
-    """The same with splits."""
+    """The same; each of its splits is itself."""
 
     def split(self, name: str) -> "WithSplits":
         return self
@@ -66,7 +68,7 @@ def test_equal_trainings_are_cached(
         fitted.append(arguments)
         return original(*arguments)
 
-    original = training.fit
+    original = fitting.fit
     monkeypatch.setattr(training, "fit", counting)
     small = {"epochs": 2, "folder": tmp_path}
     first = toy(dots(samples=20), **small)

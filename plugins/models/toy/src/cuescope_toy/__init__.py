@@ -27,6 +27,9 @@ class ToyOptions(Options):
         default="builtin",
         description="frozen image encoder: builtin, or the SPEC of any model with embeddings",
     )
+    encoder_options: dict[str, Any] = Field(
+        default={}, description="options of `encoder`, as {checkpoint: FILE}"
+    )
     frames: Literal["all", "first", "middle"] = Field(
         default="all", description="frames that are looked at; one makes it a non-temporal model"
     )

@@ -33,7 +33,6 @@ class Encoder(Protocol):
     """Frozen: equal fingerprints give equal features and texts."""
 
     fingerprint: str
-    name: str
 
     def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
         """Features of frames."""
@@ -48,7 +47,7 @@ def chosen_encoder(options: "ToyOptions", context: Context) -> Encoder:
     """The encoder that the options name; raises UserError for a model without embeddings."""
     if options.encoder == "builtin":
         return GridEncoder(options.dim)
-    model = context.build("model", options.encoder)
+    model = context.build("model", options.encoder, options.encoder_options)
     if not model.capabilities.outputs >= EMBEDDING:
         raise UserError(
             f"toy: encoder '{options.encoder}' gives no embeddings",
@@ -56,7 +55,7 @@ def chosen_encoder(options: "ToyOptions", context: Context) -> Encoder:
             got=", ".join(sorted(model.capabilities.outputs)),
             remedy="Use -M encoder=builtin or another model (`cuescope plugins list`).",
         )
-    return ModelEncoder(model, options.encoder, options.dim, context.batch_size)
+    return ModelEncoder(model, options.dim, context.batch_size)
 
 
 # -------------------------------------------------------------------------------------- built in
@@ -98,8 +97,6 @@ def text_embedding(text: str, dim: int) -> Float[np.ndarray, " dim"]:
 class GridEncoder:
     """Random features of the colour grid: small, frozen, and it keeps where things are."""
 
-    name = "builtin"
-
     def __init__(self, dim: int) -> None:
         self.dim = dim
         self.fingerprint = digest("grid", GRID_VERSION, CELLS, FEATURES, dim)
@@ -119,8 +116,8 @@ class GridEncoder:
 class ModelEncoder:
     """The embeddings of another model; its text tower too where it has one."""
 
-    def __init__(self, model: Model, name: str, dim: int, batch_size: int) -> None:
-        self.model, self.name, self.dim, self.batch_size = model, name, dim, batch_size
+    def __init__(self, model: Model, dim: int, batch_size: int) -> None:
+        self.model, self.dim, self.batch_size = model, dim, batch_size
         self.fingerprint = digest("model", model.fingerprint, dim)
 
     def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:

@@ -34,9 +34,11 @@ def trained(options: "ToyOptions", context: Context, features: FrameFeatures) ->
     train, val = training_splits(options, context)
     seed = context.seed if options.seed is None else options.seed
     encoder = features.encoder
+    # what these four name enters by its content
+    own = options.model_dump(exclude={"data", "data_options", "encoder", "encoder_options"})
     key = digest(
-        TRAINING_VERSION, options.model_dump(exclude={"data", "data_options", "encoder", "seed"}),
-        seed, encoder.fingerprint, train.fingerprint, val.fingerprint, tuple(train.labels),
+        TRAINING_VERSION, {**own, "seed": seed}, encoder.fingerprint,
+        train.fingerprint, val.fingerprint, tuple(train.labels),
     )  # fmt: skip
     path = context.cache / "toy" / f"{key}.safetensors"
     if (found := load_checkpoint(path)) is None:

@@ -1,0 +1,26 @@
+"""`cuescope new KIND NAME`: a plugin package that works, to be changed into one's own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+new = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@new.command()
+def run(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="method, model, dataset or tool.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],
+    folder: Annotated[
+        Path, typer.Option("--dir", metavar="DIR", help="Where the package's folder is made.")
+    ] = Path(),
+) -> None:
+    """Write a plugin package whose tests pass as they are."""
+    from cuescope_sdk.scaffold.package import write
+
+    made = write(kind, name, folder)
+    typer.echo(f"Wrote {made}. Next:")
+    typer.echo(f"  pip install -e '{made}[testing]'")
+    typer.echo(f"  pytest {made}")
+    typer.echo(f"  cuescope plugins info {name}")

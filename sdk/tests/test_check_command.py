@@ -1,0 +1,91 @@
+"""`cuescope plugins check`: a table, exit codes, and the errors of a person."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from cuescope.cli import main
+
+PLUGIN = '''
+from cuescope_sdk.testing import FakeDataset, FakeModel
+class Good(FakeDataset):
+    """A data set."""
+class Bad(FakeModel):
+    def respond(self, trials):
+        return super().respond(trials)[::-1]
+'''
+POINTS = """
+[cuescope.datasets]
+shelved = shelved_plugins:Good
+both = shelved_plugins:Good
+[cuescope.models]
+bad = shelved_plugins:Bad
+both = shelved_plugins:Bad
+"""
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two plugins on the path, as pip would lay them."""
+    from cuescope_sdk.testing.shelf import installed_entries
+
+    (tmp_path / "shelved_plugins.py").write_text(PLUGIN)
+    info = tmp_path / "cuescope_shelved-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: cuescope-shelved\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(POINTS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delitem(sys.modules, "shelved_plugins", raising=False)
+    installed_entries.cache_clear()
+
+
+def cuescope(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["plugins", "check", *words])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def test_a_good_plugin_is_ok(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cuescope("shelved", "-O", "seed=4") == 0
+    printed = capsys.readouterr().out
+    assert "ok      loads rgb frames" in printed
+    assert "needs `other_options`" in printed
+    assert printed.splitlines()[-1] == "24 ok, 1 skipped"
+
+
+def test_a_bad_plugin_fails_with_reason_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cuescope("bad", "--only", "alike_in_any_batch") == 1
+    printed = capsys.readouterr().out
+    assert "failed  answers alike in any batch" in printed
+    assert "expected answers within 1e-05 of those given one by one" in printed
+    assert "Normalise and pad each trial by itself" in printed
+
+
+def test_a_model_is_shown_the_data_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("bad", "--data", "shelved", "-D", "frames=1", "--only", "lightly")
+    assert cuescope(*words) == 0
+    assert "ok      imports lightly" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("shelve",), "Did you mean 'shelved'?"),
+        (("shelved", "-O", "sed=1"), "Did you mean 'seed'?"),
+        (("shelved:x",), "takes no ARG"),
+        (("both",), "--kind"),
+        (("both", "--kind", "modle"), "Did you mean 'model'?"),
+        (("shelved", "--data", "shelved"), "expected a model or tool"),
+        (("bad", "--data", "shelved", "-D", "split=x"), "expected train, val, test"),
+    ],
+)  # fmt: skip
+def test_a_persons_mistake_is_one_line(
+    words: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cuescope(*words) == 2
+    told = capsys.readouterr().err
+    assert line in told
+    assert told.count("\n") == 1

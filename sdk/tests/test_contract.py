@@ -1,0 +1,173 @@
+"""How contracts run: light imports, global randomness, results, and the fakes they stand on."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import Context, HideTokens, Options, Trial
+from cuescope_sdk.testing import (
+    CONTRACTS,
+    CUE,
+    FAKE_TOOLS,
+    Contract,
+    FakeDataset,
+    FakeMethod,
+    FakeModel,
+    PluginShelf,
+    Setup,
+    expect,
+    points_at,
+    results,
+    run_check,
+    running,
+)
+from cuescope_sdk.testing.fake_data import DECOY_BOX, FakeDataOptions
+from cuescope_sdk.testing.fake_model import FakeModelOptions
+from cuescope_sdk.testing.randomness import touched
+
+HEAVY_PLUGIN = "import torch\nfrom cuescope_sdk import Plugin\nclass Heavy(Plugin):\n    pass\n"
+
+
+@pytest.mark.parametrize("kind", CONTRACTS)
+def test_a_heavy_import_is_caught_and_a_light_one_is_not(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "torch.py").write_text("")  # a stand-in: the check asks for the name only
+    (tmp_path / f"heavy_{kind}.py").write_text(HEAVY_PLUGIN)
+    (tmp_path / f"light_{kind}.py").write_text(HEAVY_PLUGIN.replace("import torch\n", ""))
+    monkeypatch.syspath_prepend(tmp_path)
+    for weight, status in (("heavy", "failed"), ("light", "ok")):
+        plugin = __import__(f"{weight}_{kind}").Heavy
+        contract = type("Of", (CONTRACTS[kind],), {"plugin": plugin})
+        result = run_check(contract, "test_imports_lightly")
+        assert result.status == status
+        assert ("torch" in result.reason) == (weight == "heavy")
+
+
+def test_global_randomness_is_watched_and_put_back() -> None:
+    before = random.getstate(), np.random.get_state()[1].tolist()
+    assert touched(lambda: None) == []
+    assert touched(lambda: random.seed(0)) == ["random"]
+    assert touched(lambda: np.random.seed(0))[:1] == ["numpy"]
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before
+
+
+def test_results_tell_ok_skipped_violated_and_crashed() -> None:
+    class Checks(Contract):
+        def test_skips(self) -> None:
+            from cuescope_sdk.testing import NotApplicable
+
+            raise NotApplicable("needs a camel")
+
+        def test_violates(self) -> None:
+            expect(False, "two humps", got=1, remedy="Choose another camel")
+
+        def test_crashes(self) -> None:
+            raise KeyError("hump")
+
+        def test_passes(self) -> None:
+            expect(True, "two humps", got=2, remedy="none")
+
+    found = {r.check: (r.status, r.reason) for r in results(Checks, only="es")}
+    found |= {r.check: (r.status, r.reason) for r in results(Checks, only="skips")}
+    assert found["test_skips"] == ("skipped", "needs a camel")
+    assert found["test_violates"] == ("failed", "expected two humps, got 1. Choose another camel")
+    assert found["test_crashes"] == ("failed", "KeyError: 'hump'")
+    assert found["test_passes"] == ("ok", "")
+
+
+def test_a_shelf_finds_given_classes_before_installed_ones() -> None:
+    shelf = PluginShelf({("model", "fake"): FakeModel, ("method", "mine"): FakeMethod})
+    assert shelf.load(shelf.find("model", "fake")) is FakeModel
+    assert [entry.name for entry in shelf.entries] == ["fake", "mine"]
+    assert [e.name for e in PluginShelf({}, installed=True).of_kind("command")] >= ["new"]
+
+
+# --------------------------------------------------------------------------------------- the fakes
+
+
+def data(**options: int) -> FakeDataset:
+    return FakeDataset(FakeDataOptions(**options), Context())
+
+
+def test_the_cue_is_planted_at_the_promised_rates() -> None:
+    samples = list(data())
+    share = {
+        label: np.mean([s.annotations["cues"][CUE][0] for s in samples if s.label == label])
+        for label in ("top", "middle", "bottom")
+    }
+    assert share == pytest.approx({"top": 0.76, "middle": 0.3, "bottom": 0.3}, abs=0.011)
+    for sample in samples:
+        red = tuple(frame.load().getpixel((1, 1)) == (230, 0, 0) for frame in sample.frames)
+        assert red == sample.annotations["cues"][CUE]
+        assert not red[-1]
+
+
+def test_the_model_errs_on_the_cue_as_far_as_it_leans_on_it() -> None:
+    samples = list(data(samples=300))
+
+    def accuracy(cue: bool, lean: float) -> float:
+        model = FakeModel(FakeModelOptions(lean=lean), Context())
+        shown = [s for s in samples if s.annotations["cues"][CUE][0] == cue and s.label != "top"]
+        answers = [model.answer(Trial(sample=sample)).prediction for sample in shown]
+        pairs = zip(shown, answers, strict=True)
+        return float(np.mean([sample.choices[answer] == sample.label for sample, answer in pairs]))
+
+    assert accuracy(cue=True, lean=1) < 0.2
+    assert accuracy(cue=False, lean=1) > 0.85
+    assert abs(accuracy(cue=True, lean=0) - accuracy(cue=False, lean=0)) < 0.1
+
+
+def test_hidden_tokens_are_as_grey_pixels_to_the_model() -> None:
+    sample = data()[0]
+    model = FakeModel(FakeModelOptions(), Context())
+    mask = np.zeros((3, 8, 8), dtype=bool)
+    mask[:, :3, :3] = True
+    hidden = model.see(Trial(sample=sample, edit=HideTokens.under(mask)))
+    seen = model.see(Trial(sample=sample))
+    assert hidden[3] == pytest.approx(0)  # the red corner
+    assert seen[3] > 0.4
+    assert np.delete(hidden, 3) == pytest.approx(np.delete(seen, 3))
+
+
+def test_points_at_tells_the_corners_apart() -> None:
+    report = running(FakeMethod)
+    samples = {sample.key: sample for sample in data()}
+    on_cue = {feature.key: points_at(feature, samples) for feature in report.features}
+    on_decoy = {feature.key: points_at(feature, samples, decoy=True) for feature in report.features}
+    assert on_cue == {"top left": 1, "top right": 0, "bottom left": 0, "bottom right": 0}
+    assert on_decoy == {"top left": 0, "top right": 0, "bottom left": 1, "bottom right": 0}
+
+
+def test_the_detector_finds_the_annotated_cue_and_no_other() -> None:
+    detector = FAKE_TOOLS["detector"](Options(), Context())
+    for sample in list(data())[:30]:
+        found = detector.detect(sample.frames, (CUE, "tree"))  # type: ignore[attr-defined]
+        assert tuple(bool(there) for there in found) == sample.annotations["cues"][CUE]
+    blue = detector.detect(data()[1].frames, ("blue corner",))[0]  # type: ignore[attr-defined]
+    assert all(detection.box == DECOY_BOX for detection in blue)
+
+
+def test_a_setup_runs_with_tools_options_and_settings() -> None:
+    setup = Setup(FakeMethod, options={"min_gain": 1.0}, tools={"detector": FAKE_TOOLS["detector"]})
+    report = setup.report(limit=30, seed=3)
+    assert report.findings == ()
+    assert (report.provenance.samples, report.provenance.seed) == (30, 3)
+    assert report.provenance.method.options["min_gain"] == 1
+    assert set(report.provenance.tools) == {"detector"}
+    assert setup.plan(limit=30).model_calls == 150
+
+
+def test_the_contracts_need_no_pytest() -> None:
+    """`cuescope plugins check` runs where pytest is not installed."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; sys.modules['pytest'] = None; import cuescope_sdk.testing as t;"
+        "print(len(list(t.CONTRACTS)), issubclass(t.FakeModel, object), 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["4", "True", "False"]
