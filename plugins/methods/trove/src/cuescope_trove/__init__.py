@@ -1,4 +1,4 @@
-"""TRoVe (Varma et al., ICML 2025): static cues that make a temporal model err."""
+"""TRoVe (Varma et al., 2025): static cues that make a temporal model err."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, Self
