@@ -1,7 +1,10 @@
 """How contracts run: light imports, global randomness, results, and the fakes they stand on."""
 
 import random
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -27,23 +30,26 @@ from cuescope_sdk.testing.fake_data import DECOY_BOX, FakeDataOptions
 from cuescope_sdk.testing.fake_model import FakeModelOptions
 from cuescope_sdk.testing.randomness import touched
 
-HEAVY_PLUGIN = "import torch\nfrom cuescope_sdk import Plugin\nclass Heavy(Plugin):\n    pass\n"
+HEAVY_PLUGIN = (
+    "import tensorflow\nfrom cuescope_sdk import Plugin\nclass Heavy(Plugin):\n    pass\n"
+)
 
 
 @pytest.mark.parametrize("kind", CONTRACTS)
 def test_a_heavy_import_is_caught_and_a_light_one_is_not(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "torch.py").write_text("")  # a stand-in: the check asks for the name only
+    (tmp_path / "tensorflow.py").write_text("")  # a stand-in: the check asks for the name only
     (tmp_path / f"heavy_{kind}.py").write_text(HEAVY_PLUGIN)
-    (tmp_path / f"light_{kind}.py").write_text(HEAVY_PLUGIN.replace("import torch\n", ""))
+    (tmp_path / f"light_{kind}.py").write_text(HEAVY_PLUGIN.replace("import tensorflow\n", ""))
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "tensorflow", ModuleType("tensorflow"))
     for weight, status in (("heavy", "failed"), ("light", "ok")):
         plugin = __import__(f"{weight}_{kind}").Heavy
         contract = type("Of", (CONTRACTS[kind],), {"plugin": plugin})
         result = run_check(contract, "test_imports_lightly")
         assert result.status == status
-        assert ("torch" in result.reason) == (weight == "heavy")
+        assert ("tensorflow" in result.reason) == (weight == "heavy")
 
 
 def test_global_randomness_is_watched_and_put_back() -> None:
@@ -162,9 +168,6 @@ def test_a_setup_runs_with_tools_options_and_settings() -> None:
 
 def test_the_contracts_need_no_pytest() -> None:
     """`cuescope plugins check` runs where pytest is not installed."""
-    import subprocess
-    import sys
-
     code = (
         "import sys; sys.modules['pytest'] = None; import cuescope_sdk.testing as t;"
         "print(len(list(t.CONTRACTS)), issubclass(t.FakeModel, object), 'torch' in sys.modules)"

@@ -12,6 +12,7 @@ from cuescope.errors import UserError
 
 NOISE = 1e-6
 ITERATIONS = 20
+LEAST_GAIN = 1e-3  # of the objective, below which k-means stops
 BLOCK = 4096  # rows at a time: the working set stays in the processor's cache
 
 
@@ -57,6 +58,7 @@ def _train(
         unit.shape[1],
         k,
         niter=ITERATIONS,
+        early_stop_threshold=LEAST_GAIN,
         spherical=True,
         seed=seed % 2**31,
         min_points_per_centroid=1,
@@ -105,6 +107,69 @@ def _clusters(
     return Clusters(centroid[used[order]], place[cluster.ravel()], strength.astype(np.float64))
 
 
+class CosineSilhouette:
+    """Silhouettes of the same unit vectors under one clustering after another.
+
+    With c the centre of all points, a point's dot product with a cluster's mean m is
+    x . m = x . c + (x - c) . (m - c) + c . (m - c). All but the first is as small as the
+    distances are, so float32 is enough for it however tight the clusters.
+    """
+
+    def __init__(self, points: Float[np.ndarray, "point dim"]) -> None:
+        centre = points.mean(axis=0, dtype=np.float64).astype(np.float32)
+        self.centre = centre.astype(np.float64)
+        self.apart = np.asarray(points, dtype=np.float32) - centre
+        length = self.centre @ self.centre
+        self.to_centre = self.apart @ centre + length
+        away = np.einsum("nd,nd->n", self.apart, self.apart)
+        self.square = away + 2 * self.to_centre - length
+
+    def of(self, cluster: Int[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
+        """One silhouette a point, exactly, in O(point * cluster * dim)."""
+        used, cluster, size = np.unique(cluster, return_inverse=True, return_counts=True)
+        if len(used) < 2:
+            return np.zeros(len(self.apart))
+        cluster = cluster.ravel()
+        away = self._sums(cluster, len(size)) / size[:, None]
+        blocks = range(0, len(cluster), BLOCK)
+        parts = [self._block(slice(at, at + BLOCK), cluster, size, away) for at in blocks]
+        return np.concatenate(parts)
+
+    def _block(
+        self,
+        block: slice,
+        cluster: Int[np.ndarray, " point"],
+        size: Int[np.ndarray, " cluster"],
+        away: Float[np.ndarray, "cluster dim"],
+    ) -> Float[np.ndarray, " point"]:
+        mine, to_centre = cluster[block], self.to_centre[block]
+        rows, members = np.arange(len(mine)), size[mine]
+        cosine = self.apart[block] @ away.astype(np.float32).T
+        cosine += (away @ self.centre).astype(np.float32)
+        # A point is no neighbour of itself, so x . x leaves its own cluster's sum.
+        own = (to_centre + cosine[rows, mine]) * members - self.square[block]
+        within = np.maximum(1 - own / np.maximum(members - 1, 1), 0)
+        cosine[rows, mine] = -np.inf
+        nearest = np.maximum(1 - to_centre - cosine.max(axis=1), 0)
+        widest = np.maximum(within, nearest)
+        scored = (members > 1) & (widest > NOISE**2)
+        return np.where(scored, (nearest - within) / np.where(scored, widest, 1.0), 0.0)
+
+    def _sums(
+        self, cluster: Int[np.ndarray, " point"], count: int
+    ) -> Float[np.ndarray, "cluster dim"]:
+        """Sum of x - c over each cluster: float32 within a block, float64 over the blocks."""
+        total = np.zeros((count, self.apart.shape[1]))
+        for at in range(0, len(cluster), BLOCK):
+            mine = cluster[at : at + BLOCK]
+            member = sparse.csr_array(
+                (np.ones(len(mine), dtype=np.float32), mine, np.arange(len(mine) + 1)),
+                shape=(len(mine), count),
+            )
+            total += member.T @ self.apart[at : at + BLOCK]
+        return total
+
+
 def cosine_silhouette(
     points: Float[np.ndarray, "point dim"], cluster: Int[np.ndarray, " point"]
 ) -> Float[np.ndarray, " point"]:
@@ -114,63 +179,7 @@ def cosine_silhouette(
     pairwise matrix is needed. Singletons score 0 (Rousseeuw, 1987), and so does every point
     where there is one cluster only.
     """
-    used, cluster, size = np.unique(cluster, return_inverse=True, return_counts=True)
-    cluster = cluster.ravel()
-    if len(used) < 2:
-        return np.zeros(len(points))
-    mean = _means(points, cluster, size)
-    centre = (size @ mean / size.sum()).astype(np.float32)
-    blocks = range(0, len(points), BLOCK)
-    return np.concatenate(
-        [_silhouettes(points[at : at + BLOCK], cluster[at : at + BLOCK], size, mean, centre)
-         for at in blocks]
-    )  # fmt: skip
-
-
-def _silhouettes(
-    points: Float[np.ndarray, "point dim"],
-    cluster: Int[np.ndarray, " point"],
-    size: Int[np.ndarray, " cluster"],
-    mean: Float[np.ndarray, "cluster dim"],
-    centre: Float[np.ndarray, " dim"],
-) -> Float[np.ndarray, " point"]:
-    """Silhouettes of a block of points.
-
-    With c the centre of all points, a point's dot product with a mean is
-    x . m = x . c + c . (m - c) + (x - c) . (m - c). All but the first is as small as the
-    distances are, so float32 is enough for it however tight the clusters.
-    """
-    rows, wide = np.arange(len(points)), centre.astype(np.float64)
-    away, apart = mean - wide, np.asarray(points, dtype=np.float32) - centre
-    shared = apart @ centre + wide @ wide
-    cosine = apart @ away.astype(np.float32).T
-    cosine += (away @ wide).astype(np.float32)
-    # A point is no neighbour of itself, so x . x leaves its own cluster's sum.
-    square = np.einsum("nd,nd->n", apart, apart) + 2 * shared - wide @ wide
-    own = (shared + cosine[rows, cluster]) * size[cluster] - square
-    within = np.maximum(1 - own / np.maximum(size[cluster] - 1, 1), 0)
-    cosine[rows, cluster] = -np.inf
-    nearest = np.maximum(1 - shared - cosine.max(axis=1), 0)
-    widest = np.maximum(within, nearest)
-    scored = (size[cluster] > 1) & (widest > NOISE**2)
-    return np.where(scored, (nearest - within) / np.where(scored, widest, 1.0), 0.0)
-
-
-def _means(
-    points: Float[np.ndarray, "point dim"],
-    cluster: Int[np.ndarray, " point"],
-    size: Int[np.ndarray, " cluster"],
-) -> Float[np.ndarray, "cluster dim"]:
-    """Mean of each cluster's points in float64."""
-    total = np.zeros((len(size), points.shape[1]))
-    for at in range(0, len(points), BLOCK):
-        block = np.asarray(points[at : at + BLOCK], dtype=np.float64)
-        member = sparse.csr_array(
-            (np.ones(len(block)), cluster[at : at + BLOCK], np.arange(len(block) + 1)),
-            shape=(len(block), len(size)),
-        )
-        total += member.T @ block
-    return np.asarray(total / size[:, None])
+    return CosineSilhouette(points).of(cluster)
 
 
 def best_clusters(
@@ -186,9 +195,10 @@ def best_clusters(
     if not counts:
         raise ValueError("expected at least one number of clusters, got none")
     unit, silhouettes, best = normalise(points), {}, None
+    silhouette = CosineSilhouette(unit)
     for count in sorted(set(counts)):
         tried = spherical_kmeans(unit, count, seed)
-        silhouettes[count] = float(cosine_silhouette(unit, tried.cluster).mean())
+        silhouettes[count] = float(silhouette.of(tried.cluster).mean())
         if best is None or silhouettes[count] > max(list(silhouettes.values())[:-1]) + NOISE:
             best = tried
         done(1)

@@ -1,11 +1,11 @@
-"""Outcomes as arrays: predictions, correctness, and still clips at their sequence's temperature."""
+"""Outcomes as arrays: predictions, correctness, and calibrated still clips."""
 
 import numpy as np
 import pytest
-from cuescope_trove.observing import among_top, observe, static_trial
 
 from cuescope_sdk import Feature, Frame, Occurrence, Outcome, Response, Sample, Trial
 from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
+from cuescope_trove.observing import among_top, observe, static_trial
 
 LABELS = ("a", "b", "c")
 

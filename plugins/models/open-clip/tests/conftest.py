@@ -93,3 +93,15 @@ def frames() -> tuple[Frame, ...]:
 @pytest.fixture(scope="session")
 def clip(frames: tuple[Frame, ...]) -> Sample:
     return Sample(key="clip", frames=frames[:4], choices=LABELS, label="bird")
+
+
+@pytest.fixture(scope="session")
+def fake_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Class embeddings of the labels of the sdk's fake data set."""
+    from cuescope_sdk.testing import FakeDataset
+
+    labels = FakeDataset(FakeDataset.Options(), Context()).labels
+    rows = np.random.default_rng(4).normal(size=(len(labels), 16)).astype(np.float32)
+    path = tmp_path_factory.mktemp("fake-table") / "classes.npz"
+    np.savez(path, names=np.array(labels), embeddings=rows)
+    return path

@@ -1,0 +1,92 @@
+"""The report in a terminal: complete at 80 columns, plain in a pipe."""
+
+import io
+import re
+
+from rich.console import Console
+
+from cuescope.capabilities import Table
+from cuescope.report.terminal import MAX_ROWS, show, show_table
+from cuescope.types import Evidence, Report
+
+from .reports import make_report
+
+
+def shown(report: Report, **console: object) -> str:
+    out = io.StringIO()
+    settings = {"width": 80, "color_system": None} | console
+    show(report, Console(file=out, highlight=False, **settings))
+    return out.getvalue()
+
+
+def test_nothing_is_wider_than_the_terminal_or_cut() -> None:
+    said = shown(make_report(features=14))
+    assert max(map(len, said.splitlines())) <= 80
+    assert "…" not in said
+    assert "\x1b" not in said
+
+
+def test_colours_are_for_terminals_only() -> None:
+    assert "\x1b[" in shown(make_report(), force_terminal=True, color_system="standard")
+
+
+def test_the_finding_comes_first_in_the_words_that_a_check_found() -> None:
+    report = make_report()
+    said = shown(report)
+    first = report.sentence(report.findings[0])
+    assert first is not None
+    words = " ".join(said.split())
+    assert f"Finding {first}" in words
+    assert "cluster-00" not in said
+    assert report.hash in said
+    assert report.provenance.command in words
+
+
+def test_without_a_finding_it_says_how_many_were_tried() -> None:
+    report = make_report(features=3)
+    none = [score.model_copy(update={"finding": False}) for score in report.scores]
+    said = " ".join(shown(report.model_copy(update={"scores": tuple(none)})).split())
+    assert "No cue found. 6 pairs of cue and label were tried" in said
+
+
+def test_the_table_ranks_and_stops() -> None:
+    report = make_report(features=14)
+    said = shown(report)
+    assert f"Ranked cues (first {MAX_ROWS} of {len(report.headlines)})" in said
+    table = said[said.index("Ranked cues") : said.index("Checks")]
+    intervals = re.findall(r"-?\d\.\d+ to -?\d\.\d+", table.replace("−", "-"))
+    assert len(intervals) == 2 * MAX_ROWS
+    assert "red background" in table
+
+
+def test_checks_are_told_with_their_verdicts() -> None:
+    said = shown(make_report())
+    for verdict, check in (("supported", "precision@10"), ("refuted", "R-precision")):
+        assert re.search(rf"{verdict} +{check}", said)
+    assert "none was made" in shown(make_report(evidence=()))
+
+
+def test_markup_in_names_stays_text() -> None:
+    named = Evidence(
+        check="[red]c[/red]", verdict="supported", detail="[bold]d", feature="cluster-00",
+        name="[link=x]cue[/link]",
+    )  # fmt: skip
+    said = shown(make_report(evidence=(named,)))
+    for literal in ("[red]c[/red]", "[bold]d"):
+        assert literal in said
+    assert "[link=x]cue[/link]" in "".join(said.split())
+
+
+def test_a_papers_table_has_its_own_figures_beside_ours() -> None:
+    table = Table(
+        title="Table 1", columns=("cue", "P@10", "P@25"),
+        rows=({"cue": "object", "P@10": 88.0, "P@25": None},),
+        paper=({"cue": "object", "P@10": 91.2}, {"cue": "attribute", "P@10": 90.0, "P@25": 80.0}),
+        notes=("three seeds",),
+    )  # fmt: skip
+    out = io.StringIO()
+    show_table(table, Console(file=out, width=80, color_system=None))
+    said = out.getvalue()
+    assert re.search(r"object +88\.0 \(91\.2\) +-", said)
+    assert re.search(r"attribute +\(90\.0\) +\(80\.0\)", said)
+    assert "three seeds" in said
