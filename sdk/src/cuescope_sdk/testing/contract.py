@@ -1,9 +1,11 @@
 """What every plugin must hold, and how a contract is run."""
 
+import atexit
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -124,7 +126,9 @@ class Contract:
 
 @cache
 def _process_folder() -> Path:
-    return Path(mkdtemp(prefix="cuescope-contract-"))
+    folder = mkdtemp(prefix="cuescope-contract-")
+    atexit.register(rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 @dataclass(frozen=True)
