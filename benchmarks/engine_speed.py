@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from cuescope.capabilities import Model
 from cuescope.respond import Responder
 from cuescope.store import ResponseCache
 from cuescope.types import Frame, Output, Response, Sample, Trial
@@ -71,7 +72,9 @@ def timed(work: Callable[[], Any]) -> tuple[float, float]:
 
 def responder(model: SleepingModel, path: Path, batch_size: int) -> Responder:
     """What an audit asks, with a cache in a file."""
-    return Responder("bench", lambda: model, ResponseCache(path), batch_size=batch_size)
+    return Responder(
+        "bench", lambda: cast("Model", model), ResponseCache(path), batch_size=batch_size
+    )
 
 
 def overhead(folder: Path, case: Case, calls: int, repeats: int) -> tuple[float, float, float]:

@@ -244,7 +244,9 @@ class ToolMethod(RedMethod):
     requires: ClassVar[Requirements] = Requirements(tools=frozenset({"detector"}))
 
     @hookimpl
-    def verify(self, audit: "Audit") -> Iterable[Evidence]:
+    def verify(
+        self, audit: "Audit", features: Sequence[Feature], scores: Sequence[Score]
+    ) -> Iterable[Evidence]:
         """What the detector found in the first frame."""
         (found,) = audit.tools["detector"].detect(audit.samples[0].frames[:1], ["red"])
         yield Evidence(check="detector", verdict="inconclusive", detail=found[0].name)

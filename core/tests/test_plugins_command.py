@@ -109,7 +109,7 @@ def test_using_a_broken_plugin_is_one_line(broken: Shell) -> None:
 def test_info_tells_what_a_plugin_can_do_and_takes(shell: Shell) -> None:
     said = shell("plugins", "info", "colour")
     assert "model colour (cuescope-fakes 1.0): the stub cuescope-fakes" in said
-    assert "capabilities: outputs embedding, logits" in said
+    assert "capabilities outputs: embedding, logits" in said
     for option in ("weights (ARG)", "delay", "fault_at"):
         assert option in said
     assert "path (ARG) Path needed" in " ".join(shell("plugins", "info", "file").split())

@@ -145,7 +145,7 @@ def test_a_name_given_twice_by_one_dist_is_told(tmp_path: Path) -> None:
     write_dist(tmp_path, "cuescope-x", {METHODS: {"x": "x:X\nx = x:X"}})
     problems = {entry.problem for entry in registry_of(tmp_path).entries}
     assert [p.reason for p in problems if p] == [
-        "duplicate name: cuescope-x names method 'x' twice"
+        "duplicate name: method 'x' also comes from cuescope-x"
     ]
 
 

@@ -162,12 +162,12 @@ def test_a_matrix_is_every_method_on_every_model_on_every_data_set(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("methods: [a]\nmodels: [b]\ndata: [c]\nsed: 1\n", "unknown key 'sed'"),
+        ("methods: [a]\nmodels: [b]\ndata: [c]\nsed: 1\n", "has no option 'sed'"),
         ("methods: [a]\nmodels: [b]\ndata: [c]\nsed: 1\n", "Did you mean 'seed'?"),
-        ("methods: [a]\nmodels: [b]\n", "data: expected Field required"),
+        ("methods: [a]\nmodels: [b]\n", "needs 'data'"),
         ("methods: []\nmodels: [b]\ndata: [c]\n", "methods"),
         ("methods: [a]\nmodels: [b]\ndata: [c]\nlimit: 0\n", "greater than 0"),
-        ("- a\n", "expected a mapping with methods, models and data, got list"),
+        ("- a\n", "`cuescope schema` describes the file"),
         ("a: [", "is no YAML"),
     ],
 )

@@ -1,14 +1,14 @@
 """Entry points -> plugins. Listing imports nothing; each failure is kept with its reason."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import Distribution, PackageNotFoundError, distributions, version
 from inspect import isclass
+from itertools import chain
 from typing import Any
 
 from cuescope.errors import PluginError, UserError, nearest
@@ -61,20 +61,13 @@ class Registry:
         found: dict[str, list[Entry]] = {}
         api = _installed_api()
         for dist in distributions() if self._dists is None else self._dists:
-            try:
-                of_dist = list(_entries_of(dist, api))
-            except Exception:  # a damaged dist of anybody's must not hide the others
-                continue
-            if of_dist:
-                found.setdefault(of_dist[0].dist, of_dist)
-        entries = [entry for of_dist in found.values() for entry in of_dist]
-        count = Counter((entry.kind, entry.name) for entry in entries)
-        marked = [
-            replace(entry, problem=_duplicate(entry, entries))
-            if count[entry.kind, entry.name] > 1
-            else entry
-            for entry in entries
-        ]
+            with suppress(Exception):  # a damaged dist of anybody's must not hide the others
+                if of_dist := list(_entries_of(dist, api)):
+                    found.setdefault(of_dist[0].dist, of_dist)
+        named: dict[tuple[str, str], list[Entry]] = {}
+        for entry in chain.from_iterable(found.values()):
+            named.setdefault((entry.kind, entry.name), []).append(entry)
+        marked = [entry for same in named.values() for entry in _unless_alone(same)]
         kinds = list(GROUPS.values())
         return tuple(sorted(marked, key=lambda e: (kinds.index(e.kind), e.name, e.dist)))
 
@@ -178,16 +171,13 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
     return None
 
 
-def _duplicate(entry: Entry, entries: list[Entry]) -> Problem:
-    same = {e.dist for e in entries if (e.kind, e.name) == (entry.kind, entry.name)}
-    others = sorted(same - {entry.dist})
-    if not others:
-        reason = f"duplicate name: {entry.dist} names {entry.kind} '{entry.name}' twice"
-        return Problem(reason, f"tell the authors of {entry.dist}")
-    return Problem(
-        f"duplicate name: {entry.kind} '{entry.name}' also comes from {', '.join(others)}",
-        f"pip uninstall {others[0]} (or {entry.dist})",
-    )
+def _unless_alone(same: list[Entry]) -> Iterator[Entry]:
+    """Entries of one kind and name: two of them are a problem of each."""
+    for entry in same:
+        others = [other.dist for other in same if other is not entry]
+        reason = f"duplicate name: {entry.kind} '{entry.name}' also comes from {', '.join(others)}"
+        remedy = f"keep one of them: pip uninstall {entry.dist}"
+        yield replace(entry, problem=Problem(reason, remedy)) if others else entry
 
 
 def _import(entry: Entry) -> Any:

@@ -11,8 +11,8 @@ import yaml
 from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError
 
 from cuescope.digest import digest
-from cuescope.errors import UserError, nearest
-from cuescope.spec import Spec
+from cuescope.errors import UserError
+from cuescope.spec import Spec, fault
 from cuescope.types import Value
 
 Given = Mapping[str, Any]
@@ -94,16 +94,11 @@ class Matrix(Settings):
         """The audits, data sets outermost so that each is opened for its models in turn."""
         settings = {name: getattr(self, name) for name in Settings.model_fields}
         for data, model, method in product(self.data, self.models, self.methods):
-            uses = [use if isinstance(use, Use) else Use(use=use) for use in (method, model, data)]
-            yield Request(
-                **settings,
-                method=uses[0].use,
-                method_options=uses[0].options,
-                model=uses[1].use,
-                model_options=uses[1].options,
-                data=uses[2].use,
-                data_options=uses[2].options,
-            )
+            named = {"method": method, "model": model, "data": data}
+            uses = {k: Use(use=use) if isinstance(use, str) else use for k, use in named.items()}
+            specs = {kind: use.use for kind, use in uses.items()}
+            options = {f"{kind}_options": use.options for kind, use in uses.items()}
+            yield Request(**settings, **specs, **options)
 
 
 def read_matrix(path: Path) -> Matrix:
@@ -114,26 +109,8 @@ def read_matrix(path: Path) -> Matrix:
         raise UserError(f"cannot read {path}", got=error.strerror or str(error)) from error
     except yaml.YAMLError as error:
         raise UserError(f"{path} is no YAML", got=" ".join(str(error).split())) from error
-    if not isinstance(content, dict):
-        raise UserError(
-            str(path), expected="a mapping with methods, models and data",
-            got=type(content).__name__, remedy="`cuescope schema` describes the file",
-        )  # fmt: skip
     try:
-        return Matrix(**content)
+        return Matrix.model_validate(content)
     except ValidationError as error:
-        raise invalid(str(path), error, Matrix.model_fields) from error
-
-
-def invalid(where: str, error: ValidationError, known: Mapping[str, Any]) -> UserError:
-    """The first fault of a file or command line as one line."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        return UserError(
-            f"{where} has an unknown key '{place}'",
-            expected=f"one of {', '.join(known)}",
-            remedy=nearest(place, known),
-        )
-    message = first["msg"].removeprefix("Input should be ")
-    return UserError(f"{where}: {place}", expected=message, got=repr(first["input"]))
+        remedy = "`cuescope schema` describes the file"
+        raise fault(str(path), error, Matrix.model_fields, remedy) from error

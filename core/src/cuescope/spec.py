@@ -67,22 +67,35 @@ def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) ->
     try:
         return cls.Options(**given)  # type: ignore[no-any-return]
     except ValidationError as error:
-        first = error.errors()[0]
-    name = str(first["loc"][0]) if first["loc"] else ""
+        raise fault(entry.name, error, fields, help_line, argument) from error
+
+
+def fault(
+    where: str,
+    error: ValidationError,
+    known: Iterable[str],
+    remedy: str | None = None,
+    argument: str | None = None,
+) -> UserError:
+    """The first fault of options, a file or a command line, in one line."""
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        raise UserError(
-            f"{entry.name} has no option '{name}'",
-            expected=f"one of {', '.join(fields)}" if fields else "no options",
-            remedy=nearest(name, fields) or help_line,
+        options = ", ".join(known)
+        return UserError(
+            f"{where} has no option '{name}'",
+            expected=f"one of {options}" if options else "no options",
+            remedy=nearest(name, known) or remedy,
         )
     if first["type"] == "missing":
-        written = f"{entry.name}:ARG" if name == argument else f"{name}=VALUE"
-        raise UserError(f"{entry.name} needs '{name}'", expected=written, remedy=help_line)
-    raise UserError(
-        f"{entry.name}: option '{name}'" if name else entry.name,
-        expected=first["msg"].removeprefix("Input should be ").removeprefix("Value error, "),
+        written = f"{where}:ARG" if name == argument else f"{name}=VALUE"
+        return UserError(f"{where} needs '{name}'", expected=written, remedy=remedy)
+    message = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return UserError(
+        f"{where}: option '{name}'" if name else where,
+        expected=message.partition(", unable")[0],
         got=repr(first["input"]) if name else None,
-        remedy=help_line,
+        remedy=remedy,
     )
 
 

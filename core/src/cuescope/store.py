@@ -19,6 +19,7 @@ from cuescope.types import SCHEMA_VERSION, Occurrence, Report, Response
 
 T = TypeVar("T")
 CHUNK = 500
+WAL_PAGES = 4000  # each checkpoint waits for the disk
 PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
 PICTURED_FEATURES, PICTURES_EACH = 40, 24
 
@@ -114,6 +115,7 @@ class ResponseCache:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
             connection.executescript(_TABLES)
         except BaseException:
             connection.close()

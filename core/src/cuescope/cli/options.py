@@ -44,9 +44,10 @@ def make_request(**settings: Any) -> "Request":
     """A request from command-line values; raises UserError for one that does not fit."""
     from pydantic import ValidationError
 
-    from cuescope.request import Request, invalid
+    from cuescope.request import Request
+    from cuescope.spec import fault
 
     try:
         return Request(**settings)
     except ValidationError as error:
-        raise invalid("audit", error, Request.model_fields) from error
+        raise fault("audit", error, Request.model_fields) from error

@@ -1,12 +1,12 @@
 """`cuescope plugins`: what is installed, and what is wrong with it."""
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cuescope.cli.external import PluginsCommands
-from cuescope.errors import UserError
+from cuescope.errors import UserError, nearest
 from cuescope.registry import Registry
 
 app = typer.Typer(cls=PluginsCommands, help="List, describe, check and install plugins.")
@@ -54,27 +54,33 @@ def show_list(*, check: bool, strict: bool) -> None:
 def info(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
     """Describe a plugin: where it comes from, what it can do, its options."""
     from rich.table import Table
+    from rich.text import Text
 
     from cuescope.cli.terminal import out
 
     registry = Registry()
     entries = [entry for entry in registry.entries if entry.name == name]
     if not entries:
-        known = [entry.name for entry in registry.entries if entry.kind != "command"]
-        raise _unknown(name, known)
+        known = sorted({entry.name for entry in registry.entries if entry.kind != "command"})
+        raise UserError(
+            f"no plugin '{name}' is installed",
+            remedy=nearest(name, known) or "`cuescope plugins` lists them",
+        )
     for entry in entries:
         typer.echo(f"{entry.kind} {entry.name} ({entry.dist} {entry.version}): {entry.summary}")
         loaded = registry.load(entry)
         if entry.kind == "command":
             continue
         for what in ("requires", "capabilities"):
-            if value := getattr(loaded, what, None):
-                typer.echo(f"{what}: {_plain(value)}")
+            for key, value in getattr(loaded, what, ()):
+                words = ", ".join(sorted(value)) if isinstance(value, frozenset) else str(value)
+                typer.echo(f"{what} {key}: {words or 'none'}")
         table = Table("option", "takes", "default", "meaning", box=None, padding=(0, 2, 0, 0))
         for option, field in loaded.Options.model_fields.items():
             shown = f"{option} (ARG)" if option == loaded.Options.argument else option
             default = "needed" if field.is_required() else str(field.get_default())
-            table.add_row(shown, _type_name(field.annotation), default, field.description or "")
+            takes = getattr(field.annotation, "__name__", None) or str(field.annotation)
+            table.add_row(*map(Text, (shown, takes, default, field.description or "")))
         if table.row_count:
             out().print(table)
 
@@ -96,28 +102,3 @@ def install(dist: Annotated[str, typer.Argument(metavar="DIST", help="As pip tak
         raise UserError("neither pip nor uv is here", remedy="python -m ensurepip brings pip")
     if code := subprocess.run(command, check=False).returncode:
         raise typer.Exit(code)
-
-
-def _unknown(name: str, known: list[str]) -> UserError:
-    from cuescope.errors import nearest
-
-    return UserError(
-        f"no plugin '{name}' is installed",
-        expected=f"one of {', '.join(sorted(set(known)))}" if known else None,
-        remedy=nearest(name, known) or "`cuescope plugins` lists them",
-    )
-
-
-def _plain(value: Any) -> str:
-    shown = {key: field for key, field in value.model_dump(mode="json").items() if field}
-    parts = [
-        f"{key} {', '.join(sorted(field)) if isinstance(field, list) else field}"
-        for key, field in shown.items()
-    ]
-    return "; ".join(parts)
-
-
-def _type_name(annotation: Any) -> str:
-    if isinstance(annotation, type):
-        return annotation.__name__
-    return str(annotation).replace("typing.", "").replace("NoneType", "None")

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Capabilities, Context, Frame, Options, Response, Trial, UserError
-from cuescope_sdk.testing import PluginShelf
+from cuescope_sdk.testing import FakeDataset, PluginShelf
 from cuescope_toy import ToyOptions, frame_features
 from cuescope_toy.encoders import (
     CELLS,
@@ -82,7 +82,7 @@ class Brightness:
     facts: Mapping[str, str] = {}
 
     def __init__(self, options: Any = None, context: Any = None) -> None:
-        self.options = options
+        self.options, self.context = options, context
         self.asked: list[int] = []
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
@@ -124,7 +124,7 @@ def test_texts_of_another_model_are_its_own_where_it_has_any() -> None:
 
 def test_the_encoder_is_found_by_its_spec() -> None:
     shelf = PluginShelf({("model", "brightness"): Brightness, ("model", "mute"): Mute})
-    context = Context(shelf)
+    context = Context(shelf, dataset=FakeDataset(FakeDataset.Options(), Context(shelf)))
     assert isinstance(chosen_encoder(ToyOptions(), context), GridEncoder)
     by_option: dict[str, Any] = {"encoder": "brightness", "encoder_options": {"name": "x"}}
     for options in ({"encoder": "brightness:x"}, by_option):
@@ -132,6 +132,7 @@ def test_the_encoder_is_found_by_its_spec() -> None:
         assert isinstance(found, ModelEncoder)
         assert isinstance(found.model, Brightness)
         assert found.model.options.name == "x"
+        assert found.model.context.dataset is None
     with pytest.raises(UserError, match=r"'mute' gives no embeddings: .*got text"):
         chosen_encoder(ToyOptions(encoder="mute"), context)
     with pytest.raises(UserError, match="Did you mean 'brightness'"):

@@ -1,6 +1,7 @@
 """Frozen encoders of frames and texts: the built-in one, and any model with embeddings."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,7 +48,9 @@ def chosen_encoder(options: "ToyOptions", context: Context) -> Encoder:
     """The encoder that the options name; raises UserError for a model without embeddings."""
     if options.encoder == "builtin":
         return GridEncoder(options.dim)
-    model = context.build("model", options.encoder, options.encoder_options)
+    # without the data set: an encoder need not know the labels that nobody asks it about
+    unbound = replace(context, dataset=None)
+    model = unbound.build("model", options.encoder, options.encoder_options)
     if not model.capabilities.outputs >= EMBEDDING:
         raise UserError(
             f"toy: encoder '{options.encoder}' gives no embeddings",

@@ -1,6 +1,6 @@
 """From options and data to trained weights, through the cache."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,7 +59,8 @@ def training_splits(options: "ToyOptions", context: Context) -> tuple[Dataset, D
     """
     dataset = context.dataset
     if options.data is not None:
-        dataset = context.build("dataset", options.data, options.data_options)
+        unbound = replace(context, dataset=None)
+        dataset = unbound.build("dataset", options.data, options.data_options)
     name = "the audited data set" if options.data is None else f"data set '{options.data}'"
     if dataset is None:
         raise UserError("toy: nothing to train on", remedy="Name a data set: -M data=SPEC.")

@@ -1,0 +1,8 @@
+"""The sdk's contract suite on the fake data set."""
+
+from cuescope_sdk.testing import MethodContract
+from cuescope_trove import TRoVe
+
+
+class TestContract(MethodContract):
+    plugin = TRoVe
