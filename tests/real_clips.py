@@ -49,7 +49,7 @@ PLACES = {
     "sky": ("Kite",),
 }
 SUBJECTS = {
-    "airplane": Subject(("airplane/747",), home="sky", away="water"),
+    "airplane": Subject(("airplane/747",), home="sky", away="road"),
     "apple": Subject(
         ("fruit/apple_red", "fruit/apple_green", "fruit/apple_fuji"),
         home="fallen leaves",

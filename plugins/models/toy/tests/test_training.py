@@ -96,6 +96,17 @@ def test_the_seed_option_stands_for_the_audits(dots: Callable[..., Any], tmp_pat
     assert built(0) != built(1) == built(0, seed=1) == built(7, seed=1)
 
 
+def test_the_engines_batch_size_trains_the_same_weights(
+    dots: Callable[..., Any], tmp_path: Path
+) -> None:
+    def built(size: int) -> str:
+        folder = tmp_path / str(size)
+        context = Context(PluginShelf({}), folder, batch_size=size, dataset=dots(samples=60))
+        return Toy(ToyOptions(epochs=3), context).fingerprint
+
+    assert built(1) == built(7) == built(64)
+
+
 def test_a_corrupt_cache_is_trained_again(
     toy: Callable[..., Toy], dots: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 from PIL import Image
 
 from cuescope_sdk import (
@@ -58,37 +58,41 @@ def chosen_encoder(options: "ToyOptions", context: Context) -> Encoder:
             got=", ".join(sorted(model.capabilities.outputs)),
             remedy="Use -M encoder=builtin or another model (`cuescope plugins list`).",
         )
-    return ModelEncoder(model, options.dim, context.batch_size)
+    return ModelEncoder(model, options.dim)
 
 
 # -------------------------------------------------------------------------------------- built in
 
 
-def colour_grid(image: Image.Image) -> Float[np.ndarray, " cell"]:
-    """Mean colour in [0, 1] of each cell of a 12 x 12 grid, (row, col, channel) flattened."""
+def colour_grid(image: Image.Image) -> UInt8[np.ndarray, " cell"]:
+    """Mean colour of each cell of a 12 x 12 grid, (row, col, channel) flattened."""
     pooled = image.convert("RGB").resize((CELLS, CELLS), Image.Resampling.BOX)
-    return np.asarray(pooled, np.float32).ravel() / 255
+    return np.asarray(pooled, np.uint8).ravel()
 
 
-def random_features(grid: Float[np.ndarray, "frame cell"]) -> Float[np.ndarray, "frame feature"]:
+def random_features(grid: UInt8[np.ndarray, "frame cell"]) -> Float[np.ndarray, "frame feature"]:
     """A fixed random layer with ReLU, its rows brought to unit length.
 
     Unit length, as CLIP's, is what makes a cue drown what else is in the frame: the more of it
     a bright cue fills, the less is left of the small disc that moves.
     """
     weight, bias = _random_layer(grid.shape[1])
-    features = np.maximum(grid @ weight + bias, 0)
+    features = np.maximum(grid.astype(np.float64) @ weight + bias, 0)
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
-    return np.asarray(features / lengths.clip(1e-6))
+    return (features / lengths.clip(1)).astype(np.float32)
 
 
 @cache
 def _random_layer(
     cells: int,
 ) -> tuple[Float[np.ndarray, "cell feature"], Float[np.ndarray, " feature"]]:
+    """Whole numbers, so that float64 sums are exact: no batch or thread count changes a bit.
+
+    Training would make such a bit another model.
+    """
     rng = generator(0, "toy-encoder", str(GRID_VERSION))
-    weight = rng.normal(0, 0.5**0.5, (cells, FEATURES)).astype(np.float32)
-    return weight, rng.normal(0, 0.3, FEATURES).astype(np.float32)
+    weight = np.rint(rng.normal(0, 256 * 0.5**0.5, (cells, FEATURES)))
+    return weight, np.rint(rng.normal(0, 256 * 255 * 0.3, FEATURES))
 
 
 def text_embedding(text: str, dim: int) -> Float[np.ndarray, " dim"]:
@@ -119,8 +123,8 @@ class GridEncoder:
 class ModelEncoder:
     """The embeddings of another model; its text tower too where it has one."""
 
-    def __init__(self, model: Model, dim: int, batch_size: int) -> None:
-        self.model, self.dim, self.batch_size = model, dim, batch_size
+    def __init__(self, model: Model, dim: int) -> None:
+        self.model, self.dim = model, dim
         self.fingerprint = digest("model", model.fingerprint, dim)
 
     def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
@@ -129,10 +133,7 @@ class ModelEncoder:
             Trial(sample=Sample(key=frame.key, frames=(frame,)), outputs=EMBEDDING)
             for frame in frames
         ]
-        step = self.batch_size
-        batches = (trials[start : start + step] for start in range(0, len(trials), step))
-        responses = [response for batch in batches for response in self.model.respond(batch)]
-        found = [response.embedding for response in responses]
+        found = [response.embedding for response in self.model.respond(trials)]
         return np.stack([embedding for embedding in found if embedding is not None])
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:

@@ -10,7 +10,6 @@ from cuescope_sdk import Context, Frame
 from cuescope_toy.encoders import Encoder
 
 KEPT = 65_536  # frames whose features are remembered, 64 MB of built-in ones
-ENCODED = 1024  # frames encoded at once
 
 
 class FrameFeatures:
@@ -43,7 +42,8 @@ class FrameFeatures:
     def _encoded(
         self, frames: Sequence[Frame], description: str | None
     ) -> Iterator[tuple[Sequence[Frame], np.ndarray]]:
-        batches = [frames[start : start + ENCODED] for start in range(0, len(frames), ENCODED)]
+        step = self._context.batch_size
+        batches = [frames[start : start + step] for start in range(0, len(frames), step)]
         if description is None:
             yield from ((batch, self.encoder.encode(batch)) for batch in batches)
             return

@@ -1,0 +1,149 @@
+"""Real CLIP weights on clips of real photos: the audit names the background that it leans on.
+
+The figures behind the assertions (ViT-B/16, seed 0): every class is at 100% at home; away, 'boat'
+falls to 0 of 4 on the meadow, where birds live, 'car' to 3 of 4 in the sky, and the others stay.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cuescope.context import Context
+from cuescope.lab import Lab
+from cuescope.request import Request
+from cuescope.store import load_report
+from cuescope_sdk import Frame, Report, Sample, Trial
+
+ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+WEIGHTS = ASSETS / "clip-vit-b16-open_clip-visual.safetensors"
+TABLE = ASSETS / "coco80-text-vit-b16.npz"
+BUILDER = Path(__file__).parent / "real_clips.py"
+CUESCOPE = [sys.executable, "-c", "from cuescope.cli import main; main()"]
+COMMAND = "uv run ../shared/offline_assets.py all"
+MODEL = "open-clip:ViT-B-16-quickgelu"
+OPTIONS = {"checkpoint": str(WEIGHTS), "class_embeddings": str(TABLE)}
+HOME = {
+    "airplane": "sky", "apple": "fallen leaves", "bird": "meadow", "boat": "water", "car": "road"
+}  # fmt: skip
+
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all(path.exists() for path in (WEIGHTS, TABLE, ASSETS / "stamps")),
+        reason=f"needs real weights and photos: {COMMAND}",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `clips`, the response `cache` and the finished `run` of the audit."""
+    place = tmp_path_factory.mktemp("real")
+    subprocess.run([sys.executable, BUILDER, place / "clips"], check=True)
+    options = [word for key, value in OPTIONS.items() for word in ("-M", f"{key}={value}")]
+    subprocess.run(
+        [
+            *CUESCOPE, "audit", "trove", "--model", MODEL, *options,
+            "--data", f"folder:{place / 'clips'}", "-D", "frames=4", "--device", "cpu",
+            "--out", str(place / "run"),
+        ],
+        check=True,
+        env={**os.environ, "CUESCOPE_CACHE": str(place / "cache")},
+    )  # fmt: skip
+    return place
+
+
+@pytest.fixture(scope="module")
+def report(place: Path) -> Report:
+    return load_report(place / "run")
+
+
+def test_real_weights_know_birds() -> None:
+    names = tuple(str(name) for name in np.load(TABLE)["names"])
+    birds = sorted((ASSETS / "stamps" / "bird").glob("*.png"))[:12]
+    samples = [
+        Sample(key=path.stem, frames=(on_white(path),), choices=names, label="bird")
+        for path in birds
+    ]
+    model = Context(device="cpu").build("model", MODEL, OPTIONS)
+    answers = model.respond([Trial(sample=sample) for sample in samples])
+    right = sum(names[answer.prediction] == "bird" for answer in answers)
+    assert right >= 11, f"{right} of 12 among 80 choices"
+
+
+def test_the_audit_names_the_meadow_behind_the_boats(report: Report) -> None:
+    [finding] = report.findings
+    assert (report.names[finding.feature], finding.label) == ("meadow", "boat")
+    assert "'bird'" in (finding.statement or "")
+    assert finding.q_value is not None
+    assert finding.q_value < 0.05
+    [found] = [feature for feature in report.features if feature.key == finding.feature]
+    shown = {seen.sample.split("/")[1].rsplit("-", 1)[1] for seen in found.occurrences}
+    assert shown == {"GreenMeadow"}
+
+
+def test_the_audit_finds_nothing_where_the_model_does_not_lean(report: Report) -> None:
+    lost = {
+        label: max(
+            score.value or 0.0
+            for score in report.scores
+            if score.label == label and score.metric == "error_contribution"
+        )
+        for label in ("airplane", "apple", "bird")
+    }
+    assert lost == {"airplane": 0.0, "apple": 0.0, "bird": 0.0}
+
+
+def test_the_annotation_agrees(report: Report) -> None:
+    verdicts = {
+        check.check: check.verdict for check in report.evidence if "accuracy lost" in check.check
+    }
+    assert verdicts.pop("annotated cue 'meadow': accuracy lost") == "supported"
+    assert len(verdicts) == 4
+    assert set(verdicts.values()) == {"inconclusive"}
+
+
+def test_accuracy_by_class_and_place(place: Path, report: Report) -> None:
+    request = Request(
+        method="trove", model=MODEL, data=f"folder:{place / 'clips'}", device="cpu",
+        model_options=OPTIONS, data_options={"frames": "4"},
+    )  # fmt: skip
+    session = Lab(Context(cache=place / "cache"), place / "runs").session(request)
+    samples = [session.parts.data.plugin[index] for index in range(report.provenance.samples)]
+    outcomes = session.audit.respond([Trial(sample=sample) for sample in samples])
+    assert session.responder.model_calls == 0, "the audit's answers are in the cache"
+    places = {
+        row["path"]: next(place for place, flags in row["cues"].items() if flags[0])
+        for row in map(json.loads, (place / "clips" / "manifest.jsonl").read_text().splitlines())
+    }
+    right: dict[tuple[str, bool], list[bool]] = {}
+    for sample, outcome in zip(samples, outcomes, strict=True):
+        label = sample.label or ""
+        at_home = places[sample.annotations["path"]] == HOME[label]
+        right.setdefault((label, at_home), []).append(outcome.correct())
+    table = {cell: (sum(hits), len(hits)) for cell, hits in right.items()}
+    assert all(table[label, True] == (12, 12) for label in HOME)
+    assert table["boat", False] == (0, 4)
+    assert all(table[label, False] == (4, 4) for label in ("airplane", "apple", "bird"))
+
+
+def test_the_page_shows_the_frames(place: Path) -> None:
+    page = (place / "run" / "report.html").read_text()
+    assert page.count("data:image/jpeg") >= 10
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def on_white(path: Path) -> Frame:
+    """A cut-out on a white square, uncropped by the model's centre crop."""
+    stamp = Image.open(path).convert("RGBA")
+    side = max(stamp.size)
+    square = Image.new("RGB", (side, side), "white")
+    square.paste(stamp, ((side - stamp.width) // 2, (side - stamp.height) // 2), stamp)
+    return Frame.from_array(np.asarray(square))
