@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -117,7 +118,8 @@ def test_accuracy_by_class_and_place(place: Path, report: Report) -> None:
     )  # fmt: skip
     session = Lab(Context(cache=place / "cache"), place / "runs").session(request)
     samples = [session.parts.data.plugin[index] for index in range(report.provenance.samples)]
-    outcomes = session.audit.respond([Trial(sample=sample) for sample in samples])
+    both = frozenset[Literal["logits", "text", "embedding"]]({"logits", "embedding"})
+    outcomes = session.audit.respond([Trial(sample=sample, outputs=both) for sample in samples])
     assert session.responder.model_calls == 0, "the audit's answers are in the cache"
     places = {
         row["path"]: next(place for place, flags in row["cues"].items() if flags[0])

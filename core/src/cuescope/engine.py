@@ -3,6 +3,7 @@
 import platform
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ class Session:
             scores = flatten(hook.compute_scores(audit=audit, features=features, outcomes=outcomes))
             audit.revealed = True
             evidence = flatten(hook.verify(audit=audit, features=features, scores=scores))
-            report = Report(
+            return Report(
                 title=method.plugin.title,
                 metrics=method.plugin.metrics,
                 notes=audit.notes,
@@ -107,8 +108,13 @@ class Session:
                 provenance=self._provenance(),
                 cost=self._cost(),
             )
-        hook.audit_finished(audit=audit, report=report)
-        return report
+
+    def finished(self, report: Report) -> None:
+        """Tell the observers; one that fails is a warning, for the report is safe by now."""
+        try:
+            self._manager.hook.audit_finished(audit=self.audit, report=report)
+        except Exception as error:
+            warnings.warn(f"an observer failed: {type(error).__name__}: {error}", stacklevel=2)
 
     def plan(self) -> Plan:
         """What `run` would ask of the model."""

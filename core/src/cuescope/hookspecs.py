@@ -62,4 +62,4 @@ def responses_progressed(audit: "Audit", done: int, total: int, cached: int) -> 
 
 @hookspec
 def audit_finished(audit: "Audit", report: Report) -> None:
-    """The report is whole, and about to be stored."""
+    """The report is whole and stored."""

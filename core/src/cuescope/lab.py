@@ -63,6 +63,7 @@ class Lab:
         shown = pictures(report, session.audit.all_samples)
         folder.save(report, shown)
         write_atomically(folder.path / "report.html", html.render(report, shown))
+        session.finished(report)
         return report
 
     def recall(self, request: Request) -> Report:

@@ -156,17 +156,20 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
     declared = [line for line in requires if _NAMES_API.match(line)]
     if not declared:
         return None
-    from packaging.requirements import Requirement  # costs 20 ms, and only plugins need it
+    from packaging.requirements import InvalidRequirement, Requirement  # 20 ms, for plugins only
 
-    requirements = [requirement for requirement in map(Requirement, declared)
-                    if requirement.marker is None or requirement.marker.evaluate()]  # fmt: skip
-    for requirement in requirements:
-        if api is None:
-            return Problem(f"needs {API}, which is not installed", f"pip install {API}")
-        if not requirement.specifier.contains(api, prereleases=True):
+    if api is None:
+        return Problem(f"needs {API}, which is not installed", f"pip install {API}")
+    try:
+        requirements = [Requirement(line) for line in declared]
+    except InvalidRequirement as error:
+        return Problem(f"declares {declared[0]!r}: {_one_line(error)}", f"pip uninstall {dist}")
+    for needed in requirements:
+        applies = needed.marker is None or needed.marker.evaluate()
+        if applies and not needed.specifier.contains(api, prereleases=True):
             return Problem(
-                f"needs {API}{requirement.specifier}, installed is {api}",
-                f"pip install --upgrade {dist}, or pip install '{API}{requirement.specifier}'",
+                f"needs {API}{needed.specifier}, installed is {api}",
+                f"pip install --upgrade {dist}, or pip install '{API}{needed.specifier}'",
             )
     return None
 

@@ -106,25 +106,19 @@ class Responder:
 def check_responses(trials: Sequence[Trial], responses: Sequence[Response]) -> None:
     """Raise PluginError unless each trial has its response, with all that it asked for."""
     if len(responses) != len(trials):
-        raise PluginError(
-            "the model broke its contract",
-            expected=f"{len(trials)} responses",
-            got=f"{len(responses)}",
-        )
+        raise _broken("", f"{len(trials)} responses", str(len(responses)))
     for trial, response in zip(trials, responses, strict=True):
-        sample = trial.sample
+        sample, logits = trial.sample, response.logits
         if lacking := response.missing(trial.outputs):
-            raise PluginError(
-                f"the model broke its contract on {sample.key}",
-                expected=" and ".join(sorted(trial.outputs)),
-                got=f"no {' and no '.join(lacking)}",
-            )
-        if response.logits is not None and len(response.logits) != len(sample.choices):
-            raise PluginError(
-                f"the model broke its contract on {sample.key}",
-                expected=f"{len(sample.choices)} logits, one a choice",
-                got=f"{len(response.logits)}",
-            )
+            wanted = " and ".join(sorted(trial.outputs))
+            raise _broken(f" on {sample.key}", wanted, f"no {' and no '.join(lacking)}")
+        if logits is not None and len(logits) != len(sample.choices):
+            wanted = f"{len(sample.choices)} logits, one a choice"
+            raise _broken(f" on {sample.key}", wanted, str(len(logits)))
+
+
+def _broken(where: str, expected: str, got: str) -> PluginError:
+    return PluginError(f"the model broke its contract{where}", expected=expected, got=got)
 
 
 def trial_key(identity: str, trial: Trial) -> str:

@@ -8,7 +8,7 @@ import typer
 from cuescope.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from cuescope.types import Report, Score
+    from cuescope.types import Report
 
 
 def compare(
@@ -56,7 +56,6 @@ def comparison(reports: list["Report"]) -> dict[str, list[str | None]]:
 def _strongest(report: "Report", label: str) -> str | None:
     from cuescope.report.bars import figure
 
-    def words(score: "Score") -> str:
-        return f"{report.names[score.feature]} {figure(score.value)}"
-
-    return next((words(score) for score in report.findings if score.label == label), None)
+    of_label = (score for score in report.findings if score.label == label)
+    words = (f"{report.names[score.feature]} {figure(score.value)}" for score in of_label)
+    return next(words, None)

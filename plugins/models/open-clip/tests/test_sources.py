@@ -63,6 +63,8 @@ def test_architecture_and_tag(model: str, expected: tuple[str, str | None]) -> N
         ("ViT-B-16/openia", "no pretrained tag 'openia' for ViT-B-16. Did you mean 'openai'"),
         ("ViT-B-16-quickgelu", "without weights.*openai.*checkpoint=FILE"),
         ("local-dir:nowhere", "nowhere is no model folder"),
+        ("./nowhere", "nowhere is no model folder"),
+        ("ViT-B-16/qqq", "It has openai, .* and 9 more"),
     ],
 )
 def test_names_that_are_wrong_are_answered_in_one_line(model: str, said: str) -> None:
@@ -89,7 +91,7 @@ def test_what_was_downloaded_before_needs_no_network(offline: Path) -> None:
     source = find_source("hf-hub:some/model", None)
     assert source.name == f"local-dir:{folder}"
     assert source.weights == folder / "open_clip_model.safetensors"
-    assert source.title == "hf-hub:some/model"
+    assert source.title == source.architecture == "hf-hub:some/model"
     tag = cached(offline, "timm/vit_base_patch16_clip_224.openai", "open_clip_model.safetensors")
     assert find_source("ViT-B-16/openai", None).weights == tag / "open_clip_model.safetensors"
 

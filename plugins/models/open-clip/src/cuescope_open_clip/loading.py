@@ -43,10 +43,7 @@ class Loaded:
     @property
     def facts(self) -> dict[str, str]:
         """What a report says of the model."""
-        name = self.source.name
-        folder = name.removeprefix("local-dir:")
-        architecture = Path(folder).name if folder != name else name
-        return {"architecture": architecture, "weights": self.source.title}
+        return {"architecture": self.source.architecture, "weights": self.source.title}
 
     def tokenizer(self) -> Callable[[list[str]], Tensor]:
         """open_clip's tokenizer for this model."""
@@ -78,7 +75,7 @@ def load(model: str, checkpoint: Path | None, device: torch.device, dtype: str) 
     input_dtype = resolve_dtype(dtype)
     source = find_source(model, checkpoint)
     network = _build(source, PRECISIONS[input_dtype])
-    has_text_tower = fill(network, source.weights, source.title)
+    has_text_tower = fill(network, source.weights, source.architecture)
     network.eval().requires_grad_(False).to(device)
     preprocess = image_transform_v2(PreprocessCfg(**network.visual.preprocess_cfg), is_train=False)
     dim = int(open_clip.get_model_config(source.name)["embed_dim"])
@@ -104,7 +101,7 @@ def _build(source: Source, precision: str) -> Any:
             ) from error
 
 
-def fill(network: nn.Module, weights: Path, title: str) -> bool:
+def fill(network: nn.Module, weights: Path, architecture: str) -> bool:
     """Load `weights` strictly; True where they hold the text tower too.
 
     A file of `visual.*` alone (perhaps with the logit scale) fills the image tower, every tensor
@@ -119,12 +116,18 @@ def fill(network: nn.Module, weights: Path, title: str) -> bool:
         _fill_image_tower(network, weights)
     except (RuntimeError, KeyError) as error:
         raise UserError(
-            f"open-clip: {weights.name} does not fit {title if title != weights.name else 'it'}",
+            f"open-clip: {weights.name} does not fit {architecture}",
             expected="every tensor of the model, or of its image tower (visual.*), and no other",
-            got=shorten(" ".join(f"{error}".split("\n\t")[1:2]) or f"{error}", 200),
+            got=_first_fault(error),
             remedy="Name the architecture that the weights were made with.",
         ) from error
     return False
+
+
+def _first_fault(error: Exception) -> str:
+    """The first of the faults that torch lists, on one line."""
+    listed = f"{error}".split("\n\t")
+    return shorten(listed[1] if len(listed) > 1 else listed[0], 200).rstrip(".")
 
 
 def _fill_image_tower(network: Any, weights: Path) -> None:

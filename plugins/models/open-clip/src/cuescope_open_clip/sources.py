@@ -10,16 +10,21 @@ import open_clip
 from cuescope_open_clip import hub
 from cuescope_sdk import UserError, nearest
 
+SHOWN_TAGS = 6
+
 
 @dataclass(frozen=True)
 class Source:
     """`name` as open_clip's `create_model` takes it, and the weights to load into it.
+
+    `architecture` and `title` name both to a reader, without a path of this machine.
 
     `preprocess` and `quick_gelu` come from the pretrained tag, where one was named: open_clip
     itself only warns when a tag was trained with the other activation.
     """
 
     name: str
+    architecture: str
     weights: Path
     title: str
     preprocess: Mapping[str, Any] = field(default_factory=dict)
@@ -36,8 +41,9 @@ def find_source(model: str, checkpoint: Path | None) -> Source:
         folder = hub.snapshot(model.removeprefix("hf-hub:"), with_weights=weights is None)
         return _in_folder(folder, model, weights)
     folder = Path(model.removeprefix("local-dir:")).expanduser()
-    if model.startswith("local-dir:") or (folder / hub.CONFIG_NAME).is_file():
-        return _in_folder(folder, folder.name, weights)
+    named_as_path = model.startswith(("local-dir:", "./", "../", "/", "~"))
+    if named_as_path or (folder / hub.CONFIG_NAME).is_file():
+        return _in_folder(folder, folder.resolve().name, weights)
     return _by_name(model, weights)
 
 
@@ -61,7 +67,7 @@ def split_name(model: str) -> tuple[str, str | None]:
         tags = open_clip.list_pretrained_tags_by_model(architecture)
         raise UserError(
             f"open-clip: no pretrained tag '{tag}' for {architecture}",
-            remedy=nearest(tag, tags) or f"It has {', '.join(tags) or 'none'}.",
+            remedy=nearest(tag, tags) or f"It has {_some(tags) or 'none'}.",
         )
     return architecture, tag
 
@@ -78,6 +84,7 @@ def _by_name(model: str, weights: Path | None) -> Source:
         title = weights.name
     kept = ("mean", "std", "interpolation", "resize_mode")
     return Source(
+        architecture,
         architecture,
         weights,
         title,
@@ -98,7 +105,7 @@ def _in_folder(folder: Path, title: str, weights: Path | None) -> Source:
             expected=f"{hub.WEIGHTS_NAMES[0]}, or one weights file",
             remedy="Name the file with -M checkpoint=FILE.",
         )
-    return Source(f"local-dir:{folder}", found, weights.name if weights else title)
+    return Source(f"local-dir:{folder}", title, found, weights.name if weights else title)
 
 
 def _checked(checkpoint: Path) -> Path:
@@ -119,5 +126,10 @@ def _weightless(architecture: str, tags: list[str]) -> UserError:
     return UserError(
         f"open-clip: {architecture} is an architecture without weights",
         expected=f"{example}-M checkpoint=FILE",
-        remedy=f"Its tags: {', '.join(tags)}." if tags else None,
+        remedy=f"Its tags: {_some(tags)}." if tags else None,
     )
+
+
+def _some(tags: list[str]) -> str:
+    more = len(tags) - SHOWN_TAGS
+    return ", ".join(tags[:SHOWN_TAGS]) + (f" and {more} more" if more > 0 else "")

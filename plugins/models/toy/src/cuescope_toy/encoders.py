@@ -79,7 +79,7 @@ def random_features(grid: UInt8[np.ndarray, "frame cell"]) -> Float[np.ndarray, 
     weight, bias = _random_layer(grid.shape[1])
     features = np.maximum(grid.astype(np.float64) @ weight + bias, 0)
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
-    return (features / lengths.clip(1)).astype(np.float32)
+    return np.asarray(features / lengths.clip(1), np.float32)
 
 
 @cache

@@ -1,0 +1,359 @@
+"""What the pages say is so: examples print what is shown, commands and their options exist."""
+
+import ast
+import io
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer.main
+import yaml
+from typer import TyperException
+
+from cuescope.cli import app, main
+from cuescope.cli.bench import free_options
+from cuescope.errors import UserError
+from cuescope.registry import GROUPS, Registry
+from cuescope.request import read_matrix
+from cuescope.spec import Spec, pairs
+from cuescope_sdk.testing import Contract, checks, run_check
+from cuescope_sdk.testing.importing import HEAVY
+
+ROOT = Path(__file__).parents[1]
+GUIDE = ROOT / "docs" / "plugin-author.md"
+PAGES = sorted(
+    page
+    for pattern in ("*.md", "core/*.md", "sdk/*.md", "plugins/*/*/*.md", "docs/**/*.md")
+    for page in ROOT.glob(pattern)
+)
+FENCED = re.compile(r"^( *)```(\w*)[^\n`]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+LANGUAGES = {"python", "text", "sh", "yaml", "toml"}
+QUICK = {"new", "schema"}  # commands that are run where a page shows what they print
+# pages that show what a trained model gave, which costs a training or its weights
+SHOWING = {ROOT / "docs" / "index.md", ROOT / "docs" / "real-clips.md"}
+OPERATORS = {"&&", "||", "|", ">", ">>", ";"}
+# what a command's parameters name: parameter -> kind of plugin, parameter of its options
+SPECS = {
+    "audit": {
+        "method": ("method", "method_option"),
+        "model": ("model", "model_option"),
+        "data": ("dataset", "data_option"),
+    },
+    "plugins check": {"spec": (None, "option"), "data": ("dataset", "data_option")},
+    "plugins info": {"name": (None, None)},
+    "bench": {"name": ("bench", None)},
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page, and the number of its first line."""
+
+    language: str
+    text: str
+    line: int
+
+
+@cache
+def blocks(page: Path) -> tuple[Block, ...]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    return tuple(
+        Block(found[2], dedent(found[3]), text.count("\n", 0, found.start(3)))
+        for found in FENCED.finditer(text)
+    )
+
+
+def of_language(*languages: str) -> Any:
+    """Parametrize over the pages that have a block in any of the languages."""
+    able = [page for page in PAGES if {b.language for b in blocks(page)} & set(languages)]
+    return pytest.mark.parametrize("page", able, ids=name_of)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def outputs(page: Path) -> Iterator[tuple[Block, str]]:
+    """Each python or sh block with the output that the page shows under it, "" where none."""
+    own = blocks(page)
+    for block, after in pairwise([*own, Block("", "", 0)]):
+        if block.language in ("python", "sh"):
+            yield block, after.text if after.language == "text" else ""
+
+
+# --------------------------------------------------------------------------------- commands
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The words after `cuescope` of every command in sh blocks and indented lines."""
+    text = page.read_text(encoding="utf-8")
+    prose = FENCED.sub("", text)
+    shell = [block.text for block in blocks(page) if block.language == "sh"]
+    shell += re.findall(r"^ {4}((?:.*&& )?(?:\w+=\S+ )*cuescope .*)$", prose, re.MULTILINE)
+    for text in shell:
+        yield from in_shell(text)
+
+
+def mentions(page: Path) -> Iterator[list[str]]:
+    """The same for commands in backticks, which may be incomplete."""
+    prose = FENCED.sub("", page.read_text(encoding="utf-8"))
+    for line in re.findall(r"`(cuescope [^`]+)`", prose):
+        yield from in_line(line.replace("\n", " "))
+
+
+def in_shell(text: str) -> Iterator[list[str]]:
+    """The commands of cuescope in lines of shell."""
+    for line in text.replace("\\\n", " ").splitlines():
+        yield from in_line(line)
+
+
+def in_line(line: str) -> Iterator[list[str]]:
+    """The commands of cuescope in one line of shell."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, "#"
+    command: list[str] = []
+    for word in [*lexer, ";"]:
+        if word in OPERATORS:
+            if command[:1] == ["cuescope"]:
+                yield command[1:]
+            command = []
+        elif command or not re.fullmatch(r"\w+=.*", word):  # a variable before the command
+            command.append(word)
+
+
+def parsed(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
+    """Path, parameters and further words of a command; raises TyperException for a wrong one."""
+    for entry in Registry().of_kind("command"):
+        path = entry.name.split()
+        if list(words[: len(path)]) == path:
+            command = typer.main.get_command(Registry().load(entry))
+            context = command.make_context(entry.name, list(words[len(path) :]))
+            return entry.name, context.params, context.args
+    command, context, rest, names = typer.main.get_command(app), None, list(words), []
+    while True:
+        context = command.make_context(" ".join(names), rest, parent=context)
+        rest = [*getattr(context, "_protected_args", ()), *context.args]
+        if not rest or not hasattr(command, "resolve_command"):
+            return " ".join(names), context.params, context.args
+        name, command, rest = command.resolve_command(context, rest)
+        names.append(name)
+
+
+def check(words: Sequence[str], brought: frozenset[str] = frozenset()) -> None:
+    """Raise TyperException or UserError where a command, an option or a plugin does not exist.
+
+    Words in capitals stand for anything; `brought` are the plugins that the page itself brings.
+    """
+    path, given, further = parsed(words)
+    for parameter, (kind, options) in SPECS.get(path, {}).items():
+        spec = Spec.parse(given[parameter]) if given.get(parameter) else None
+        if spec is None or spec.name.isupper() or spec.name in brought:
+            continue
+        named = pairs("-O", given[options] or ()) if options else {}
+        named |= free_options(further) if path == "bench" else {}
+        for entry in entries(kind, spec.name):
+            fields = Registry().load(entry).Options.model_fields
+            if unknown := named.keys() - fields.keys():
+                raise UserError(f"{spec.name} has no option {unknown}")
+
+
+def entries(kind: str | None, name: str) -> list[Any]:
+    """The installed plugins of a name, of any kind where it is None; raises UserError if none."""
+    registry = Registry()
+    if kind is not None:
+        return [registry.find(kind, name)]
+    found = [entry for entry in registry.entries if entry.name == name]
+    if not found:
+        raise UserError(f"no plugin '{name}'")
+    return found
+
+
+def brought_by(page: Path) -> frozenset[str]:
+    """Names of the plugins that a page makes: with `cuescope new`, or by entry points."""
+    made = {words[2] for words in commands(page) if words[:1] == ["new"] and len(words) > 2}
+    return frozenset(made.union(*(named for _, named in entry_points(page))))
+
+
+def entry_points(page: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """(group, targets by name) of the page's toml blocks."""
+    for block in blocks(page):
+        if block.language == "toml":
+            yield from tomllib.loads(block.text).get("project", {}).get("entry-points", {}).items()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_exist(page: Path) -> None:
+    brought = brought_by(page)
+    for words in commands(page):
+        check(words, brought)
+    for words in mentions(page):
+        if brought.isdisjoint(words[:1]):
+            try:
+                check(words, brought)
+            except TyperException as error:
+                if not str(error).startswith("Missing"):
+                    raise
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cuescope audti trove --model toy --data folder:x",
+        "cuescope audit trove --modle toy --data folder:x",
+        "cuescope audit trove --model toy",
+        "cuescope audit trve --model toy --data folder:x",
+        "cuescope audit trove --model toy --data folder:x -D frame=8",
+        "make demo && cuescope plugins check trove --onyl cue",
+        "cuescope plugins check trove -O min_gain=1  # no such option",
+        "cuescope plugins chekc trove",
+        "cuescope new method",
+        "cuescope bench trove --config 3",
+    ],
+)
+def test_a_wrong_command_is_noticed(line: str) -> None:
+    (words,) = in_line(line)
+    with pytest.raises((TyperException, UserError)):
+        check(words)
+
+
+def is_quick(block: Block) -> bool:
+    found = {words[0] for words in in_shell(block.text)} if block.language == "sh" else set()
+    return bool(found) and found <= QUICK
+
+
+@of_language("sh")
+def test_commands_print_what_is_shown(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block, shown in outputs(page):
+        if shown and is_quick(block):
+            for words in in_shell(block.text):
+                with pytest.raises(SystemExit):
+                    main(words)
+            assert capsys.readouterr().out == shown
+
+
+# --------------------------------------------------------------------------------- examples
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A page whose python blocks have run, with what each printed beside what is shown."""
+
+    module: ModuleType
+    printed: list[tuple[str, str]]
+
+
+@pytest.fixture(scope="module", params=[GUIDE], ids=name_of)
+def executed(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Executed]:
+    """The page's python blocks, run one after the other in one namespace."""
+    page = request.param
+    done = Executed(ModuleType(f"page_{page.stem.replace('-', '_')}"), [])
+    folder = tmp_path_factory.mktemp("page")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, done.module.__name__, done.module)
+        patch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
+        for block, shown in outputs(page):
+            if block.language == "python":
+                done.printed.append((run(block, page, done.module), shown))
+        yield done
+
+
+def run(block: Block, page: Path, module: ModuleType) -> str:
+    """What a block prints; a traceback names its line of the page."""
+    code = compile("\n" * block.line + block.text, str(page), "exec")
+    with redirect_stdout(io.StringIO()) as out:
+        exec(code, vars(module))
+    return out.getvalue()
+
+
+def test_pages_have_commands_and_examples() -> None:
+    known = {name_of(page): len([*commands(page), *mentions(page)]) for page in PAGES}
+    assert known["README.md"] > 8
+    assert known["docs/quickstart.md"] > 7
+    assert known["docs/plugin-author.md"] > 8
+    assert [page for page in PAGES if any(b.language == "python" for b in blocks(page))] == [GUIDE]
+
+
+def test_examples_print_what_is_shown(executed: Executed) -> None:
+    assert len(executed.printed) > 10
+    for printed, shown in executed.printed:
+        assert printed == shown
+
+
+def test_example_plugins_hold_their_contracts(executed: Executed) -> None:
+    suites = [
+        value
+        for name, value in vars(executed.module).items()
+        if name.startswith("Test") and issubclass(value, Contract)
+    ]
+    assert {suite.kind for suite in suites} == {"method", "model", "dataset", "tool"}
+    for suite in suites:
+        for name in checks(suite):
+            if name != "test_imports_lightly":  # a page is no module; see the next test
+                result = run_check(suite, name)
+                assert result.status != "failed", (suite, result)
+
+
+def test_examples_import_lightly() -> None:
+    source = "\n".join(block.text for block in blocks(GUIDE) if block.language == "python")
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    plain = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import)]
+    named = {node.module or "" for node in nodes} | {a.name for node in plain for a in node.names}
+    assert "cuescope_sdk" in named
+    assert not {name.partition(".")[0] for name in named} & set(HEAVY)
+    ours = {name for name in named if name.startswith("cuescope")}
+    assert {name.partition(".")[0] for name in ours} == {"cuescope_sdk"}
+
+
+def test_entry_points_name_the_examples(executed: Executed) -> None:
+    found = list(entry_points(GUIDE))
+    assert {group for group, _ in found} == GROUPS.keys() - {"cuescope.executors"}
+    for _, named in found:
+        for target in named.values():
+            assert hasattr(executed.module, target.partition(":")[2]), target
+
+
+# ------------------------------------------------------------------------------- other blocks
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_blocks_say_their_language(page: Path) -> None:
+    assert {block.language for block in blocks(page)} <= LANGUAGES
+    assert page.read_text(encoding="utf-8").count("```") == 2 * len(blocks(page))
+
+
+@of_language("yaml", "toml")
+def test_files_are_valid(page: Path, tmp_path: Path) -> None:
+    for block in blocks(page):
+        if block.language == "toml":
+            assert tomllib.loads(block.text)
+        if block.language == "yaml" and "methods" in yaml.safe_load(block.text):
+            file = tmp_path / "run.yaml"
+            file.write_text(block.text)
+            requests = list(read_matrix(file).requests())
+            assert requests
+            for request in requests:
+                check(shlex.split(request.command)[1:])
+
+
+@of_language("text")
+def test_shown_output_is_checked(page: Path) -> None:
+    """A text block stands below the example or quick command that prints it."""
+    for before, after in pairwise([Block("", "", 0), *blocks(page)]):
+        if after.language == "text" and page not in SHOWING:
+            assert before.language == "python" or is_quick(before), after.line
