@@ -25,7 +25,7 @@ bench: .venv/ready
 	@for file in benchmarks/*.py; do echo "== $$file"; $(RUN)/python $$file || exit 1; done
 
 docs: .venv/ready
-	NO_MKDOCS_2_WARNING=true $(RUN)/mkdocs build --strict --quiet --site-dir site
+	NO_MKDOCS_2_WARNING=true $(RUN)/mkdocs build --strict --site-dir site
 
 clean:
 	rm -rf .venv .uv site runs

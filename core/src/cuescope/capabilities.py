@@ -45,6 +45,7 @@ class Plugin:
         self.context = context
 
 
+@runtime_checkable
 class Method(Protocol):
     """Finds cues. Implements any of the four hooks (see `hookspecs`) with `@hookimpl`."""
 
@@ -54,6 +55,7 @@ class Method(Protocol):
     metrics: ClassVar[tuple[Metric, ...]]
 
 
+@runtime_checkable
 class Model(Protocol):
     """Answers trials.
 
@@ -71,6 +73,7 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
 class Dataset(Protocol):
     """Indexable samples. `labels` is the closed label set, () where there is none."""
 
@@ -106,6 +109,7 @@ class Detection(Value):
     box: tuple[float, float, float, float]
 
 
+@runtime_checkable
 class Detector(Protocol):
     """Finds named things."""
 
@@ -114,6 +118,7 @@ class Detector(Protocol):
         ...
 
 
+@runtime_checkable
 class Segmenter(Protocol):
     """Outlines named things."""
 
@@ -122,12 +127,14 @@ class Segmenter(Protocol):
         ...
 
 
+@runtime_checkable
 class TextGenerator(Protocol):
     """Completes prompts."""
 
     def generate(self, prompts: Sequence[str]) -> list[str]: ...
 
 
+@runtime_checkable
 class SentenceEncoder(Protocol):
     """Embeds sentences."""
 
@@ -136,18 +143,21 @@ class SentenceEncoder(Protocol):
         ...
 
 
+@runtime_checkable
 class ImageEditor(Protocol):
     """Changes images as told."""
 
     def edit(self, frames: Sequence[Frame], instructions: Sequence[str]) -> list[Frame]: ...
 
 
+@runtime_checkable
 class Proposer(Protocol):
     """Names things that may be cues for a label."""
 
     def propose(self, label: str) -> list[str]: ...
 
 
+@runtime_checkable
 class Executor(Protocol):
     """Where `respond` runs.
 
@@ -170,6 +180,7 @@ class Table(Value):
     notes: tuple[str, ...] = ()
 
 
+@runtime_checkable
 class Bench(Protocol):
     """Redoes a paper's table or figure; `run` resumes from what the context has stored."""
 

@@ -36,7 +36,8 @@ class Context:
     """Handed to every plugin as it is built.
 
     `device` is "auto", "cpu", "cuda", "cuda:1" ...; `dtype` "float32", "float16" or "bfloat16".
-    `dataset` is the audited data set, None while data sets themselves are built.
+    `dataset` is the audited data set, None while data sets themselves are built; a plugin that
+    builds a helper for other data passes `replace(context, dataset=None)`.
     `progress(description, total)` opens a bar and gives the function that advances it.
     """
 

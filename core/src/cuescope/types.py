@@ -83,9 +83,11 @@ def _load_and_apply(frame: Frame, function: Callable[[Image.Image], Image.Image]
 class Sample(Value):
     """One example of a data set.
 
-    `choices` is the closed label or answer set, `label` the right choice. `annotations` may hold
-    anything else known of the sample; the key "cues" is the answer sheet of planted or annotated
-    cues (`{cue name: (present in frame 0, ...)}`) and is hidden from a method until `verify`.
+    `key` is unique in the data set, and does not continue another key after a "/", which is how
+    derived samples are named. `choices` is the closed label or answer set, `label` the right
+    choice. `annotations` may hold anything else known of the sample; the key "cues" is the answer
+    sheet of planted or annotated cues (`{cue name: (present in frame 0, ...)}`) and is hidden from
+    a method until `verify`.
     """
 
     key: str

@@ -45,25 +45,26 @@ def _finding(report: Report) -> RenderableType:
             f"No cue found. {tried} pairs of cue and label were tried; none passes the rule of "
             f"{report.provenance.method.spec}."
         )
-    first, *others = [report.sentence(score) or "" for score in report.findings]
-    lines = [Text(first, "bold")]
-    lines += [Text(other) for other in others[:2]]
-    if len(others) > 2:
-        lines.append(Text(f"and {len(others) - 2} more, in the table.", "dim"))
-    return Group(*lines)
+    first, *others = [Text(report.sentence(score) or "") for score in report.findings]
+    first.stylize("bold")
+    more = [Text(f"and {len(others) - 2} more, in the table.", "dim")] if len(others) > 2 else []
+    return Group(first, *others[:2], *more)
 
 
 def _facts(report: Report) -> Table:
     asked = report.provenance
-    facts = {
-        "samples": f"{asked.samples} of {len(asked.labels)} classes",
-        **report.notes,
-        **{f"data: {key}": fact for key, fact in asked.data.facts.items()},
-        **{f"model: {key}": fact for key, fact in asked.model.facts.items()},
-    }
+    return _grid(
+        ("samples", f"{asked.samples} of {len(asked.labels)} classes"),
+        *report.notes.items(),
+        *((f"data: {key}", fact) for key, fact in asked.data.facts.items()),
+        *((f"model: {key}", fact) for key, fact in asked.model.facts.items()),
+    )
+
+
+def _grid(*rows: tuple[str, str]) -> Table:
     table = Table.grid(padding=(0, 2))
-    for key, fact in facts.items():
-        table.add_row(Text(key, "dim"), Text(fact))
+    for key, words in rows:
+        table.add_row(Text(key, "dim"), Text(words))
     return table
 
 
@@ -117,14 +118,11 @@ def _checks(evidence: Iterable[Evidence]) -> RenderableType:
 
 
 def _legend(report: Report) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
-    for metric in report.metrics:
-        table.add_row(Text(metric.title, "dim"), Text(metric.meaning))
-    table.add_row(Text("n", "dim"), Text("samples of the label that show the cue"))
-    table.add_row(
-        Text("q", "dim"), Text("chance of a false find, corrected for all that was tried")
+    return _grid(
+        *((metric.title, metric.meaning) for metric in report.metrics),
+        ("n", "samples of the label that show the cue"),
+        ("q", "false discovery rate: share of false finds to expect among rows this strong"),
     )
-    return table
 
 
 def _cost(cost: Cost) -> str:

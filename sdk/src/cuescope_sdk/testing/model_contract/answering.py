@@ -71,7 +71,9 @@ class ModelAnswers(ModelSetting):
             if one.logits is None or reversed_.logits is None:
                 raise ContractViolation("logits", got="none", remedy="Answer what is asked for")
             expect(
-                self.alike(one, Response(logits=reversed_.logits[::-1])),
+                self.alike(
+                    Response(logits=one.logits), Response(logits=reversed_.logits[::-1])
+                ),
                 "logits that follow their choices", got=f"{one.logits} and {reversed_.logits}",
                 remedy="Look choices up by name",
             )  # fmt: skip
