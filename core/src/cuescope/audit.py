@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cuescope.context import Context
-from cuescope.seeds import derive, generator
+from cuescope.seeds import derive
 from cuescope.types import Outcome, Sample, Trial
 
 
@@ -38,18 +38,13 @@ class Audit:
     def _hidden(self) -> tuple[Sample, ...]:
         return tuple(_without_cues(sample) for sample in self.all_samples)
 
-    @property
-    def seed(self) -> int:
-        """The audit's seed; use `rng` or `derive_seed` with a name rather than the bare number."""
-        return self.context.seed
-
     def rng(self, *names: str) -> np.random.Generator:
         """A generator of its own for these names, under the audit's seed."""
-        return generator(self.seed, *names)
+        return self.context.rng(*names)
 
     def derive_seed(self, *names: str) -> int:
         """A 63-bit seed for these names, for libraries that take a number."""
-        return derive(self.seed, *names)
+        return derive(self.context.seed, *names)
 
     def note(self, key: str, text: str) -> None:
         """A fact for the head of the report."""

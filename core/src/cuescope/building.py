@@ -10,7 +10,7 @@ from cuescope.errors import PluginError, UserError, nearest
 from cuescope.registry import Registry
 from cuescope.request import Request
 from cuescope.seeds import generator
-from cuescope.spec import Spec
+from cuescope.spec import Spec, validated
 from cuescope.types import PluginStamp, Sample
 
 
@@ -127,9 +127,12 @@ def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
 
 
 def check_capabilities(request: Request, registry: Registry) -> None:
-    """Refuse a pair that cannot work, and name the installed models that could."""
-    needs: Requirements = _class(registry, "method", request.method).requires
-    if missing := _missing(needs, _class(registry, "model", request.model).capabilities):
+    """Refuse a misspelt option, or a pair that cannot work; name the models that could."""
+    method = _checked(registry, "method", request.method, request.method_options)
+    needs: Requirements = method.requires
+    model = _checked(registry, "model", request.model, request.model_options)
+    _checked(registry, "dataset", request.data, request.data_options)
+    if missing := _missing(needs, model.capabilities):
         able = [
             entry.name
             for entry in registry.of_kind("model")
@@ -145,8 +148,13 @@ def check_capabilities(request: Request, registry: Registry) -> None:
         raise UserError(f"{request.method} needs a {role}", remedy=f"Add --tool {role}=SPEC")
 
 
-def _class(registry: Registry, kind: str, spec: str) -> Any:
-    return registry.load(registry.find(kind, Spec.parse(spec).name))
+def _checked(registry: Registry, kind: str, text: str, options: Mapping[str, Any]) -> Any:
+    """The plugin's class, its options validated before anything is opened."""
+    spec = Spec.parse(text)
+    entry = registry.find(kind, spec.name)
+    loaded = registry.load(entry)
+    validated(entry, loaded, spec, options)
+    return loaded
 
 
 def _missing(needs: Requirements, has: Capabilities) -> list[str]:

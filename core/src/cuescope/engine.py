@@ -19,7 +19,6 @@ import pluggy
 from cuescope import hookspecs
 from cuescope.audit import Audit
 from cuescope.building import build_all, chosen_samples, rebuild_model
-from cuescope.capabilities import Model
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import PluginError
@@ -64,7 +63,9 @@ class Session:
         self.parts = parts = build_all(request, context)
         self.responder = Responder(
             identity_of(parts.model.stamp, request.dtype),
-            partial(rebuild_model, request, context) if parts.executor else self._own_model,
+            partial(rebuild_model, request, context)
+            if parts.executor
+            else lambda: parts.model.plugin,
             cache,
             batch_size=request.batch_size,
             executor=parts.executor.plugin if parts.executor else None,
@@ -131,10 +132,6 @@ class Session:
     def _blaming(self, kind: str, spec: str) -> AbstractContextManager[None]:
         registry = self.parts.context.registry
         return registry.blaming(registry.find(kind, Spec.parse(spec).name))
-
-    def _own_model(self) -> Model:
-        model: Model = self.parts.model.plugin
-        return model
 
     def _progressed(self, done: int, total: int, cached: int) -> None:
         progressed = self._manager.hook.responses_progressed

@@ -4,6 +4,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from PIL import ImageDraw
@@ -67,9 +68,14 @@ class Lab:
         return report
 
     def recall(self, request: Request) -> Report:
-        """The stored report of a request, or the request run now."""
+        """The stored report of a request, if the same plugins made it; else the request run now."""
         folder = self.folder(request)
-        return load_report(folder.path) if folder.report_file.exists() else self.audit(request)
+        if folder.report_file.exists():
+            report = load_report(folder.path)
+            stamps = report.provenance.stamps
+            if all(installed_version(stamp.dist) == stamp.version for _, stamp in stamps):
+                return report
+        return self.audit(request)
 
 
 def pictures(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:

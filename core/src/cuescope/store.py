@@ -60,11 +60,8 @@ class ResponseCache:
             for key, response in responses.items()
         ]
 
-        def write(connection: sqlite3.Connection) -> None:
-            with connection:
-                connection.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)", rows)
-
-        self._guarded(write)
+        statement = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)"
+        self._guarded(lambda connection: connection.executemany(statement, rows))
 
     def clock(self, model: str, calls: int, seconds: float) -> None:
         """Keep how long a model took over so many calls."""
@@ -73,11 +70,7 @@ class ResponseCache:
             "calls = calls + excluded.calls, seconds = seconds + excluded.seconds"
         )
 
-        def write(connection: sqlite3.Connection) -> None:
-            with connection:
-                connection.execute(statement, (model, calls, seconds))
-
-        self._guarded(write)
+        self._guarded(lambda connection: connection.execute(statement, (model, calls, seconds)))
 
     def pace(self, model: str) -> float | None:
         """Mean seconds a call of this model has taken, None before its first."""
@@ -99,18 +92,16 @@ class ResponseCache:
             return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
-        if self.path is None:
-            connection = sqlite3.connect(":memory:")
-        else:
-            try:
+        try:
+            if self.path is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                connection = sqlite3.connect(self.path, timeout=60)
-            except (OSError, sqlite3.OperationalError) as error:
-                raise UserError(
-                    f"cannot open the response cache {self.path}",
-                    got=str(error),
-                    remedy="Set CUESCOPE_CACHE to a folder that you can write to",
-                ) from error
+            connection = sqlite3.connect(self.path or ":memory:", timeout=60)
+        except (OSError, sqlite3.OperationalError) as error:
+            raise UserError(
+                f"cannot open the response cache {self.path}",
+                got=str(error),
+                remedy="Set CUESCOPE_CACHE to a folder that you can write to",
+            ) from error
         try:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode = WAL")
@@ -123,13 +114,16 @@ class ResponseCache:
         return connection
 
     def _guarded(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        """The action as one transaction; once more on a new file where this one is corrupt."""
         try:
-            return action(self._connection)
+            with self._connection:
+                return action(self._connection)
         except sqlite3.DatabaseError as error:
             self._connection.close()
             self._set_aside(error)
             self._connection = self._connect()
-            return action(self._connection)
+            with self._connection:
+                return action(self._connection)
 
     def _set_aside(self, error: sqlite3.DatabaseError) -> None:
         """Move a corrupt file away; raise UserError for trouble that is not corruption."""

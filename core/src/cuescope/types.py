@@ -327,6 +327,17 @@ class Provenance(Value):
     command: str
     started: str
 
+    @property
+    def stamps(self) -> list[tuple[str, PluginStamp]]:
+        """Every plugin of the audit, with its role."""
+        return [
+            ("method", self.method),
+            ("model", self.model),
+            ("data", self.data),
+            *((f"tool: {role}", stamp) for role, stamp in self.tools.items()),
+            *(("verifier", stamp) for stamp in self.verifiers),
+        ]
+
 
 class Report(Value):
     """The result of one audit. Scores come ranked; the first metric is the headline."""
@@ -356,9 +367,8 @@ class Report(Value):
     def hash(self) -> str:
         """Digest of what was asked and found; time, machine and cache have no part in it."""
         asked = self.provenance
-        stamps = [asked.method, asked.model, asked.data, *asked.tools.values(), *asked.verifiers]
         return digest(
-            [(s.spec.partition(":")[0], s.version, s.fingerprint) for s in stamps],
+            [(r, s.spec.partition(":")[0], s.version, s.fingerprint) for r, s in asked.stamps],
             asked.method.options, asked.seed, asked.limit,
             self.notes, self.features, self.scores, self.evidence,
         )  # fmt: skip

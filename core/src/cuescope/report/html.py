@@ -40,11 +40,7 @@ def render(report: Report, pictures: Mapping[str, bytes]) -> str:
         cards=cards,
         pairs=len(report.headlines),
         verdicts=Counter(sorted((c.verdict for c in report.evidence), reverse=True)),
-        stamps=[
-            ("method", asked.method), ("model", asked.model), ("data", asked.data),
-            *((f"tool: {role}", stamp) for role, stamp in asked.tools.items()),
-            *(("verifier", stamp) for stamp in asked.verifiers),
-        ],
+        stamps=asked.stamps,
         max_labels=MAX_LABELS,
     )  # fmt: skip
 
