@@ -6,7 +6,8 @@ from .stubs import write_dist
 
 METHODS = "cuescope.methods"
 HEALTHY = """
-from cuescope.capabilities import Plugin, Requirements
+from cuescope.capabilities import Requirements
+from cuescope.plugin import Plugin
 
 class Healthy(Plugin):
     title = "Healthy"

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cuescope import types
-from cuescope.capabilities import Capabilities, Detection, Model, Plugin, Requirements, Table
+from cuescope.capabilities import Capabilities, Detection, Model, Requirements, Table
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.hookspecs import hookimpl
+from cuescope.plugin import Plugin
 from cuescope.types import (
     Evidence,
     Feature,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cuescope.capabilities import Plugin
 from cuescope.errors import PluginError, UserError
+from cuescope.plugin import Plugin
 from cuescope.registry import GROUPS, Registry
 
 from .broken import METHODS, SIX, write_six

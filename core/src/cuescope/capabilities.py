@@ -1,14 +1,11 @@
 """What a plugin can do and needs: Protocols for each kind, checked before weights load."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from cuescope.types import Frame, Metric, Options, Output, Response, Sample, Trial, Value
-
-if TYPE_CHECKING:
-    from cuescope.context import Context
 
 
 class Capabilities(Value):
@@ -29,20 +26,6 @@ class Requirements(Value):
     edits: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
     labels: bool = True
-
-
-class Plugin:
-    """What an entry point names: a light class, built from its validated options.
-
-    Import torch and the like inside `__init__` or later, never at module level: listing plugins
-    and checking capabilities must not pay for them.
-    """
-
-    Options: ClassVar[type[Options]] = Options
-
-    def __init__(self, options: Any, context: "Context") -> None:
-        self.options = options
-        self.context = context
 
 
 @runtime_checkable

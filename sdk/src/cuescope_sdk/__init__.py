@@ -13,7 +13,6 @@ from cuescope.capabilities import (
     ImageEditor,
     Method,
     Model,
-    Plugin,
     Proposer,
     Requirements,
     Segmenter,
@@ -26,6 +25,7 @@ from cuescope.digest import digest
 from cuescope.errors import BadDataError, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
 from cuescope.lab import Lab
+from cuescope.plugin import Plugin
 from cuescope.request import Request
 from cuescope.seeds import derive, generator
 from cuescope.types import (

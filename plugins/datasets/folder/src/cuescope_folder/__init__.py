@@ -8,8 +8,8 @@ from typing import Self
 
 from pydantic import Field
 
+from cuescope_folder.faults import MAX_PIXELS
 from cuescope_folder.items import SUFFIXES_OF_MANIFESTS, Item, canonical_split
-from cuescope_folder.media import MAX_PIXELS
 from cuescope_sdk import BadDataError, Context, Options, Plugin, Sample, UserError, digest, nearest
 
 NAMED = 5

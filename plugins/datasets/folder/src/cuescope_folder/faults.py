@@ -8,6 +8,9 @@ from PIL import Image, UnidentifiedImageError
 
 from cuescope_sdk import BadDataError
 
+# Pillow's own limit, above which it speaks of a decompression bomb.
+MAX_PIXELS = 89_478_485
+
 
 def reason(error: Exception) -> str:
     """One short line, the same every time."""

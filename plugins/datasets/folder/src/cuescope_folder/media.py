@@ -10,8 +10,6 @@ from PIL import Image
 from cuescope_folder.faults import readable_still
 
 Kind = Literal["image", "animation", "video"]
-# Pillow's own limit, above which it speaks of a decompression bomb.
-MAX_PIXELS = 89_478_485
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".avif"), "image"),
     **dict.fromkeys((".tif", ".tiff", ".ppm", ".pgm"), "image"),

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from cuescope_folder.faults import require_pixels
-from cuescope_folder.media import MAX_PIXELS
+from cuescope_folder.faults import MAX_PIXELS, require_pixels
 
 if TYPE_CHECKING:
     from av.container import InputContainer

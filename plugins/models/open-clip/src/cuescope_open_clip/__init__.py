@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field
 
-from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Sample, Trial, UserError
+from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial
+from cuescope_sdk.refusals import refuse_unanswerable
 
 if TYPE_CHECKING:
     from cuescope_open_clip.heads import Head
@@ -94,7 +95,7 @@ class OpenCLIP(Plugin):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits over the choices and the unit sequence embedding, as each trial asks."""
         for trial in trials:
-            refuse_unanswerable(trial)
+            refuse_unanswerable("open-clip", self.capabilities, trial)
         embeddings = self._encoder.embed(
             {frame.key: frame for trial in trials for frame in trial.sample.frames}
         )
@@ -110,26 +111,6 @@ class OpenCLIP(Plugin):
             logits = self._head.logits(embedding, trial.sample.choices)
         return Response(
             logits=logits, embedding=embedding if "embedding" in trial.outputs else None
-        )
-
-
-def refuse_unanswerable(trial: Trial) -> None:
-    """Raises UserError for an edit, a text answer, or logits over no choices."""
-    sample: Sample = trial.sample
-    if trial.edit is not None:
-        raise UserError(
-            "open-clip: takes no edits inside the model",
-            expected="a plain trial",
-            got=f"the edit '{trial.edit.kind}'",
-        )
-    if "text" in trial.outputs:
-        raise UserError("open-clip: generates no text", expected="outputs logits or embedding")
-    if "logits" in trial.outputs and not sample.choices:
-        raise UserError(
-            f"open-clip: sample '{sample.key}' has no choices to score",
-            expected="a closed label or answer set",
-            got="an open question" if sample.question else "no choices",
-            remedy="Use a data set with labels, or ask for embeddings alone.",
         )
 
 

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial, UserError
+from cuescope_sdk.refusals import refuse_unanswerable
 
 
 class ToyOptions(Options):
@@ -90,7 +91,8 @@ class Toy(Plugin):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Cosines over temperature for the choices, and the unit sequence embedding."""
         for trial in trials:
-            refuse_unanswerable(trial, self._trained.length)
+            refuse_unanswerable("toy", self.capabilities, trial)
+            refuse_other_lengths(trial, self._trained.length)
         if not trials:
             return []
         embeddings = self._embed(trials)
@@ -127,24 +129,9 @@ class Toy(Plugin):
         )
 
 
-def refuse_unanswerable(trial: Trial, length: int) -> None:
-    """Raises UserError for an edit, a text answer, no choices, or another number of frames."""
+def refuse_other_lengths(trial: Trial, length: int) -> None:
+    """Raises UserError for another number of frames than the model was trained with."""
     sample = trial.sample
-    if trial.edit is not None:
-        raise UserError(
-            "toy: takes no edits inside the model",
-            expected="a plain trial",
-            got=f"the edit '{trial.edit.kind}'",
-        )
-    if "text" in trial.outputs:
-        raise UserError("toy: generates no text", expected="outputs logits or embedding")
-    if "logits" in trial.outputs and not sample.choices:
-        raise UserError(
-            f"toy: sample '{sample.key}' has no choices to score",
-            expected="a closed label set",
-            got="no choices",
-            remedy="Use a data set with labels, or ask for embeddings alone.",
-        )
     if len(sample.frames) != length:
         raise UserError(
             f"toy: sample '{sample.key}' has another length than the training sequences",
