@@ -100,10 +100,7 @@ def test_refuses_what_it_cannot_answer(toy: Callable[..., Toy], dots: Callable[.
     edit = HideTokens.under(np.zeros((2, 2, 2), bool))
     longer = sample.showing(sample.frames * 2, "long")
     faults = [
-        (
-            Trial(sample=sample, edit=edit),
-            "toy does not take this edit .*got the edit",
-        ),
+        (Trial(sample=sample, edit=edit), "toy does not take this edit .*got the edit"),
         (Trial(sample=sample, outputs=frozenset({"text"})), "toy gives no text"),
         (Trial(sample=sample.model_copy(update={"choices": ()})), "'val-0' has no choices"),
         (Trial(sample=longer), "'val-0/long' .*expected 2 frames.*, got 4. Train on"),
