@@ -128,10 +128,12 @@ def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
 
 def check_capabilities(request: Request, registry: Registry) -> None:
     """Refuse a misspelt option, or a pair that cannot work; name the models that could."""
-    method = _checked(registry, "method", request.method, request.method_options)
+    kinds = ("method", "model", "dataset")
+    method, model, _ = [
+        _checked(registry, kind, spec, options)
+        for kind, (spec, options) in zip(kinds, request.plugins, strict=True)
+    ]
     needs: Requirements = method.requires
-    model = _checked(registry, "model", request.model, request.model_options)
-    _checked(registry, "dataset", request.data, request.data_options)
     if missing := _missing(needs, model.capabilities):
         able = [
             entry.name

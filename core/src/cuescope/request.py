@@ -43,9 +43,15 @@ class Request(Settings):
     data_options: Given = {}
 
     @property
+    def plugins(self) -> tuple[tuple[str, Given], ...]:
+        """SPEC and options of method, model and data."""
+        kinds = ("method", "model", "data")
+        return tuple((getattr(self, kind), getattr(self, f"{kind}_options")) for kind in kinds)
+
+    @property
     def slug(self) -> str:
         """A folder name: readable, and another one where the answer may be another."""
-        names = [Spec.parse(spec).name for spec in (self.method, self.model, self.data)]
+        names = [Spec.parse(spec).name for spec, _ in self.plugins]
         answer = self.model_dump(mode="json", exclude={"batch_size", "executor", "device"})
         return "-".join([*names, digest(answer)[:8]])
 

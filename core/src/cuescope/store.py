@@ -189,8 +189,7 @@ class RunFolder:
 
     def pictures(self, report: Report) -> dict[str, bytes]:
         """The stored thumbnails, JPEG, by `picture_key`."""
-        keys = [picture_key(occurrence) for occurrence in pictured(report)]
-        files = {key: self._picture(key) for key in keys}
+        files = {key: self._picture(key) for key in map(picture_key, pictured(report))}
         return {key: file.read_bytes() for key, file in files.items() if file.exists()}
 
     def _picture(self, key: str) -> Path:

@@ -19,6 +19,7 @@ def compare(
     import json
 
     from rich.table import Table
+    from rich.text import Text
 
     from cuescope.cli.terminal import out
     from cuescope.errors import UserError
@@ -33,9 +34,8 @@ def compare(
         typer.echo(json.dumps({"runs": named, "labels": rows}, indent=1))
         return
     table = Table("label", box=None, padding=(0, 2, 0, 0))
-    for report in reports:
-        head = _head(report)
-        table.add_column("\n".join(head[key] for key in ("method", "model", "data")))
+    for run, report in zip(runs, reports, strict=True):
+        table.add_column(Text("\n".join([run.name, *_head(report).values()])))
     table.add_row("cues found", *[str(len(report.findings)) for report in reports])
     for label, cells in rows.items():
         table.add_row(label, *[cell or "-" for cell in cells])

@@ -29,12 +29,8 @@ class PluginCommands(TyperGroup):
         return None if entry is None else _forwarding(cmd_name, entry)
 
     def _external(self) -> dict[str, Entry]:
-        found = {}
-        for entry in _installed().of_kind("command"):
-            path, _, name = entry.name.rpartition(" ")
-            if path == self.path:
-                found[name] = entry
-        return found
+        split = [(entry.name.rpartition(" "), entry) for entry in _installed().of_kind("command")]
+        return {name: entry for (path, _, name), entry in split if path == self.path}
 
 
 class PluginsCommands(PluginCommands):

@@ -38,7 +38,8 @@ def show_list(*, check: bool, strict: bool) -> None:
     if not problems:
         typer.echo("No plugin is installed: `pip install cuescope-trove` is a start.")
     for entry in [entry for entry in problems if entry not in broken]:
-        typer.echo(f"{entry.kind:<8}  {entry.name:<14}  {entry.version:<8}  {entry.summary}")
+        does = entry.summary if entry.kind != "command" else f"`cuescope {entry.name}`"
+        typer.echo(f"{entry.kind:<8}  {entry.name:<14}  {entry.version:<8}  {does}")
     for entry, problem in broken.items():
         typer.secho(f"broken: {entry.kind} {entry.name} ({entry.dist} {entry.version})", fg="red")
         typer.echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")

@@ -20,6 +20,7 @@ def run(
 ) -> None:
     """Audit a matrix of methods, models and data sets; resumes."""
     from rich.table import Table
+    from rich.text import Text
 
     from cuescope.cli import terminal
     from cuescope.errors import UserError
@@ -27,7 +28,7 @@ def run(
 
     requests = list(read_matrix(file).requests())
     lab = open_lab(out, observe=observe or (), remember=not no_cache)
-    table = Table("method", "model", "data", "findings", "the strongest", box=None)
+    table = Table("run", "findings", "the strongest", box=None, padding=(0, 2, 0, 0))
     failed = 0
     for place, request in enumerate(requests, 1):
         typer.echo(f"[{place}/{len(requests)}] {request.command}", err=True)
@@ -38,7 +39,7 @@ def run(
             found, strongest = "-", f"failed: {error}"
         else:
             found, strongest = str(len(report.findings)), _strongest(report)
-        table.add_row(request.method, request.model, request.data, found, strongest)
+        table.add_row(*map(Text, (request.slug, found, strongest)))
     terminal.out().print(table)
     typer.echo(f"{len(requests) - failed} of {len(requests)} reports are in {out}")
     if failed:
