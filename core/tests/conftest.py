@@ -33,7 +33,6 @@ FAKES = {
     "cuescope.tools": {"finder": "cuescope_fakes:FakeDetector"},
     "cuescope.executors": {"threads": "cuescope_fakes:ThreadPool"},
     "cuescope.observers": {"file": "cuescope_fakes:FileObserver"},
-    "cuescope.benches": {"fake": "cuescope_fakes:FakeBench"},
 }
 
 

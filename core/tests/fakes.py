@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cuescope import types
-from cuescope.capabilities import Capabilities, Detection, Model, Requirements, Table
+from cuescope.capabilities import Capabilities, Detection, Model, Requirements
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.hookspecs import hookimpl
@@ -324,20 +324,3 @@ class FileObserver(Plugin):
     def audit_finished(self, report: Report) -> None:
         """With the whole report."""
         self._say(f"finished {report.hash}")
-
-
-class FakeBench(Plugin):
-    """A table of one row beside a paper's."""
-
-    class Options(types.Options):
-        configs: int = 1
-
-    def run(self) -> Iterator[Table]:
-        """As many rows as asked."""
-        yield Table(
-            title="Table 1",
-            columns=("cue", "P@10"),
-            rows=tuple({"cue": f"cue {i}", "P@10": 50.0 + i} for i in range(self.options.configs)),
-            paper=({"cue": "cue 0", "P@10": 91.5},),
-            notes=(f"seed {self.context.seed}",),
-        )

@@ -193,22 +193,12 @@ def test_the_schema_validates_the_file(line: Line) -> None:
 # ----------------------------------------------------------------------------------- the others
 
 
-def test_bench_prints_our_figures_beside_the_papers(line: Line) -> None:
-    said = line("bench", "fake", "--seed", "3", "--configs", "2")
-    assert "Table 1" in said
-    assert re.search(r"cue 0 +50\.0 \(91\.5\)", said)
-    assert re.search(r"cue 1 +51\.0", said)
-    assert "seed 3" in said
-    rows = json.loads(line("bench", "fake", "--configs=1", "--json"))["rows"]
-    assert rows == [{"cue": "cue 0", "P@10": 50.0}]
-
-
 def test_help_and_version(line: Line) -> None:
     said = line("--help")
-    for command in ("demo", "audit", "run", "report", "compare", "bench", "plugins", "schema"):
+    for command in ("demo", "audit", "run", "report", "compare", "plugins", "schema"):
         assert re.search(rf"^ +{command} +\S", said, re.MULTILINE), command
     assert re.fullmatch(r"cuescope \d+\.\d+\.\d+\n", line("--version"))
-    for command in ("audit", "run", "bench"):
+    for command in ("audit", "run"):
         assert "--help" in line(command, "--help")
 
 

@@ -51,10 +51,6 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         (("report", "nowhere"), ("no report at nowhere", "expected a run folder")),
         (("compare", "a", "b"), ("no report at a",)),
         (("run", "none.yaml"), ("cannot read none.yaml", "No such file")),
-        (("bench", "trov"), ("no bench 'trov'",)),
-        (("bench", "fake", "--configs", "x"), ("option 'configs'", "got 'x'")),
-        (("bench", "fake", "--config", "3"), ("no option 'config'", "Did you mean 'configs'?")),
-        (("bench", "fake", "many"), ("bench: 'many'", "expected --option value")),
     ],
 )
 def test_each_is_one_line(line: Line, words: tuple[str, ...], said: tuple[str, ...]) -> None:

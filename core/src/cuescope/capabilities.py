@@ -1,6 +1,6 @@
 """What a plugin can do and needs: Protocols for each kind, checked before weights load."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -151,25 +151,6 @@ class Executor(Protocol):
     def map(
         self, build: Callable[[], Model], batches: Sequence[Sequence[Trial]]
     ) -> Iterator[tuple[int, list[Response]]]: ...
-
-
-class Table(Value):
-    """A paper's table: `rows` by column name, and the paper's own figures in `paper`."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[dict[str, str | float | int | None], ...]
-    paper: tuple[dict[str, str | float | int | None], ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@runtime_checkable
-class Bench(Protocol):
-    """Redoes a paper's table or figure; `run` resumes from what the context has stored."""
-
-    Options: ClassVar[type[Options]]
-
-    def run(self) -> Iterable[Table]: ...
 
 
 # What the loaded class of each kind must have, beyond being a class with `Options`.

@@ -2,7 +2,6 @@
 
 from cuescope.audit import Audit
 from cuescope.capabilities import (
-    Bench,
     Capabilities,
     Dataset,
     Detection,
@@ -17,7 +16,6 @@ from cuescope.capabilities import (
     Requirements,
     Segmenter,
     SentenceEncoder,
-    Table,
     TextGenerator,
 )
 from cuescope.context import Context
@@ -48,6 +46,7 @@ from cuescope.types import (
     Trial,
     Verdict,
 )
+from cuescope_sdk.bench import Bench, Table
 
 __all__ = [
     # the words

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cuescope import __version__
-from cuescope.cli import audit, bench, compare, demo, plugins, report, run, schema
+from cuescope.cli import audit, compare, demo, plugins, report, run, schema
 from cuescope.cli.external import PluginCommands
 from cuescope.errors import UserError
 
@@ -28,7 +28,6 @@ app.command("audit")(audit.audit)
 app.command("run")(run.run)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
-app.command("bench", context_settings=bench.FREE_OPTIONS)(bench.bench)
 app.add_typer(plugins.app, name="plugins")
 app.command("schema")(schema.schema)
 

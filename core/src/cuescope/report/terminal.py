@@ -9,7 +9,6 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from cuescope import capabilities
 from cuescope.report.bars import figure, p_value
 from cuescope.types import Cost, Evidence, Report, Score
 
@@ -130,31 +129,3 @@ def _cost(cost: Cost) -> str:
         f"{cost.trials:,} trials: {cost.model_calls:,} answered by the model, "
         f"{cost.cache_hits:,} by the cache; {cost.seconds:.1f} s"
     )
-
-
-def show_table(table: capabilities.Table, console: Console) -> None:
-    """Print a paper's table: our figures, and the paper's own faint in brackets."""
-    shown = Table(title=table.title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    first, *others = table.columns
-    shown.add_column(first)
-    for column in others:
-        shown.add_column(column, justify="right")
-    ours = {row[first]: row for row in table.rows}
-    paper = {row[first]: row for row in table.paper}
-    for name in dict.fromkeys([*ours, *paper]):
-        row, theirs = ours.get(name, {}), paper.get(name, {})
-        shown.add_row(str(name), *[_beside(row.get(c), theirs.get(c)) for c in others])
-    console.print(shown)
-    for note in table.notes:
-        console.print(Text(note, "dim"))
-
-
-def _beside(ours: str | float | None, theirs: str | float | None) -> Text:
-    text = Text(_cell(ours) if ours is not None or theirs is None else "")
-    return text if theirs is None else text.append(f" ({_cell(theirs)})", "dim")
-
-
-def _cell(value: str | float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.1f}" if isinstance(value, float) else str(value)
