@@ -1,13 +1,17 @@
 """One audit, start to finish, on plugins of a stub distribution."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from cuescope.context import Context
 from cuescope.engine import Session
 from cuescope.errors import PluginError, UserError
+from cuescope.hookspecs import hookimpl
 from cuescope.lab import Lab
 from cuescope.request import Request
 from cuescope.store import load_report
@@ -77,6 +81,54 @@ def test_the_hash_follows_what_was_asked(lab: Lab, request_for: Requests) -> Non
         request_for(verify_with=("counting",)),
     ]
     assert len({lab.audit(request).hash for request in asked}) == len(asked)
+
+
+def test_recall_asks_again_where_the_data_changed(
+    lab: Lab, request_for: Requests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = lab.audit(request_for())
+    build = Context.build
+
+    def changed(self: Context, kind: str, *given: Any) -> Any:
+        plugin = build(self, kind, *given)
+        if kind == "dataset":
+            plugin.fingerprint = "another"
+        return plugin
+
+    monkeypatch.setattr(Context, "build", changed)
+    again = lab.recall(request_for())
+    assert again.provenance.data.fingerprint == "another" != first.provenance.data.fingerprint
+
+
+def test_a_failing_observer_warns_and_costs_nothing(lab: Lab, request_for: Requests) -> None:
+    class Raising:
+        @hookimpl
+        def audit_started(self) -> None:
+            raise RuntimeError("no chat")
+
+        @hookimpl
+        def responses_progressed(self, done: int) -> None:
+            raise RuntimeError("no chat")
+
+        @hookimpl
+        def audit_finished(self) -> None:
+            raise RuntimeError("no chat")
+
+    watched = replace(lab, observers=(Raising(),))
+    with pytest.warns(UserWarning, match="an observer failed at .*: RuntimeError: no chat") as said:
+        report = watched.audit(request_for())
+    watched.cache.close()
+    told = {str(warning.message).split(":")[0] for warning in said}
+    hooks = ("audit_started", "responses_progressed", "audit_finished")
+    assert told == {f"an observer failed at {hook}" for hook in hooks}
+    assert load_report(lab.folder(request_for()).path).hash == report.hash
+
+
+def test_a_folder_that_cannot_be_written_costs_no_answer(lab: Lab, request_for: Requests) -> None:
+    lab.runs.write_text("a file in the way")
+    session = lab.session(request_for())
+    assert "cannot write to" in refused(lab, request_for())
+    assert session.cache.pace(session.responder.identity) is None
 
 
 def test_recall_reads_the_stored_report(lab: Lab, request_for: Requests) -> None:

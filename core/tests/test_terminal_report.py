@@ -5,8 +5,7 @@ import re
 
 from rich.console import Console
 
-from cuescope.capabilities import Table
-from cuescope.report.terminal import MAX_ROWS, show, show_table
+from cuescope.report.terminal import MAX_ROWS, show
 from cuescope.types import Evidence, Report
 
 from .reports import make_report
@@ -75,18 +74,3 @@ def test_markup_in_names_stays_text() -> None:
     for literal in ("[red]c[/red]", "[bold]d"):
         assert literal in said
     assert "[link=x]cue[/link]" in "".join(said.split())
-
-
-def test_a_papers_table_has_its_own_figures_beside_ours() -> None:
-    table = Table(
-        title="Table 1", columns=("cue", "P@10", "P@25"),
-        rows=({"cue": "object", "P@10": 88.0, "P@25": None},),
-        paper=({"cue": "object", "P@10": 91.2}, {"cue": "attribute", "P@10": 90.0, "P@25": 80.0}),
-        notes=("three seeds",),
-    )  # fmt: skip
-    out = io.StringIO()
-    show_table(table, Console(file=out, width=80, color_system=None))
-    said = out.getvalue()
-    assert re.search(r"object +88\.0 \(91\.2\) +-", said)
-    assert re.search(r"attribute +\(90\.0\) +\(80\.0\)", said)
-    assert "three seeds" in said

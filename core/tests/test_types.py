@@ -1,6 +1,7 @@
 """The words: frozen, strict, and what they compute."""
 
 import pickle
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -271,3 +272,20 @@ def test_names_that_a_check_found_stand_before_the_features_own() -> None:
     assert report.findings == (score,)
     assert report.sentence(score) == "found costs"
     assert report.sentence(plain) is None
+
+
+def test_a_derived_frame_leaves_its_parent_as_it_was() -> None:
+    kept = Image.new("RGB", (4, 4), "red")
+    parent = Frame("parent", partial(_same, kept))
+    grey = parent.derive("grey", _painted_grey)
+    assert grey.load().getpixel((0, 0)) == (128, 128, 128)
+    assert parent.load().getpixel((0, 0)) == (255, 0, 0)
+
+
+def _same(image: Image.Image) -> Image.Image:
+    return image
+
+
+def _painted_grey(image: Image.Image) -> Image.Image:
+    image.paste((128, 128, 128), (0, 0, 4, 4))
+    return image

@@ -13,6 +13,8 @@ from cuescope.seeds import generator
 from cuescope.spec import Spec, validated
 from cuescope.types import PluginStamp, Sample
 
+KINDS = ("method", "model", "dataset")
+
 
 @dataclass(frozen=True)
 class Built:
@@ -127,12 +129,8 @@ def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
 
 
 def check_capabilities(request: Request, registry: Registry) -> None:
-    """Refuse a misspelt option, or a pair that cannot work; name the models that could."""
-    kinds = ("method", "model", "dataset")
-    method, model, _ = [
-        _checked(registry, kind, spec, options)
-        for kind, (spec, options) in zip(kinds, request.plugins, strict=True)
-    ]
+    """Refuse a pair that cannot work before weights load, and name the models that could."""
+    method, model, _ = checked_classes(request, registry)
     needs: Requirements = method.requires
     if missing := _missing(needs, model.capabilities):
         able = [
@@ -150,13 +148,15 @@ def check_capabilities(request: Request, registry: Registry) -> None:
         raise UserError(f"{request.method} needs a {role}", remedy=f"Add --tool {role}=SPEC")
 
 
-def _checked(registry: Registry, kind: str, text: str, options: Mapping[str, Any]) -> Any:
-    """The plugin's class, its options validated before anything is opened."""
-    spec = Spec.parse(text)
-    entry = registry.find(kind, spec.name)
-    loaded = registry.load(entry)
-    validated(entry, loaded, spec, options)
-    return loaded
+def checked_classes(request: Request, registry: Registry) -> list[Any]:
+    """The classes of method, model and data, their options validated; nothing is opened yet."""
+    classes = []
+    for kind, (text, options) in zip(KINDS, request.plugins, strict=True):
+        spec = Spec.parse(text)
+        entry = registry.find(kind, spec.name)
+        classes.append(registry.load(entry))
+        validated(entry, classes[-1], spec, options)
+    return classes
 
 
 def _missing(needs: Requirements, has: Capabilities) -> list[str]:

@@ -12,7 +12,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import chain
 from types import SimpleNamespace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pluggy
 
@@ -91,7 +91,7 @@ class Session:
     def run(self) -> Report:
         """The four hooks, in order."""
         audit, hook, method = self.audit, self._manager.hook, self.parts.method
-        hook.audit_started(audit=audit)
+        self._tell("audit_started")
         with self._blaming("method", method.stamp.spec):
             features = flatten(hook.propose_features(audit=audit))
             trials = flatten(hook.perturb(audit=audit, features=features))
@@ -106,16 +106,22 @@ class Session:
                 features=tuple(features),
                 scores=tuple(scores),
                 evidence=tuple(evidence),
-                provenance=self._provenance(),
+                provenance=self.provenance(),
                 cost=self._cost(),
             )
 
     def finished(self, report: Report) -> None:
-        """Tell the observers; one that fails is a warning, for the report is safe by now."""
+        """Tell the observers that the report is stored."""
+        self._tell("audit_finished", report=report)
+
+    def _tell(self, hook: str, **news: Any) -> None:
+        """An observer that fails is a warning: it must not cost an audit."""
         try:
-            self._manager.hook.audit_finished(audit=self.audit, report=report)
+            getattr(self._manager.hook, hook)(audit=self.audit, **news)
         except Exception as error:
-            warnings.warn(f"an observer failed: {type(error).__name__}: {error}", stacklevel=2)
+            warnings.warn(
+                f"an observer failed at {hook}: {type(error).__name__}: {error}", stacklevel=2
+            )
 
     def plan(self) -> Plan:
         """What `run` would ask of the model."""
@@ -134,8 +140,7 @@ class Session:
         return registry.blaming(registry.find(kind, Spec.parse(spec).name))
 
     def _progressed(self, done: int, total: int, cached: int) -> None:
-        progressed = self._manager.hook.responses_progressed
-        progressed(audit=self.audit, done=done, total=total, cached=cached)
+        self._tell("responses_progressed", done=done, total=total, cached=cached)
 
     def _cost(self) -> Cost:
         asked = self.responder
@@ -146,7 +151,8 @@ class Session:
             seconds=round(time.perf_counter() - self._clock, 3),
         )
 
-    def _provenance(self) -> Provenance:
+    def provenance(self) -> Provenance:
+        """Where the report comes from."""
         request, parts = self.request, self.parts
         libraries = [name for name in ("torch", "faiss", "open_clip") if name in sys.modules]
         return Provenance(

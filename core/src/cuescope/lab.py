@@ -4,7 +4,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from PIL import ImageDraw
@@ -58,24 +57,26 @@ class Lab:
 
     def audit(self, request: Request) -> Report:
         """Run a request, store its report and page."""
-        session = self.session(request)
-        report = session.run()
+        return self._kept(request, self.session(request))
+
+    def recall(self, request: Request) -> Report:
+        """The stored report, if the same plugins, weights and data made it; else as `audit`."""
+        session, file = self.session(request), self.folder(request).report_file
+        if file.exists():
+            stored = load_report(file)
+            if stored.provenance.identity == session.provenance().identity:
+                return stored
+        return self._kept(request, session)
+
+    def _kept(self, request: Request, session: Session) -> Report:
         folder = self.folder(request)
+        folder.prepare()
+        report = session.run()
         shown = pictures(report, session.audit.all_samples)
         folder.save(report, shown)
         write_atomically(folder.path / "report.html", html.render(report, shown))
         session.finished(report)
         return report
-
-    def recall(self, request: Request) -> Report:
-        """The stored report of a request, if the same plugins made it; else the request run now."""
-        folder = self.folder(request)
-        if folder.report_file.exists():
-            report = load_report(folder.path)
-            stamps = report.provenance.stamps
-            if all(installed_version(stamp.dist) == stamp.version for _, stamp in stamps):
-                return report
-        return self.audit(request)
 
 
 def pictures(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:

@@ -12,6 +12,13 @@ from cuescope.errors import UserError, nearest
 from cuescope.registry import Entry
 from cuescope.types import Options
 
+IN_WORDS = {
+    "too_short": "at least one",
+    "tuple_type": "a list",
+    "model_type": "a mapping",
+    "dict_type": "a mapping",
+}
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -78,7 +85,7 @@ def fault(
     argument: str | None = None,
 ) -> UserError:
     """The first fault of options, a file or a command line, in one line."""
-    first = error.errors()[0]
+    first = max(error.errors(), key=lambda fault: len(fault["loc"]))  # of a union, the deepest
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         options = ", ".join(known)
@@ -91,6 +98,7 @@ def fault(
         written = f"{where}:ARG" if name == argument else f"{name}=VALUE"
         return UserError(f"{where} needs '{name}'", expected=written, remedy=remedy)
     message = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    message = IN_WORDS.get(first["type"], message)
     return UserError(
         f"{where}: option '{name}'" if name else where,
         expected=message.partition(", unable")[0],

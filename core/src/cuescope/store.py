@@ -166,7 +166,9 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         draft.replace(path)
     except OSError as error:
         raise UserError(
-            f"cannot write {path}", got=str(error), remedy="Choose another folder with --out"
+            f"cannot write to {path.parent}",
+            got=error.strerror,
+            remedy="Choose another folder with --out",
         ) from error
 
 
@@ -181,11 +183,16 @@ class RunFolder:
         """The JSON report, there once the run is whole."""
         return self.path / "report.json"
 
+    def prepare(self) -> None:
+        """Raise UserError now, not after the audit, where nothing can be written here."""
+        write_atomically(self.path / ".started", "")
+
     def save(self, report: Report, pictures: Mapping[str, bytes]) -> None:
         """Store pictures first and the report last: a report that is there is whole."""
         for key, jpeg in pictures.items():
             write_atomically(self._picture(key), jpeg)
         write_atomically(self.report_file, report.model_dump_json(indent=1))
+        (self.path / ".started").unlink(missing_ok=True)
 
     def pictures(self, report: Report) -> dict[str, bytes]:
         """The stored thumbnails, JPEG, by `picture_key`."""
@@ -211,7 +218,7 @@ def load_report(path: Path) -> Report:
         first = error.errors()[0]
         raise UserError(
             f"{file} is no report of schema version {SCHEMA_VERSION}",
-            got=f"{'.'.join(map(str, first['loc']))}: {first['msg']}",
+            got=" ".join([*map(str, first["loc"]), first["msg"]]),
             remedy="Run the audit again with this version of cuescope",
         ) from error
 

@@ -77,7 +77,7 @@ def _open_rgb(path: Path) -> Image.Image:
 
 
 def _load_and_apply(frame: Frame, function: Callable[[Image.Image], Image.Image]) -> Image.Image:
-    return function(frame.load())
+    return function(frame.load().copy())  # the parent may be kept by whoever loaded it
 
 
 class Sample(Value):
@@ -328,6 +328,11 @@ class Provenance(Value):
     started: str
 
     @property
+    def identity(self) -> list[tuple[str, str, str, str | None]]:
+        """What made the report: role, name, version and fingerprint of each plugin."""
+        return [(r, s.spec.partition(":")[0], s.version, s.fingerprint) for r, s in self.stamps]
+
+    @property
     def stamps(self) -> list[tuple[str, PluginStamp]]:
         """Every plugin of the audit, with its role."""
         return [
@@ -368,7 +373,7 @@ class Report(Value):
         """Digest of what was asked and found; time, machine and cache have no part in it."""
         asked = self.provenance
         return digest(
-            [(r, s.spec.partition(":")[0], s.version, s.fingerprint) for r, s in asked.stamps],
+            asked.identity,
             asked.method.options, asked.seed, asked.limit,
             self.notes, self.features, self.scores, self.evidence,
         )  # fmt: skip

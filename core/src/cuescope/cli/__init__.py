@@ -1,5 +1,7 @@
 """The command line. Commands import what they need when they run: `--help` stays quick."""
 
+import io
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -55,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # --debug is welcome anywhere on the line
     given = [word for word in given if word != "--debug"] or ["--help"]
     warnings.showwarning = _show_warning  # type: ignore[assignment]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a pipe may speak no UTF-8
+            stream.reconfigure(errors="replace")
     try:
         code = app(given, prog_name="cuescope", standalone_mode=False)
     except Exception as error:
@@ -74,7 +79,8 @@ def _told(error: Exception) -> int:
     if isinstance(error, UserError) or usage:
         _say(" ".join(str(usage() if usage else error).split()))
         return 2
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, BrokenPipeError):  # `| head` has seen enough; nothing is left to flush to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     _say(f"internal error ({type(error).__name__}: {error}); `--debug` shows the traceback")
     return 1

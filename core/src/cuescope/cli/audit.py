@@ -100,4 +100,4 @@ def show_plan(lab: "Lab", request: "Request") -> None:
     pace = "unknown until this model has answered once here"
     typer.echo(f"time         {pace if plan.seconds is None else f'{least}{plan.seconds:.0f} s'}")
     if not plan.whole:
-        typer.echo("What comes after these trials depends on their answers.")
+        typer.echo("More trials may follow, depending on the answers to these.")

@@ -36,7 +36,7 @@ def compare(
     table = Table("label", box=None, padding=(0, 2, 0, 0))
     for run, report in zip(runs, reports, strict=True):
         table.add_column(Text("\n".join([run.name, *_head(report).values()])))
-    table.add_row("cues found", *[str(len(report.findings)) for report in reports])
+    table.add_row("findings", *[str(len(report.findings)) for report in reports])
     for label, cells in rows.items():
         table.add_row(label, *[cell or "-" for cell in cells])
     out().print(table)

@@ -1,7 +1,7 @@
 """`cuescope plugins`: what is installed, and what is wrong with it."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -80,7 +80,9 @@ def info(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
         for option, field in loaded.Options.model_fields.items():
             shown = f"{option} (ARG)" if option == loaded.Options.argument else option
             default = "needed" if field.is_required() else str(field.get_default())
-            takes = getattr(field.annotation, "__name__", None) or str(field.annotation)
+            plain = isinstance(field.annotation, type) and not get_args(field.annotation)
+            takes = field.annotation.__name__ if plain else str(field.annotation)
+            takes = takes.replace("typing.", "")
             table.add_row(*map(Text, (shown, takes, default, field.description or "")))
         if table.row_count:
             out().print(table)
@@ -100,6 +102,8 @@ def install(dist: Annotated[str, typer.Argument(metavar="DIST", help="As pip tak
     elif uv := shutil.which("uv"):
         command = [uv, "pip", "install", "--python", sys.executable, dist]
     else:
-        raise UserError("neither pip nor uv is here", remedy="python -m ensurepip brings pip")
+        raise UserError(
+            "neither pip nor uv is here", remedy=f"`{sys.executable} -m ensurepip` brings pip"
+        )
     if code := subprocess.run(command, check=False).returncode:
         raise typer.Exit(code)

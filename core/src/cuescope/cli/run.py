@@ -22,16 +22,19 @@ def run(
     from rich.table import Table
     from rich.text import Text
 
+    from cuescope.building import checked_classes
     from cuescope.cli import terminal
     from cuescope.errors import UserError
     from cuescope.request import read_matrix
 
     requests = list(read_matrix(file).requests())
     lab = open_lab(out, observe=observe or (), remember=not no_cache)
+    for request in requests:
+        checked_classes(request, lab.context.registry)  # a typo is told before hours of audits
     table = Table("run", "findings", "the strongest", box=None, padding=(0, 2, 0, 0))
     failed = 0
     for place, request in enumerate(requests, 1):
-        typer.echo(f"[{place}/{len(requests)}] {request.command}", err=True)
+        typer.echo(f"[{place}/{len(requests)}] {request.slug}: {request.command}", err=True)
         try:
             report = lab.audit(request) if again else lab.recall(request)
         except UserError as error:

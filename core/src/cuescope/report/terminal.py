@@ -13,6 +13,7 @@ from cuescope.report.bars import figure, p_value
 from cuescope.types import Cost, Evidence, Report, Score
 
 MAX_ROWS = 10
+ROOM_FOR_INTERVALS = 76  # columns
 VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
 
 
@@ -21,7 +22,7 @@ def show(report: Report, console: Console) -> None:
     sections: list[tuple[str, RenderableType]] = [
         ("Finding", _finding(report)),
         ("Looked at", _facts(report)),
-        (_ranked_title(report), _ranked(report)),
+        (_ranked_title(report), _ranked(report, console.width)),
         ("Checks", _checks(report.evidence)),
         ("How to read the table", _legend(report)),
         ("Cost", Text(_cost(report.cost))),
@@ -40,6 +41,8 @@ def show(report: Report, console: Console) -> None:
 def _finding(report: Report) -> RenderableType:
     if not report.findings:
         tried = len(report.headlines)
+        if not tried:
+            return Text("Nothing could be compared; why is told below.")
         return Text(
             f"No cue found. {tried} pairs of cue and label were tried; none passes the rule of "
             f"{report.provenance.method.spec}."
@@ -72,16 +75,16 @@ def _ranked_title(report: Report) -> str:
     return f"Ranked cues (first {MAX_ROWS} of {rows})" if rows > MAX_ROWS else "Ranked cues"
 
 
-def _ranked(report: Report) -> RenderableType:
+def _ranked(report: Report, width: int) -> RenderableType:
     if not report.scores:
         return Text("nothing to rank")
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("cue", overflow="fold")
-    table.add_column("label", overflow="fold")
+    table.add_column("cue", min_width=8)
+    table.add_column("label", min_width=8)
     for metric in report.metrics:
         table.add_column(metric.title.replace(" ", "\n"), justify="right", no_wrap=True)
-    table.add_column("n", justify="right")
-    table.add_column("q", justify="right")
+    table.add_column("n", justify="right", no_wrap=True)
+    table.add_column("q", justify="right", no_wrap=True)
     by_row = {(s.feature, s.label, s.metric): s for s in report.scores}
     for headline in report.headlines[:MAX_ROWS]:
         row = [by_row.get((headline.feature, headline.label, m.name)) for m in report.metrics]
@@ -91,7 +94,7 @@ def _ranked(report: Report) -> RenderableType:
         table.add_row(
             Text(report.names[headline.feature]),
             Text(headline.label or "any"),
-            *[_value(score) for score in row],
+            *[_value(score, width) for score in row],
             "" if n is None else str(n),
             (p_value(q) or "").removeprefix("= "),
             style="bold" if headline.finding else "dim",
@@ -99,10 +102,10 @@ def _ranked(report: Report) -> RenderableType:
     return table
 
 
-def _value(score: Score | None) -> str:
+def _value(score: Score | None, width: int) -> str:
     if score is None or score.value is None:
         return "-"
-    if score.low is None or score.high is None:
+    if score.low is None or score.high is None or width < ROOM_FOR_INTERVALS:
         return figure(score.value)
     return f"{figure(score.value)}\n{figure(score.low)} to {figure(score.high)}"
 

@@ -8,7 +8,7 @@ import typer
 new = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@new.command()
+@new.command(context_settings={"help_option_names": ["-h", "--help"]})
 def run(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="method, model, dataset or tool.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],

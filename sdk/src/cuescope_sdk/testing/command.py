@@ -15,7 +15,7 @@ check = typer.Typer(add_completion=False, rich_markup_mode=None)
 MARKS = {"ok": ("ok", "green"), "failed": ("failed", "red"), "skipped": ("skipped", "yellow")}
 
 
-@check.command()
+@check.command(context_settings={"help_option_names": ["-h", "--help"]})
 def run(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="NAME or NAME:ARG.")],
     option: Annotated[

@@ -162,6 +162,8 @@ def _precision_evidence(
 ) -> Iterator[Evidence]:
     """Precision@K and R-Precision of the label's ranked frames against the cue's base rate."""
     ranking = [place for place in ranked_places(features, scores, label) if place in shown]
+    if not ranking:
+        return
     found = {score.feature for score in scores if score.finding and score.label == label}
     claimed = sum(len(feature.occurrences) for feature in features if feature.key in found)
     relevant = np.array([shown[place] for place in ranking], dtype=bool)

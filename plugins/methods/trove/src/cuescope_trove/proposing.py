@@ -47,6 +47,8 @@ def feasible(counts: Sequence[int], points: int) -> list[int]:
 
 def describe(chosen: int, silhouettes: dict[int, float], frames: int) -> str:
     """The choice in words."""
+    if chosen == 1 and frames <= 2:
+        return f"1: {frames} frames are too few to group"
     if chosen == 1:
         return (
             f"1: the model's embedding is the same for all {frames} frames, so nothing in them "
