@@ -203,3 +203,16 @@ def test_file_names_that_are_no_unicode(data, image, opened):
     sample = opened()[0]
     assert sample.key == "a/\\udcff.png"
     assert sample.frames[0].load().size == (16, 12)
+
+
+@pytest.mark.parametrize("split", ["", "train/"])
+def test_class_folders_without_files_are_named(data, image, opened, split):
+    image(data / f"{split}cat" / "a.png", 40)
+    (data / f"{split}dog").mkdir()
+    (data / f"{split}zebra").mkdir()
+    (data / f"{split}zebra" / "notes.txt").write_text("none yet")
+    (data / f"{split}.hidden").mkdir()
+    assert opened().facts["empty classes"] == f"{split}dog, {split}zebra"
+    image(data / f"{split}dog" / "b.png", 40)
+    image(data / f"{split}zebra" / "b.png", 40)
+    assert "empty classes" not in opened().facts

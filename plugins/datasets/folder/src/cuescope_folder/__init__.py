@@ -56,14 +56,14 @@ class Folder(Plugin):
             root, manifest = locate(options.path, options.manifest)
         except PermissionError as error:
             raise UserError(f"folder: cannot read {options.path}", got=error.strerror) from None
-        items, ignored = _items(root, manifest)
+        items, passed_over = _items(root, manifest)
         self.labels = label_set(items, options.choices, root)
         items = in_split(items, options.split)
         files = [file for item in items for file in needed_files(item, options.frames)]
         probes = probe_all(files, options.max_pixels, context.cache / "folder", context.progress)
         self._samples, problems = read_samples(items, probes, options.frames, self.labels)
         judge(problems, len(items), options.max_bad)
-        self.facts = _facts(self._samples, problems, ignored)
+        self.facts = _facts(self._samples, problems, passed_over)
         self.fingerprint = digest(self.labels, [_content(sample) for sample in self._samples])
 
     def __len__(self) -> int:
@@ -140,14 +140,19 @@ def judge(problems: Sequence[str], items: int, max_bad: float) -> None:
     )
 
 
-def _items(root: Path, manifest: Path | None) -> tuple[list[Item], int]:
+def _items(root: Path, manifest: Path | None) -> tuple[list[Item], dict[str, str]]:
+    """The items, and what was passed over, in words."""
     if manifest is not None:
         from cuescope_folder.manifest import manifest_items, read_rows
 
-        return manifest_items(read_rows(manifest), manifest.name, root), 0
-    from cuescope_folder.layout import class_items, scan
+        return manifest_items(read_rows(manifest), manifest.name, root), {}
+    from cuescope_folder.layout import class_items, empty_classes, scan
 
-    return class_items(root, scan(root))
+    items, outside = class_items(root, scan(root))
+    passed_over = {"ignored": f"{outside} outside the class folders"} if outside else {}
+    if empty := empty_classes(root, items):
+        passed_over["empty classes"] = _some(empty, ", ")
+    return items, passed_over
 
 
 def _content(sample: Sample) -> tuple[object, ...]:
@@ -155,15 +160,15 @@ def _content(sample: Sample) -> tuple[object, ...]:
     return sample.key, sample.label, sample.question, frames, sample.annotations
 
 
-def _facts(samples: Sequence[Sample], problems: Sequence[str], ignored: int) -> dict[str, str]:
+def _facts(
+    samples: Sequence[Sample], problems: Sequence[str], passed_over: dict[str, str]
+) -> dict[str, str]:
     count = Counter("clip" if len(sample.frames) > 1 else "image" for sample in samples)
     files = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in sorted(count.items()))
     facts = {"files": files, "skipped": "none"}
     if problems:
         facts["skipped"] = f"{len(problems)} unreadable: {_some(problems, '; ')}"
-    if ignored:
-        facts["ignored"] = f"{ignored} outside the class folders"
-    return facts
+    return facts | passed_over
 
 
 def _some(names: Sequence[str], separator: str) -> str:

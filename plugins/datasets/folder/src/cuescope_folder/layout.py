@@ -43,6 +43,17 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
     return [_item(root, key, frames, depth) for key, frames in members.items()], outside
 
 
+def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
+    """Folders beside the class folders without an image or video in them, hidden ones aside."""
+    used = set()
+    for item in items:
+        parts = item.files[0].relative_to(root).parts
+        used.add(root.joinpath(*parts[: 2 if item.split else 1]))
+    beside = {folder for place in {folder.parent for folder in used} for folder in place.iterdir()}
+    idle = [folder for folder in beside - used if folder.is_dir() and folder.name[0] not in "._"]
+    return sorted(str(folder.relative_to(root)) for folder in idle)
+
+
 def has_splits(files: Sequence[PurePosixPath]) -> bool:
     """Whether every folder at the top is a split (train, val, test ...) with classes inside."""
     deep = [file for file in files if len(file.parts) > 1]
