@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Audit, Feature, Metric, Occurrence, Outcome, Score, Trial, hookimpl
+from cuescope_sdk import Audit, Feature, Frame, Metric, Occurrence, Outcome, Score, Trial, hookimpl
 from cuescope_sdk.testing import FakeMethod, MethodContract, checks, run_check
 from cuescope_sdk.testing.fake_method import FakeMethodOptions
 
@@ -184,6 +184,19 @@ def strangers(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
         )
 
 
+def one_frame_key(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
+    """An operation that is named without its parameters."""
+    for trial in trials:
+        name = trial.sample.key.partition("/")[0]
+        changed = name != trial.sample.key
+        frames = tuple(
+            Frame(f"{name}-hidden-{place}", frame.loader) if changed else frame
+            for place, frame in enumerate(trial.sample.frames)
+        )
+        sample = trial.sample.model_copy(update={"frames": frames})
+        yield trial.model_copy(update={"sample": sample})
+
+
 def one_name(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
     """Every change of a sample under the sample's own key."""
     for trial in trials:
@@ -321,6 +334,7 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_plans_without_asking": (Impatient, set()),
     "test_shows_the_data": (perturbing(strangers), {"test_stays_within_the_limit"}),
     "test_shows_one_sample_under_a_key": (perturbing(one_name), set()),
+    "test_shows_equal_pixels_under_equal_keys": (perturbing(one_frame_key), {"*"}),
     "test_stays_within_the_limit": (proposing(everywhere), set()),
     "test_finds_the_planted_cue": (Blind, set()),
     "test_does_not_find_the_decoy": (scoring(presence), set()),

@@ -1,9 +1,12 @@
 """What must not change a report, and how the model may be asked."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from cuescope_sdk import Report, Sample, Trial
+import numpy as np
+
+from cuescope_sdk import Outcome, Report, Sample, Trial, digest
 from cuescope_sdk.testing.fake_data import CUE
 from cuescope_sdk.testing.method_contract.setting import (
     MethodSetting,
@@ -108,6 +111,30 @@ class MethodRepeats(MethodSetting):
             expect(
                 frames.setdefault(sample.key, keys) == keys, "one sample a key",
                 got=f"several of {sample.key}", remedy="Put the change into the suffix",
+            )  # fmt: skip
+
+    def test_shows_equal_pixels_under_equal_keys(self) -> None:
+        """Frames of one key are answered once, so another picture must have another key."""
+        asked: list[Trial] = []
+        with remembering() as cache:
+            session = self.setup().session(cache)
+            respond = session.audit.respond
+
+            def noting(trials: Iterable[Trial]) -> list[Outcome]:
+                wanted = list(trials)
+                asked.extend(wanted)
+                return respond(wanted)
+
+            session.audit.respond = noting
+            session.run()
+        frames = {id(frame): frame for trial in asked for frame in trial.sample.frames}
+        pixels: dict[str, str] = {}
+        for frame in frames.values():
+            seen = digest(np.asarray(frame.load()))
+            expect(
+                pixels.setdefault(frame.key, seen) == seen, "one picture a frame key",
+                got=f"several of {frame.key}",
+                remedy="Name the operation of frame.derive with all its parameters",
             )  # fmt: skip
 
     def test_stays_within_the_limit(self) -> None:
