@@ -186,7 +186,7 @@ def test_a_missing_output_is_told_before_the_weights_load(lab: Lab, request_for:
 
 def test_labels_are_needed(lab: Lab, request_for: Requests) -> None:
     line = refused(lab, request_for(data_options={"labelled": False}))
-    assert "red needs labels: got none in clips" in line
+    assert "red on clips: expected a data set with at least 1 label, got none" in line
 
 
 def test_an_empty_data_set_is_told(lab: Lab, request_for: Requests) -> None:

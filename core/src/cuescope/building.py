@@ -44,11 +44,12 @@ def build_all(request: Request, context: Context) -> Parts:
     data = build(context, "dataset", request.data, request.data_options)
     context = context.auditing(data.plugin)
     method = build(context, "method", request.method, request.method_options)
-    if method.plugin.requires.labels and not data.plugin.labels:
+    least, labels = method.plugin.requires.labels, data.plugin.labels
+    if len(labels) < least:
         raise UserError(
-            f"{request.method} needs labels",
-            got=f"none in {request.data}",
-            remedy="Use a data set with a closed label set",
+            f"{request.method} on {request.data}",
+            expected=f"a data set with at least {least} label{'s' * (least > 1)}",
+            got=", ".join(labels) or "none",
         )
     return Parts(
         context=context,

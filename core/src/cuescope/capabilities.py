@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from pydantic import NonNegativeInt
 
 from cuescope.types import Frame, Metric, Options, Output, Response, Sample, Trial, Value
 
@@ -20,12 +21,15 @@ class Capabilities(Value):
 
 
 class Requirements(Value):
-    """What a method needs: outputs and edits of the model, tools by role, labels of the data."""
+    """What a method needs: outputs and edits of the model, tools by role, at least so many labels.
+
+    `labels` 0 is for open-ended data.
+    """
 
     outputs: frozenset[Output] = frozenset({"logits"})
     edits: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
-    labels: bool = True
+    labels: NonNegativeInt = 1
 
 
 @runtime_checkable

@@ -193,7 +193,7 @@ class AlwaysRight(Leaning):
 
 
 def test_one_class_is_refused_in_one_line() -> None:
-    with pytest.raises(UserError, match="at least two labels"):
+    with pytest.raises(UserError, match="at least 2 labels"):
         Setup(TRoVe, data_options={"labels": 1}).report()
 
 

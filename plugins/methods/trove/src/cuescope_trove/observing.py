@@ -14,13 +14,6 @@ OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
 
 def sequences(audit: Audit, top_k: int) -> list[Sample]:
     """The samples by key; raises UserError where TRoVe cannot work."""
-    if len(audit.labels) < 2:
-        raise UserError(
-            "trove compares what the model takes a sequence for",
-            expected="at least two labels",
-            got=", ".join(audit.labels) or "none",
-            remedy="Use a data set with two classes or more",
-        )
     if top_k >= len(audit.labels):
         raise UserError(
             "trove: with this top_k every answer counts as right",

@@ -64,10 +64,12 @@ class OpenCLIP(Plugin):
     def __init__(self, options: OpenCLIPOptions, context: Context) -> None:
         super().__init__(options, context)
         from cuescope_open_clip.frames import FrameEncoder
+        from cuescope_open_clip.heads import check_sources
         from cuescope_open_clip.loading import load
         from cuescope_open_clip.texts import TextTower
         from cuescope_sdk.torch.devices import resolve_device
 
+        check_sources(options.templates, options.class_embeddings)
         loaded = load(
             options.model, options.checkpoint, resolve_device(context.device), context.dtype
         )

@@ -148,6 +148,14 @@ class EmbeddingTable:
         return np.asarray(self._scale * (rows @ embedding))
 
 
+def check_sources(templates: str, class_embeddings: Path | None) -> None:
+    """Raises UserError for templates or a table that cannot be read, before any weights load."""
+    if class_embeddings is None:
+        templates_of(templates)
+    else:
+        read_table(class_embeddings)
+
+
 def read_table(path: Path) -> tuple[list[str], Float[np.ndarray, "name dim"]]:
     """Names and unit float32 rows of a class-embedding table; raises UserError."""
     if not path.is_file():
