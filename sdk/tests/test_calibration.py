@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from cuescope_sdk.calibration import (
-    TEMPERATURES,
     cross_fitted_temperatures,
     fit_temperature,
     negative_log_likelihood,
@@ -30,10 +29,10 @@ def test_the_temperature_of_the_labels_is_found(temperature: float) -> None:
         assert negative_log_likelihood(logits, labels, fitted * other) > least
 
 
-def test_where_no_minimum_exists_the_bound_answers() -> None:
+def test_where_no_minimum_exists_confidences_stay_as_they_are() -> None:
     logits = np.array([[2.0, 0.0], [0.0, 2.0]])
-    assert fit_temperature(logits, np.array([0, 1])) == TEMPERATURES[0]
-    assert fit_temperature(logits, np.array([1, 0])) == TEMPERATURES[1]
+    assert fit_temperature(logits, np.array([0, 1])) == 1.0
+    assert fit_temperature(logits, np.array([1, 0])) == 1.0
     assert fit_temperature(logits[:0], np.array([], dtype=np.int64)) == 1.0
 
 

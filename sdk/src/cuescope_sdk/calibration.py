@@ -33,9 +33,9 @@ def fit_temperature(
 ) -> float:
     """The temperature with the lowest negative log-likelihood, within `TEMPERATURES`.
 
-    The likelihood is convex in 1 / temperature, so its only stationary point is the minimum;
-    where there is none (all right, or no better than guessing) the bound is the answer.
-    Without samples there is nothing to fit and the temperature is 1.
+    The likelihood is convex in 1 / temperature, so its only stationary point is the minimum.
+    Where there is none (all right, no better than guessing, or no samples at all) the best
+    temperature is none at all or infinite, which is no calibration: the answer is 1.
     """
     if len(labels) == 0:
         return 1.0
@@ -48,10 +48,8 @@ def fit_temperature(
         return float((expected - chosen).mean())
 
     coldest, hottest = np.log(TEMPERATURES)
-    if slope(coldest) <= 0:
-        return TEMPERATURES[0]
-    if slope(hottest) >= 0:
-        return TEMPERATURES[1]
+    if slope(coldest) <= 0 or slope(hottest) >= 0:
+        return 1.0
     return float(np.exp(optimize.brentq(slope, coldest, hottest, xtol=1e-12)))
 
 
