@@ -1,6 +1,7 @@
 """Where audits are run: one context, one response cache, one folder of runs."""
 
 import io
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,7 @@ from PIL import ImageDraw
 
 from cuescope.context import Context
 from cuescope.engine import Plan, Session
+from cuescope.errors import UserError
 from cuescope.report import html
 from cuescope.request import Request
 from cuescope.store import (
@@ -63,9 +65,13 @@ class Lab:
         """The stored report, if the same plugins, weights and data made it; else as `audit`."""
         session, file = self.session(request), self.folder(request).report_file
         if file.exists():
-            stored = load_report(file)
-            if stored.provenance.identity == session.provenance().identity:
-                return stored
+            try:
+                stored = load_report(file)
+            except UserError as error:
+                warnings.warn(f"{error}; it is made again", stacklevel=2)
+            else:
+                if stored.provenance.identity == session.provenance().identity:
+                    return stored
         return self._kept(request, session)
 
     def _kept(self, request: Request, session: Session) -> Report:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 from pydantic import ValidationError
@@ -24,8 +25,8 @@ PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 woul
 PICTURED_FEATURES, PICTURES_EACH = 40, 24
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS responses
-    (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB);
+CREATE TABLE IF NOT EXISTS answers
+    (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB, crc INTEGER);
 CREATE TABLE IF NOT EXISTS pace (model TEXT PRIMARY KEY, calls INTEGER, seconds REAL);
 """
 
@@ -47,20 +48,20 @@ class ResponseCache:
         remaining = iter(keys)
         while chunk := list(islice(remaining, CHUNK)):
             marks = ",".join("?" * len(chunk))
-            query = f"SELECT key, logits, text, embedding FROM responses WHERE key IN ({marks})"
-            for key, logits, text, embedding in self._rows(query, chunk):
-                with suppress(ValueError):  # a damaged row is a miss
+            query = f"SELECT * FROM answers WHERE key IN ({marks})"
+            for key, logits, text, embedding, crc in self._rows(query, chunk):
+                if crc == _checksum(key, logits, text, embedding):  # a damaged row is a miss
                     found[key] = Response(_vector(logits), text, _vector(embedding))
         return found
 
     def put(self, responses: Mapping[str, Response]) -> None:
         """Keep a batch."""
-        rows = [
+        cells = [
             (key, _blob(response.logits), response.text, _blob(response.embedding))
             for key, response in responses.items()
         ]
-
-        statement = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?)"
+        rows = [(*row, _checksum(*row)) for row in cells]
+        statement = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)"
         self._guarded(lambda connection: connection.executemany(statement, rows))
 
     def clock(self, model: str, calls: int, seconds: float) -> None:
@@ -143,6 +144,15 @@ class ResponseCache:
             f"the response cache was corrupt ({error}); set aside as {aside}, starting a new one",
             stacklevel=2,
         )
+
+
+def _checksum(key: str, logits: bytes | None, text: str | None, embedding: bytes | None) -> int:
+    parts = (key.encode(), logits, None if text is None else text.encode(), embedding)
+    # the parts' lengths enter, so that no byte can move from one to the next
+    crc = crc32(repr([part and len(part) for part in parts]).encode())
+    for part in parts:
+        crc = crc32(part or b"", crc)
+    return crc
 
 
 def _blob(vector: np.ndarray | None) -> bytes | None:

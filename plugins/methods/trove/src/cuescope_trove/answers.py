@@ -1,7 +1,7 @@
 """TRoVe's ranking against annotated cues: Precision@K and R-Precision (section 4.2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,13 +22,17 @@ NAMING_SHARE = 0.8
 
 @dataclass(frozen=True)
 class Gap:
-    """How many of a label's sequences are right, without and with the annotated cue."""
+    """How many of a label's sequences are right, without and with the annotated cue.
+
+    `tried` counts the labels (and cues) among which this one was chosen.
+    """
 
     label: str
     correct_without: int
     n_without: int
     correct_with: int
     n_with: int
+    tried: int = 1
 
     @property
     def accuracy_without(self) -> float:
@@ -47,9 +51,10 @@ class Gap:
 
     @property
     def p_value(self) -> float:
-        """Exact permutation p-value of the loss."""
+        """Exact permutation p-value of the loss, times what was tried (Bonferroni)."""
         counts = (self.correct_without, self.n_without, self.correct_with, self.n_with)
-        return float(accuracy_gap_p_value(*(np.array([count]) for count in counts))[0])
+        single = float(accuracy_gap_p_value(*(np.array([count]) for count in counts))[0])
+        return min(1.0, self.tried * single)
 
     def costs(self, least: float) -> bool:
         """Whether the loss is more than `least`, and more than chance explains."""
@@ -70,7 +75,7 @@ def check_against_annotation(
     }
     findings = [score for score in scores if score.finding]
     for cue, shown in sheet.items():
-        gap = costliest_gap(shown, audit.samples, right)
+        gap = costliest_gap(shown, audit.samples, right, len(sheet))
         costs = gap is not None and gap.costs(options.min_error_contribution)
         if gap is not None:
             yield _gap_evidence(cue, gap, costs)
@@ -96,9 +101,11 @@ def answer_sheet(samples: Sequence[Sample]) -> dict[str, dict[Place, bool]]:
 
 
 def costliest_gap(
-    shown: Mapping[Place, bool], samples: Sequence[Sample], right: Mapping[str, bool]
+    shown: Mapping[Place, bool], samples: Sequence[Sample], right: Mapping[str, bool], cues: int = 1
 ) -> Gap | None:
     """The label that loses most accuracy where the cue shows in any frame; ties go to the first.
+
+    `cues` is how many annotated cues are looked at in all.
 
     None where no label has annotated sequences both with and without the cue.
     """
@@ -114,7 +121,8 @@ def costliest_gap(
         for label, (without, with_it) in counts.items()
         if without[1] and with_it[1]
     ]
-    return max(gaps, key=lambda gap: gap.value, default=None)
+    worst = max(gaps, key=lambda gap: gap.value, default=None)
+    return worst and replace(worst, tried=len(gaps) * cues)
 
 
 def ranked_places(features: Sequence[Feature], scores: Sequence[Score], label: str) -> list[Place]:
@@ -146,7 +154,7 @@ def _gap_evidence(cue: str, gap: Gap, costs: bool) -> Evidence:
         verdict=verdict,
         detail=f"no label loses more than '{gap.label}': {gap.accuracy_with:.0%} of "
         f"{gap.n_with} right with it, {gap.accuracy_without:.0%} of {gap.n_without} without "
-        f"(p = {gap.p_value:.2g}){consequence}",
+        f"(corrected p = {gap.p_value:.2g}){consequence}",
         value=gap.value,
         n=gap.n_with,
         label=gap.label,
