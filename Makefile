@@ -6,13 +6,26 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := .venv/bin
 PYTEST_WORKERS ?= 2
 
-.PHONY: demo test check bench docs real clean
+# Shapes in signatures are checked as these run. In a run of its own: beartype draws from the
+# global generator, which the contract suites watch.
+comma := ,
+empty :=
+SHAPED := $(subst $(empty) $(empty),$(comma),$(addprefix cuescope_sdk.,stats ranking calibration clustering) \
+	$(addprefix cuescope_trove.,scoring resampling grading) \
+	$(addprefix cuescope_moving_shapes.,motion cues drawing) cuescope_toy.network)
+SHAPED_TESTS := $(wildcard $(addsuffix .py,$(addprefix sdk/tests/test_,stats ranking calibration clustering) \
+	plugins/methods/trove/tests/test_scoring \
+	$(addprefix plugins/datasets/moving-shapes/tests/test_,motion cues drawing) \
+	plugins/models/toy/tests/test_network))
+
+.PHONY: demo test check bench docs clean
 
 demo: .venv/ready
 	$(RUN)/cuescope demo
 
 test: .venv/ready
 	$(RUN)/pytest -n $(PYTEST_WORKERS) --dist loadgroup
+	$(RUN)/pytest -q --jaxtyping-packages=$(SHAPED),beartype.beartype $(SHAPED_TESTS)
 
 check: .venv/ready
 	$(RUN)/ruff check .

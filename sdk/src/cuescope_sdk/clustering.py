@@ -141,7 +141,7 @@ class CosineSilhouette:
         cluster: Int[np.ndarray, " point"],
         size: Int[np.ndarray, " cluster"],
         away: Float[np.ndarray, "cluster dim"],
-    ) -> Float[np.ndarray, " point"]:
+    ) -> Float[np.ndarray, " block"]:
         mine, to_centre = cluster[block], self.to_centre[block]
         rows, members = np.arange(len(mine)), size[mine]
         cosine = self.apart[block] @ away.astype(np.float32).T
