@@ -23,6 +23,7 @@ SHAPED_TESTS := $(wildcard $(addsuffix .py,$(addprefix sdk/tests/test_,stats ran
 demo: .venv/ready
 	$(RUN)/cuescope demo
 
+test: export PATH := $(CURDIR)/.uv/bin:$(PATH)
 test: .venv/ready
 	$(RUN)/pytest -n $(PYTEST_WORKERS) --dist loadgroup
 	$(RUN)/pytest -q --jaxtyping-packages=$(SHAPED),beartype.beartype $(SHAPED_TESTS)
