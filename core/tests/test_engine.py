@@ -131,6 +131,30 @@ def test_a_folder_that_cannot_be_written_costs_no_answer(lab: Lab, request_for: 
     assert session.cache.pace(session.responder.identity) is None
 
 
+def test_recall_makes_a_damaged_report_again(lab: Lab, request_for: Requests) -> None:
+    first = lab.audit(request_for())
+    file = lab.folder(request_for()).report_file
+    file.write_bytes(file.read_bytes()[:300])
+    with pytest.warns(UserWarning, match="it is made again"):
+        again = lab.recall(request_for())
+    assert again.hash == first.hash == load_report(file).hash
+
+
+def test_a_failing_verifier_is_told_under_its_own_name(
+    lab: Lab, request_for: Requests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = request_for(verify_with=("counting",))
+    session = lab.session(request)
+    counting = type(session.parts.verifiers[0].plugin)
+
+    @hookimpl
+    def verify(self: Any) -> None:
+        raise RuntimeError("no evidence")
+
+    monkeypatch.setattr(counting, "verify", verify)
+    assert "method 'counting' of cuescope-fakes" in refused(lab, request, PluginError)
+
+
 def test_recall_reads_the_stored_report(lab: Lab, request_for: Requests) -> None:
     first = lab.audit(request_for())
     assert lab.recall(request_for()) == first

@@ -4,14 +4,13 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pluggy
@@ -26,7 +25,7 @@ from cuescope.request import Request
 from cuescope.respond import Responder, Unanswered
 from cuescope.spec import Spec
 from cuescope.store import ResponseCache
-from cuescope.types import Cost, PluginStamp, Provenance, Report
+from cuescope.types import Cost, Evidence, Feature, PluginStamp, Provenance, Report, Score
 
 T = TypeVar("T")
 
@@ -44,6 +43,13 @@ class Plan:
     model_calls: int
     seconds: float | None
     whole: bool
+
+
+class VerifyOnly:
+    """Another method of which an audit wants the verification alone."""
+
+    def __init__(self, method: Any) -> None:
+        self.verify = method.verify
 
 
 class Session:
@@ -83,9 +89,9 @@ class Session:
         )
         self._manager = pluggy.PluginManager("cuescope")
         self._manager.add_hookspecs(hookspecs)
-        # pluggy calls the last registered first: the method speaks before observers and verifiers
-        verify_only = [SimpleNamespace(verify=built.plugin.verify) for built in parts.verifiers]
-        for plugin in (*verify_only, *observers, parts.method.plugin):
+        verifiers = [(built.stamp.spec, VerifyOnly(built.plugin)) for built in parts.verifiers]
+        self._speakers = [(parts.method.stamp.spec, parts.method.plugin), *verifiers]
+        for plugin in (*observers, *(speaker for _, speaker in self._speakers)):
             self._manager.register(plugin)
 
     def run(self) -> Report:
@@ -98,7 +104,7 @@ class Session:
             outcomes = audit.respond(trials)
             scores = flatten(hook.compute_scores(audit=audit, features=features, outcomes=outcomes))
             audit.revealed = True
-            evidence = flatten(hook.verify(audit=audit, features=features, scores=scores))
+            evidence = list(self._verified(features, scores))
             return Report(
                 title=method.plugin.title,
                 metrics=method.plugin.metrics,
@@ -109,6 +115,14 @@ class Session:
                 provenance=self.provenance(),
                 cost=self._cost(),
             )
+
+    def _verified(self, features: list[Feature], scores: list[Score]) -> Iterator[Evidence]:
+        """What the method says, then each extra verifier; a failure is told under its own name."""
+        news = {"audit": self.audit, "features": features, "scores": scores}
+        for spec, speaker in self._speakers:
+            others = [plugin for plugin in self._manager.get_plugins() if plugin is not speaker]
+            with self._blaming("method", spec):
+                yield from flatten(self._manager.subset_hook_caller("verify", others)(**news))
 
     def finished(self, report: Report) -> None:
         """Tell the observers that the report is stored."""
