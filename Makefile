@@ -32,7 +32,8 @@ check: .venv/ready
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy -p cuescope -p cuescope_sdk -p cuescope_trove -p cuescope_toy \
-		-p cuescope_open_clip -p cuescope_moving_shapes -p cuescope_folder
+		-p cuescope_open_clip -p cuescope_moving_shapes -p cuescope_folder \
+		-p cuescope_cci -p cuescope_saliency -p cuescope_transformers -p cuescope_scenes
 	$(MAKE) --no-print-directory docs
 
 bench: .venv/ready

@@ -9,7 +9,7 @@ import numpy as np
 
 from cuescope.context import Context
 from cuescope.seeds import derive
-from cuescope.types import Outcome, Sample, Trial
+from cuescope.types import Outcome, Picture, Sample, Table, Trial
 
 
 @dataclass
@@ -26,6 +26,7 @@ class Audit:
     context: Context
     tools: Mapping[str, Any] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    shown: list[Table | Picture] = field(default_factory=list)
     all_samples: tuple[Sample, ...] = ()
     revealed: bool = False
 
@@ -49,6 +50,10 @@ class Audit:
     def note(self, key: str, text: str) -> None:
         """A fact for the head of the report."""
         self.notes[key] = text
+
+    def show(self, item: Table | Picture) -> None:
+        """A table or picture for the report, in the order of showing."""
+        self.shown.append(item)
 
 
 def _without_cues(sample: Sample) -> Sample:

@@ -162,4 +162,5 @@ def checked_classes(request: Request, registry: Registry) -> list[Any]:
 
 def _missing(needs: Requirements, has: Capabilities) -> list[str]:
     outputs = [f"output '{name}'" for name in sorted(needs.outputs - has.outputs)]
-    return outputs + [f"edit '{name}'" for name in sorted(needs.edits - has.edits)]
+    edits = [f"edit '{name}'" for name in sorted(needs.edits - has.edits)]
+    return outputs + edits + [f"open {name}" for name in sorted(needs.exposes - has.exposes)]

@@ -12,22 +12,25 @@ from cuescope.types import Frame, Metric, Options, Output, Response, Sample, Tri
 class Capabilities(Value):
     """What a model answers: its outputs, the kinds of edit it takes, how many frames a sample has.
 
-    `max_frames` None means any number.
+    `exposes` names what a reading can look at: "patches" for `HasPatches`, "image-tower" for the
+    sdk's `HasImageTower`. `max_frames` None means any number.
     """
 
     outputs: frozenset[Output]
     edits: frozenset[str] = frozenset()
+    exposes: frozenset[str] = frozenset()
     max_frames: int | None = None
 
 
 class Requirements(Value):
-    """What a method needs: outputs and edits of the model, tools by role, at least so many labels.
+    """What a method needs: outputs, edits and insides of the model, tools by role, labels.
 
     `labels` 0 is for open-ended data.
     """
 
     outputs: frozenset[Output] = frozenset({"logits"})
     edits: frozenset[str] = frozenset()
+    exposes: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
     labels: NonNegativeInt = 1
 
@@ -88,6 +91,23 @@ class EmbedsText(Protocol):
     def embed_texts(self, texts: Sequence[str]) -> np.ndarray: ...
 
 
+@runtime_checkable
+class HasPatches(Protocol):
+    """A model that cuts images into tokens: those that `HideTokens` hides."""
+
+    def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
+        """The pixels that the network sees, uint8 (row, col, 3), resized and cropped."""
+        ...
+
+    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+        """Patch tokens after a layer, float32 (row, col, dim), on the model's own grid."""
+        ...
+
+    def embed_choices(self, choices: Sequence[str]) -> np.ndarray:
+        """Unit rows (choice, dim): what the image embedding is compared with for `logits`."""
+        ...
+
+
 class Detection(Value):
     """A box (x0, y0, x1, y1) in pixels with the name it was found for and its score in [0, 1]."""
 
@@ -144,16 +164,22 @@ class Proposer(Protocol):
     def propose(self, label: str) -> list[str]: ...
 
 
+class Responds(Protocol):
+    """What answers trials: a model, or a model with the readings beside it."""
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]: ...
+
+
 @runtime_checkable
 class Executor(Protocol):
     """Where `respond` runs.
 
-    `build` returns the model (in this process or in a worker; it is picklable). Batches may be
+    `build` returns what answers (in this process or in a worker; it is picklable). Batches may be
     answered in any order; each is yielded with its index as soon as it is done.
     """
 
     def map(
-        self, build: Callable[[], Model], batches: Sequence[Sequence[Trial]]
+        self, build: Callable[[], Responds], batches: Sequence[Sequence[Trial]]
     ) -> Iterator[tuple[int, list[Response]]]: ...
 
 

@@ -25,7 +25,17 @@ from cuescope.request import Request
 from cuescope.respond import Responder, Unanswered
 from cuescope.spec import Spec
 from cuescope.store import ResponseCache
-from cuescope.types import Cost, Evidence, Feature, PluginStamp, Provenance, Report, Score
+from cuescope.types import (
+    Cost,
+    Evidence,
+    Feature,
+    Picture,
+    PluginStamp,
+    Provenance,
+    Report,
+    Score,
+    Table,
+)
 
 T = TypeVar("T")
 
@@ -112,6 +122,8 @@ class Session:
                 features=tuple(features),
                 scores=tuple(scores),
                 evidence=tuple(evidence),
+                tables=tuple(item for item in audit.shown if isinstance(item, Table)),
+                pictures=tuple(item for item in audit.shown if isinstance(item, Picture)),
                 provenance=self.provenance(),
                 cost=self._cost(),
             )

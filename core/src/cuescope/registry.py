@@ -13,16 +13,8 @@ from typing import Any
 
 from cuescope.errors import PluginError, UserError, nearest
 
-GROUPS = {
-    "cuescope.methods": "method",
-    "cuescope.models": "model",
-    "cuescope.datasets": "dataset",
-    "cuescope.tools": "tool",
-    "cuescope.executors": "executor",
-    "cuescope.observers": "observer",
-    "cuescope.benches": "bench",
-    "cuescope.commands": "command",
-}
+KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "bench", "command")
+GROUPS = {f"cuescope.{kind}{'es' if kind == 'bench' else 's'}": kind for kind in KINDS}
 API = "cuescope-sdk"
 _NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
@@ -68,8 +60,7 @@ class Registry:
         for entry in chain.from_iterable(found.values()):
             named.setdefault((entry.kind, entry.name), []).append(entry)
         marked = [entry for same in named.values() for entry in _unless_alone(same)]
-        kinds = list(GROUPS.values())
-        return tuple(sorted(marked, key=lambda e: (kinds.index(e.kind), e.name, e.dist)))
+        return tuple(sorted(marked, key=lambda e: (KINDS.index(e.kind), e.name, e.dist)))
 
     def of_kind(self, kind: str) -> list[Entry]:
         """The plugins of one kind."""

@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from cuescope.capabilities import Executor, Model
+from cuescope.capabilities import Executor, Model, Responds
 from cuescope.digest import digest
 from cuescope.errors import PluginError
 from cuescope.store import ResponseCache
-from cuescope.types import Outcome, Response, Trial
+from cuescope.types import Outcome, Reading, Response, Trial
 
 Progressed = Callable[[int, int, int], None]
 
@@ -18,12 +18,25 @@ class InProcess:
     """The executor that is always there: the model answers in this process, batch after batch."""
 
     def map(
-        self, build: Callable[[], Model], batches: Sequence[Sequence[Trial]]
+        self, build: Callable[[], Responds], batches: Sequence[Sequence[Trial]]
     ) -> Iterator[tuple[int, list[Response]]]:
         """Each batch's index and responses, in order."""
         model = build()
         for index, batch in enumerate(batches):
             yield index, model.respond(batch)
+
+
+class Reader:
+    """The model, beside which readings are run: what an executor builds and asks."""
+
+    def __init__(self, build: Callable[[], Model]) -> None:
+        self.model = build()
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        """What the trials ask for: all of them the same reading, or none."""
+        if (reading := trials[0].reading) is None:
+            return self.model.respond(trials)
+        return [Response(reading=array) for array in reading.read(self.model, trials)]
 
 
 class Unanswered(BaseException):
@@ -50,7 +63,7 @@ class Responder:
         planning: bool = False,
     ) -> None:
         self.identity = identity
-        self.build = build
+        self.build = partial(Reader, build)
         self.cache = cache
         self.batch_size = batch_size
         self.executor = executor or InProcess()
@@ -71,10 +84,11 @@ class Responder:
         if missing:
             if self.planning:
                 raise Unanswered
-            batches = [
-                missing[start : start + self.batch_size]
-                for start in range(0, len(missing), self.batch_size)
-            ]
+            alike: dict[Reading | None, list[str]] = {}
+            for key in missing:
+                alike.setdefault(distinct[key].reading, []).append(key)
+            size = self.batch_size
+            batches = [k[i : i + size] for k in alike.values() for i in range(0, len(k), size)]
             self.progressed(len(responses), len(distinct), len(responses))
             cached, since = len(responses), time.perf_counter()
             for answered in self._answer(batches, distinct):
@@ -125,7 +139,8 @@ def trial_key(identity: str, trial: Trial) -> str:
     """Digest of everything that enters the answer; labels, features and conditions do not."""
     sample = trial.sample
     asked = _digest_once(identity, sample.question, sample.choices, trial.outputs)
-    return digest(asked, "|".join([frame.key for frame in sample.frames]), trial.edit)
+    reading = trial.reading and (trial.reading.name, trial.reading)
+    return digest(asked, "|".join([frame.key for frame in sample.frames]), trial.edit, reading)
 
 
 @lru_cache(maxsize=4096)

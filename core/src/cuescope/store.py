@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,8 +26,8 @@ PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 woul
 PICTURED_FEATURES, PICTURES_EACH = 40, 24
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS answers
-    (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB, crc INTEGER);
+CREATE TABLE IF NOT EXISTS responses
+    (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB, reading BLOB, crc INTEGER);
 CREATE TABLE IF NOT EXISTS pace (model TEXT PRIMARY KEY, calls INTEGER, seconds REAL);
 """
 
@@ -48,20 +49,22 @@ class ResponseCache:
         remaining = iter(keys)
         while chunk := list(islice(remaining, CHUNK)):
             marks = ",".join("?" * len(chunk))
-            query = f"SELECT * FROM answers WHERE key IN ({marks})"
-            for key, logits, text, embedding, crc in self._rows(query, chunk):
-                if crc == _checksum(key, logits, text, embedding):  # a damaged row is a miss
-                    found[key] = Response(_vector(logits), text, _vector(embedding))
+            query = f"SELECT * FROM responses WHERE key IN ({marks})"
+            for *row, crc in self._rows(query, chunk):
+                if crc == _checksum(*row):  # a damaged row is a miss
+                    key, logits, text, embedding, reading = row
+                    vectors = _vector(logits), text, _vector(embedding)
+                    found[key] = Response(*vectors, _array(reading))
         return found
 
     def put(self, responses: Mapping[str, Response]) -> None:
         """Keep a batch."""
         cells = [
-            (key, _blob(response.logits), response.text, _blob(response.embedding))
-            for key, response in responses.items()
+            (key, _blob(said.logits), said.text, _blob(said.embedding), _packed(said.reading))
+            for key, said in responses.items()
         ]
         rows = [(*row, _checksum(*row)) for row in cells]
-        statement = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)"
+        statement = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?, ?, ?)"
         self._guarded(lambda connection: connection.executemany(statement, rows))
 
     def clock(self, model: str, calls: int, seconds: float) -> None:
@@ -146,8 +149,8 @@ class ResponseCache:
         )
 
 
-def _checksum(key: str, logits: bytes | None, text: str | None, embedding: bytes | None) -> int:
-    parts = (key.encode(), logits, None if text is None else text.encode(), embedding)
+def _checksum(*cells: str | bytes | None) -> int:
+    parts = [cell.encode() if isinstance(cell, str) else cell for cell in cells]
     # the parts' lengths enter, so that no byte can move from one to the next
     crc = crc32(repr([part and len(part) for part in parts]).encode())
     for part in parts:
@@ -161,6 +164,17 @@ def _blob(vector: np.ndarray | None) -> bytes | None:
 
 def _vector(blob: bytes | None) -> np.ndarray | None:
     return None if blob is None else np.frombuffer(blob, "<f4")
+
+
+def _packed(array: np.ndarray | None) -> bytes | None:
+    if array is None:
+        return None
+    np.save(stream := BytesIO(), array, allow_pickle=False)
+    return stream.getvalue()
+
+
+def _array(packed: bytes | None) -> np.ndarray | None:
+    return None if packed is None else np.load(BytesIO(packed), allow_pickle=False)
 
 
 # ------------------------------------------------------------------------------------ run folders

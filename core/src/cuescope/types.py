@@ -1,6 +1,6 @@
 """The words of cuescope: the values that cross a boundary. Frozen, strict, free of torch."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -157,8 +157,26 @@ class AverageTokens(Value):
 Edit = Annotated[HideTokens | AverageAttention | AverageTokens, Field(discriminator="kind")]
 
 
+class Reading(Value):
+    """Something read inside the model, beside which it runs; an edit changes, a reading looks.
+
+    Subclass it at module level, with a typed field for each parameter. `name` is unique, and
+    another one as soon as the code gives other numbers: name and fields are the cache key.
+    """
+
+    name: ClassVar[str]
+
+    def read(self, model: Any, trials: Sequence["Trial"]) -> list[np.ndarray]:
+        """One array of finite numbers a trial, of any shape; samples and edits alone decide."""
+        raise NotImplementedError
+
+    def of(self, sample: Sample, edit: Edit | None = None) -> "Trial":
+        """The trial that asks for this reading, and for no other output."""
+        return Trial(sample=sample, edit=edit, reading=self, outputs=frozenset())
+
+
 class Trial(Value):
-    """Show `sample`, perhaps with `edit` inside the model, and ask for `outputs`.
+    """Show `sample`, perhaps with `edit` inside the model, and ask for `outputs` or a `reading`.
 
     `feature` and `condition` say what the trial is for; they never reach the cache key, and a
     model must not read them, nor the sample's label and annotations.
@@ -166,6 +184,7 @@ class Trial(Value):
 
     sample: Sample
     edit: Edit | None = None
+    reading: Reading | None = None
     feature: str | None = None
     condition: str = "baseline"
     outputs: frozenset[Output] = frozenset({"logits"})
@@ -173,11 +192,15 @@ class Trial(Value):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Response:
-    """What the model said: float32 `logits` (choice), `text`, float32 `embedding` (dim)."""
+    """What the model said: float32 `logits` (choice), `text`, float32 `embedding` (dim).
+
+    `reading` is what a reading found, of any shape and numeric dtype.
+    """
 
     logits: np.ndarray | None = None
     text: str | None = None
     embedding: np.ndarray | None = None
+    reading: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name in ("logits", "embedding"):
@@ -188,6 +211,8 @@ class Response:
             if vector.ndim != 1 or not np.isfinite(vector).all():
                 raise ValueError(f"{name}: expected one finite vector, got shape {vector.shape}")
             object.__setattr__(self, name, vector)
+        if self.reading is not None and not np.isfinite(self.reading).all():
+            raise ValueError("reading: expected finite numbers")
 
     @property
     def prediction(self) -> int | None:
@@ -289,6 +314,33 @@ class Evidence(Value):
     name: str | None = None
 
 
+Cell = str | float | int | None
+
+
+class Table(Value):
+    """A table of a report or bench: `rows` by column name, a paper's own figures in `paper`.
+
+    The first column names a row; rows of the same name stand beside each other.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, Cell], ...]
+    paper: tuple[dict[str, Cell], ...] = ()
+    notes: tuple[str, ...] = ()
+    decimals: int = 1
+
+
+class Picture(Value):
+    """A drawing of a report: the bytes of a PNG or JPEG, with words for those who do not see it."""
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    title: str
+    caption: str
+    image: bytes
+
+
 class PluginStamp(Value):
     """One plugin of an audit, exactly enough to build it again."""
 
@@ -354,6 +406,8 @@ class Report(Value):
     features: tuple[Feature, ...]
     scores: tuple[Score, ...]
     evidence: tuple[Evidence, ...]
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()
     provenance: Provenance
     cost: Cost
 
@@ -370,13 +424,10 @@ class Report(Value):
 
     @property
     def hash(self) -> str:
-        """Digest of what was asked and found; time, machine and cache have no part in it."""
+        """Digest of what was asked and found; time, machine, cache and pictures have no part."""
         asked = self.provenance
-        return digest(
-            asked.identity,
-            asked.method.options, asked.seed, asked.limit,
-            self.notes, self.features, self.scores, self.evidence,
-        )  # fmt: skip
+        found = self.notes, self.features, self.scores, self.evidence, self.tables
+        return digest(asked.identity, asked.method.options, asked.seed, asked.limit, *found)
 
     @property
     def names(self) -> dict[str, str]:

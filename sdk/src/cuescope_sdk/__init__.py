@@ -8,6 +8,7 @@ from cuescope.capabilities import (
     Detector,
     EmbedsText,
     Executor,
+    HasPatches,
     HasSplits,
     ImageEditor,
     Method,
@@ -39,27 +40,31 @@ from cuescope.types import (
     Options,
     Outcome,
     Output,
+    Picture,
+    Reading,
     Report,
     Response,
     Sample,
     Score,
+    Table,
     Trial,
     Verdict,
 )
-from cuescope_sdk.bench import Bench, Table
+from cuescope_sdk.bench import Bench
 
 __all__ = [
     # the words
     "Frame", "Sample", "Edit", "HideTokens", "AverageAttention", "AverageTokens",
-    "Trial", "Response", "Outcome", "Output",
+    "Reading", "Trial", "Response", "Outcome", "Output",
     "Feature", "Occurrence", "Metric", "Score", "Evidence", "Verdict", "Report",
+    "Table", "Picture",
     # plugins
     "Plugin", "Options", "Context", "Audit", "hookimpl",
     "Method", "Model", "Dataset", "Capabilities", "Requirements",
     "Detector", "Detection", "Segmenter", "TextGenerator", "SentenceEncoder", "ImageEditor",
-    "Proposer", "Executor", "HasSplits", "EmbedsText",
+    "Proposer", "Executor", "HasSplits", "EmbedsText", "HasPatches",
     # benches
-    "Bench", "Table", "Lab", "Request",
+    "Bench", "Lab", "Request",
     # errors, digests, seeds
     "UserError", "PluginError", "BadDataError", "nearest", "digest", "generator", "derive",
 ]  # fmt: skip

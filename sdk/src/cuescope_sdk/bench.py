@@ -4,31 +4,15 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table as Drawn
 from rich.text import Text
 
 from cuescope.cli.terminal import Bars, out
 from cuescope.context import Context
 from cuescope.errors import UserError
-from cuescope.types import Options, Value
+from cuescope.report.tables import drawn
+from cuescope.types import Options, Table
 
-Cell = str | float | int | None
 bench = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-
-class Table(Value):
-    """A paper's table: `rows` by column name, and the paper's own figures in `paper`.
-
-    The first column names a row; rows of the same name stand beside each other.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[dict[str, Cell], ...]
-    paper: tuple[dict[str, Cell], ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @runtime_checkable
@@ -63,7 +47,7 @@ def run(
         if as_json:
             typer.echo(table.model_dump_json(indent=1))
         else:
-            show(table, out())
+            out().print(Text(table.title, "bold"), drawn(table))
 
 
 def free_options(words: Sequence[str]) -> dict[str, str]:
@@ -79,31 +63,3 @@ def free_options(words: Sequence[str]) -> dict[str, str]:
             value = "true" if not rest or rest[0].startswith("--") else rest.pop(0)
         found[key.replace("-", "_")] = value
     return found
-
-
-def show(table: Table, console: Console) -> None:
-    """Print a table: our figures, and the paper's own faint in brackets."""
-    drawn = Drawn(title=table.title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    first, *others = table.columns
-    drawn.add_column(first)
-    for column in others:
-        drawn.add_column(column, justify="right")
-    ours = {row[first]: row for row in table.rows}
-    paper = {row[first]: row for row in table.paper}
-    for name in dict.fromkeys([*ours, *paper]):
-        row, theirs = ours.get(name, {}), paper.get(name, {})
-        drawn.add_row(str(name), *[_beside(row.get(c), theirs.get(c)) for c in others])
-    console.print(drawn)
-    for note in table.notes:
-        console.print(Text(note, "dim"))
-
-
-def _beside(ours: Cell, theirs: Cell) -> Text:
-    text = Text(_written(ours) if ours is not None or theirs is None else "")
-    return text if theirs is None else text.append(f" ({_written(theirs)})", "dim")
-
-
-def _written(value: Cell) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.1f}" if isinstance(value, float) else str(value)

@@ -49,7 +49,9 @@ def _forwarding(name: str, entry: Entry) -> Any:
     stub = typer.Typer(add_completion=False)
     free = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
-    @stub.command(name, help=f"(from {entry.dist})", context_settings=free, add_help_option=False)
+    told = f"See `cuescope {entry.name} --help`."
+
+    @stub.command(name, help=told, context_settings=free, add_help_option=False)
     def forward(ctx: typer.Context) -> Any:
         loaded = _installed().load(entry)
         return loaded(ctx.args, prog_name=f"cuescope {entry.name}", standalone_mode=False)

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
+from cuescope.report.tables import beside
 from cuescope.store import picture_key
 from cuescope.types import Occurrence, Report, Score
 
@@ -41,6 +42,8 @@ def render(report: Report, pictures: Mapping[str, bytes]) -> str:
         pairs=len(report.headlines),
         verdicts=Counter(sorted((c.verdict for c in report.evidence), reverse=True)),
         stamps=asked.stamps,
+        tables=[(table, list(beside(table))) for table in report.tables],
+        plates=[(plate, data_uri(plate.image)) for plate in report.pictures],
         max_labels=MAX_LABELS,
     )  # fmt: skip
 
@@ -96,11 +99,16 @@ def _tile(seen: Occurrence, pictures: Mapping[str, bytes]) -> Drawn:
     picture = pictures.get(picture_key(seen), b"")
     try:
         with Image.open(BytesIO(picture)) as image:
-            kind, (width, height) = (image.format or "jpeg").lower(), image.size
+            width, height = image.size
     except (UnidentifiedImageError, OSError):
         return tile | {"source": None, "width": 1, "height": 1}
-    source = f"data:image/{kind};base64,{b64encode(picture).decode()}"
-    return tile | {"source": source, "width": width, "height": height}
+    return tile | {"source": data_uri(picture), "width": width, "height": height}
+
+
+def data_uri(picture: bytes) -> str:
+    """A PNG or JPEG inside the page."""
+    kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
+    return f"data:image/{kind};base64,{b64encode(picture).decode()}"
 
 
 def _finding(report: Report, score: Score, cards: Sequence[Drawn]) -> Drawn:

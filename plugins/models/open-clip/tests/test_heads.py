@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cuescope_open_clip import OpenCLIP
-from cuescope_open_clip.heads import read_table
 from cuescope_sdk import EmbedsText, Sample, Trial, UserError
+from cuescope_sdk.zero_shot.heads import read_table
 
 Build = Callable[..., OpenCLIP]
 BOTH = frozenset({"logits", "embedding"})
@@ -33,7 +33,7 @@ def test_choices_are_looked_up_by_name_in_any_order(
     model = build(class_embeddings=table)
     swapped = clip.model_copy(update={"choices": ("cow", "bird")})
     [first], [second] = model.respond([Trial(sample=clip)]), model.respond([Trial(sample=swapped)])
-    assert second.logits.tolist() == [first.logits[2], first.logits[0]]
+    np.testing.assert_allclose(second.logits, first.logits[[2, 0]], rtol=1e-6)
 
 
 def test_logit_scale_is_an_option(build: Build, table: Path, clip: Sample) -> None:
@@ -85,7 +85,7 @@ def test_what_is_no_table_is_refused(tmp_path: Path, arrays: dict[str, Any], sai
     path = tmp_path / "bad.npz"
     np.savez(path, **arrays)
     with pytest.raises(UserError, match=said):
-        read_table(path)
+        read_table(path, "open-clip")
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         np.save(file, np.ones(3))
     for path in (text, array):
         with pytest.raises(UserError, match="no table of class embeddings"):
-            read_table(path)
+            read_table(path, "open-clip")
     with pytest.raises(UserError, match="no file"):
-        read_table(tmp_path / "gone.npz")
+        read_table(tmp_path / "gone.npz", "open-clip")
 
 
 def test_a_table_of_another_model_is_refused(build: Build, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from open_clip.transformer import QuickGELU
+from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from cuescope_open_clip import OpenCLIP
@@ -38,7 +39,7 @@ def test_every_form_of_a_full_checkpoint_answers_alike(
         prefixed = {f"module.{name}": tensor for name, tensor in tensors.items()}
         torch.save({"epoch": 3, "state_dict": prefixed}, path)
     model = build(checkpoint=path)
-    loaded = model._encoder._loaded.model.state_dict()
+    loaded = load(str(folder), path, CPU, "float32").model.state_dict()
     assert all(torch.equal(loaded[name], tensor) for name, tensor in tensors.items())
     [changed], [original] = (
         model.respond([Trial(sample=clip)]),
@@ -116,10 +117,7 @@ def test_a_tags_activation_is_the_models(folder: Path, monkeypatch: pytest.Monke
 
 
 def test_the_folders_preprocessing_is_used(build: Build) -> None:
-    prepared = build()._encoder._loaded.preprocess
-    from PIL import Image
-
-    black = prepared(Image.new("RGB", (40, 32)))
+    [black] = build().image_tower.prepare([Image.new("RGB", (40, 32))])["image"]
     np.testing.assert_allclose(black[:, 0, 0], -np.array([0.2, 0.4, 0.6]) / 0.5, rtol=1e-5)
 
 

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import open_clip
 import pytest
 import torch
 
 from cuescope_open_clip import OpenCLIP
-from cuescope_open_clip.frames import unit_mean
-from cuescope_sdk import EmbedsText, Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk import AverageTokens, EmbedsText, Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk.zero_shot.texts import unit_mean
 
 BOTH = frozenset({"logits", "embedding"})
 Build = Callable[..., OpenCLIP]
@@ -68,7 +69,9 @@ def test_each_frame_is_encoded_once(
     encoder = model._encoder
     seen: list[int] = []
     forward = encoder._forward
-    monkeypatch.setattr(encoder, "_forward", lambda x: seen.append(len(x)) or forward(x))
+    monkeypatch.setattr(
+        encoder, "_forward", lambda x, hidden: seen.append(len(x)) or forward(x, hidden)
+    )
     trials = [Trial(sample=clip), *(Trial(sample=clip.static(index)) for index in range(4))]
     model.respond(trials)
     model.respond(trials)
@@ -78,10 +81,10 @@ def test_each_frame_is_encoded_once(
 def test_the_memory_of_frames_is_bounded(
     build: Build, clip: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cuescope_open_clip.frames.REMEMBERED_FRAMES", 2)
+    monkeypatch.setattr("cuescope_sdk.torch.encoding.REMEMBERED_ROWS", 2)
     model = build()
     model.respond([Trial(sample=clip)])
-    assert list(model._encoder._memory) == [frame.key for frame in clip.frames[-2:]]
+    assert list(model._encoder._rows) == [(frame.key, None) for frame in clip.frames[-2:]]
 
 
 def test_answers_do_not_depend_on_the_batch(build: Build, clip: Sample) -> None:
@@ -118,7 +121,7 @@ def test_choices_are_scored_by_the_prompt_ensemble(build: Build, stock: Any, cli
 
     [answer] = build(templates="action28", logit_scale=50).respond([Trial(sample=clip)])
     tokenizer = open_clip.get_tokenizer(f"local-dir:{build().options.model}")
-    from cuescope_open_clip.templates import action_templates
+    from cuescope_sdk.zero_shot.templates import action_templates
 
     rows = []
     for label in clip.choices:
@@ -159,9 +162,15 @@ def test_only_what_is_asked_for_is_answered(model: OpenCLIP, clip: Sample) -> No
 
 
 def test_edits_and_text_are_refused(model: OpenCLIP, clip: Sample) -> None:
-    edit = HideTokens.under(np.zeros((4, 2, 2), bool))
-    with pytest.raises(UserError, match="hide-tokens"):
-        model.respond([Trial(sample=clip, edit=edit)])
+    odd = HideTokens.under(np.ones((4, 3, 5), bool))
+    with pytest.raises(UserError, match=r"expected 4 x 4 patches, or .* got 3 x 5"):
+        model.respond([Trial(sample=clip, edit=odd)])
+    short = HideTokens.under(np.ones((2, 4, 4), bool))
+    with pytest.raises(UserError, match="a mask for each of 4 frames, got 2"):
+        model.respond([Trial(sample=clip, edit=short)])
+    averaged = AverageTokens(modalities=frozenset({"video"}))
+    with pytest.raises(UserError, match="got the edit 'average-tokens'"):
+        model.respond([Trial(sample=clip, edit=averaged)])
     with pytest.raises(UserError, match="no text"):
         model.respond([Trial(sample=clip, outputs=frozenset({"text"}))])
 
@@ -175,3 +184,10 @@ def test_texts_are_embedded_as_they_stand(model: OpenCLIP, stock: Any) -> None:
     rows = model.embed_texts(texts)
     np.testing.assert_allclose(rows, stock_texts(stock[0], tokenizer, texts), atol=1e-6)
     assert model.embed_texts([]).shape == (0, 16)
+
+
+def test_openai80_is_open_clips_own(build: Build) -> None:
+    templates = build(templates="openai80").more_templates()["openai80"]
+    filled = [template.replace("{label}", "jay") for template in templates]
+    assert filled == [template("jay") for template in open_clip.OPENAI_IMAGENET_TEMPLATES]
+    assert len(set(filled)) == 80

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import open_clip
 import pytest
 
-from cuescope_open_clip.templates import fill, templates_of
 from cuescope_sdk import UserError
+from cuescope_sdk.zero_shot.templates import fill, templates_of
 
 # The first seven of TRoVe's appendix C; the other 21 change only the medium.
 PAPER_PHOTO = [
@@ -23,21 +22,15 @@ PAPER_PHOTO = [
 def test_action28_is_the_papers_list_in_its_order() -> None:
     media = ("a photo", "a video", "a example", "a demonstration")
     expected = [line.replace("a photo", medium) for medium in media for line in PAPER_PHOTO]
-    assert list(templates_of("action28")) == expected
+    assert list(templates_of("action28", "mine")) == expected
     assert len(expected) == 28
-
-
-def test_openai80_is_open_clips_own() -> None:
-    filled = [fill(template, "jay") for template in templates_of("openai80")]
-    assert filled == [template("jay") for template in open_clip.OPENAI_IMAGENET_TEMPLATES]
-    assert len(set(filled)) == 80
 
 
 def test_a_file_gives_one_template_a_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text("x-ray of {label}\n\n  a {label} {not} touched \n")
-    assert templates_of(str(file)) == ("x-ray of {label}", "a {label} {not} touched")
-    assert fill(templates_of(str(file))[1], "lung") == "a lung {not} touched"
+    assert templates_of(str(file), "mine") == ("x-ray of {label}", "a {label} {not} touched")
+    assert fill(templates_of(str(file), "mine")[1], "lung") == "a lung {not} touched"
 
 
 @pytest.mark.parametrize(
@@ -48,9 +41,9 @@ def test_a_file_without_slots_is_refused(tmp_path: Path, content: str, said: str
     file = tmp_path / "bad.txt"
     file.write_text(content)
     with pytest.raises(UserError, match=said):
-        templates_of(str(file))
+        templates_of(str(file), "mine")
 
 
 def test_a_typo_is_answered_with_the_nearest_set() -> None:
     with pytest.raises(UserError, match="Did you mean 'action28'"):
-        templates_of("actions28")
+        templates_of("actions28", "mine")

@@ -1,31 +1,30 @@
 """Prompt templates: named sets, or a file of one's own."""
 
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-from cuescope_sdk import UserError, nearest
+from cuescope.errors import UserError, nearest
 
 SLOT = "{label}"
-NAMED = ("plain", "action28", "openai80")
 
 
-def templates_of(name: str) -> tuple[str, ...]:
+def templates_of(
+    name: str, owner: str, more: Mapping[str, Sequence[str]] | None = None
+) -> tuple[str, ...]:
     """The templates of a named set or of a file; each holds `{label}`.
 
-    "action28" is TRoVe's appendix C, spelled as printed ("a example of"); "openai80" are those
-    of Radford et al. (2021) for ImageNet, as open_clip carries them.
+    "plain" is "a photo of a {label}.", "raw" the text as it stands, "action28" TRoVe's appendix C,
+    spelled as printed ("a example of"). `more` are sets that a library carries; `owner` is the
+    plugin that speaks in errors.
     """
-    match name:
-        case "plain":
-            return (f"a photo of a {SLOT}.",)
-        case "action28":
-            return action_templates()
-        case "openai80":
-            from open_clip import OPENAI_IMAGENET_TEMPLATES
-
-            return tuple(template(SLOT) for template in OPENAI_IMAGENET_TEMPLATES)
-        case _:
-            return _from_file(name)
+    named = {
+        "plain": (f"a photo of a {SLOT}.",),
+        "raw": (SLOT,),
+        "action28": action_templates(),
+        **(more or {}),
+    }
+    return tuple(named[name]) if name in named else _from_file(name, owner, tuple(named))
 
 
 def action_templates() -> tuple[str, ...]:
@@ -41,23 +40,23 @@ def fill(template: str, label: str) -> str:
     return template.replace(SLOT, label)
 
 
-def _from_file(name: str) -> tuple[str, ...]:
+def _from_file(name: str, owner: str, named: tuple[str, ...]) -> tuple[str, ...]:
     path = Path(name).expanduser()
     if not path.is_file():
         raise UserError(
-            f"open-clip: no template set or file '{name}'",
-            expected=f"{', '.join(NAMED)}, or a file",
-            remedy=nearest(name, NAMED),
+            f"{owner}: no template set or file '{name}'",
+            expected=f"{', '.join(named)}, or a file",
+            remedy=nearest(name, named),
         )
     lines = path.read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, start=1):
         if line.strip() and SLOT not in line:
             raise UserError(
-                f"open-clip: line {number} of {name} has no place for the label",
+                f"{owner}: line {number} of {name} has no place for the label",
                 expected=f"{SLOT} in every template",
                 got=f"'{line.strip()}'",
             )
     templates = tuple(line.strip() for line in lines if line.strip())
     if not templates:
-        raise UserError(f"open-clip: {name} holds no template", expected="one a line")
+        raise UserError(f"{owner}: {name} holds no template", expected="one a line")
     return templates

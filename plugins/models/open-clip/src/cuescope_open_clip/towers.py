@@ -1,0 +1,151 @@
+"""open_clip's towers: which modules embed, attend and pool, for its own and for timm's ViTs."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from cuescope_open_clip.loading import Loaded
+from cuescope_sdk.torch.image_tower import (
+    Block,
+    ImageTower,
+    Inputs,
+    Masked,
+    Pooling,
+    additive,
+    split_heads,
+)
+from cuescope_sdk.zero_shot.texts import TextTower
+
+
+def text_tower(loaded: Loaded) -> TextTower:
+    """Tokenizer and text encoder of a loaded model."""
+    model, tokenize = loaded.model, loaded.tokenizer()
+    bias = getattr(model, "logit_bias", None)
+
+    @torch.inference_mode()
+    def encode(texts: list[str]) -> np.ndarray:
+        features = model.encode_text(tokenize(texts).to(loaded.device))
+        return np.asarray(features.float().cpu().numpy())
+
+    scale = float(model.logit_scale.float().exp())
+    return TextTower(encode, loaded.dim, scale, 0.0 if bias is None else float(bias))
+
+
+def image_tower(loaded: Loaded) -> ImageTower:
+    """The image encoder with its blocks; a network without tokens has none."""
+    visual = loaded.model.visual
+    blocks, pooling, prefix, grid = _anatomy(visual)
+
+    def prepare(frames: Any) -> Inputs:
+        return {"image": torch.stack([loaded.preprocess(frame) for frame in frames])}
+
+    def encode(inputs: Inputs) -> Tensor:
+        features = loaded.model.encode_image(inputs["image"].to(loaded.device, loaded.input_dtype))
+        return torch.as_tensor(features)
+
+    return ImageTower(
+        name=f"open-clip: {loaded.source.architecture}",
+        prepare=prepare,
+        canvas=lambda image: _canvas(loaded, image),
+        encode=encode,
+        grid=lambda inputs: grid,
+        blocks=blocks,
+        pooling=pooling,
+        device=loaded.device,
+        prefix=prefix,
+    )
+
+
+def _canvas(loaded: Loaded, image: Image.Image) -> np.ndarray:
+    """The preprocessed image with its normalisation undone: the very pixels, uint8."""
+    config = loaded.model.visual.preprocess_cfg
+    mean, std = (torch.tensor(config[name]).view(3, 1, 1) for name in ("mean", "std"))
+    pixels = (loaded.preprocess(image) * std + mean) * 255
+    return np.asarray(pixels.round().clamp(0, 255).byte().permute(1, 2, 0).numpy())
+
+
+def _anatomy(visual: Any) -> tuple[tuple[Block, ...], Pooling, int, tuple[int, int]]:
+    """Blocks, pooling, number of prefix tokens, and grid."""
+    if hasattr(visual, "transformer"):
+        blocks = tuple(_own_block(block) for block in visual.transformer.resblocks)
+        return blocks, _own_pooling(visual), 1, tuple(visual.grid_size)
+    trunk: Any = getattr(visual, "trunk", None)
+    if hasattr(trunk, "blocks") and hasattr(trunk, "patch_embed"):
+        blocks = tuple(_timm_block(block) for block in trunk.blocks)
+        return blocks, _timm_pooling(trunk), trunk.num_prefix_tokens, trunk.patch_embed.grid_size
+    return (), Pooling("token"), 0, (0, 0)
+
+
+# ------------------------------------------------------------------------ open_clip's own ViT
+
+
+def _own_block(block: Any) -> Block:
+    attention = block.attn
+    heads = attention.num_heads
+
+    def form(visible: Tensor) -> Tensor:
+        mask = additive(visible, torch.float32)
+        tokens = visible.shape[1]
+        return mask.expand(-1, heads, tokens, -1).reshape(-1, tokens, tokens)
+
+    def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        both = linear(tokens, attention.in_proj_weight, attention.in_proj_bias)
+        queries, keys, values = (split_heads(part, heads) for part in both.chunk(3, dim=-1))
+        if hasattr(attention, "ln_q"):  # open_clip's custom attention, with or without norms
+            queries, keys = attention.ln_q(queries), attention.ln_k(keys)
+        return queries * queries.shape[-1] ** -0.5, keys, values
+
+    position = 1 if hasattr(block, "ln_attn") else 3
+    masked = Masked(block, "attn_mask", position, form)
+    return Block(masked, attention, project, lambda: attention.out_proj.weight)
+
+
+def _own_pooling(visual: Any) -> Pooling:
+    if visual.attn_pool is not None:
+        pool = visual.attn_pool_contrastive if visual.attn_pool_type == "parallel" else None
+        return Pooling("attention", masked=_padding_mask((pool or visual.attn_pool).attn))
+    if visual.pool_type != "avg":
+        return Pooling("token")
+    normed = not visual.final_ln_after_pool
+    return Pooling("average", module=visual.ln_post if normed else visual.transformer.resblocks[-1])
+
+
+def _padding_mask(attention: nn.Module) -> Masked:
+    return Masked(attention, "key_padding_mask", 3, lambda visible: ~visible)
+
+
+# --------------------------------------------------------------------------------- timm's ViT
+
+
+def _timm_block(block: Any) -> Block:
+    attention = block.attn
+
+    def form(visible: Tensor) -> Tensor:
+        return additive(visible, attention.qkv.weight.dtype)
+
+    def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        queries, keys, values = (
+            split_heads(part, attention.num_heads)
+            for part in attention.qkv(tokens).chunk(3, dim=-1)
+        )
+        return attention.q_norm(queries) * attention.scale, attention.k_norm(keys), values
+
+    masked = Masked(block, "attn_mask", 1, form)
+    return Block(masked, attention, project, lambda: attention.proj.weight)
+
+
+def _timm_pooling(trunk: Any) -> Pooling:
+    if trunk.attn_pool is not None:
+        weight = trunk.attn_pool.kv.weight
+        masked = Masked(
+            trunk.attn_pool, "attn_mask", 1, lambda visible: additive(visible, weight.dtype)
+        )
+        first = 0 if trunk.pool_include_prefix else trunk.num_prefix_tokens
+        return Pooling("attention", masked=masked, first=first)
+    if trunk.global_pool == "token":
+        return Pooling("token")
+    return Pooling("average", module=trunk.norm)

@@ -1,0 +1,129 @@
+"""A stock image encoder, and where its tokens can be reached.
+
+A model plugin describes the modules of its library once, as an `ImageTower`; hiding tokens, reading
+patch features and every explainer work on that description, with hooks alone. Nothing is patched.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from PIL import Image
+from torch import Tensor, nn
+
+from cuescope.errors import UserError
+
+Inputs = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A module that takes an attention mask, as its argument `name` (at `position`, if positional).
+
+    `form` makes the argument from the visible keys: (image, token), True where a key is seen.
+    """
+
+    module: nn.Module
+    name: str
+    position: int
+    form: Callable[[Bool[Tensor, "image token"]], Tensor]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A residual block: tokens in as its first argument, tokens out, (image, token, dim).
+
+    `attention` is its self-attention module, called with the normed tokens. `project` gives their
+    queries, keys and values, (image, head, token, head dim), queries already scaled, so that
+    softmax(q k^T) v, heads side by side, times `out_weight` transposed (plus a bias) is what
+    `attention` returns.
+    """
+
+    masked: Masked
+    attention: nn.Module
+    project: Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]
+    out_weight: Callable[[], Float[Tensor, "dim dim"]]
+
+    @property
+    def module(self) -> nn.Module:
+        """The block itself."""
+        return self.masked.module
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """How tokens become the image embedding.
+
+    "token": one of the prefix tokens. "average": the mean of the patch tokens that `module`
+    returns, (image, token, dim). "attention": `masked` is a module whose keys are the tokens from
+    number `first` on.
+    """
+
+    kind: Literal["token", "average", "attention"]
+    module: nn.Module | None = None
+    masked: Masked | None = None
+    first: int = 0
+
+
+@dataclass(frozen=True)
+class ImageTower:
+    """A stock image encoder. An input is one image, or `frames` of them where it takes video.
+
+    `prepare` makes the inputs of one forward pass from the frames of one input, with a leading
+    dim of 1 (images are stacked by concatenation); `canvas` the pixels that the network sees of an
+    image, uint8 (row, col, 3); `encode` is the library's own forward pass, to the embeddings before
+    they are normalised (input, dim). The tokens that enter `blocks[0]` are `prefix` tokens of no
+    place, then the patches row by row, then whatever pads; `grid` tells rows and columns.
+    A network without tokens has no blocks.
+    """
+
+    name: str
+    prepare: Callable[[Sequence[Image.Image]], Inputs]
+    canvas: Callable[[Image.Image], np.ndarray]
+    encode: Callable[[Inputs], Float[Tensor, "input dim"]]
+    grid: Callable[[Inputs], tuple[int, int]]
+    blocks: tuple[Block, ...]
+    pooling: Pooling
+    device: torch.device
+    prefix: int = 1
+    frames: int = 1
+
+    def require_tokens(self) -> None:
+        """Raises UserError for a network that has none."""
+        if not self.blocks:
+            raise UserError(
+                f"{self.name} has no image tokens to look at or to hide",
+                expected="a vision transformer",
+                got="a convolutional image tower",
+                remedy="Take a ViT of the same family.",
+            )
+
+
+@runtime_checkable
+class HasImageTower(Protocol):
+    """A model whose image encoder is open to edits and explainers ("image-tower")."""
+
+    image_tower: ImageTower
+
+    def embed_choices(self, choices: Sequence[str]) -> np.ndarray:
+        """Unit rows (choice, dim) that image embeddings are compared with."""
+        ...
+
+
+def additive(
+    visible: Bool[Tensor, "image token"], dtype: torch.dtype
+) -> Float[Tensor, "image 1 1 token"]:
+    """The mask that scaled dot-product attention adds to its logits: -inf where a key is hidden."""
+    mask = torch.zeros(visible.shape, dtype=dtype, device=visible.device)
+    return mask.masked_fill(~visible, float("-inf"))[:, None, None]
+
+
+def split_heads(
+    tokens: Float[Tensor, "image token dim"], heads: int
+) -> Float[Tensor, "image head token head_dim"]:
+    """Each head's share of a projection."""
+    images, count, dim = tokens.shape
+    return tokens.reshape(images, count, heads, dim // heads).transpose(1, 2)
