@@ -167,3 +167,28 @@ def test_plain_values():
         "a": (1, None, "\\ud800"),
         "2": "b'x'",
     }
+
+
+def test_a_mask_is_a_frame_in_the_annotations(data, image, opened):
+    image(data / "x" / "1.png", 10)
+    image(data / "masks" / "1.png", 255)
+    rows = [{"path": "x/1.png", "label": "cat", "mask": "masks/1.png", "factors": {"place": "sea"}}]
+    (data / "manifest.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    [sample] = opened()
+    assert sample.annotations["foreground"].load().getpixel((0, 0)) == (255, 255, 255)
+    assert sample.annotations["factors"] == {"place": "sea"}
+    before = opened().fingerprint
+    image(data / "masks" / "1.png", 0)
+    assert opened().fingerprint != before
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [("gone.png", "gone.png: no such file"), ("../x.png", "leads out of the data")],
+)
+def test_a_mask_that_cannot_be_read_is_told(data, image, opened, mask, said):
+    image(data / "x" / "1.png", 10)
+    row = {"path": "x/1.png", "label": "cat", "mask": mask}
+    (data / "manifest.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(UserError, match=said):
+        opened()

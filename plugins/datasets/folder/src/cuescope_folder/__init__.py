@@ -10,7 +10,17 @@ from pydantic import Field
 
 from cuescope_folder.faults import MAX_PIXELS
 from cuescope_folder.items import SUFFIXES_OF_MANIFESTS, Item, canonical_split
-from cuescope_sdk import BadDataError, Context, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk import (
+    BadDataError,
+    Context,
+    Frame,
+    Options,
+    Plugin,
+    Sample,
+    UserError,
+    digest,
+    nearest,
+)
 
 NAMED = 5
 
@@ -49,7 +59,7 @@ class Folder(Plugin):
     def __init__(self, options: FolderOptions, context: Context) -> None:
         super().__init__(options, context)
         from cuescope_folder.labels import label_set
-        from cuescope_folder.samples import needed_files, read_samples
+        from cuescope_folder.samples import needed_files, read_samples, with_mask
         from cuescope_folder.survey import probe_all
 
         try:
@@ -59,7 +69,9 @@ class Folder(Plugin):
         items, passed_over = _items(root, manifest)
         self.labels = label_set(items, options.choices, root)
         items = in_split(items, options.split)
-        files = [file for item in items for file in needed_files(item, options.frames)]
+        files = [
+            file for item in items for file in with_mask(item, needed_files(item, options.frames))
+        ]
         probes = probe_all(files, options.max_pixels, context.cache / "folder", context.progress)
         self._samples, problems = read_samples(items, probes, options.frames, self.labels)
         judge(problems, len(items), options.max_bad)
@@ -157,7 +169,8 @@ def _items(root: Path, manifest: Path | None) -> tuple[list[Item], dict[str, str
 
 def _content(sample: Sample) -> tuple[object, ...]:
     frames = [frame.key for frame in sample.frames]
-    return sample.key, sample.label, sample.question, frames, sample.annotations
+    known = {k: v.key if isinstance(v, Frame) else v for k, v in sample.annotations.items()}
+    return sample.key, sample.label, sample.question, frames, known
 
 
 def _facts(

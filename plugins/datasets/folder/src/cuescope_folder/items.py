@@ -21,12 +21,14 @@ SPLITS = frozenset({"train", "val", "test", *_ALIASES})
 class Item:
     """One sample to be: a file, or with `folder` the frames of a folder in natural order.
 
-    `key` is the path inside the data set; `place` says where it was named ("manifest.csv line 4").
+    `key` is the path inside the data set, `mask` an image of the foreground; `place` says where the
+    item was named ("manifest.csv line 4").
     """
 
     key: str
     files: tuple[Path, ...]
     label: str
+    mask: Path | None = None
     folder: bool = False
     split: str | None = None
     question: str | None = None

@@ -1,4 +1,4 @@
-"""Manifests: CSV, JSONL or Parquet rows of path, label, split, question, answer and annotations."""
+"""Manifests: CSV, JSONL or Parquet rows of path, label, split, question, answer, mask and more."""
 
 import csv
 import json
@@ -21,7 +21,7 @@ from cuescope_folder.items import (
 from cuescope_folder.media import kind_of
 from cuescope_sdk import UserError, nearest
 
-COLUMNS = ("path", "label", "split", "question", "answer", "cues")
+COLUMNS = ("path", "label", "split", "question", "answer", "mask", "cues")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,7 @@ def _item(row: Row, place: str, root: Path) -> Item:
         files=_images_in(file, root, place) if file.is_dir() else (file,),
         folder=file.is_dir(),
         label=label,
+        mask=_resolved(_text(row, "mask", place), root, place) if "mask" in row.cells else None,
         split=None if split is None else canonical_split(readable(str(split))),
         question=None if question is None else readable(str(question)),
         annotations=annotations,

@@ -14,10 +14,15 @@ from cuescope_sdk import Frame, Sample, UserError, digest
 
 
 def needed_files(item: Item, frames: int) -> tuple[Path, ...]:
-    """The files that a sample of this item reads: of a frame folder, the sampled frames alone."""
+    """The files that a sample of this item shows: of a frame folder, the sampled frames alone."""
     if not item.folder or not item.files:
         return item.files
     return tuple(item.files[index] for index in sample_indices(len(item.files), frames))
+
+
+def with_mask(item: Item, files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The files and the item's mask, if it has one."""
+    return files if item.mask is None else (*files, item.mask)
 
 
 def read_samples(
@@ -32,7 +37,8 @@ def read_samples(
         files = needed_files(item, frames)
         problem = _problem(item, files, probes)
         if problem is None:
-            samples.append(_sample(item, _frames(item, files, probes, frames), choices))
+            shown = _frames(item, files, probes, frames)
+            samples.append(_sample(item, shown, _foreground(item, probes), choices))
         else:
             problems.append(f"{item.key} ({problem})")
     return samples, problems
@@ -69,18 +75,29 @@ def _frames(
     return clip_frames(files[0], probe, 1 if still else wanted)
 
 
+def _foreground(item: Item, probes: Mapping[Path, Probe]) -> dict[str, Frame]:
+    """The mask as an annotation: a frame that is black on the background."""
+    if item.mask is None:
+        return {}
+    frame = Frame(digest("image", probes[item.mask].digest), partial(load_image, item.mask))
+    return {"foreground": frame}
+
+
 def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) -> str | None:
     if not files:
         return "no images in this folder"
-    for file in files:
+    for file in with_mask(item, tuple(files)):
         problem = probes[file].problem
         if problem is not None:
-            return f"{file.name}: {problem}" if item.folder else problem
+            named = item.folder or file == item.mask
+            return f"{file.name}: {problem}" if named else problem
     return None
 
 
-def _sample(item: Item, frames: tuple[Frame, ...], choices: tuple[str, ...]) -> Sample:
-    annotations: dict[str, Any] = {"path": item.key, **item.annotations}
+def _sample(
+    item: Item, frames: tuple[Frame, ...], foreground: Mapping[str, Frame], choices: tuple[str, ...]
+) -> Sample:
+    annotations: dict[str, Any] = {"path": item.key, **item.annotations, **foreground}
     if item.split is not None:
         annotations["split"] = item.split
     _check_cues(item, len(frames))
