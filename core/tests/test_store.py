@@ -159,10 +159,10 @@ def test_a_damaged_answer_is_a_miss(path: Path) -> None:
     keys = list(kept)
     with sqlite3.connect(path) as connection:
         nan = np.full(3, np.nan, "<f4").tobytes()
-        connection.execute("UPDATE responses SET logits = ? WHERE key = ?", (nan, keys[0]))
-        connection.execute("UPDATE responses SET logits = x'00' WHERE key = ?", (keys[1],))
+        connection.execute("UPDATE replies SET logits = ? WHERE key = ?", (nan, keys[0]))
+        connection.execute("UPDATE replies SET logits = x'00' WHERE key = ?", (keys[1],))
         believable = np.arange(3, dtype="<f4").tobytes()
-        connection.execute("UPDATE responses SET logits = ? WHERE key = ?", (believable, keys[2]))
+        connection.execute("UPDATE replies SET logits = ? WHERE key = ?", (believable, keys[2]))
     connection.close()
     cache = ResponseCache(path)
     assert cache.get(keys).keys() == set(keys[3:])

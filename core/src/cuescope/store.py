@@ -26,7 +26,7 @@ PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 woul
 PICTURED_FEATURES, PICTURES_EACH = 40, 24
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS responses
+CREATE TABLE IF NOT EXISTS replies
     (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB, reading BLOB, crc INTEGER);
 CREATE TABLE IF NOT EXISTS pace (model TEXT PRIMARY KEY, calls INTEGER, seconds REAL);
 """
@@ -49,7 +49,7 @@ class ResponseCache:
         remaining = iter(keys)
         while chunk := list(islice(remaining, CHUNK)):
             marks = ",".join("?" * len(chunk))
-            query = f"SELECT * FROM responses WHERE key IN ({marks})"
+            query = f"SELECT * FROM replies WHERE key IN ({marks})"
             for *row, crc in self._rows(query, chunk):
                 if crc == _checksum(*row):  # a damaged row is a miss
                     key, logits, text, embedding, reading = row
@@ -64,7 +64,7 @@ class ResponseCache:
             for key, said in responses.items()
         ]
         rows = [(*row, _checksum(*row)) for row in cells]
-        statement = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?, ?, ?)"
+        statement = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)"
         self._guarded(lambda connection: connection.executemany(statement, rows))
 
     def clock(self, model: str, calls: int, seconds: float) -> None:

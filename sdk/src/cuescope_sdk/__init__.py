@@ -30,6 +30,7 @@ from cuescope.seeds import derive, generator
 from cuescope.types import (
     AverageAttention,
     AverageTokens,
+    Cell,
     Edit,
     Evidence,
     Feature,
@@ -57,7 +58,7 @@ __all__ = [
     "Frame", "Sample", "Edit", "HideTokens", "AverageAttention", "AverageTokens",
     "Reading", "Trial", "Response", "Outcome", "Output",
     "Feature", "Occurrence", "Metric", "Score", "Evidence", "Verdict", "Report",
-    "Table", "Picture",
+    "Table", "Cell", "Picture",
     # plugins
     "Plugin", "Options", "Context", "Audit", "hookimpl",
     "Method", "Model", "Dataset", "Capabilities", "Requirements",

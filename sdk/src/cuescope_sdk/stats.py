@@ -29,6 +29,23 @@ def bootstrap_mean_interval(
     return float(low), float(high)
 
 
+def bootstrap_mean_band(
+    curves: Float[np.ndarray, "sample step"],
+    rng: np.random.Generator,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+) -> tuple[Float[np.ndarray, " step"], Float[np.ndarray, " step"]]:
+    """Percentile bootstrap interval of a mean curve, step by step; samples are drawn whole."""
+    samples = len(curves)
+    if samples == 0:
+        raise ValueError("expected at least one curve, got none")
+    times = rng.multinomial(samples, np.full(samples, 1 / samples), size=resamples)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(times @ curves / samples, (tail, 1 - tail), axis=0)
+    return low, high
+
+
 def accuracy_gap_interval(
     correct_without: Int[np.ndarray, " cell"],
     n_without: Int[np.ndarray, " cell"],

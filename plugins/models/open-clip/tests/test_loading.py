@@ -14,8 +14,9 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from cuescope_open_clip import OpenCLIP
-from cuescope_open_clip.loading import load, tensor_bytes
+from cuescope_open_clip.loading import load
 from cuescope_sdk import Sample, Trial, UserError
+from cuescope_sdk.torch.fingerprints import tensor_bytes
 
 Build = Callable[..., OpenCLIP]
 CPU = torch.device("cpu")

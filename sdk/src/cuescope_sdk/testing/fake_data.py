@@ -37,6 +37,7 @@ class FakeDataset(Plugin):
     """A green patch tells the class; a red corner goes with "top"; a blue corner means nothing.
 
     The red corner shows in all frames of a sequence but the last. It is annotated under "cues".
+    The foreground is the right of the frame: the green patch, and the strip of noise beside it.
     """
 
     Options: ClassVar[type[Options]] = FakeDataOptions
@@ -74,7 +75,11 @@ class FakeDataset(Plugin):
 
     def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
         """What is known of a sample besides its label."""
-        return {"split": self.options.split, "cues": {CUE: shown}}
+        cells = np.zeros((SIDE, SIDE), dtype=bool)
+        cells[:, 3:8] = True
+        scale = self.options.scale
+        foreground = cells.repeat(scale, axis=0).repeat(scale, axis=1)
+        return {"split": self.options.split, "foreground": foreground, "cues": {CUE: shown}}
 
     def split(self, name: str) -> "FakeDataset":
         """The same options on another split; raises UserError where there is no such split."""

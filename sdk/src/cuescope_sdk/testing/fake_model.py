@@ -49,7 +49,9 @@ class FakeModel(Plugin):
     Options: ClassVar[type[Options]] = FakeModelOptions
     options: FakeModelOptions
     capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset(["logits", "text", "embedding"]), edits=frozenset({"hide-tokens"})
+        outputs=frozenset(["logits", "text", "embedding"]),
+        edits=frozenset({"hide-tokens"}),
+        exposes=frozenset({"patches"}),
     )
 
     def __init__(self, options: FakeModelOptions, context: Context) -> None:
@@ -84,6 +86,22 @@ class FakeModel(Plugin):
                 raise UserError("fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'")
             pixels = np.where(_at_cells(trial.edit.mask)[..., None], 0.0, pixels)
         return np.asarray(FEATURES @ pixels.mean(axis=0).ravel())
+
+    def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
+        """The 8 x 8 pixels that it sees, uint8."""
+        return [np.rint(_pixels(frame) * 255).astype(np.uint8) for frame in frames]
+
+    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+        """A patch is a pixel; its features are its colour, and whether it is read as noise."""
+        strip = np.zeros((SIDE, SIDE, 1))
+        strip[:, 3:5] = 1
+        seen = [np.concatenate([_pixels(frame), strip], axis=2) for frame in frames]
+        return [features.astype(np.float32) for features in seen]
+
+    def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
+        """The weights of the choices, made unit."""
+        weights = np.stack([self.readout(choice) for choice in choices])
+        return np.asarray(weights / np.linalg.norm(weights, axis=1, keepdims=True))
 
     def readout(self, choice: str) -> Float[np.ndarray, " dim"]:
         """The weights of a choice."""

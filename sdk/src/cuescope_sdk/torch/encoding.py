@@ -21,6 +21,7 @@ from cuescope_sdk.torch.image_tower import ImageTower, Inputs
 
 T = TypeVar("T")
 REMEMBERED_ROWS = 65_536
+REMEMBERED_NUMBERS = 2**26  # 256 MiB; a video's row may hold a feature for each place
 REMEMBERED_INPUTS = 64
 LARGEST_CHUNK = 64
 MAX_LOADERS = 8
@@ -41,7 +42,10 @@ class Shown:
 
 
 def shown_in(trial: Trial, frames: int) -> list[Shown]:
-    """The inputs of a trial: all its frames together for a video tower, else one by one."""
+    """The inputs of a trial: all its frames together for a video tower, else one by one.
+
+    Raises UserError for a mask over another number of frames.
+    """
     sample = trial.sample
     edit = trial.edit if isinstance(trial.edit, HideTokens) else None
     if edit is not None and edit.shape[0] != len(sample.frames):
@@ -81,7 +85,7 @@ class TowerEncoder:
         for one, row in zip(fresh, self._encode(fresh), strict=True):
             known[one.key] = row
         for key, row in known.items():
-            _remember(self._rows, key, row, REMEMBERED_ROWS)
+            self._remember_row(key, row)
         return [known[one.key] for one in shown]
 
     def features(self, frame: Frame, layer: int) -> Float[np.ndarray, "row col dim"]:
@@ -101,16 +105,21 @@ class TowerEncoder:
                 row = tower.encode(inputs)[0]
         finally:
             hook.remove()
-        _remember(self._rows, shown.key, row.float().cpu().numpy(), REMEMBERED_ROWS)
+        self._remember_row(shown.key, row.float().cpu().numpy())
         rows, cols = tower.grid(inputs)
         patches = seen[0][0, tower.prefix : tower.prefix + rows * cols].float().cpu().numpy()
         return np.asarray(patches.reshape(rows, cols, -1))
 
+    def _remember_row(self, key: object, row: np.ndarray) -> None:
+        most = min(REMEMBERED_ROWS, REMEMBERED_NUMBERS // row.size)
+        _remember(self._rows, key, row, most)
+
     def _encode(self, shown: Sequence[Shown]) -> Iterator[np.ndarray]:
         with ThreadPoolExecutor(min(MAX_LOADERS, cpu_count() or 1)) as pool:
+            prepare = pool.map if self._chunk > 1 else map
             for start in range(0, len(shown), self._chunk):
                 chunk = shown[start : start + self._chunk]
-                inputs = list(pool.map(self._prepared, chunk))
+                inputs = list(prepare(self._prepared, chunk))
                 hidden = [self._hidden(*pair) for pair in zip(chunk, inputs, strict=True)]
                 for alike in self._stackable(inputs):
                     yield from self._forward([inputs[i] for i in alike], [hidden[i] for i in alike])

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from cuescope.errors import UserError
-from cuescope_sdk.torch.image_tower import ImageTower, Inputs, Masked
+from cuescope_sdk.torch.image_tower import ImageTower, Inputs, Masked, Pooling
 
 Hiding = Literal["drop", "mask"]
 
@@ -50,20 +50,23 @@ def seeing(
     images, device = len(visible), tower.device
     prefix = torch.ones(images, tower.prefix, dtype=torch.bool, device=device)
     seen = torch.cat([prefix, visible.to(device)], dim=1)
+    index = torch.arange(seen.shape[1], device=device).expand(images, -1)
     with ExitStack() as hooks:
+        keys = seen
         if how == "drop":
             index = seen.int().argsort(dim=1, descending=True, stable=True)
             index = index[:, : int(seen.sum(dim=1).max())]
-            seen = seen.gather(1, index)
+            keys = seen.gather(1, index)
             hooks.enter_context(_keeping(tower.blocks[0].module, index))
         for block in tower.blocks:
-            hooks.enter_context(_masking(block.masked, seen))
-        match tower.pooling.kind:
-            case "average":
-                hooks.enter_context(_averaging(tower, seen))
-            case "attention":
-                keys = seen[:, tower.pooling.first :]
-                hooks.enter_context(_masking(_masked_pool(tower), keys))
+            hooks.enter_context(_masking(block.masked, keys))
+        match tower.pooling:
+            case Pooling(kind="average"):
+                hooks.enter_context(_averaging(tower, keys))
+            case Pooling(kind="attention", first=first):
+                hooks.enter_context(_masking(_masked_pool(tower), keys[:, first:]))
+            case Pooling(module=nn.Module() as module):
+                hooks.enter_context(_placing(module, index, seen))
         yield
 
 
@@ -79,11 +82,13 @@ def _keeping(first: nn.Module, index: Tensor) -> Any:
 
 
 def _masking(masked: Masked, seen: Bool[Tensor, "image token"]) -> Any:
-    """The module's mask is ours: what is `seen`, padded where the module was given more tokens."""
+    """The module's mask is ours: what is `seen`; tokens that pad are not."""
 
     def mask(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        tokens = (args[0] if args else kwargs["hidden_states"]).shape[1]
-        keys = pad(seen, (0, max(0, tokens - seen.shape[1])), value=False)
+        keys = seen
+        if masked.padded:
+            tokens = args[0] if args else kwargs["hidden_states"]
+            keys = pad(seen, (0, tokens.shape[1] - seen.shape[1]), value=False)
         ours = None if bool(keys.all()) else masked.form(keys)
         if len(args) > masked.position:
             return (*args[: masked.position], ours, *args[masked.position + 1 :]), kwargs
@@ -106,6 +111,18 @@ def _averaging(tower: ImageTower, seen: Bool[Tensor, "image token"]) -> Any:
     if module is None:
         raise ValueError(f"{tower.name}: average pooling without the module that is averaged")
     return _removing(module.register_forward_hook(fill))
+
+
+def _placing(module: nn.Module, index: Tensor, seen: Bool[Tensor, "image token"]) -> Any:
+    """The tokens at `index` (image, token) go back to their places; the hidden ones are NaN."""
+
+    def place(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+        kept = output[:, : index.shape[1]]
+        empty = output.new_full((*seen.shape, output.shape[-1]), float("nan"))
+        placed = empty.scatter(1, index[..., None].expand_as(kept), kept)
+        return placed.masked_fill(~seen[..., None], float("nan"))
+
+    return _removing(module.register_forward_hook(place))
 
 
 def _masked_pool(tower: ImageTower) -> Masked:

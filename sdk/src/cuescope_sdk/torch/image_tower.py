@@ -24,12 +24,15 @@ class Masked:
     """A module that takes an attention mask, as its argument `name` (at `position`, if positional).
 
     `form` makes the argument from the visible keys: (image, token), True where a key is seen.
+    `padded` says that its first argument is the tokens, which may go on after the last patch with
+    some that only pad; `form` is told of those too.
     """
 
     module: nn.Module
     name: str
     position: int
     form: Callable[[Bool[Tensor, "image token"]], Tensor]
+    padded: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,10 @@ class Block:
 class Pooling:
     """How tokens become the image embedding.
 
-    "token": one of the prefix tokens. "average": the mean of the patch tokens that `module`
-    returns, (image, token, dim). "attention": `masked` is a module whose keys are the tokens from
-    number `first` on.
+    "token": one of the prefix tokens; where `encode` reads patches too, `module` is the last that
+    they leave, and hidden ones are NaN there. "average": the mean of the patch tokens that
+    `module` returns, (image, token, dim). "attention": `masked` is a module whose keys are the
+    tokens from number `first` on.
     """
 
     kind: Literal["token", "average", "attention"]

@@ -47,6 +47,7 @@ class PromptHead:
         self.scale = tower.scale if logit_scale is None else logit_scale
         self.bias = tower.bias
         self._rows: dict[str, np.ndarray] = {}
+        self._last: tuple[tuple[str, ...], np.ndarray] = ((), np.empty((0, tower.dim)))
         self.fingerprint = digest("prompts", templates, self.scale, self.bias)
         self.facts = {
             "text": f"text tower, {len(templates)} templates ({name})",
@@ -58,10 +59,13 @@ class PromptHead:
 
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
-        for choice in choices:
-            if choice not in self._rows:
-                self._rows[choice] = self._tower.embed_label(choice, self._templates)
-        return np.stack([self._rows[choice] for choice in choices])
+        asked = tuple(choices)
+        if asked != self._last[0]:
+            for choice in asked:
+                if choice not in self._rows:
+                    self._rows[choice] = self._tower.embed_label(choice, self._templates)
+            self._last = asked, np.stack([self._rows[choice] for choice in asked])
+        return self._last[1]
 
 
 class Headless:
@@ -71,8 +75,8 @@ class Headless:
     uses_text_tower = False
     scale, bias = 1.0, 0.0
 
-    def __init__(self, owner: str, model: str) -> None:
-        self._model = f"{owner}: {model}"
+    def __init__(self, model: str) -> None:
+        self._model = model
         self.fingerprint = digest("headless")
         self.facts = {"text": "none: the image tower alone"}
 

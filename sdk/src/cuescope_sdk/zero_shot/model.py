@@ -94,7 +94,7 @@ class ZeroShotModel(Plugin):
                 self.owner, options.class_embeddings, dim, options.logit_scale
             )
         if texts is None:
-            return Headless(self.owner, self.image_tower.name)
+            return Headless(self.image_tower.name)
         name = Path(options.templates).name
         return PromptHead(texts, name, self._templates, options.logit_scale)
 

@@ -1,18 +1,15 @@
 """Pretrained weights from the hub's cache, or from the hub while it can be reached."""
 
 import os
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import huggingface_hub
 import open_clip
-from huggingface_hub import constants
 
 from cuescope_sdk import UserError
+from cuescope_sdk.hub import require_hub
 
 CONFIG_NAME = "open_clip_config.json"
 WEIGHTS_NAMES = (
@@ -22,7 +19,7 @@ WEIGHTS_NAMES = (
 )
 WEIGHTS_SUFFIXES = (".safetensors", ".pt", ".pth", ".bin")
 SMALL_FILES = ("*.json", "*.txt", "*.model")
-PROBE_SECONDS = 5.0
+LOCAL = "Connect, or give local weights with -M checkpoint=FILE."
 
 
 def weights_of_tag(tag: Mapping[str, Any], wanted: str) -> Path:
@@ -36,7 +33,7 @@ def weights_of_tag(tag: Mapping[str, Any], wanted: str) -> Path:
             cached = huggingface_hub.try_to_load_from_cache(repository, candidate)
             if isinstance(cached, str):
                 return Path(cached)
-        require_hub(wanted)
+        require_hub("open-clip", f"the checkpoint of {wanted}", LOCAL)
     try:
         return Path(open_clip.download_pretrained(dict(tag)))
     except Exception as error:
@@ -49,7 +46,7 @@ def snapshot(repository: str, with_weights: bool) -> Path:
     if folder is not None and (find_weights(folder) or not with_weights):
         return folder
     wanted = f"hf-hub:{repository}"
-    require_hub(wanted)
+    require_hub("open-clip", f"the checkpoint of {wanted}", LOCAL)
     try:
         patterns = [*SMALL_FILES, *(["open_clip*.safetensors"] if with_weights else [])]
         folder = Path(huggingface_hub.snapshot_download(repository, allow_patterns=patterns))
@@ -67,33 +64,6 @@ def find_weights(folder: Path) -> Path | None:
             return folder / name
     others = [path for path in sorted(folder.iterdir()) if path.suffix in WEIGHTS_SUFFIXES]
     return others[0] if len(others) == 1 else None
-
-
-def require_hub(wanted: str) -> None:
-    """Raises UserError at once where the hub is out of reach.
-
-    Asking first takes seconds; the hub's own client retries for most of a minute.
-    """
-    if not _reachable():
-        raise UserError(
-            f"open-clip: the weights of {wanted} are not on this machine, and the hub "
-            f"({urlsplit(constants.ENDPOINT).hostname}) cannot be reached",
-            remedy="Connect, or give local weights with -M checkpoint=FILE.",
-        )
-
-
-def _reachable() -> bool:
-    if constants.HF_HUB_OFFLINE:
-        return False
-    if "https" in getproxies():
-        return True
-    hub = urlsplit(constants.ENDPOINT)
-    port = hub.port or (443 if hub.scheme == "https" else 80)
-    try:
-        socket.create_connection((hub.hostname, port), timeout=PROBE_SECONDS).close()
-    except OSError:
-        return False
-    return True
 
 
 def _cached_snapshot(repository: str) -> Path | None:

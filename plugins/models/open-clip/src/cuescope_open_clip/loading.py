@@ -8,7 +8,6 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-import numpy as np
 import open_clip
 import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2
@@ -19,6 +18,7 @@ from torch import Tensor, nn
 from cuescope_open_clip.sources import Source, find_source
 from cuescope_sdk import UserError, digest
 from cuescope_sdk.torch.devices import resolve_dtype
+from cuescope_sdk.torch.fingerprints import tensor_bytes
 
 VISUAL = "visual."
 SCALARS = ("logit_scale", "logit_bias")
@@ -62,12 +62,6 @@ class Loaded:
         return digest(
             used, preprocess, architecture, self.source.quick_gelu, str(self.input_dtype), head
         )
-
-
-def tensor_bytes(tensor: Tensor) -> np.ndarray:
-    """The bytes of a tensor of any dtype, as uint8."""
-    flat = tensor.detach().cpu().contiguous().reshape(-1)
-    return np.asarray(flat.view(torch.uint8).numpy())
 
 
 def load(model: str, checkpoint: Path | None, device: torch.device, dtype: str) -> Loaded:

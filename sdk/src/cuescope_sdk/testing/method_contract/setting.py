@@ -69,6 +69,8 @@ class MethodSetting(Contract):
         watched = replace(chosen, model=recording(chosen.model, asked))
         with remembering() as cache:
             session = watched.session(cache, **settings)
+            build = session.responder.build
+            session.responder.build = lambda: _Watched(build(), asked)  # type: ignore
             return Run(session.run(), tuple(asked), session.audit.all_samples)
 
     @property
@@ -92,6 +94,18 @@ class MethodSetting(Contract):
     def exercise(self) -> None:
         """One audit."""
         self.setup().report()
+
+
+class _Watched:
+    """The reader beside the model, keeping the readings that it is asked for."""
+
+    def __init__(self, reader: Any, asked: list[Trial]) -> None:
+        self.reader, self.asked = reader, asked
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        self.asked.extend(trial for trial in trials if trial.reading is not None)
+        found: list[Response] = self.reader.respond(trials)
+        return found
 
 
 def recording(model: type[Any], asked: list[Trial]) -> type[Any]:

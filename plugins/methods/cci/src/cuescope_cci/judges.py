@@ -1,0 +1,126 @@
+"""Do two classes look alike? What tells a fine-grained error from any other (appendix A.4.1)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import yaml
+from jaxtyping import Float
+
+from cuescope_sdk import Audit, Reading, Trial, UserError
+
+if TYPE_CHECKING:
+    from cuescope_cci import CCI
+
+Pair = tuple[str, str]
+Judge = Callable[[Iterable[Pair]], dict[Pair, bool | None]]
+
+PROMPT = """\
+You know what things look like. Two categories: "{true}" and "{predicted}".
+Going by appearance alone (shape, texture, colour, size, typical parts): would a person looking at \
+an ordinary photo easily take one for the other?
+Answer with one word: "similar" if they look alike, "different" if they are clearly distinct."""
+
+
+class ChoiceSimilarity(Reading):
+    """Cosines between the class embeddings of all choices of a sample, (choice, choice)."""
+
+    name = "cci-choice-similarity-1"
+    choices: tuple[str, ...]
+
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """The same for every trial."""
+        rows = np.asarray(model.embed_choices(self.choices), dtype=np.float64)
+        return [rows @ rows.T] * len(trials)
+
+
+def chosen_judge(audit: Audit, options: "CCI.Options") -> tuple[str, Judge]:
+    """The judge that the options name, in words, and as a function of (true, predicted) pairs.
+
+    Raises UserError where what it needs is not there.
+    """
+    families = _families(audit, options.taxonomy)
+    kind = options.judge
+    if kind == "auto":
+        kind = "llm" if "text-generator" in audit.tools else "taxonomy" if families else "embedding"
+    match kind:
+        case "llm":
+            return "a language model, asked for each pair of classes", _by_language_model(audit)
+        case "taxonomy":
+            if not families:
+                raise UserError(
+                    "cci: judge=taxonomy without families of labels",
+                    expected="annotations['family'], or -O taxonomy=FILE.yaml (label: family)",
+                )
+            return "same family of labels", lambda pairs: {p: _related(families, p) for p in pairs}
+        case _:
+            share = f"the closest {1 - options.alike:.0%} of all pairs of class embeddings"
+            return share, _by_embedding(audit, options.alike)
+
+
+def _families(audit: Audit, file: Path | None) -> dict[str, str]:
+    """Label -> family, from the file, else from the samples' annotation."""
+    if file is None:
+        known = ((s.label, s.annotations.get("family")) for s in audit.samples)
+        return {label: str(family) for label, family in known if label and family}
+    try:
+        content = yaml.safe_load(file.read_bytes())
+    except (OSError, yaml.YAMLError) as error:
+        raise UserError(f"cci: cannot read {file}", got=" ".join(str(error).split())) from error
+    if not isinstance(content, Mapping):
+        raise UserError(f"cci: {file}", expected="a mapping of label: family")
+    return {str(label): str(family) for label, family in content.items()}
+
+
+def _related(families: Mapping[str, str], pair: Pair) -> bool | None:
+    """None where a label has no family."""
+    true, predicted = (families.get(label) for label in pair)
+    return None if true is None or predicted is None else true == predicted
+
+
+def _by_language_model(audit: Audit) -> Judge:
+    def judge(pairs: Iterable[Pair]) -> dict[Pair, bool | None]:
+        asked = list(pairs)
+        prompts = [PROMPT.format(true=true, predicted=predicted) for true, predicted in asked]
+        answers = audit.tools["text-generator"].generate(prompts) if asked else []
+        return dict(zip(asked, map(said_similar, answers), strict=True))
+
+    return judge
+
+
+def said_similar(answer: str) -> bool | None:
+    """True for "similar", False for "different", None for both, neither or anything else.
+
+    >>> said_similar("**Similar**."), said_similar("different"), said_similar("not sure")
+    (True, False, None)
+    """
+    words = {word.strip(".,!*\"'`:;").lower() for word in answer.split()}
+    said = words & {"similar", "different"}
+    return said == {"similar"} if len(said) == 1 and "not" not in words else None
+
+
+def _by_embedding(audit: Audit, alike: float) -> Judge:
+    """The model's own class embeddings: what it can hardly tell apart by name.
+
+    Cosines of CLIP's texts are all high, so a pair is told by its rank among all pairs.
+    """
+
+    def judge(pairs: Iterable[Pair]) -> dict[Pair, bool | None]:
+        reading = ChoiceSimilarity(choices=audit.labels)
+        [outcome] = audit.respond([reading.of(audit.samples[0])])
+        close = closest_pairs(np.asarray(outcome.response.reading), alike)
+        place = {label: index for index, label in enumerate(audit.labels)}
+        return {pair: bool(close[place[pair[0]], place[pair[1]]]) for pair in pairs}
+
+    return judge
+
+
+def closest_pairs(
+    similarity: Float[np.ndarray, "choice choice"], share: float
+) -> Float[np.ndarray, "choice choice"]:
+    """Bool (choice, choice): pairs whose similarity reaches the `share` quantile of all pairs."""
+    pairs = similarity[np.triu_indices(len(similarity), k=1)]
+    if len(pairs) == 0:
+        return np.zeros(similarity.shape, dtype=bool)
+    return np.asarray(similarity >= np.quantile(pairs, share, method="higher") - 1e-12)

@@ -1,0 +1,10 @@
+"""CCI against the contract of a method."""
+
+from cuescope_cci import CCI
+from cuescope_sdk.testing import MethodContract
+
+
+class TestContract(MethodContract):
+    plugin = CCI
+    options = {"faithfulness": 0, "pictures": 0}
+    data_options = {"frames": 1}

@@ -1,0 +1,97 @@
+"""The explainers by name, and the reading that runs them beside a model."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from cuescope_saliency.attention import game, raw_attention, rollout
+from cuescope_saliency.bottleneck import m2ib
+from cuescope_saliency.chance import random, rise
+from cuescope_saliency.dense import clip_surgery, maskclip
+from cuescope_saliency.gradients import grad_cam, grad_eclip, grad_eclip_no_lambda
+from cuescope_saliency.settings import BLIND, Explainer, Settings, known, used
+from cuescope_sdk import Frame, Reading, Sample, Trial, UserError
+from cuescope_sdk.explaining import single_frame
+from cuescope_sdk.torch.image_tower import HasImageTower, ImageTower, Inputs
+
+Explain = Callable[[ImageTower, Inputs, Tensor, Settings], Tensor]
+
+FUNCTIONS: Mapping[Explainer, Explain] = {
+    "raw-attention": raw_attention,
+    "rollout": rollout,
+    "grad-cam": grad_cam,
+    "game": game,
+    "maskclip": maskclip,
+    "clip-surgery": clip_surgery,
+    "m2ib": m2ib,
+    "rise": rise,
+    "grad-eclip": grad_eclip,
+    "grad-eclip-no-lambda": grad_eclip_no_lambda,
+    "random": random,
+}
+
+
+class Explanation(Reading):
+    """The importance map of an image for a text: float32 (row, col), on patches or pixels."""
+
+    name: ClassVar[str] = "saliency-1"
+    explainer: Explainer
+    text: str
+    settings: Settings
+
+    @classmethod
+    def asking(cls, explainer: Explainer, sample: Sample, text: str, settings: Settings) -> Trial:
+        """The trial; what the explainer does not look at has no part in it."""
+        text = "" if explainer in BLIND else text
+        return cls(explainer=explainer, text=text, settings=used(explainer, settings)).of(sample)
+
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[Float[np.ndarray, "row col"]]:
+        """One image at a time, so that a map does not depend on what is asked beside it."""
+        frames = [single_frame(trial.sample) for trial in trials]
+        return [explain(model, frame, self.text, self.explainer, self.settings) for frame in frames]
+
+
+def explain(
+    model: HasImageTower,
+    frame: Frame,
+    text: str,
+    explainer: Explainer = "grad-eclip",
+    settings: Settings | None = None,
+) -> Float[np.ndarray, "row col"]:
+    """How important each place of an image is for its similarity to a text.
+
+    Of the model's own size in patches (rise: in pixels), origin top left; more is more important,
+    on a scale of the explainer's own. Raises UserError where the explainer and the model do not
+    fit.
+    """
+    known(explainer)
+    tower = _open(model)
+    with torch.inference_mode(False), torch.no_grad():
+        row = np.zeros(0) if explainer in BLIND else model.embed_choices((text,))[0]
+        vector = torch.tensor(row, dtype=torch.float32, device=tower.device)
+        inputs = tower.prepare([frame.load()])
+        found = FUNCTIONS[explainer](tower, inputs, vector, settings or Settings())
+    return np.asarray(found.detach().float().cpu().numpy())
+
+
+def _open(model: object) -> ImageTower:
+    """The image tower; raises UserError where there is none to look into."""
+    if not isinstance(model, HasImageTower):
+        raise UserError(
+            "saliency looks inside an image tower",
+            expected="a model with `image_tower` (open-clip, transformers)",
+            got=type(model).__name__,
+        )
+    tower = model.image_tower
+    tower.require_tokens()
+    if tower.frames != 1:
+        raise UserError(
+            f"saliency explains images, and {tower.name} takes video",
+            expected="1 frame an input",
+            got=str(tower.frames),
+        )
+    return tower

@@ -1,0 +1,238 @@
+"""The method from end to end: the contract, planted backgrounds, masks, refusals."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from pydantic import NonNegativeFloat
+
+from cuescope_open_clip import OpenCLIP, OpenCLIPOptions
+from cuescope_saliency import Saliency
+from cuescope_saliency.scoring import sign_flip_p_value
+from cuescope_sdk import Context, Frame, Plugin, Sample, UserError
+from cuescope_sdk.testing import FakeDataset, MethodContract, running
+
+LABELS = ("red", "green", "blue")
+
+
+class RandomOptions(OpenCLIPOptions):
+    """The fake model's options, which a model of random weights has no use for."""
+
+    model: str = ""
+    lean: NonNegativeFloat = 1.0
+    noise: NonNegativeFloat = 1.0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def weights(model: Any) -> None:
+    """Where RandomClip finds its files."""
+    RandomClip.folder = model.options.model
+
+
+class RandomClip(OpenCLIP):
+    Options = RandomOptions
+    folder: ClassVar[str]
+
+    def __init__(self, options: Any, context: Context) -> None:
+        super().__init__(options.model_copy(update={"model": self.folder}), context)
+
+
+class Masked(FakeDataset):
+    """The fake data with its green patch as the foreground."""
+
+    def __getitem__(self, index: int) -> Sample:
+        sample = super().__getitem__(index)
+        green = np.asarray(sample.frames[0].load())[..., 1] == 220
+        annotations = {**sample.annotations, "foreground": green}
+        return sample.model_copy(update={"annotations": annotations})
+
+
+class TestContract(MethodContract):
+    """A random map knows nothing of the masks: findings come at the promised rate."""
+
+    plugin = Saliency
+    model = RandomClip
+    data = Masked
+    options: ClassVar[Mapping[str, Any]] = {"explainer": "random"}
+    data_options: ClassVar[Mapping[str, Any]] = {"frames": 1, "samples": 24}
+    finds_planted_cue = False
+
+
+class Patches(Plugin):
+    """Pictures of two coloured patches; the label is that of the first."""
+
+    labels = LABELS
+    facts: ClassVar[dict[str, str]] = {}
+    fingerprint = "patches"
+    swapped: ClassVar[bool] = False
+    draw: ClassVar[Any] = None
+
+    def __len__(self) -> int:
+        return 24
+
+    def __getitem__(self, index: int) -> Sample:
+        pixels, shown = type(self).draw(np.random.default_rng(index))
+        first, second = shown
+        row, col = (8 * part for part in divmod(shown[second if self.swapped else first], 4))
+        mask = np.zeros((32, 32), dtype=bool)
+        mask[row : row + 8, col : col + 8] = True
+        return Sample(
+            key=f"{index:03d}",
+            frames=(Frame.from_array(pixels),),
+            choices=LABELS,
+            label=first,
+            annotations={"foreground": mask} | self.more(),
+        )
+
+    def more(self) -> dict[str, Any]:
+        return {}
+
+
+class Swapped(Patches):
+    """The mask lies on the other patch, of which the label does not speak."""
+
+    fingerprint = "swapped"
+    swapped = True
+
+
+@pytest.fixture
+def hand_written(planted: Any, draw: Any) -> type[Any]:
+    """The planted model as a class, and the drawing in its place."""
+    Patches.draw = staticmethod(draw)
+
+    class HandWritten(OpenCLIP):
+        class Options(OpenCLIPOptions):
+            model: str = ""
+
+        def __init__(self, options: Any, context: Context) -> None:
+            super().__init__(planted.options, context)
+
+    return HandWritten
+
+
+def rows(report: Any, metric: str) -> dict[str, Any]:
+    return {s.label: s for s in report.scores if s.metric == metric}
+
+
+def test_maps_on_the_object_are_no_finding(hand_written: Any) -> None:
+    report = running(Saliency, hand_written, Patches, target="true", explainer="grad-eclip")
+    assert not report.findings
+    assert {f.name for f in report.features} == {f"regions that speak for '{x}'" for x in LABELS}
+    for label in LABELS:
+        assert rows(report, "foreground_share")[label].value > 0.4
+        assert rows(report, "iou")[label].value > 0.6
+        assert rows(report, "background_lean")[label].value < -0.3
+        assert rows(report, "background_lean")[label].q_value > 0.9
+    assert report.notes["explained"] == "the true label in 24 images, by grad-eclip"
+
+
+def test_maps_on_the_background_are_found(hand_written: Any) -> None:
+    report = running(Saliency, hand_written, Swapped, target="true", explainer="grad-eclip")
+    assert {score.label for score in report.findings} == set(LABELS)
+    score = report.findings[0]
+    assert score.q_value is not None
+    assert score.q_value < 0.05
+    assert score.value == pytest.approx(
+        1 / 16 - rows(report, "foreground_share")[score.label].value
+    )
+    assert "94% of the picture" in (report.sentence(score) or "")
+
+
+def test_any_text_is_explained_in_every_image(hand_written: Any) -> None:
+    report = running(Saliency, hand_written, Patches, text="blue", explainer="grad-eclip")
+    (feature,) = report.features
+    assert len(feature.occurrences) == 24
+    strengths = [place.strength for place in feature.occurrences]
+    assert max(strengths) < 1  # probabilities of "blue" among the choices
+    with pytest.raises(UserError, match="'violet'"):
+        running(Saliency, hand_written, Patches, text="violet")
+
+
+def test_groups_by_the_label_that_is_explained(hand_written: Any) -> None:
+    samples = [Patches({}, Context())[index] for index in range(24)]
+    report = running(Saliency, hand_written, Patches, target="true")
+    counts = {label: score.n for label, score in rows(report, "accuracy").items()}
+    assert counts == {label: sum(s.label == label for s in samples) for label in LABELS}
+    report = running(Saliency, hand_written, Patches, target="predicted")
+    right = sum(s.n * s.value for s in rows(report, "accuracy").values())
+    assert report.notes["accuracy"] == f"{right / 24:.1%} of 24 images"
+    assert 0.3 < right / 24 < 0.9  # the other patch's colour is the answer in the rest
+
+
+class Odd(Patches):
+    """Masks that say nothing: empty, full, missing."""
+
+    fingerprint = "odd"
+
+    def __getitem__(self, index: int) -> Sample:
+        sample = super().__getitem__(index)
+        kinds = [np.zeros((32, 32), bool), np.ones((32, 32), bool), None]
+        mask = (kinds * 2)[index] if index < 6 else sample.annotations["foreground"]
+        annotations = {} if mask is None else {"foreground": mask}
+        return sample.model_copy(update={"annotations": annotations})
+
+
+def test_leaves_out_masks_that_say_nothing(hand_written: Any) -> None:
+    report = running(Saliency, hand_written, Odd, target="true")
+    assert report.notes["foreground"].startswith("left out: 2 images without a mask, 4 whose mask")
+    assert sum(s.n for s in rows(report, "iou").values()) == 18
+    assert sum(s.n for s in rows(report, "accuracy").values()) == 24
+
+
+class Bare(Patches):
+    fingerprint = "bare"
+
+    def __getitem__(self, index: int) -> Sample:
+        return super().__getitem__(index).model_copy(update={"annotations": {}})
+
+
+def test_without_masks_nothing_is_said_of_the_background(hand_written: Any) -> None:
+    report = running(Saliency, hand_written, Bare)
+    assert not report.findings
+    assert all(s.value is None for s in rows(report, "background_lean").values())
+    assert sum(s.n for s in rows(report, "accuracy").values()) == 24
+    assert "no masks annotated" in report.notes["foreground"]
+
+
+class Misfit(Patches):
+    fingerprint = "misfit"
+
+    def more(self) -> dict[str, Any]:
+        return {"foreground": np.ones((7, 9), bool)}
+
+
+def test_refusals_are_one_line(hand_written: Any) -> None:
+    with pytest.raises(UserError, match=r"mask of sample '000'.*expected 32 x 32.*got 7 x 9"):
+        running(Saliency, hand_written, Misfit)
+    with pytest.raises(UserError, match=r"sequence: expected one frame a sample, got 3 frames"):
+        running(Saliency, RandomClip, FakeDataset)
+    with pytest.raises(UserError, match="Did you mean 'rollout'"):
+        running(Saliency, hand_written, Patches, explainer="rolout")
+
+
+def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
+    from cuescope_saliency import explain
+    from cuescope_sdk import Audit, Outcome, Response
+    from cuescope_sdk.explaining import Explains, canvas_samples
+
+    def respond(trials: Any) -> list[Outcome]:
+        return [Outcome(t, Response(reading=t.reading.read(planted, [t])[0])) for t in trials]
+
+    samples = [Patches({}, Context())[index] for index in range(3)]
+    audit = Audit(labels=LABELS, options=None, respond=respond, context=Context(), all_samples=())
+    method = Saliency(Saliency.Options(), Context())
+    assert isinstance(method, Explains)
+    seen = canvas_samples(audit, samples)
+    for sample, found in zip(samples, method.maps(audit, seen, ["blue"] * 3), strict=True):
+        expected = explain(planted, sample.frames[0], "blue")
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_sign_flips_against_all_of_them() -> None:
+    values = np.array([0.3, -0.1, 0.5, 0.2, 0.05, -0.02])
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1)
+    exact = (values @ signs >= values.sum() - 1e-12).mean()
+    found = sign_flip_p_value(values, np.random.default_rng(0))
+    assert found == pytest.approx(exact, abs=0.01)
+    assert sign_flip_p_value(np.zeros(5), np.random.default_rng(0)) == 1

@@ -1,0 +1,96 @@
+"""Where a model's files are: a folder, the hub's cache, or the hub while it can be reached."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import huggingface_hub
+
+from cuescope_sdk import UserError
+from cuescope_sdk.hub import require_hub
+
+OWNER = "transformers"
+CONFIG = "config.json"
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+SMALL_FILES = ("*.json", "*.txt", "*.model")
+HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A folder as `save_pretrained` leaves it; `title` names it without a path of this machine."""
+
+    folder: Path
+    title: str
+
+
+def find_source(model: str, revision: str | None, with_code: bool) -> Source:
+    """The files of a folder or hub id; raises UserError where they are not to be had.
+
+    `with_code` also fetches the model's own Python files.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return Source(_checked(folder), folder.resolve().name)
+    if folder.exists() or model.startswith((".", "/", "~")) or not HUB_ID.fullmatch(model):
+        raise UserError(
+            f"{OWNER}: no model folder {model}",
+            expected=f"a folder with {CONFIG}, or a hub id like openai/clip-vit-base-patch16",
+            got="a file" if folder.is_file() else None,
+        )
+    title = model if revision is None else f"{model}@{revision}"
+    return Source(_from_hub(model, revision, with_code, title), title)
+
+
+def has_weights(folder: Path) -> bool:
+    """Whether the folder holds weights, whole or in shards."""
+    return any(
+        (folder / f"{name}{end}").is_file() for name in WEIGHTS for end in ("", ".index.json")
+    )
+
+
+def _checked(folder: Path) -> Path:
+    if not (folder / CONFIG).is_file():
+        other = (folder / "open_clip_config.json").is_file()
+        raise UserError(
+            f"{OWNER}: {folder} is no model folder",
+            expected=f"{CONFIG} in it",
+            remedy=f"It is open_clip's: use open-clip:{folder}."
+            if other
+            else "Save model and processor there with save_pretrained.",
+        )
+    if not has_weights(folder):
+        raise UserError(
+            f"{OWNER}: no weights in {folder}", expected=" or ".join(WEIGHTS), got="none"
+        )
+    return folder
+
+
+def _from_hub(name: str, revision: str | None, with_code: bool, title: str) -> Path:
+    """Folder of a snapshot; one that is in the cache with its weights needs no network."""
+    cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
+    if isinstance(cached, str) and has_weights(Path(cached).parent):
+        return Path(cached).parent
+    require_hub(OWNER, title, "Connect, or give a folder with the model's files.")
+    patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
+    try:
+        folder = _download(name, revision, patterns)
+        if not has_weights(folder):
+            folder = _download(name, revision, ["pytorch_model*.bin"])
+    except Exception as error:  # the client raises the errors of three libraries
+        reason = f"{error}".strip().partition("\n")[0]
+        raise UserError(
+            f"{OWNER}: {title} could not be downloaded",
+            got=f"{type(error).__name__} ({reason})" if reason else type(error).__name__,
+            remedy="Check name and network, or give a folder with the model's files.",
+        ) from error
+    return _checked(folder)
+
+
+def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
+    """Files of the top folder that fit the patterns."""
+    return Path(
+        huggingface_hub.snapshot_download(
+            name, revision=revision, allow_patterns=patterns, ignore_patterns=["*/*"]
+        )
+    )

@@ -1,0 +1,228 @@
+"""What `HideTokens` must hold on a stock image encoder, whatever its architecture.
+
+    @pytest.mark.parametrize("check", hiding_checks.CHECKS, ids=lambda check: check.__name__)
+    def test_hiding(check, model, frames):
+        check(model.image_tower, frames)
+
+Each check takes an `ImageTower` in float32 and a few frames, and raises `ContractViolation`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import get_args
+
+import numpy as np
+import torch
+from jaxtyping import Bool
+from PIL import Image
+from torch import Tensor
+
+from cuescope_sdk import Frame, HideTokens, generator
+from cuescope_sdk.testing.violation import expect
+from cuescope_sdk.torch.encoding import Shown, TowerEncoder
+from cuescope_sdk.torch.hiding import Hiding, encode_visible
+from cuescope_sdk.torch.image_tower import ImageTower, Inputs
+
+Check = Callable[[ImageTower, Sequence[Frame]], None]
+WAYS: tuple[Hiding, ...] = get_args(Hiding)
+TOLERANCE = 1e-5
+CHUNK = 3
+
+
+def hiding_nothing_is_the_plain_forward(tower: ImageTower, frames: Sequence[Frame]) -> None:
+    """An empty mask changes nothing."""
+    for inputs in _inputs(tower, frames):
+        plain = _encoded(tower, inputs, None)
+        for how in WAYS:
+            got = _distance(plain, _encoded(tower, inputs, _nothing(tower, inputs), how))
+            _expect_alike(got, f"the plain forward where '{how}' hides nothing")
+
+
+def dropping_is_masking(tower: ImageTower, frames: Sequence[Frame]) -> None:
+    """Hidden keys masked in every layer, or tokens taken away: one number."""
+    for inputs, hidden in _hidden_inputs(tower, frames):
+        dropped, masked = (_encoded(tower, inputs, hidden, how) for how in WAYS)
+        _expect_alike(_distance(dropped, masked), "'drop' to give what 'mask' gives")
+        changed = _distance(_encoded(tower, inputs, None), dropped)
+        expect(
+            changed > 100 * TOLERANCE, "another embedding where patches are hidden",
+            got="that of the plain forward", remedy="Hand our mask to every layer",
+        )  # fmt: skip
+
+
+def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -> None:
+    """Noise under the mask changes nothing, and would without it."""
+    rng = generator(0, "noise under a mask")
+    for group in _groups(tower, frames):
+        canvases = [Image.fromarray(tower.canvas(frame.load())) for frame in group]
+        inputs = tower.prepare(canvases)
+        hidden = _half(tower, inputs, 1)
+        pairs = zip(canvases, hidden.numpy(), strict=True)
+        noisy = tower.prepare([_noisy(c, mask, tower.grid(inputs), rng) for c, mask in pairs])
+        for how in WAYS:
+            got = _distance(*(_encoded(tower, one, hidden, how) for one in (inputs, noisy)))
+            _expect_alike(got, f"'{how}' to be blind to what is under the mask")
+        expect(
+            _distance(*(_encoded(tower, one, None) for one in (inputs, noisy))) > 100 * TOLERANCE,
+            "the noise to show where nothing is hidden", got="no difference",
+            remedy="Check `canvas`: what it gives must pass through `prepare` unchanged",
+        )  # fmt: skip
+
+
+def hiding_everything_is_answered(tower: ImageTower, frames: Sequence[Frame]) -> None:
+    """No patch left: a finite embedding, the same for every image."""
+    for inputs in _inputs(tower, frames):
+        answers = [_encoded(tower, inputs, ~_nothing(tower, inputs), how) for how in WAYS]
+        finite = all(bool(answer.isfinite().all()) for answer in answers)
+        expect(finite, "finite embeddings with all hidden", got="others", remedy="Keep a key")
+        _expect_alike(_distance(*answers), "'drop' to give what 'mask' gives, with all hidden")
+
+
+def different_counts_share_a_batch(tower: ImageTower, frames: Sequence[Frame]) -> None:
+    """Inputs of one shape that hide none, some and most go together as they go alone."""
+    [first, *_] = _groups(tower, frames)
+    inputs = tower.prepare([frame.load() for frame in first])
+    patches = _nothing(tower, inputs).shape[1]
+    hidden = [torch.zeros(tower.frames, patches, dtype=torch.bool) for _ in range(CHUNK)]
+    hidden[1][:, ::3], hidden[2][:, 1:] = True, True
+    together = {name: torch.cat([tensor] * CHUNK) for name, tensor in inputs.items()}
+    for how in WAYS:
+        alone = torch.cat([_encoded(tower, inputs, mask, how) for mask in hidden])
+        got = _distance(_encoded(tower, together, torch.cat(hidden), how), alone)
+        _expect_alike(got, f"'{how}' to answer a batch as it answers each alone")
+
+
+def padded_chunks_answer_alike(tower: ImageTower, frames: Sequence[Frame]) -> None:
+    """Full chunks, as on an accelerator, answer as one input at a time does on a CPU."""
+    shown = [Shown(tuple(group)) for group in _groups(tower, frames)]
+    rng = generator(0, "masks of a chunk")
+    for index, one in enumerate(shown[1:]):
+        rows, cols = tower.grid(tower.prepare([frame.load() for frame in one.frames]))
+        mask = rng.random((tower.frames, rows, cols)) < (index + 1) / len(shown)
+        shown.append(Shown(one.frames, HideTokens.under(mask)))
+    singly, padded = TowerEncoder(tower, 1), TowerEncoder(tower, 1)
+    padded._chunk = CHUNK
+    pairs = zip(singly.embed(shown), padded.embed(shown), strict=True)
+    got = max(_distance(torch.from_numpy(a), torch.from_numpy(b)) for a, b in pairs)
+    _expect_alike(got, "padded chunks to answer as single inputs")
+
+
+def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -> None:
+    """A patch of the canvas, changed, changes one token that enters the first block: its own."""
+    for group in _groups(tower, frames):
+        canvas = Image.fromarray(tower.canvas(group[0].load()))
+        rows, cols = tower.grid(tower.prepare([canvas] * tower.frames))
+        features = TowerEncoder(tower, 1).features(Frame.from_array(np.asarray(canvas)), -1)
+        expect(
+            features.shape[:2] == (rows, cols) and bool(np.isfinite(features).all()),
+            f"finite features (row, col, dim) on a grid of {rows} x {cols}",
+            got=f"{features.shape}", remedy="Check `grid` and `prefix`",
+        )  # fmt: skip
+        for row, col in ((0, cols - 1), (rows - 1, 0)):
+            only = np.zeros((rows, cols), dtype=bool)
+            only[row, col] = True
+            noisy = _noisy(canvas, only.ravel(), (rows, cols), generator(0, "one patch"))
+            change = np.abs(_embedded(tower, noisy) - _embedded(tower, canvas)).max(axis=-1)
+            expect(
+                np.array_equal(change > TOLERANCE, only),
+                f"a changed patch ({row}, {col}) to change the token of that place alone",
+                got=f"{np.argwhere(change > TOLERANCE).tolist()}",
+                remedy="Check `grid`, `prefix` and the order of patches",
+            )  # fmt: skip
+
+
+CHECKS: tuple[Check, ...] = (
+    hiding_nothing_is_the_plain_forward,
+    dropping_is_masking,
+    hidden_content_does_not_matter,
+    hiding_everything_is_answered,
+    different_counts_share_a_batch,
+    padded_chunks_answer_alike,
+    patch_features_lie_on_the_grid,
+)
+
+
+# ------------------------------------------------------------------------------------ how
+
+
+def _groups(tower: ImageTower, frames: Sequence[Frame]) -> list[Sequence[Frame]]:
+    """As many whole inputs as the frames make."""
+    count = tower.frames
+    return [frames[at : at + count] for at in range(0, len(frames) - count + 1, count)]
+
+
+def _inputs(tower: ImageTower, frames: Sequence[Frame]) -> list[Inputs]:
+    return [tower.prepare([f.load() for f in group]) for group in _groups(tower, frames)]
+
+
+def _hidden_inputs(
+    tower: ImageTower, frames: Sequence[Frame]
+) -> list[tuple[Inputs, Bool[Tensor, "image patch"]]]:
+    """Inputs, each with other patches hidden."""
+    inputs = _inputs(tower, frames)
+    return [(one, _half(tower, one, index)) for index, one in enumerate(inputs)]
+
+
+def _nothing(tower: ImageTower, inputs: Inputs) -> Bool[Tensor, "image patch"]:
+    rows, cols = tower.grid(inputs)
+    return torch.zeros(tower.frames, rows * cols, dtype=torch.bool)
+
+
+def _half(tower: ImageTower, inputs: Inputs, index: int) -> Bool[Tensor, "image patch"]:
+    """About half of the patches, other ones in each frame, never all."""
+    hidden = _nothing(tower, inputs)
+    drawn = generator(index, "hidden patches").random(tuple(hidden.shape)) < 0.5
+    drawn[:, 0], drawn[:, -1] = True, False
+    return torch.from_numpy(drawn)
+
+
+@torch.inference_mode()
+def _encoded(
+    tower: ImageTower, inputs: Inputs, hidden: Tensor | None, how: Hiding = "drop"
+) -> Tensor:
+    on_device = None if hidden is None else hidden.to(tower.device)
+    return encode_visible(tower, inputs, on_device, how).float().cpu()
+
+
+def _embedded(tower: ImageTower, image: Image.Image) -> np.ndarray:
+    """The patch tokens of an image that enter the first block, (row, col, dim)."""
+    seen: list[Tensor] = []
+    inputs = tower.prepare([image] * tower.frames)
+    hook = tower.blocks[0].module.register_forward_pre_hook(
+        lambda module, args, kwargs: seen.append(args[0] if args else kwargs["hidden_states"]),
+        with_kwargs=True,
+    )
+    try:
+        _encoded(tower, inputs, None)
+    finally:
+        hook.remove()
+    rows, cols = tower.grid(inputs)
+    patches = seen[0][0, tower.prefix : tower.prefix + rows * cols]
+    return np.asarray(patches.float().cpu().numpy().reshape(rows, cols, -1))
+
+
+def _noisy(
+    canvas: Image.Image, mask: np.ndarray, grid: tuple[int, int], rng: np.random.Generator
+) -> Image.Image:
+    """The canvas with noise in the patches under the mask."""
+    pixels = np.asarray(canvas).copy()
+    (rows, cols), (height, width) = grid, pixels.shape[:2]
+    cell = np.ones((height // rows, width // cols), dtype=bool)
+    under = np.zeros((height, width), dtype=bool)
+    tiled = np.kron(mask.reshape(grid), cell)
+    under[: tiled.shape[0], : tiled.shape[1]] = tiled
+    noise = rng.integers(0, 256, pixels.shape, dtype=np.uint8)
+    return Image.fromarray(np.where(under[..., None], noise, pixels))
+
+
+def _distance(one: Tensor, other: Tensor) -> float:
+    """Largest difference, relative to the largest figure; infinite where one is not finite."""
+    if not (one.isfinite().all() and other.isfinite().all()):
+        return float("inf")
+    return float((one - other).abs().max() / one.abs().max().clamp(min=1.0))
+
+
+def _expect_alike(got: float, expected: str) -> None:
+    expect(
+        got <= TOLERANCE, expected, got=f"a difference of {got:.2g}",
+        remedy="Check the blocks, their masks and the pooling of the ImageTower",
+    )  # fmt: skip

@@ -1,0 +1,437 @@
+"""Deletion and insertion against brute force, closed forms, and a model that is a sum of pixels."""
+
+import pickle
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from cuescope.respond import trial_key
+from cuescope_sdk import (
+    Audit,
+    Context,
+    Frame,
+    Outcome,
+    Picture,
+    Response,
+    Sample,
+    Table,
+    Trial,
+    UserError,
+    generator,
+)
+from cuescope_sdk.faithfulness import (
+    DIRECTIONS,
+    Ground,
+    Ranking,
+    Schedule,
+    areas,
+    auc,
+    auc_interval,
+    classification_curves,
+    faithfulness_evidence,
+    paired_difference,
+    perturbed,
+    retrieval_curves,
+)
+from cuescope_sdk.faithfulness import curves as curving
+from cuescope_sdk.faithfulness.curves import recalled
+from cuescope_sdk.faithfulness.perturbing import fill_pixels
+from cuescope_sdk.stats import bootstrap_mean_band
+
+SIDE = 20
+LABELS = ("red", "green", "blue")
+RISE = Schedule(protocol="rise", steps=10)
+
+
+def pixels_of(frame: Frame) -> np.ndarray:
+    return np.asarray(frame.load())
+
+
+@pytest.fixture
+def pixels() -> np.ndarray:
+    return np.random.default_rng(0).integers(1, 255, (SIDE, SIDE, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def ranking() -> Ranking:
+    return Ranking.of(np.random.default_rng(1).random((5, 5)), (SIDE, SIDE), generator(0, "ties"))
+
+
+class Asked:
+    """`respond` of a model that is a function of the mean colour, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.largest = 0
+
+    def __call__(self, trials: Iterable[Trial]) -> list[Outcome]:
+        asked = list(trials)
+        self.largest = max(self.largest, len(asked))
+        self.keys += [trial_key("model", trial) for trial in asked]
+        return [Outcome(trial, self.answer(trial)) for trial in asked]
+
+    def answer(self, trial: Trial) -> Response:
+        choices = len(trial.sample.choices)
+        return Response(logits=pixels_of(trial.sample.frames[0]).mean(axis=(0, 1))[:choices])
+
+
+def auditing(respond: Asked) -> Audit:
+    return Audit(LABELS, None, respond, Context())
+
+
+def painted(colours: Sequence[int], covered: int = 40) -> tuple[list[Sample], list[np.ndarray]]:
+    """Black images, of which `covered` pixels have the label's colour; and where those are."""
+    samples, truth = [], []
+    for index, colour in enumerate(colours):
+        place = np.random.default_rng(index).permutation(SIDE * SIDE)[:covered]
+        pixels = np.zeros((SIDE * SIDE, 3), dtype=np.uint8)
+        pixels[place, colour] = 255
+        truth.append((pixels.max(axis=1) > 0).astype(float).reshape(SIDE, SIDE))
+        frame = Frame.from_array(pixels.reshape(SIDE, SIDE, 3))
+        samples.append(
+            Sample(key=f"s{index}", frames=(frame,), choices=LABELS, label=LABELS[colour])
+        )
+    return samples, truth
+
+
+# ------------------------------------------------------------------------------------ schedules
+
+
+def test_the_papers_schedule_ends_at_half_of_the_pixels() -> None:
+    counts = Schedule().counts(224 * 224)
+    assert len(counts) == 101
+    assert counts[0] == 0
+    assert counts[-1] == 224 * 224 // 2
+    assert set(np.diff(counts)) == {250, 251}
+
+
+@pytest.mark.parametrize("steps", [1, 7, 100, 224])
+def test_rise_changes_all_pixels(steps: int) -> None:
+    counts = Schedule(protocol="rise", steps=steps).counts(32 * 32)
+    assert (counts[0], counts[-1], len(counts)) == (0, 32 * 32, steps + 1)
+
+
+def test_fills_of_the_protocols() -> None:
+    assert [Schedule().fill(one) for one in DIRECTIONS] == ["noise", "black"]
+    grey = Schedule(protocol="rise", blank="grey")
+    assert [grey.fill(one) for one in DIRECTIONS] == ["grey", "blur"]
+
+
+def test_a_schedule_beyond_the_image_is_refused() -> None:
+    with pytest.raises(ValidationError, match="at most 200 steps"):
+        Schedule(steps=201, share=0.005)
+    assert Schedule(steps=20).counts(1000)[-1] == 500
+    assert Schedule(steps=3, share=1 / 3).counts(100).tolist() == [0, 33, 67, 100]
+
+
+# ------------------------------------------------------------------------------ perturbed images
+
+
+@pytest.mark.parametrize("count", [1, 57, SIDE * SIDE - 1])
+def test_deletion_and_insertion_pixel_by_pixel(
+    pixels: np.ndarray, ranking: Ranking, count: int
+) -> None:
+    black = Ground.of(Frame.from_array(pixels), "black", 0)
+    deleted, inserted = pixels.copy(), np.zeros_like(pixels)
+    for row, col in np.ndindex(SIDE, SIDE):
+        if ranking.rank[row, col] < count:
+            deleted[row, col] = 0
+            inserted[row, col] = pixels[row, col]
+    assert np.array_equal(pixels_of(perturbed(black, ranking, "deletion", count)), deleted)
+    assert np.array_equal(pixels_of(perturbed(black, ranking, "insertion", count)), inserted)
+
+
+def test_the_ranking_falls_with_importance_and_breaks_ties_by_the_seed() -> None:
+    importance = np.repeat([[3.0, 1.0, 2.0]], 3, axis=0)
+    first, again, other = (
+        Ranking.of(importance, (3, 3), generator(seed, "ties")) for seed in (0, 0, 1)
+    )
+    by_column = [sorted(first.rank[:, col].tolist()) for col in range(3)]
+    assert by_column == [[0, 1, 2], [6, 7, 8], [3, 4, 5]]
+    assert np.array_equal(first.rank, again.rank)
+    assert first.key == again.key != other.key
+
+
+def test_noise_is_seeded_and_stays_the_same_from_step_to_step(
+    pixels: np.ndarray, ranking: Ranking
+) -> None:
+    frame = Frame.from_array(pixels)
+    few, many = (
+        pixels_of(perturbed(Ground.of(frame, "noise", 0), ranking, "deletion", count))
+        for count in (100, 300)
+    )
+    gone = ranking.rank < 100
+    assert np.array_equal(few[gone], many[gone])
+    assert np.array_equal(few[~gone], pixels[~gone])
+    assert (few[gone] == pixels[gone]).mean() < 0.05
+    other = perturbed(Ground.of(frame, "noise", 1), ranking, "deletion", 100)
+    assert not np.array_equal(pixels_of(other), few)
+    assert other.key != perturbed(Ground.of(frame, "noise", 0), ranking, "deletion", 100).key
+
+
+def test_the_blur_is_a_gaussian_of_five_pixels_in_224() -> None:
+    point = np.zeros((448, 448, 3), dtype=np.uint8)
+    point[210:230, 210:230] = 255
+    spread = fill_pixels(point, "blur", generator(0, "unused"))[..., 0].astype(float)
+    place, weight = np.arange(448), spread.sum(axis=0) / spread.sum()
+    middle = place @ weight
+    assert middle == pytest.approx(219.5, abs=0.01)
+    # variances add: that of the Gaussian, and that of a square of 20 pixels
+    variance = (place - middle) ** 2 @ weight
+    assert variance == pytest.approx(10**2 + (20**2 - 1) / 12, rel=0.03)
+
+
+def test_ends_do_not_depend_on_the_ranking(pixels: np.ndarray, ranking: Ranking) -> None:
+    frame = Frame.from_array(pixels)
+    ground, whole = Ground.of(frame, "blur", 0), SIDE * SIDE
+    assert perturbed(ground, ranking, "deletion", 0) is frame
+    assert perturbed(ground, ranking, "insertion", whole) is frame
+    ends = [
+        perturbed(ground, ranking, "insertion", 0),
+        perturbed(ground, ranking, "deletion", whole),
+    ]
+    assert ends[0].key == ends[1].key
+    blurred = fill_pixels(pixels, "blur", generator(0, "unused"))
+    assert all(np.array_equal(pixels_of(end), blurred) for end in ends)
+
+
+def test_equal_keys_are_equal_pixels(pixels: np.ndarray, ranking: Ranking) -> None:
+    other = Ranking.of(1 - ranking.rank / ranking.rank.size, (SIDE, SIDE), generator(0, "ties"))
+    frames = {}
+    for fill in ("noise", "blur", "black"):
+        ground = Ground.of(Frame.from_array(pixels), fill, 0)  # type: ignore[arg-type]
+        for order in (ranking, other):
+            for direction in DIRECTIONS:
+                for count in (0, 1, 30, 200, SIDE * SIDE):
+                    frame = perturbed(ground, order, direction, count)
+                    shown = pixels_of(frame).tobytes()
+                    assert frames.setdefault(frame.key, shown) == shown
+    assert len(set(frames.values())) == len(frames)
+
+
+def test_frames_travel(pixels: np.ndarray, ranking: Ranking) -> None:
+    ground = Ground.of(Frame.from_array(pixels), "noise", 3)
+    for count in (7, SIDE * SIDE):
+        frame = perturbed(ground, ranking, "deletion", count)
+        back = pickle.loads(pickle.dumps(frame))
+        assert back.key == frame.key
+        assert np.array_equal(pixels_of(back), pixels_of(frame))
+
+
+def test_an_image_is_loaded_once_and_not_once_a_step(pixels: np.ndarray, ranking: Ranking) -> None:
+    loads = []
+    original = Frame.from_array(pixels)
+
+    def load() -> object:
+        loads.append(1)
+        return original.load()
+
+    ground = Ground.of(Frame("counted", load), "noise", 0)  # type: ignore[arg-type]
+    for count in range(1, 50):
+        perturbed(ground, ranking, "deletion", count).load()
+    assert len(loads) == 1
+
+
+# --------------------------------------------------------------------------------------- curves
+
+
+def test_the_right_map_is_the_best_and_its_reverse_the_worst() -> None:
+    samples, truth = painted([1, 2] * 4)
+    audit = auditing(Asked())
+
+    def area(maps: list[np.ndarray], direction: str) -> float:
+        return auc(classification_curves(audit, samples, maps, RISE, direction, (1,))[1])  # type: ignore[arg-type]
+
+    reverse = [1 - one for one in truth]
+    # 40 of 400 pixels tell: all gone (or come) after the first of ten steps; ties go to "red"
+    assert area(truth, "deletion") == pytest.approx(0.05)
+    assert area(reverse, "deletion") == pytest.approx(0.95)
+    black = RISE.model_copy(update={"protocol": "paper", "share": 0.1})
+    first = classification_curves(audit, samples, truth, black, "insertion", (1,))[1]
+    assert first.tolist() == [[False] + [True] * 10] * len(samples)
+    last = classification_curves(audit, samples, reverse, black, "insertion", (1,))[1]
+    assert last.tolist() == [[False] * 10 + [True]] * len(samples)
+
+
+def test_top_k_is_that_of_the_outcomes() -> None:
+    samples, truth = painted([0, 1, 2])
+    curves = classification_curves(auditing(Asked()), samples, truth, RISE, "deletion", (1, 2, 3))
+    # without any colour all logits are equal, and the first of equals come first
+    assert [curves[k][:, -1].tolist() for k in (1, 2, 3)] == [
+        [True, False, False], [True, True, False], [True, True, True]
+    ]  # fmt: skip
+    assert all(curves[k][:, 0].all() for k in curves)
+
+
+def test_the_unchanged_image_is_the_same_trial_for_every_map() -> None:
+    samples, truth = painted([0, 1])
+    keys = []
+    for maps in (truth, [1 - one for one in truth]):
+        respond = Asked()
+        classification_curves(auditing(respond), samples, maps, Schedule(steps=4), "deletion")
+        keys.append(respond.keys)
+    shared = {trial_key("model", Trial(sample=sample)) for sample in samples}
+    assert set(keys[0]) & set(keys[1]) == shared
+
+
+def test_trials_are_made_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples, truth = painted([0, 1, 2, 1, 2])
+    captions = [[label] for label in ("a", "b", "c", "d", "e")]
+    whole = Asked()
+    expected = classification_curves(auditing(whole), samples, truth, RISE, "insertion")
+    monkeypatch.setattr(curving, "TRIALS_AT_ONCE", 25)
+    part = Asked()
+    found = classification_curves(auditing(part), samples, truth, RISE, "insertion")
+    assert all(np.array_equal(found[k], expected[k]) for k in expected)
+    assert part.keys == whole.keys
+    assert (whole.largest, part.largest) == (55, 22)
+
+    by_step = Embedding({label: [1.0, 0, 0] for label in "abcde"})
+    retrieval_curves(auditing(by_step), samples, captions, truth, RISE, "insertion")
+    assert by_step.largest == 25
+
+
+def test_bad_samples_are_named() -> None:
+    samples, truth = painted([0])
+    audit = auditing(Asked())
+    twice = samples[0].showing(samples[0].frames * 2, "twice")
+    with pytest.raises(UserError, match=r"s0/twice.*expected one frame.*got 2 frames"):
+        classification_curves(audit, [twice], truth, RISE, "deletion")
+    unknown = samples[0].model_copy(update={"label": None})
+    with pytest.raises(UserError, match="s0: expected a label, got none"):
+        classification_curves(audit, [unknown], truth, RISE, "deletion")
+    with pytest.raises(UserError, match="s0: expected a caption, got none"):
+        retrieval_curves(audit, samples, [[]], truth, RISE, "deletion")
+
+
+# ------------------------------------------------------------------------------------ retrieval
+
+
+class Embedding(Asked):
+    """Captions have vectors; an image's similarity is the dot product with its mean colour."""
+
+    def __init__(self, vectors: dict[str, list[float]]) -> None:
+        super().__init__()
+        self.vectors = vectors
+
+    def answer(self, trial: Trial) -> Response:
+        rows = np.array([self.vectors[choice] for choice in trial.sample.choices])
+        return Response(logits=rows @ pixels_of(trial.sample.frames[0]).mean(axis=(0, 1)))
+
+
+def test_recalled_ranks_by_hand() -> None:
+    similarity = np.array([[0.9, 0.8, 0.1], [0.5, 0.5, 0.4], [0.1, 0.2, 0.3]])
+    owns = np.array([[False, True, False], [False, True, False], [True, False, True]])
+    assert recalled(similarity, owns, 1).tolist() == [False, False, True]  # the tie is lost
+    assert recalled(similarity, owns, 2).tolist() == [True, True, True]
+
+
+def test_retrieval_against_a_computation_by_hand() -> None:
+    samples, truth = painted([0, 1, 2])
+    vectors = {"r": [1, 0, 0], "also r": [1, 1.5, 0], "g": [0, 1, 0], "b": [0, 0, 1.0]}
+    captions = [["r", "also r"], ["g"], ["b"]]
+    schedule = Schedule(steps=2, share=0.5, protocol="rise")
+    audit = auditing(Embedding(vectors))
+    curves = retrieval_curves(audit, samples, captions, truth, schedule, "deletion", (1, 2))
+    # at first: "also r" finds the green image first and the red one second; the green image
+    # finds "also r" first and "g" second; then nothing shows, every similarity is 0
+    assert curves["IR@1"].tolist() == [[0.5, 0, 0], [1, 0, 0], [1, 0, 0]]
+    assert curves["IR@2"].tolist() == [[1, 0, 0], [1, 0, 0], [1, 0, 0]]
+    assert curves["TR@1"].tolist() == [[1, 0, 0], [0, 0, 0], [1, 0, 0]]
+    assert curves["TR@2"].tolist() == [[1, 0, 0], [1, 0, 0], [1, 0, 0]]
+
+
+def test_a_caption_of_two_images_is_found_by_either() -> None:
+    samples, truth = painted([0, 0, 1])
+    vectors = {"r": [1.0, 0, 0], "g": [0, 1.0, 0]}
+    audit = auditing(Embedding(vectors))
+    curves = retrieval_curves(
+        audit, samples, [["r"], ["r"], ["g"]], truth, Schedule(steps=1), "deletion", (1,)
+    )
+    assert curves["IR@1"][:, 0].tolist() == [1, 1, 1]
+    assert curves["TR@1"][:, 0].tolist() == [1, 1, 1]
+
+
+# ---------------------------------------------------------------------------------------- areas
+
+
+def test_areas_in_closed_form() -> None:
+    steps = np.linspace(0, 1, 101)
+    assert areas(np.stack([np.full(101, 0.7), steps, 1 - steps])) == pytest.approx([0.7, 0.5, 0.5])
+    falls = (np.arange(101) < 20)[None]
+    assert auc(falls) == pytest.approx(np.trapezoid(falls[0].astype(float), steps))
+
+
+def test_the_area_of_the_mean_curve_is_the_mean_area() -> None:
+    curves = np.random.default_rng(0).random((30, 11))
+    mean = curves.mean(axis=0)
+    assert auc(curves) == pytest.approx(np.trapezoid(mean, dx=0.1))
+    low, high = auc_interval(curves, generator(0, "auc"))
+    normal = 1.96 * areas(curves).std() / np.sqrt(30)
+    assert (low, high) == pytest.approx((auc(curves) - normal, auc(curves) + normal), abs=0.01)
+
+
+def test_pairs_see_what_means_hide() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.random((40, 1)) * np.ones((40, 6))
+    second = first - 0.05 - 0.01 * rng.random((40, 1))
+    found = paired_difference(first, second, generator(0, "pairs"))
+    assert found.sign == 1
+    assert 0.05 <= found.low <= found.value <= found.high <= 0.06
+    assert paired_difference(second, first, generator(0, "pairs")).sign == -1
+    shuffled = paired_difference(first, first[::-1], generator(0, "pairs"))
+    assert shuffled.sign == 0
+    with pytest.raises((ValueError, TypeError), match=r"same images|image=40"):
+        paired_difference(first, second[:3], generator(0, "pairs"))
+
+
+def test_a_band_is_the_interval_of_each_step() -> None:
+    curves = np.random.default_rng(0).random((50, 4))
+    low, high = bootstrap_mean_band(curves, generator(0, "band"))
+    half = 1.96 * curves.std(axis=0) / np.sqrt(50)
+    assert low == pytest.approx(curves.mean(axis=0) - half, abs=0.015)
+    assert high == pytest.approx(curves.mean(axis=0) + half, abs=0.015)
+
+
+# ------------------------------------------------------------------------------------- evidence
+
+
+class Counting(Asked):
+    """The label is known by more than 20 pixels of its pure colour; else it is "red"."""
+
+    def answer(self, trial: Trial) -> Response:
+        pixels = pixels_of(trial.sample.frames[0]).reshape(-1, 3).astype(int)
+        pure = (pixels == 255) & (pixels.sum(axis=1, keepdims=True) == 255)
+        return Response(logits=pure.sum(axis=0) + np.array([20.0, 0, 0]))
+
+
+def test_evidence_for_right_maps_and_against_wrong_ones() -> None:
+    samples, truth = painted([1, 2] * 6)
+    verdicts = {}
+    for name, maps in {"right": truth, "wrong": [1 - one for one in truth]}.items():
+        audit, schedule = auditing(Counting()), Schedule(share=0.01)
+        found = list(faithfulness_evidence(audit, samples, maps, name=name, schedule=schedule))
+        verdicts[name] = [one.verdict for one in found]
+        assert [type(item) for item in audit.shown] == [Picture, Picture, Table]
+        table = audit.shown[-1]
+        assert isinstance(table, Table)
+        assert [row["maps"] for row in table.rows] == [name, "random maps", "better by"]
+        assert table.columns == (
+            "maps", "deletion, top 1", "insertion, top 1"
+        )  # three choices have no top 5  # fmt: skip
+        assert found[0].value == pytest.approx(
+            table.rows[1]["deletion, top 1"] - table.rows[0]["deletion, top 1"]  # type: ignore[operator]
+        )
+        assert found[1].value == pytest.approx(
+            table.rows[0]["insertion, top 1"] - table.rows[1]["insertion, top 1"]  # type: ignore[operator]
+        )
+    assert verdicts == {"right": ["supported"] * 2, "wrong": ["refuted"] * 2}
+
+
+def test_few_images_decide_nothing() -> None:
+    samples, truth = painted([1, 2])
+    found = list(faithfulness_evidence(auditing(Asked()), samples, truth, name="right"))
+    assert [one.verdict for one in found] == ["inconclusive"] * 2
+    assert "fewer than 8 images" in found[0].detail

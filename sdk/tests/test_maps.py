@@ -1,0 +1,90 @@
+"""Maps against torch's own interpolation, closed forms and brute force."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import interpolate
+
+from cuescope_sdk.maps import (
+    energy_share,
+    iou,
+    iou_at_area,
+    pointing,
+    ranked_pixels,
+    rescale,
+    soft_iou,
+    upsample,
+)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("size", [(14, 21), (7, 9), (224, 224), (15, 10)])
+def test_upsamples_as_torch_does(rng: np.random.Generator, size: tuple[int, int]) -> None:
+    values = rng.normal(size=(7, 9)).astype(np.float32)
+    expected = interpolate(torch.from_numpy(values)[None, None], size=size, mode="bilinear")
+    found = upsample(values, size)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected[0, 0], atol=1e-5)
+
+
+def test_rescales_to_the_unit_interval() -> None:
+    np.testing.assert_array_equal(rescale(np.array([[-1.0, 0.0, 3.0]])), [[0, 0.25, 1]])
+    np.testing.assert_array_equal(rescale(np.full((2, 2), 5.0)), np.zeros((2, 2)))
+
+
+def test_ranks_by_importance_and_ties_by_chance(rng: np.random.Generator) -> None:
+    values = np.array([[0.5, 2.0, 0.5], [0.5, -1.0, 0.5]])
+    orders = [ranked_pixels(values, rng) for _ in range(200)]
+    assert all(order[0] == 1 and order[-1] == 4 for order in orders)
+    second = np.bincount([order[1] for order in orders], minlength=6)
+    assert set(np.flatnonzero(second)) == {0, 2, 3, 5}
+    again = [ranked_pixels(values, np.random.default_rng(3)) for _ in range(2)]
+    np.testing.assert_array_equal(*again)
+
+
+def test_energy_counts_what_is_positive() -> None:
+    values = np.array([[1.0, 3.0], [-5.0, 0.0]])
+    mask = np.array([[False, True], [True, False]])
+    assert energy_share(values, mask) == 0.75
+    assert energy_share(-np.abs(values), mask) == 0.5  # nothing positive: as a flat map
+
+
+def test_pointing_shares_a_tie() -> None:
+    values = np.array([[2.0, 2.0], [2.0, 0.0]])
+    assert pointing(values, np.array([[True, False], [False, True]])) == pytest.approx(1 / 3)
+
+
+def test_ious_by_counting(rng: np.random.Generator) -> None:
+    one, other = rng.random((2, 6, 5)) < 0.4
+    expected = len(set(np.flatnonzero(one)) & set(np.flatnonzero(other))) / len(
+        set(np.flatnonzero(one)) | set(np.flatnonzero(other))
+    )
+    assert iou(one, other) == expected
+    assert soft_iou(one.astype(float), other) == pytest.approx(expected)
+    assert soft_iou(np.full((2, 2), 0.5), np.ones((2, 2), bool)) == 0.5
+    assert iou(np.zeros((2, 2), bool), np.zeros((2, 2), bool)) == 1
+
+
+def test_iou_at_area_takes_the_best_pixels(rng: np.random.Generator) -> None:
+    values, mask = rng.normal(size=(6, 5)), rng.random((6, 5)) < 0.4
+    best = np.zeros(30, bool)
+    best[np.argsort(-values.ravel())[: mask.sum()]] = True
+    assert iou_at_area(values, mask) == pytest.approx(iou(best.reshape(6, 5), mask))
+    assert iou_at_area(values, np.zeros((6, 5), bool)) == 0
+
+
+def test_iou_at_area_shares_a_tie() -> None:
+    """A flat map takes every pixel to the mask's share of the picture."""
+    mask = np.zeros((4, 5), bool)
+    mask[0] = True
+    common = 5 * 0.25
+    assert iou_at_area(np.ones((4, 5)), mask) == pytest.approx(common / (10 - common))
+
+
+def test_refuses_a_mask_of_another_shape() -> None:
+    with pytest.raises(ValueError, match="shape"):
+        energy_share(np.ones((2, 2)), np.ones((1, 2), bool))
