@@ -22,11 +22,13 @@ FAKES = {
     "cuescope.methods": {
         "red": "cuescope_fakes:RedMethod",
         "hiding": "cuescope_fakes:HidingMethod",
+        "looking": "cuescope_fakes:LookingMethod",
         "with-tool": "cuescope_fakes:ToolMethod",
         "counting": "cuescope_fakes:CountingMethod",
     },
     "cuescope.models": {
         "colour": "cuescope_fakes:ColourModel",
+        "patches": "cuescope_fakes:PatchModel",
         "words": "cuescope_fakes:TextModel",
     },
     "cuescope.datasets": {"clips": "cuescope_fakes:Clips"},

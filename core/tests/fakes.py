@@ -105,6 +105,14 @@ def broken(fault: str, answers: list[Response]) -> list[Response]:
             raise ValueError(fault)
 
 
+class PatchModel(ColourModel):
+    """The same, and its patches can be looked at."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        outputs=frozenset({"logits"}), exposes=frozenset({"patches"})
+    )
+
+
 class TextModel(Plugin):
     """Answers in words only, and must never be built for a method that needs logits."""
 
@@ -237,6 +245,12 @@ class HidingMethod(RedMethod):
     """Needs an edit that no fake model has."""
 
     requires: ClassVar[Requirements] = Requirements(edits=frozenset({"hide-tokens"}))
+
+
+class LookingMethod(RedMethod):
+    """Needs to look inside the model."""
+
+    requires: ClassVar[Requirements] = Requirements(exposes=frozenset({"patches"}))
 
 
 class ToolMethod(RedMethod):

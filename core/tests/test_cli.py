@@ -96,7 +96,7 @@ def test_an_observer_is_asked_for_by_name(line: Line, tmp_path: Path) -> None:
     assert lines[-1].startswith("finished ")
 
 
-# --------------------------------------------------------------------------- report and compare
+# -------------------------------------------------------------------------------------- report
 
 
 def test_report_looks_again(line: Line, tmp_path: Path) -> None:
@@ -116,22 +116,6 @@ def test_report_writes_a_page_with_the_stored_pictures(line: Line, tmp_path: Pat
         assert page == (tmp_path / "run" / "report.html").read_text()
         assert page.count("data:image/jpeg;base64,") >= 10  # the red clips
         (tmp_path / "page.html").unlink()
-
-
-def test_compare_sets_runs_side_by_side(line: Line, tmp_path: Path) -> None:
-    line(*AUDIT, "--out", tmp_path / "a")
-    line(*AUDIT[:-1], "clips:40", "--out", tmp_path / "b")
-    said = line("compare", tmp_path / "a", tmp_path / "b")
-    assert "clips:40" in said
-    (row,) = [row for row in said.splitlines() if row.startswith("left")]
-    assert row.count("red everywhere") == 2
-    (row,) = [row for row in said.splitlines() if row.startswith("right")]
-    assert row.split() == ["right", "-", "-"]
-    both = json.loads(line("compare", tmp_path / "a", tmp_path / "b", "--json"))
-    assert [run["data"] for run in both["runs"]] == ["clips", "clips:40"]
-    assert both["labels"]["right"] == [None, None]
-    assert all("red everywhere" in cell for cell in both["labels"]["left"])
-    assert "expected two runs or more, got 1" in line("compare", tmp_path / "a", code=2)
 
 
 # ------------------------------------------------------------------------------ run and schema
@@ -201,7 +185,7 @@ def test_the_schema_validates_the_file(line: Line) -> None:
 
 def test_help_and_version(line: Line) -> None:
     said = line("--help")
-    for command in ("demo", "audit", "run", "report", "compare", "plugins", "schema"):
+    for command in ("demo", "audit", "run", "report", "plugins", "schema"):
         assert re.search(rf"^ +{command} +\S", said, re.MULTILINE), command
     assert re.fullmatch(r"cuescope \d+\.\d+\.\d+\n", line("--version"))
     for command in ("audit", "run"):

@@ -208,6 +208,16 @@ def test_a_missing_output_is_told_before_the_weights_load(lab: Lab, request_for:
     assert "Installed models that have it: colour" in line
 
 
+def test_what_a_method_looks_at_must_be_open(lab: Lab, request_for: Requests) -> None:
+    line = refused(lab, request_for(method="looking", model="words"))  # building it would raise
+    assert "expected a model with output 'logits' and open patches" in line
+    assert line.endswith("Installed models that have it: patches")
+    assert "colour: expected a model with open patches." in refused(
+        lab, request_for(method="looking")
+    )
+    assert lab.audit(request_for(method="looking", model="patches")).findings
+
+
 def test_labels_are_needed(lab: Lab, request_for: Requests) -> None:
     line = refused(lab, request_for(data_options={"labelled": False}))
     assert "red on clips: expected a data set with at least 1 label, got none" in line

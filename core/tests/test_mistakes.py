@@ -49,7 +49,6 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         (("audit", "red", "--model", "colour"), ("Missing option '--data'",)),
         (("audti",), ("No such command 'audti'", "audit")),
         (("report", "nowhere"), ("no report at nowhere", "expected a run folder")),
-        (("compare", "a", "b"), ("no report at a",)),
         (("run", "none.yaml"), ("cannot read none.yaml", "No such file")),
     ],
 )

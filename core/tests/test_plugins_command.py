@@ -104,22 +104,3 @@ def test_using_a_broken_plugin_is_one_line(broken: Shell) -> None:
         assert len(said.splitlines()) == 1
         assert f"method '{name}' of cuescope-{name} 1.0 cannot be used" in said
         assert SIX[name][0] in said
-
-
-def test_info_tells_what_a_plugin_can_do_and_takes(shell: Shell) -> None:
-    said = shell("plugins", "info", "colour")
-    assert "model colour (cuescope-fakes 1.0): the stub cuescope-fakes" in said
-    assert "capabilities outputs: embedding, logits" in said
-    for option in ("weights (ARG)", "delay", "fault_at"):
-        assert option in said
-    assert "path (ARG) Path needed" in " ".join(shell("plugins", "info", "file").split())
-
-
-def test_info_on_an_unknown_plugin_suggests(shell: Shell) -> None:
-    said = shell("plugins", "info", "colou", code=2)
-    assert "no plugin 'colou' is installed" in said
-    assert "Did you mean 'colour'?" in said
-
-
-def test_install_takes_a_package_name_only(shell: Shell) -> None:
-    assert "No such option: --upgrade" in shell("plugins", "install", "--upgrade", code=2)

@@ -99,6 +99,18 @@ def test_frame_from_file_is_rgb_and_keyed_by_content(tmp_path: Path) -> None:
     assert first.load().size == (5, 6)
 
 
+def test_frame_from_file_shows_what_a_person_sees(tmp_path: Path) -> None:
+    deep = np.array([[0, 255, 256], [32768, 65280, 65535]], np.uint16)
+    Image.fromarray(deep).save(tmp_path / "deep.png")
+    seen = np.asarray(Frame.from_file(tmp_path / "deep.png").load())
+    np.testing.assert_array_equal(seen[..., 1], deep >> 8)
+    clear = Image.new("RGBA", (2, 1), (0, 0, 0, 0))
+    clear.putpixel((1, 0), (10, 20, 30, 255))
+    clear.save(tmp_path / "clear.png")
+    seen = np.asarray(Frame.from_file(tmp_path / "clear.png").load())
+    assert seen.tolist() == [[[255, 255, 255], [10, 20, 30]]]
+
+
 def test_derived_frames_have_keys_of_parent_and_operation() -> None:
     frame = Frame.from_array(pixels())
     mirrored = frame.derive("mirror", ImageOps.mirror)

@@ -9,20 +9,33 @@ import numpy as np
 import pytest
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Capabilities, Context, Options, Response, Trial, UserError
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Frame,
+    HideTokens,
+    Options,
+    Response,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.testing import FakeModel, ModelContract, checks, run_check
 from cuescope_sdk.testing.fake_model import FakeModelOptions
 from cuescope_sdk.testing.model_contract.comparing import changed
 
 Answer = Callable[[Trial, Response], Response]
 OUTPUTS = FakeModel.capabilities.outputs
+GRID = (8, 8)
 
 
 class Embedding(FakeModel):
     """A healthy model with a text tower, one frame only, no text: every check applies to it."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset(["logits", "embedding"]), edits=frozenset({"hide-tokens"}), max_frames=2
+        outputs=frozenset(["logits", "embedding"]),
+        edits=frozenset({"hide-tokens"}),
+        exposes=frozenset({"patches"}),
+        max_frames=2,
     )
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
@@ -58,8 +71,9 @@ def respond_with(respond: Callable[[Any, Sequence[Trial]], Any]) -> type[Embeddi
 
 
 def shifted(response: Response, by: float) -> Response:
+    """Another answer, in which the order of logits and cosines is the same."""
     logits = None if response.logits is None else response.logits + np.float32(by)
-    embedding = None if response.embedding is None else response.embedding + np.float32(by)
+    embedding = None if response.embedding is None else response.embedding * np.exp(by)
     return Response(logits, response.text, embedding)
 
 
@@ -219,6 +233,92 @@ class HidesNothing(Embedding):
         return super().answer(changed(trial, edit=None) if hidden else trial)
 
 
+class Inverted(Embedding):
+    """Shows its canvas as a negative."""
+
+    def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
+        return [255 - pixels for pixels in super().canvas(frames)]
+
+
+class ClassToken(Embedding):
+    """Counts a token of no place among the patches of its first layer."""
+
+    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+        found = super().patch_features(frames, layer)
+        return [np.concatenate([f, f[:1]]) for f in found] if layer == 0 else found
+
+
+class Indexed(Embedding):
+    """Looks layers up as a list does."""
+
+    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+        if not -2 <= layer < 2:
+            raise IndexError("list index out of range")
+        return super().patch_features(frames, layer)
+
+
+class Whitened(Embedding):
+    """Features less the mean over all that was asked together."""
+
+    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+        found = super().patch_features(frames, layer)
+        mean = np.mean(found, axis=(0, 1, 2), dtype=np.float32)
+        return [features - mean for features in found]
+
+
+class LongRows(Embedding):
+    def embed_choices(self, choices: Sequence[str]) -> np.ndarray:
+        return 2 * super().embed_choices(choices)
+
+
+class OtherTexts(Embedding):
+    """Unit rows of texts that its logits do not come from."""
+
+    def embed_choices(self, choices: Sequence[str]) -> np.ndarray:
+        return super().embed_choices([f"a photo of {choice}" for choice in choices])
+
+
+class MeanOfNothing(Embedding):
+    """Averages over what is visible."""
+
+    def answer(self, trial: Trial) -> Response:
+        if isinstance(trial.edit, HideTokens) and trial.edit.mask.all():
+            raise ZeroDivisionError("float division by zero")
+        return super().answer(trial)
+
+
+class Glimpses(Embedding):
+    """Sees a little of what is hidden."""
+
+    def answer(self, trial: Trial) -> Response:
+        edited, plain = super().answer(trial), super().answer(changed(trial, edit=None))
+        hides = isinstance(trial.edit, HideTokens) and trial.edit.mask.any()
+        if not hides or plain.logits is None or edited.logits is None:
+            return edited
+        return Response(edited.logits + plain.logits / 100, None, edited.embedding)
+
+
+class AnyShape(Embedding):
+    """Cuts or stretches whatever mask it is given."""
+
+    def answer(self, trial: Trial) -> Response:
+        if not isinstance(trial.edit, HideTokens):
+            return super().answer(trial)
+        frames, rows, cols = len(trial.sample.frames), *GRID
+        mask = np.resize(trial.edit.mask, (frames, rows, cols))
+        return super().answer(changed(trial, edit=HideTokens.under(mask)))
+
+
+class Padded(Embedding):
+    """Trials of a batch that hide less than another see a token of padding."""
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        edits = [trial.edit for trial in trials]
+        hidden = [int(e.mask.sum()) if isinstance(e, HideTokens) else 0 for e in edits]
+        pairs = zip(super().respond(trials), hidden, strict=True)
+        return [shifted(response, 0.01 * (count < max(hidden))) for response, count in pairs]
+
+
 def once_more_edited(trial: Trial, response: Response) -> Response:
     return shifted(response, 0.01 * (trial.edit is not None))
 
@@ -293,25 +393,33 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_answers_with_responses": (Plainly, set()),
     "test_answers_in_order": (
         respond_with(reordered),
-        {"test_answers_alike_in_any_batch", "test_answers_duplicates_alike"},
+        {
+            "test_answers_alike_in_any_batch", "test_answers_duplicates_alike",
+            "test_is_blind_to_what_is_hidden", "test_hides_trial_by_trial",
+        },
     ),
     "test_answers_each_output_asked_for": (
         answering(lacking),
         {"test_gives_a_logit_for_each_choice", "test_follows_the_order_of_choices"},
     ),
     "test_gives_a_logit_for_each_choice": (FixedHead, set()),
-    "test_follows_the_order_of_choices": (SortedChoices, set()),
-    "test_embeds_in_one_space": (LongEmbedding, {"test_does_not_read_the_sample_key"}),
+    "test_follows_the_order_of_choices": (SortedChoices, {"test_orders_logits_as_cosines"}),
+    "test_embeds_in_one_space": (
+        LongEmbedding, {"test_does_not_read_the_sample_key", "test_orders_logits_as_cosines"},
+    ),
     "test_embeds_texts_as_unit_rows": (RawTexts, set()),
     "test_answers_alike_twice": (Random, set()),
     "test_answers_alike_when_built_again": (Reborn, set()),
     "test_answers_alike_in_any_batch": (
-        respond_with(batch_normalised), set(),
+        respond_with(batch_normalised), {"test_hides_trial_by_trial"},
     ),
     "test_answers_duplicates_alike": (
         respond_with(deduplicated), {"test_does_not_read_the_sample_key"},
     ),
-    "test_looks_at_the_frames": (Constant, {"test_leaves_an_empty_edit_without_effect"}),
+    "test_looks_at_the_frames": (
+        Constant,
+        {"test_leaves_an_empty_edit_without_effect", "test_is_blind_to_what_is_hidden"},
+    ),
     "test_does_not_read_the_label": (answering(label_leak), {"test_follows_the_order_of_choices"}),
     "test_does_not_read_annotations": (
         answering(lambda trial, r: shifted(r, 0.01 * ("cues" in trial.sample.annotations))), set(),
@@ -327,7 +435,20 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_refuses_more_frames_than_it_takes": (DropsFrames, set()),
     "test_takes_or_refuses_clips_of_another_length": (OneLength, set()),
     "test_leaves_an_empty_edit_without_effect": (answering(once_more_edited), set()),
-    "test_carries_out_its_edits": (HidesNothing, set()),
+    "test_carries_out_its_edits": (
+        HidesNothing,
+        {"test_is_blind_to_what_is_hidden", "test_refuses_masks_of_another_shape"},
+    ),
+    "test_shows_its_canvas": (Inverted, set()),
+    "test_gives_patch_features": (ClassToken, set()),
+    "test_refuses_layers_it_has_not": (Indexed, set()),
+    "test_reads_each_frame_by_itself": (Whitened, set()),
+    "test_embeds_choices_as_unit_rows": (LongRows, set()),
+    "test_orders_logits_as_cosines": (OtherTexts, set()),
+    "test_answers_with_all_hidden": (MeanOfNothing, {"test_hides_trial_by_trial"}),
+    "test_is_blind_to_what_is_hidden": (Glimpses, set()),
+    "test_refuses_masks_of_another_shape": (AnyShape, set()),
+    "test_hides_trial_by_trial": (Padded, set()),
 }  # fmt: skip
 ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
 

@@ -72,7 +72,13 @@ class Frame:
 
 
 def _open_rgb(path: Path) -> Image.Image:
+    """Transparency over white; 16-bit grey by its high byte, which Pillow would clip."""
     with Image.open(BytesIO(path.read_bytes())) as image:
+        if image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM"):
+            return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
+        if image.has_transparency_data:
+            white = Image.new("RGBA", image.size, "white")
+            return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
         return image.convert("RGB")
 
 
@@ -314,7 +320,7 @@ class Evidence(Value):
     name: str | None = None
 
 
-Cell = str | float | int | None
+Cell = str | FiniteFloat | int | None
 
 
 class Table(Value):

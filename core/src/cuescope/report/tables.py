@@ -12,29 +12,24 @@ from cuescope.types import Cell, Table
 
 def drawn(table: Table) -> Group:
     """For a terminal; the notes follow."""
-    columns = Drawn(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    grid = Drawn(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     first, *others = table.columns
-    columns.add_column(first)
+    grid.add_column(Text(first), overflow="fold")
     for column in others:
-        columns.add_column(column, justify="right")
+        grid.add_column(Text(column), justify="right", overflow="fold")
     for name, cells in beside(table):
-        columns.add_row(name, *[_beside(*pair) for pair in cells])
-    return Group(columns, *[Text(note, "dim") for note in table.notes])
+        grid.add_row(Text(name), *[_beside(*pair) for pair in cells])
+    return Group(grid, *[Text(note, "dim") for note in table.notes])
 
 
 def beside(table: Table) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Each row's name, and for each other column our words and the paper's, "" where none."""
-    first, *others = table.columns
+    (first, *others), decimals = table.columns, table.decimals
     ours, paper = ({row[first]: row for row in rows} for rows in (table.rows, table.paper))
     for name in dict.fromkeys([*ours, *paper]):
         row, theirs = ours.get(name, {}), paper.get(name, {})
-        yield (
-            str(name),
-            [
-                (_words(row.get(c), table.decimals), _words(theirs.get(c), table.decimals))
-                for c in others
-            ],
-        )
+        pairs = [(row.get(column), theirs.get(column)) for column in others]
+        yield str(name), [(_words(a, decimals), _words(b, decimals)) for a, b in pairs]
 
 
 def _beside(ours: str, paper: str) -> Text:
@@ -43,6 +38,5 @@ def _beside(ours: str, paper: str) -> Text:
 
 
 def _words(value: Cell, decimals: int) -> str:
-    if isinstance(value, float):
-        return f"{value:.{decimals}f}"
-    return "" if value is None else str(value)
+    value = "" if value is None else value
+    return f"{value:.{decimals}f}" if isinstance(value, float) else str(value)

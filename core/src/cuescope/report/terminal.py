@@ -31,9 +31,8 @@ def show(report: Report, console: Console) -> None:
         ("Run it again", Text(report.provenance.command)),
     ]
     asked = report.provenance
-    console.print(
-        Rule(Text(f"{asked.method.spec}: {asked.model.spec} on {asked.data.spec}", "bold"))
-    )
+    title = f"{asked.method.spec}: {asked.model.spec} on {asked.data.spec}"
+    console.print(Rule(Text(title, "bold")))
     for head, body in sections:
         console.print(Text(head, "bold cyan"))
         console.print(Padding(body, (0, 0, 1, 2)))

@@ -12,6 +12,7 @@ from cuescope_folder.images import load_image
 from cuescope_folder.media import Clip, load_clip_frame
 from cuescope_folder.video import decode_video
 from cuescope_sdk import BadDataError
+from cuescope_sdk.testing.odd_images import ODD_IMAGES
 
 
 def test_exif_turns_the_image(tmp_path):
@@ -117,3 +118,12 @@ def test_a_rewritten_file_is_decoded_anew(data, video, opened):
     after = opened(frames=2)[0].frames[1]
     assert after.key != before.key
     assert np.asarray(after.load()).mean() > np.asarray(before.load()).mean() + 20
+
+
+@pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
+def test_odd_images_are_seen_as_they_are(data, opened, odd):
+    (data / "a").mkdir()
+    odd.write(data / "a")
+    (sample,) = opened(frames=2)
+    assert odd.seen_in(np.asarray(sample.frames[0].load()))
+    assert len(sample.frames) == (2 if odd.name == "animated.gif" else 1)

@@ -11,6 +11,7 @@ import transformers
 from PIL import Image
 
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk.testing.odd_images import ODD_IMAGES, OddImage, answered_as_seen
 from cuescope_transformers import Transformers
 
 LABELS = ("bird", "boat", "cow")
@@ -181,9 +182,7 @@ def test_a_mask_over_other_frames_is_refused(
         build(kind).respond([Trial(sample=sample, edit=edit)])
 
 
-@pytest.mark.parametrize("kind", ["clip", "siglip2"])
-@pytest.mark.parametrize("size", [(1, 1), (1, 200), (200, 1)])
-def test_strange_sizes_are_answered(build: Build, kind: str, size: tuple[int, int]) -> None:
-    frame = Frame.from_array(np.full((*size, 3), 90, np.uint8))
-    [answer] = build(kind).respond([Trial(sample=one(frame))])
-    assert answer.logits is not None
+@pytest.mark.parametrize("kind", ["clip", "siglip", "siglip2"])
+@pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
+def test_odd_images_are_answered(build: Build, kind: str, odd: OddImage, tmp_path: Path) -> None:
+    answered_as_seen(build(kind), Frame.from_file(odd.write(tmp_path)), odd)

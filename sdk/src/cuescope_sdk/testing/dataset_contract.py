@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cuescope_sdk import Dataset, Frame, HasSplits, Sample, UserError
+from cuescope_sdk import Dataset, Frame, HasSplits, Sample, UserError, digest
 from cuescope_sdk.testing.contract import Contract, PerClass
 from cuescope_sdk.testing.violation import ContractViolation, NotApplicable, expect
 
@@ -275,8 +275,24 @@ class DatasetContract(Contract):
 
 
 def _content(sample: Sample) -> tuple[object, ...]:
+    known = _comparable(sample.annotations)
     frames = [frame.key for frame in sample.frames]
-    return sample.key, frames, sample.question, sample.choices, sample.label, sample.annotations
+    return sample.key, frames, sample.question, sample.choices, sample.label, known
+
+
+def _comparable(value: object) -> object:
+    """An annotation as `==` can compare it: an array by its content, a frame by its key."""
+    match value:
+        case np.ndarray():
+            return digest(value)
+        case Frame():
+            return value.key
+        case Mapping():
+            return {key: _comparable(one) for key, one in value.items()}
+        case tuple() | list():
+            return [_comparable(one) for one in value]
+        case _:
+            return value
 
 
 def _same_pixels(one: Frame, other: Frame) -> bool:

@@ -29,6 +29,7 @@ STRIP = 2 * SIDE * 3
 NOISE_CEILING = 60 / 255
 _CORNERS = ((CUE_BOX, 0), (DECOY_BOX, 2))
 SIGNAL, LEAN, NOISE = 4.0, 12.0, 1.5
+LONGEST = 500.0  # of the weights of a choice as embedded
 
 
 class FakeModelOptions(Options):
@@ -75,7 +76,7 @@ class FakeModel(Plugin):
         return Response(
             logits=logits if "logits" in outputs else None,
             text=_best(choices, logits) if "text" in outputs and logits is not None else None,
-            embedding=seen * EMBEDDED if "embedding" in outputs else None,
+            embedding=np.append(seen * EMBEDDED, 0) if "embedding" in outputs else None,
         )
 
     def see(self, trial: Trial) -> Float[np.ndarray, " dim"]:
@@ -84,6 +85,7 @@ class FakeModel(Plugin):
         if trial.edit is not None:
             if not isinstance(trial.edit, HideTokens):
                 raise UserError("fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'")
+            _check_shape(trial.edit.shape, len(pixels))
             pixels = np.where(_at_cells(trial.edit.mask)[..., None], 0.0, pixels)
         return np.asarray(FEATURES @ pixels.mean(axis=0).ravel())
 
@@ -99,9 +101,14 @@ class FakeModel(Plugin):
         return [features.astype(np.float32) for features in seen]
 
     def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
-        """The weights of the choices, made unit."""
-        weights = np.stack([self.readout(choice) for choice in choices])
-        return np.asarray(weights / np.linalg.norm(weights, axis=1, keepdims=True))
+        """Rows whose dot products with an embedding are the logits, but for one factor.
+
+        A last number, which every embedding has as 0, makes weights of any length unit rows.
+        """
+        weights = np.stack([self.readout(choice) for choice in choices]) / EMBEDDED
+        reach = LONGEST * (1 + self.options.lean + self.options.noise)
+        rest = np.sqrt(reach**2 - (weights**2).sum(axis=1))
+        return np.column_stack([weights, rest]) / reach
 
     def readout(self, choice: str) -> Float[np.ndarray, " dim"]:
         """The weights of a choice."""
@@ -145,6 +152,15 @@ def _pixels(frame: Frame) -> Float[np.ndarray, "row col 3"]:
     if image.size != (SIDE, SIDE):
         image = image.resize((SIDE, SIDE), Image.Resampling.BOX)
     return np.asarray(image, dtype=np.float64) / 255
+
+
+def _check_shape(shape: tuple[int, int, int], frames: int) -> None:
+    fits = all(SIDE % side == 0 or side % SIDE == 0 for side in shape[1:])
+    if shape[0] != frames or not fits:
+        raise UserError(
+            "fake: a mask that does not fit", got=f"shape {shape}",
+            expected=f"{frames} frames of {SIDE} x {SIDE} cells, or so many parts of them",
+        )  # fmt: skip
 
 
 def _at_cells(mask: np.ndarray) -> np.ndarray:

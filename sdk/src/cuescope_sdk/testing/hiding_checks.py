@@ -17,6 +17,7 @@ from PIL import Image
 from torch import Tensor
 
 from cuescope_sdk import Frame, HideTokens, generator
+from cuescope_sdk.testing.model_contract.comparing import noise_under
 from cuescope_sdk.testing.violation import expect
 from cuescope_sdk.torch.encoding import Shown, TowerEncoder
 from cuescope_sdk.torch.hiding import Hiding, encode_visible
@@ -204,14 +205,7 @@ def _noisy(
     canvas: Image.Image, mask: np.ndarray, grid: tuple[int, int], rng: np.random.Generator
 ) -> Image.Image:
     """The canvas with noise in the patches under the mask."""
-    pixels = np.asarray(canvas).copy()
-    (rows, cols), (height, width) = grid, pixels.shape[:2]
-    cell = np.ones((height // rows, width // cols), dtype=bool)
-    under = np.zeros((height, width), dtype=bool)
-    tiled = np.kron(mask.reshape(grid), cell)
-    under[: tiled.shape[0], : tiled.shape[1]] = tiled
-    noise = rng.integers(0, 256, pixels.shape, dtype=np.uint8)
-    return Image.fromarray(np.where(under[..., None], noise, pixels))
+    return Image.fromarray(noise_under(np.asarray(canvas), mask.reshape(grid), rng))
 
 
 def _distance(one: Tensor, other: Tensor) -> float:

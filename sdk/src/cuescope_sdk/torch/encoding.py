@@ -92,6 +92,12 @@ class TowerEncoder:
         """Patch tokens after block `layer`, float32. The embedding is remembered on the way."""
         tower = self.tower
         tower.require_tokens()
+        depth = len(tower.blocks)
+        if not -depth <= layer < depth:
+            raise UserError(
+                f"{tower.name} has no layer {layer}",
+                expected=f"0 to {depth - 1}, or -{depth} to -1 from the last",
+            )
         shown = Shown((frame,) * tower.frames)
         seen: list[Tensor] = []
         inputs = self._prepared(shown)

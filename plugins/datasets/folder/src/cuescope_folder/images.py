@@ -27,11 +27,12 @@ def load_image(path: Path) -> Image.Image:
 def upright_rgb(image: Image.Image) -> Image.Image:
     """Turned as its EXIF says; transparency over white; 16-bit grey by its high byte."""
     image.load()
+    deep = image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM")
     try:
         image = ImageOps.exif_transpose(image)
     except Exception:  # broken EXIF raises anything, and the pixels are still good
         image = image.copy()
-    if image.mode.startswith("I;16"):
+    if deep:
         return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
     if image.has_transparency_data:
         opaque = Image.new("RGBA", image.size, "white")

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope_sdk import (
     Audit,
+    Context,
     Evidence,
     Feature,
     Metric,
@@ -22,12 +23,15 @@ from cuescope_sdk import (
 )
 from cuescope_sdk import Options as BaseOptions
 
+if TYPE_CHECKING:
+    from cuescope_cci.sources import Source
+
 METRICS = (
     Metric(
         name="bg_er",
         title="BG-Er",
         meaning="background errors: share of the wrong answers for which the model looked at the "
-        "background rather than at an object (0 to 1)",
+        "background rather than at an object (0 to 1); the others are FG-Er, foreground errors",
     ),
     Metric(
         name="accuracy_gap",
@@ -36,16 +40,10 @@ METRICS = (
         "the background (-1 to 1)",
     ),
     Metric(
-        name="fg_er",
-        title="FG-Er",
-        meaning="foreground errors: share of the wrong answers for which the model looked at an "
-        "object (0 to 1)",
-    ),
-    Metric(
         name="fine_er",
         title="Fine-Er",
         meaning="fine-grained errors: share of the wrong answers for which the model looked at an "
-        "object and took it for a look-alike (0 to 1); a part of FG-Er",
+        "object and took it for a look-alike (0 to 1)",
     ),
 )
 
@@ -80,13 +78,14 @@ class CCI(Plugin):
             "predicted", description="the text that the maps are about"
         )
         text: str | None = Field(None, description="the text of target=text")
-        overlap: Literal["iou", "soft-iou", "mass"] = Field(
-            "iou",
-            description="how a map is compared with foreground and background: IoU of its "
-            "strongest part, IoU of the whole weights, or share of the weights",
+        region: Literal["hidden", "iou", "soft-iou", "mass"] = Field(
+            "hidden",
+            description="what tells foreground from background errors: each region hidden whole, "
+            "or the map's overlap with it: IoU of its strongest part (paper), IoU of all its "
+            "weights, or their share",
         )
         strongest: float = Field(
-            0.5, gt=0, le=1, description="overlap=iou counts weights of at least this times the top"
+            0.5, gt=0, le=1, description="region=iou counts weights of at least this times the top"
         )
         judge: Literal["auto", "llm", "taxonomy", "embedding"] = Field(
             "auto",
@@ -113,12 +112,16 @@ class CCI(Plugin):
         )
         pictures: NonNegativeInt = Field(3, description="images shown of each kind")
 
+    def __init__(self, options: Any, context: Context) -> None:
+        super().__init__(options, context)
+        self._found: tuple[Audit, list[Source]] | None = None
+
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The background, as a whole and for each annotated factor, with where it decided."""
         from cuescope_cci.sources import features
 
-        yield from features(audit, self.options)
+        yield from features(self.sources(audit))
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
@@ -131,10 +134,10 @@ class CCI(Plugin):
     def compute_scores(
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
-        """BG-Er, FG-Er and Fine-Er of each group and label, with the accuracy gap."""
+        """BG-Er and Fine-Er of each group and label, with the accuracy gap."""
         from cuescope_cci.reporting import scores
 
-        return scores(audit, self.options, features)
+        return scores(audit, self.options, self.sources(audit))
 
     @hookimpl
     def verify(
@@ -143,7 +146,15 @@ class CCI(Plugin):
         """The planted truth, deletion and insertion, and the pictures."""
         from cuescope_cci.verify import evidence
 
-        yield from evidence(audit, self, features)
+        yield from evidence(audit, self)
+
+    def sources(self, audit: Audit) -> "list[Source]":
+        """The source of every answer, told once an audit: tools do not remember what they said."""
+        from cuescope_cci.sources import sources
+
+        if self._found is None or self._found[0] is not audit:
+            self._found = audit, sources(audit, self.options)
+        return self._found[1]
 
     def maps(
         self, audit: Audit, samples: Sequence[Sample], texts: Sequence[str]

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Audit, Lab, Plugin, Request, Sample, Table, Trial, UserError
+from cuescope_sdk import (
+    Audit,
+    Context,
+    Lab,
+    Plugin,
+    Request,
+    Sample,
+    Table,
+    Trial,
+    UserError,
+    nearest,
+)
 from cuescope_sdk import Options as BaseOptions
 
 if TYPE_CHECKING:
@@ -64,6 +75,10 @@ class CCIBench(Plugin):
 
     options: Options
 
+    def __init__(self, options: Options, context: Context) -> None:
+        super().__init__(options, context)
+        self._lab = Lab(context, Path("runs"))
+
     def run(self) -> Iterator[Table]:
         """For each task, protocol and direction: the areas, then what CCI gains image by image."""
         from cuescope_cci.comparing import areas_table, gains_table
@@ -73,6 +88,8 @@ class CCIBench(Plugin):
             session = self._session(task, "float32")
             asked = self._asked(task, session.audit)
             if asked is None:
+                left_out = "Left out: not every image has a caption (annotations['caption'])."
+                yield Table(title="Retrieval", columns=("explainer",), rows=(), notes=(left_out,))
                 continue
             maps = self._maps(session, asked)
             head = f"{session.parts.model.stamp.spec} on {len(asked.samples)} images of "
@@ -105,13 +122,14 @@ class CCIBench(Plugin):
             dtype=dtype,
             limit=options.limit,
         )
-        return Lab(self.context, Path("runs")).session(request)
+        return self._lab.session(request)
 
     def _asked(self, task: Task, audit: Audit) -> Asked | None:
         from cuescope_sdk.explaining import canvas_samples
 
         samples = canvas_samples(audit, audit.samples)
-        scoring = self._session(task, self.options.curves_dtype).audit
+        dtype = self.options.curves_dtype
+        scoring = audit if dtype == "float32" else self._session(task, dtype).audit
         if task == "classification":
             return self._classification(samples, audit, scoring)
         captions = [captions_of(sample) for sample in samples]
@@ -120,6 +138,8 @@ class CCIBench(Plugin):
     def _classification(self, samples: Sequence[Sample], audit: Audit, scoring: Audit) -> Asked:
         from cuescope_sdk.faithfulness import classification_curves
 
+        if bare := [sample.key for sample in samples if sample.label is None]:
+            raise UserError(f"cci: sample '{bare[0]}' has no label", expected="labelled images")
         texts = {"GT": [str(sample.label) for sample in samples]}
         if "Pred" in self.options.texts:
             outcomes = audit.respond(Trial(sample=sample) for sample in samples)
@@ -157,7 +177,11 @@ class CCIBench(Plugin):
 
         known = [name for name in NAMES if name != "cci"]
         if unknown := [name for name in self.options.explainers if name not in known]:
-            raise UserError(f"cci: no explainer '{unknown[0]}'", expected=", ".join(known))
+            raise UserError(
+                f"cci: no explainer '{unknown[0]}'",
+                expected=", ".join(known),
+                remedy=nearest(unknown[0], known),
+            )
         build, given = session.parts.context.build, self.options.explainer_options
         asked = self.options.explainers or known
         found = {NAMES[name]: build("method", f"saliency:{name}", given) for name in asked}

@@ -1,12 +1,13 @@
 """Do two classes look alike? What tells a fine-grained error from any other (appendix A.4.1)."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from cuescope_sdk import Audit, Reading, Trial, UserError
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 Judge = Callable[[Iterable[Pair]], dict[Pair, bool | None]]
+DENIALS = frozenset({"not", "no", "never", "cannot", "hardly", "neither", "nor"})
 
 PROMPT = """\
 You know what things look like. Two categories: "{true}" and "{predicted}".
@@ -90,14 +92,16 @@ def _by_language_model(audit: Audit) -> Judge:
 
 
 def said_similar(answer: str) -> bool | None:
-    """True for "similar", False for "different", None for both, neither or anything else.
+    """True for "similar", False for "different", None for both, neither or a denial.
 
     >>> said_similar("**Similar**."), said_similar("different"), said_similar("not sure")
     (True, False, None)
     """
-    words = {word.strip(".,!*\"'`:;").lower() for word in answer.split()}
+    found = re.findall("[a-z']+", answer.lower().replace("\u2019", "'"))
+    words = {word.strip("'") for word in found}
     said = words & {"similar", "different"}
-    return said == {"similar"} if len(said) == 1 and "not" not in words else None
+    denied = words & DENIALS or any(word.endswith("n't") for word in words)
+    return said == {"similar"} if len(said) == 1 and not denied else None
 
 
 def _by_embedding(audit: Audit, alike: float) -> Judge:
@@ -107,19 +111,22 @@ def _by_embedding(audit: Audit, alike: float) -> Judge:
     """
 
     def judge(pairs: Iterable[Pair]) -> dict[Pair, bool | None]:
+        place = {label: index for index, label in enumerate(audit.labels)}
+        known = [pair for pair in pairs if place.keys() >= set(pair)]
+        if not known:
+            return {}
         reading = ChoiceSimilarity(choices=audit.labels)
         [outcome] = audit.respond([reading.of(audit.samples[0])])
         close = closest_pairs(np.asarray(outcome.response.reading), alike)
-        place = {label: index for index, label in enumerate(audit.labels)}
-        return {pair: bool(close[place[pair[0]], place[pair[1]]]) for pair in pairs}
+        return {(true, other): bool(close[place[true], place[other]]) for true, other in known}
 
     return judge
 
 
 def closest_pairs(
     similarity: Float[np.ndarray, "choice choice"], share: float
-) -> Float[np.ndarray, "choice choice"]:
-    """Bool (choice, choice): pairs whose similarity reaches the `share` quantile of all pairs."""
+) -> Bool[np.ndarray, "choice choice"]:
+    """Pairs whose similarity reaches the `share` quantile of all pairs; equals stand together."""
     pairs = similarity[np.triu_indices(len(similarity), k=1)]
     if len(pairs) == 0:
         return np.zeros(similarity.shape, dtype=bool)

@@ -1,7 +1,7 @@
 """Where a map lies: on the foreground or on the background (section 3.1, appendix A.3)."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -9,9 +9,6 @@ from jaxtyping import Bool, Float
 from cuescope_sdk import Audit, Sample, UserError
 from cuescope_sdk.explaining import canvas_masks, foreground_of, single_frame
 from cuescope_sdk.maps import energy_share, iou, soft_iou, upsample
-
-if TYPE_CHECKING:
-    pass
 
 Region = Literal["foreground", "background"]
 Mask = Bool[np.ndarray, "row col"]

@@ -8,14 +8,21 @@ import numpy as np
 from scipy.stats import binomtest
 
 from cuescope_cci.judges import chosen_judge
-from cuescope_cci.sources import BACKGROUND, Source, groups, in_words, sources
-from cuescope_sdk import Audit, Feature, Score, Table
-from cuescope_sdk.stats import accuracy_gap_interval, accuracy_gap_p_value, benjamini_hochberg
+from cuescope_cci.sources import BACKGROUND, Source, factor_words, groups
+from cuescope_sdk import Audit, Score, Table
+from cuescope_sdk.stats import (
+    accuracy_gap_interval,
+    accuracy_gap_p_value,
+    benjamini_hochberg,
+    exceeds_rate_p_value,
+)
 
 if TYPE_CHECKING:
     from cuescope_cci import CCI
 
+HALF = 0.5
 READINGS = {
+    "hidden": "the region whose absence costs the answer more, against the other choices",
     "iou": "IoU of the map's strongest part (at least {strongest:g} of its top) with each region",
     "soft-iou": "IoU of the whole map with each region",
     "mass": "share of the map's positive weight in each region",
@@ -24,7 +31,7 @@ READINGS = {
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of a group of answers, all of which have a region."""
+    """Counts of a group of answers, all of which have a label and a region."""
 
     images: int
     errors: int
@@ -35,7 +42,7 @@ class Tally:
     @classmethod
     def of(cls, group: Sequence[Source]) -> "Tally":
         """Count a group."""
-        wrong = [one for one in group if not one.correct]
+        wrong = [one for one in group if one.wrong]
         return cls(
             images=len(group),
             errors=len(wrong),
@@ -63,7 +70,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Row:
-    """A group and label with what was counted; `p_value` None where one side is empty."""
+    """A group and label with what was counted; `p_value` None where nothing can be tested."""
 
     feature: str
     label: str | None
@@ -84,7 +91,42 @@ def rows(found: Sequence[Source], labels: Sequence[str]) -> list[Row]:
     split += [(BACKGROUND, label, [s for s in found if s.label == label]) for label in labels]
     split += [(name, None, group) for name, group in named.items()]
     tallies = [(feature, label, Tally.of(group)) for feature, label, group in split if group]
-    return [Row(f, label, tally, gap_p_value(tally)) for f, label, tally in tallies]
+    whole = tallies[0][2]
+    return [
+        Row(f, label, tally, p_value(tally) if f == BACKGROUND else contrast_p_value(tally, whole))
+        for f, label, tally in tallies
+    ]
+
+
+def contrast_p_value(group: Tally, whole: Tally) -> float | None:
+    """That errors come from the background no more often in the group than in all other images.
+
+    One-sided, exact (Fisher). Where the model leans on the background everywhere, no factor is
+    news.
+    """
+    others = whole.errors - group.errors
+    if min(group.errors, others) == 0:
+        return None
+    foreground = whole.foreground_errors - group.foreground_errors
+    counts = foreground, others, group.foreground_errors, group.errors
+    return float(accuracy_gap_p_value(*[np.array([count]) for count in counts])[0])
+
+
+def p_value(tally: Tally) -> float | None:
+    """That the background misleads: of two tests the stronger, times the number of tests made.
+
+    A model may err where it looks at the background and nowhere else, or look at nothing else:
+    then there is no accuracy to compare with, and most of its errors come from there.
+    """
+    made = [p for p in (gap_p_value(tally), majority_p_value(tally)) if p is not None]
+    return min(1.0, len(made) * min(made)) if made else None
+
+
+def majority_p_value(tally: Tally) -> float | None:
+    """That at most half of the errors come from the background (exact binomial, one-sided)."""
+    if not tally.errors:
+        return None
+    return exceeds_rate_p_value(tally.background_errors, tally.errors, HALF)
 
 
 def gap_p_value(tally: Tally) -> float | None:
@@ -95,27 +137,28 @@ def gap_p_value(tally: Tally) -> float | None:
     return float(accuracy_gap_p_value(*[np.array([count]) for count in counts])[0])
 
 
-def scores(audit: Audit, options: "CCI.Options", features: Sequence[Feature]) -> Iterator[Score]:
-    """Four figures for each group and label, and the facts at the head of the report."""
-    everything = sources(audit, options)
-    found = [one for one in everything if one.region is not None]
-    _note(audit, options, everything, found)
-    if not features:
+def scores(audit: Audit, options: "CCI.Options", found: Sequence[Source]) -> Iterator[Score]:
+    """The figures of each group and label, and the facts at the head of the report."""
+    _note(audit, options, found)
+    told = [one for one in found if one.told]
+    if not told:
         return
-    counted = rows(found, audit.labels)
+    counted = rows(told, audit.labels)
     q_values = benjamini_hochberg([row.p_value for row in counted])
     audit.show(error_table(counted, options.confidence))
     findings = [_is_finding(r, q, options) for r, q in zip(counted, q_values, strict=True)]
-    order = sorted(range(len(counted)), key=lambda i: _rank(counted[i], findings[i]))
+    level = options.confidence
+    whole = counted[0].tally
+    order = sorted(range(len(counted)), key=lambda i: _rank(counted[i], findings[i], level))
     for i in order:
-        yield from _scores_of(counted[i], q_values[i], findings[i], options)
+        yield from _scores_of(counted[i], q_values[i], findings[i], whole, options)
 
 
-def _rank(row: Row, finding: bool) -> tuple[bool, bool, float, float, str, str]:
-    """Findings first, of these the whole data set; then by BG-Er."""
+def _rank(row: Row, finding: bool, confidence: float) -> tuple[bool, bool, float, str, str]:
+    """Findings first, of these the whole data set; then by what BG-Er is at least."""
     whole = row.feature == BACKGROUND and row.label is None
-    value = -1.0 if row.bg_er is None else row.bg_er
-    return (not finding, not whole, -value, -row.tally.errors, row.feature, row.label or "")
+    low, _ = share_interval(row.tally.background_errors, row.tally.errors, confidence)
+    return (not finding, not whole, 1.0 if low is None else -low, row.feature, row.label or "")
 
 
 def _is_finding(row: Row, q_value: float | None, options: "CCI.Options") -> bool:
@@ -125,24 +168,22 @@ def _is_finding(row: Row, q_value: float | None, options: "CCI.Options") -> bool
 
 
 def _scores_of(
-    row: Row, q_value: float | None, finding: bool, options: "CCI.Options"
+    row: Row, q_value: float | None, finding: bool, whole: Tally, options: "CCI.Options"
 ) -> Iterator[Score]:
     tally, errors = row.tally, row.tally.errors
-    about = {"feature": row.feature, "label": row.label, "n": errors}
+    about = {"feature": row.feature, "label": row.label, "n": tally.background}
     low, high = share_interval(tally.background_errors, errors, options.confidence)
     yield Score(
         **about, metric="bg_er", value=row.bg_er, low=low, high=high,
         p_value=row.p_value, q_value=q_value, finding=finding,
-        statement=statement(row) if finding else None,
+        statement=statement(row, whole) if finding else None,
     )  # fmt: skip
-    yield _gap(row, q_value, options.confidence)
-    for metric, count in (("fg_er", tally.foreground_errors), ("fine_er", tally.fine_errors)):
-        low, high = share_interval(count, errors, options.confidence)
-        value = count / errors if errors else None
-        yield Score(**about, metric=metric, value=value, low=low, high=high)
+    yield _gap(row, options.confidence)
+    value = tally.fine_errors / errors if errors else None
+    yield Score(**about, metric="fine_er", value=value)  # the table has its interval
 
 
-def _gap(row: Row, q_value: float | None, confidence: float) -> Score:
+def _gap(row: Row, confidence: float) -> Score:
     correct_fore, fore, correct_back, back = row.tally.gap_counts
     about = {"feature": row.feature, "label": row.label, "metric": "accuracy_gap", "n": back}
     if min(fore, back) == 0:
@@ -151,7 +192,7 @@ def _gap(row: Row, q_value: float | None, confidence: float) -> Score:
     low, high = accuracy_gap_interval(*counts, confidence=confidence)
     return Score(
         **about, value=correct_fore / fore - correct_back / back,
-        low=float(low[0]), high=float(high[0]), p_value=row.p_value, q_value=q_value,
+        low=float(low[0]), high=float(high[0]), p_value=gap_p_value(row.tally),
     )  # fmt: skip
 
 
@@ -163,75 +204,86 @@ def share_interval(count: int, n: int, confidence: float) -> tuple[float | None,
     return float(interval.low), float(interval.high)
 
 
-def statement(row: Row) -> str:
+def statement(row: Row, whole: Tally) -> str:
     """The finding as a sentence."""
     tally = row.tally
+    if row.feature != BACKGROUND:
+        errors = whole.errors - tally.errors
+        misled = whole.background_errors - tally.background_errors
+        return (
+            f"Where the images have {{feature}}, {tally.background_errors} of {tally.errors} wrong "
+            f"answers come from the background, and {misled} of {errors} elsewhere."
+        )
     correct_fore, fore, correct_back, back = tally.gap_counts
     what = "Wrong answers" if row.label is None else f"Wrong answers on '{row.label}'"
+    elsewhere = "and it never looks at an object"
+    if fore:
+        elsewhere = f"and {correct_fore / fore:.0%} where it looks at an object"
     return (
         f"{what} come from {{feature}} in {tally.background_errors} of {tally.errors} cases: "
         f"where the model looks there it is right {correct_back / back:.0%} of the time, "
-        f"and {correct_fore / fore:.0%} where it looks at an object."
+        f"{elsewhere}."
     )
 
 
 def error_table(counted: Sequence[Row], confidence: float) -> Table:
-    """Where the errors come from, a row a group (Figure 1d, Table 4), in percent."""
+    """Where the errors come from, a row a group (Figure 1d, Table 4)."""
     return Table(
         title="Where the errors come from",
-        columns=("group", "images", "wrong %", "BG-Er %", "FG-Er %", "Fine-Er %"),
+        columns=("group", "wrong", "BG-Er %", "FG-Er %", "Fine-Er %"),
         rows=tuple(_cells(row, confidence) for row in counted),
         notes=(
-            f"Shares of the wrong answers, with {confidence:.0%} intervals; "
-            "Fine-Er is a part of FG-Er.",
+            f"BG-Er and FG-Er (background and foreground errors) share out the wrong answers, with "
+            f"{confidence:.0%} intervals. Fine-Er, look-alikes taken for each other, is a part of "
+            "FG-Er.",
         ),
     )
 
 
 def _cells(row: Row, confidence: float) -> dict[str, str | float | int | None]:
     tally = row.tally
-    group = row.label or in_words(row.feature).removeprefix("the background").strip(" ()")
     shares = {
         "BG-Er %": tally.background_errors,
         "FG-Er %": tally.foreground_errors,
         "Fine-Er %": tally.fine_errors,
     }
     return {
-        "group": group or "all images",
-        "images": tally.images,
-        "wrong %": 100 * tally.errors / tally.images,
+        "group": row.label or factor_words(row.feature) or "all images",
+        "wrong": f"{tally.errors} of {tally.images}",
         **{name: _share_words(count, tally.errors, confidence) for name, count in shares.items()},
     }
 
 
-def _share_words(count: int, errors: int, confidence: float) -> str:
+def _share_words(count: int, errors: int, confidence: float) -> str | None:
     low, high = share_interval(count, errors, confidence)
     if low is None or high is None:
-        return "no errors"
+        return None
     return f"{100 * count / errors:.0f} [{100 * low:.0f}, {100 * high:.0f}]"
 
 
-def _note(
-    audit: Audit, options: "CCI.Options", everything: Sequence[Source], found: Sequence[Source]
-) -> None:
-    labelled = [one for one in everything if one.label is not None]
+def _note(audit: Audit, options: "CCI.Options", found: Sequence[Source]) -> None:
+    labelled = [one for one in found if one.label is not None]
     if labelled:
         right = np.mean([one.correct for one in labelled])
         audit.note("accuracy", f"{right:.1%} of {len(labelled)} images")
     about = {"predicted": "the predicted class", "true": "the true class"}
     subject = about.get(options.target, repr(options.text))
     audit.note("maps", f"about {subject}, {options.k} clusters an image")
-    if all(one.foreground is None for one in everything):
+    if not labelled:
+        audit.note("error sources", "not told: the data has no labels")
+        return
+    if all(one.foreground is None for one in found):
         audit.note(
             "error sources",
             "not told: the data has no foreground masks (annotations['foreground'], or "
             "--tool segmenter=SPEC)",
         )
         return
-    audit.note("region of a map", READINGS[options.overlap].format(strongest=options.strongest))
+    audit.note("looked at", READINGS[options.region].format(strongest=options.strongest))
     audit.note("look-alikes", chosen_judge(audit, options)[0])
-    if len(found) < len(everything):
+    if left := len(found) - sum(one.told for one in found):
         audit.note(
             "left out",
-            f"{len(everything) - len(found)} images whose mask is empty or whole, or whose map is",
+            f"{left} images: without a label, with a mask that is empty or whole, or with a map "
+            "that has no positive part",
         )

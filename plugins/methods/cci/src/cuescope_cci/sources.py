@@ -8,7 +8,8 @@ import numpy as np
 
 from cuescope_cci.importance import Answered, answered, look, maps
 from cuescope_cci.judges import chosen_judge
-from cuescope_cci.regions import Region, foregrounds, region_of
+from cuescope_cci.regions import Mask, Region, foregrounds, region_of
+from cuescope_cci.sides import regions
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.maps import energy_share, upsample
 
@@ -54,9 +55,19 @@ class Source:
         return self.label == self.prediction
 
     @property
+    def wrong(self) -> bool:
+        """Whether there is a true class, and it is another."""
+        return is_wrong(self.answered)
+
+    @property
+    def told(self) -> bool:
+        """Whether there is a true class and a region, so that the answer counts."""
+        return self.label is not None and self.region is not None
+
+    @property
     def fine_grained(self) -> bool:
         """A wrong answer that looked at an object and named its look-alike."""
-        return not self.correct and self.region == "foreground" and self.alike is True
+        return self.wrong and self.region == "foreground" and self.alike is True
 
     @property
     def background_share(self) -> float:
@@ -74,23 +85,34 @@ def sources(audit: Audit, options: "CCI.Options") -> list[Source]:
     _, judge = chosen_judge(audit, options)
     wrong = {(str(one.sample.label), one.prediction) for one in found if is_wrong(one)}
     alike = judge(sorted(wrong)) if masks is not None else {}
-    shown = _maps(audit, options, found)
-    return [
-        _source(options, one, shown[i], None if masks is None else masks[i], alike)
-        for i, one in enumerate(found)
-    ]
+    targets = [target_of(options, one) for one in found]
+    shown = list(maps(audit, options, [one.sample for one in found], targets))
+    places = _regions(audit, options, found, targets, shown, masks)
+    fore = [None] * len(found) if masks is None else masks
+    return [_source(*each, alike) for each in zip(found, shown, fore, places, strict=True)]
 
 
-def _maps(audit: Audit, options: "CCI.Options", found: Sequence[Answered]) -> list[np.ndarray]:
-    """The map of each image for the target."""
-    if options.target == "text":
-        samples = [one.sample for one in found]
-        return list(maps(audit, options, samples, [str(options.text)] * len(samples)))
-    named = [str(o.sample.label) if options.target == "true" else o.prediction for o in found]
-    return [
-        one.look.painted(one.weights_for(choice, options.negative))
-        for one, choice in zip(found, named, strict=True)
-    ]
+def target_of(options: "CCI.Options", one: Answered) -> str:
+    """The text that the map of an image is about."""
+    of_target = {"text": options.text, "true": one.sample.label, "predicted": one.prediction}
+    return str(of_target[options.target])
+
+
+def _regions(
+    audit: Audit,
+    options: "CCI.Options",
+    found: Sequence[Answered],
+    targets: Sequence[str],
+    shown: Sequence[np.ndarray],
+    masks: Sequence[Mask] | None,
+) -> list[Region | None]:
+    """Which region each image's target comes from, by the rule that the options name."""
+    if masks is None:
+        return [None] * len(found)
+    if options.region == "hidden":
+        return regions(audit, found, targets, masks)
+    rule = options.region, options.strongest
+    return [region_of(*pair, *rule) for pair in zip(shown, masks, strict=True)]
 
 
 def is_wrong(one: Answered) -> bool:
@@ -99,15 +121,12 @@ def is_wrong(one: Answered) -> bool:
 
 
 def _source(
-    options: "CCI.Options",
     one: Answered,
     importance: np.ndarray,
     mask: np.ndarray | None,
+    region: Region | None,
     alike: dict[tuple[str, str], bool | None],
 ) -> Source:
-    region = None
-    if mask is not None:
-        region = region_of(importance, mask, options.overlap, options.strongest)
     factors = one.sample.annotations.get("factors", {})
     return Source(
         answered=one,
@@ -131,12 +150,12 @@ def check(audit: Audit, options: "CCI.Options") -> None:
             )
 
 
-def features(audit: Audit, options: "CCI.Options") -> Iterator[Feature]:
+def features(found: Sequence[Source]) -> Iterator[Feature]:
     """The background as a whole, and under each annotated factor that varies."""
-    found = [one for one in sources(audit, options) if one.region is not None]
-    if not found:
+    told = [one for one in found if one.told]
+    if not told:
         return
-    for name, group in groups(found).items():
+    for name, group in groups(told).items():
         yield Feature(
             key=name,
             kind="image-region",
@@ -148,7 +167,7 @@ def features(audit: Audit, options: "CCI.Options") -> Iterator[Feature]:
 def occurrences(group: Sequence[Source]) -> Iterator[Occurrence]:
     """The images whose wrong answer the background decided, else the right ones; clearest first."""
     there = [one for one in group if one.region == "background"]
-    misled = [one for one in there if not one.correct] or there
+    misled = [one for one in there if one.wrong] or there
     for one in sorted(misled, key=lambda one: (-one.background_share, one.key)):
         yield Occurrence(sample=one.key, frame=0, strength=one.background_share)
 
@@ -171,7 +190,12 @@ def in_words(group: str) -> str:
     """What a report calls a group.
 
     >>> in_words("background"), in_words("background|size=small")
-    ('the background', 'the background (size: small)')
+    ('the background', 'size: small')
     """
+    return factor_words(group) or "the background"
+
+
+def factor_words(group: str) -> str:
+    """The factor and value of a group, "" for all images."""
     _, _, factor = group.partition("|")
-    return f"the background ({factor.replace('=', ': ', 1)})" if factor else "the background"
+    return factor.replace("=", ": ", 1)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cuescope_cci.sources import Source, sources
-from cuescope_sdk import Audit, Evidence, Feature, Picture, Sample
+from cuescope_cci.sources import Source
+from cuescope_sdk import Audit, Evidence, Picture, Sample
 from cuescope_sdk.faithfulness import faithfulness_of
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ AGREEMENT = 0.9
 FEWEST_ERRORS = 5
 
 
-def evidence(audit: Audit, method: "CCI", features: Sequence[Feature]) -> Iterator[Evidence]:
+def evidence(audit: Audit, method: "CCI") -> Iterator[Evidence]:
     """The planted truth where the data has an answer sheet, then faithfulness."""
-    found = sources(audit, method.options)
+    found = method.sources(audit)
     if (planted := check_planted(audit.samples, found)) is not None:
         yield planted
     steps, images = method.options.steps, method.options.faithfulness
@@ -36,7 +36,7 @@ def check_planted(samples: Sequence[Sample], found: Sequence[Source]) -> Evidenc
     wrong = [
         one
         for one in found
-        if not one.correct and one.region and f"background of {one.prediction}" in sheet[one.key]
+        if one.wrong and one.region and f"background of {one.prediction}" in sheet[one.key]
     ]
     if not wrong:
         return None
@@ -59,7 +59,7 @@ def show_examples(audit: Audit, found: Sequence[Source], most: int) -> None:
     """Pictures of background errors, fine-grained errors and right answers."""
     from cuescope_sdk.figures import PanelRow, panels
 
-    wrong = [one for one in found if not one.correct]
+    wrong = [one for one in found if one.wrong]
     background = sorted(
         (one for one in wrong if one.region == "background"),
         key=lambda one: (-one.background_share, one.key),
@@ -73,6 +73,7 @@ def show_examples(audit: Audit, found: Sequence[Source], most: int) -> None:
             one for one in wrong if one.region != "background" and not one.fine_grained
         ],
         "Right answers": [one for one in found if one.correct],
+        "Images without a label": [one for one in found if one.label is None],
     }
     for title, group in kinds.items():
         if shown := group[:most]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from jaxtyping import Bool, UInt8
 from pydantic import BaseModel
 
 from cuescope_sdk import AverageAttention, AverageTokens, Edit, HideTokens, Response, Sample
@@ -35,6 +36,20 @@ def distance(one: Response, other: Response) -> float:
             scale = max(1.0, float(np.abs(first).max()))
             worst = max(worst, float(np.abs(first - second).max()) / scale)
     return worst
+
+
+def noise_under(
+    pixels: UInt8[np.ndarray, "height width 3"],
+    mask: Bool[np.ndarray, "row col"],
+    rng: np.random.Generator,
+) -> UInt8[np.ndarray, "height width 3"]:
+    """The pixels of a canvas with noise in the patches under a mask on its grid."""
+    cell = [size // patches for size, patches in zip(pixels.shape, mask.shape, strict=False)]
+    under = np.zeros(pixels.shape[:2], dtype=bool)
+    tiled = np.kron(mask, np.ones(cell, dtype=bool))
+    under[: tiled.shape[0], : tiled.shape[1]] = tiled
+    noise = rng.integers(0, 256, pixels.shape, dtype=np.uint8)
+    return np.where(under[..., None], noise, pixels)
 
 
 def _hide(sample: Sample, grid: tuple[int, int], whole: bool) -> HideTokens:

@@ -1,0 +1,117 @@
+"""Answers made by hand, data sets that lack something, and a tiny stock model."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_cci.importance import Answered, Look
+from cuescope_cci.regions import Region
+from cuescope_cci.sources import Source
+from cuescope_sdk import Frame, Sample
+from cuescope_sdk.testing import FakeDataset
+
+CHOICES = ("owl", "toad", "hawk")
+TINY = {
+    "embed_dim": 16,
+    "vision_cfg": {
+        "image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8
+    },
+    "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
+}  # fmt: skip
+
+
+def _source(
+    key: str = "a",
+    label: str | None = "owl",
+    prediction: str = "owl",
+    region: Region | None = "foreground",
+    alike: bool | None = False,
+    **factors: str,
+) -> Source:
+    pixels = np.random.default_rng(list(key.encode())).integers(0, 256, (8, 8, 3))
+    frame = Frame.from_array(pixels.astype(np.uint8))
+    sample = Sample(key=f"{key}/canvas", frames=(frame,), choices=CHOICES, label=label)
+    foreground = np.zeros((8, 8), dtype=bool)
+    foreground[:, :4] = True
+    logits = np.array([choice == prediction for choice in CHOICES], dtype=np.float64)
+    return Source(
+        answered=Answered(Look(sample, np.array([[0, 1], [0, 1]])), logits, np.zeros((2, 3))),
+        importance=np.array([[1.0, 3.0], [1.0, 3.0]]),
+        foreground=foreground,
+        region=region,
+        alike=alike,
+        factors=factors,
+    )
+
+
+@pytest.fixture(scope="session")
+def source() -> Callable[..., Source]:
+    """`source(key, label, prediction, region, alike, **factors)`: one answer, foreground left."""
+    return _source
+
+
+@pytest.fixture(scope="session")
+def many() -> Callable[..., list[Source]]:
+    """`many(count, name, **about)`: the same answer to several pictures."""
+
+    def make(count: int, name: str, **about: Any) -> list[Source]:
+        return [_source(f"{name}-{index}", **about) for index in range(count)]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def part_audit() -> Callable[..., Any]:
+    """`part_audit(samples, **tools)`: as much of an audit as a judge or a check looks at."""
+
+    def make(samples: tuple[Sample, ...] = (), **tools: Any) -> Any:
+        shown: list[Any] = []
+        return SimpleNamespace(
+            samples=samples, labels=CHOICES, tools=tools, shown=shown, show=shown.append
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def changing() -> Callable[..., type[FakeDataset]]:
+    """`changing(only, **fields)`: the fake data with other fields in its samples, or in one.
+
+    Annotations join those that a sample has.
+    """
+
+    def make(only: int | None = None, **fields: Any) -> type[FakeDataset]:
+        class Changed(FakeDataset):
+            def __getitem__(self, index: int) -> Sample:
+                sample = super().__getitem__(index)
+                if only not in (None, index):
+                    return sample
+                notes = {**sample.annotations, **fields.get("annotations", {})}
+                return sample.model_copy(update={**fields, "annotations": notes})
+
+        return Changed
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a stock open_clip model of seeded random weights, 4 x 4 patches."""
+    import open_clip
+    import torch
+    from safetensors.torch import save_file
+
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    folder.mkdir()
+    content = {"model_cfg": TINY, "preprocess_cfg": {"mean": [0.5] * 3, "std": [0.25] * 3}}
+    (folder / "open_clip_config.json").write_text(json.dumps(content))
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        model = open_clip.create_model(f"local-dir:{folder}")
+    save_file(model.state_dict(), folder / "open_clip_model.safetensors")
+    return folder

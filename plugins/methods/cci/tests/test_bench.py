@@ -1,0 +1,191 @@
+"""The paper's figures, the tables, and a whole run on a tiny stock model."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_cci.bench import CCIBench, captions_of
+from cuescope_cci.comparing import areas_table, gain, gains_table
+from cuescope_cci.paper import NAMES, paper_rows
+from cuescope_sdk import Context, Frame, Lab, Request, Sample, Table, UserError
+from cuescope_sdk.faithfulness import Schedule
+
+# ------------------------------------------------------------------------------- paper's figures
+
+
+@pytest.mark.parametrize(
+    ("task", "direction", "explainer", "column", "figure"),
+    [
+        ("classification", "deletion", "Rollout", "GT@5", 0.6556),
+        ("classification", "deletion", "CCI", "Pred@1", 0.1789),
+        ("classification", "insertion", "raw attention", "GT@1", 0.2492),
+        ("classification", "insertion", "raw attention", "Pred@1", None),
+        ("classification", "insertion", "CLIP-Surgery", "Pred@5", 0.5719),
+        ("retrieval", "deletion", "CCI", "IR@5", 0.1056),
+        ("retrieval", "deletion", "Grad-ECLIP", "TR@1", 0.1550),
+        ("retrieval", "insertion", "Grad-ECLIP w/o lambda", "TR@5", 0.3279),
+    ],
+)
+def test_figures_of_the_paper(
+    task: str, direction: str, explainer: str, column: str, figure: float | None
+) -> None:
+    [row] = [row for row in paper_rows(task, direction) if row["explainer"] == explainer]
+    assert row[column] == figure
+
+
+@pytest.mark.parametrize("task", ["classification", "retrieval"])
+@pytest.mark.parametrize("direction", ["deletion", "insertion"])
+def test_the_paper_puts_cci_first(task: str, direction: str) -> None:
+    rows = {row["explainer"]: row for row in paper_rows(task, direction)}
+    assert rows.keys() == set(NAMES.values()) - {"RISE", "random"}
+    best = min if direction == "deletion" else max
+    for column in [name for name in rows["CCI"] if name != "explainer"]:
+        known = [row[column] for row in rows.values() if isinstance(row[column], float)]
+        assert rows["CCI"][column] == best(known)
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+CURVES = {
+    "random": {"GT@1": np.array([[1, 1, 1], [1, 1, 0]], dtype=bool)},  # areas 1 and 0.75
+    "CCI": {"GT@1": np.array([[1, 0, 0], [1, 1, 0]], dtype=bool)},  # areas 0.25 and 0.75
+}
+
+
+def test_areas_beside_the_paper() -> None:
+    table = areas_table("classification", Schedule(steps=2), "deletion", CURVES, "m on 2 images")
+    assert table.rows == ({"explainer": "random", "GT@1": 0.875}, {"explainer": "CCI", "GT@1": 0.5})
+    assert table.paper == ({"explainer": "CCI", "GT@1": 0.1809},)
+    assert "lower is better" in table.title
+    assert "2 steps of 25.0% of the pixels" in table.notes[0]
+
+
+def test_no_figures_of_the_paper_beside_rises_protocol() -> None:
+    schedule = Schedule(protocol="rise", steps=2)
+    table = areas_table("classification", schedule, "insertion", CURVES, "m")
+    assert table.paper == ()
+    assert "higher is better" in table.title
+
+
+@pytest.mark.parametrize(("direction", "sign"), [("deletion", "+"), ("insertion", "-")])
+def test_the_gain_is_positive_where_ours_is_better(direction: Any, sign: str) -> None:
+    rng = np.random.default_rng(0)
+    table = gains_table("classification", "paper", direction, CURVES, "CCI", rng)
+    [row] = table.rows
+    assert row["CCI against"] == "random"
+    assert str(row["GT@1"]).startswith(f"{sign}0.375 [")
+
+
+def test_a_star_where_the_interval_leaves_out_zero() -> None:
+    low, high = np.zeros((9, 3)), np.ones((9, 3))
+    rng = np.random.default_rng(0)
+    assert gain(low, high, "deletion", rng) == "+1.000 [+1.000, +1.000] *"
+    assert gain(high, low, "deletion", rng) == "-1.000 [-1.000, -1.000] *"
+    assert gain(low, low, "deletion", rng) == "+0.000 [+0.000, +0.000]"
+
+
+def test_captions_of_a_sample_are_one_or_several() -> None:
+    sample = Sample(key="a", frames=(Frame.from_array(np.zeros((2, 2, 3), np.uint8)),))
+
+    def captioned(given: Any) -> Sample:
+        return sample.model_copy(update={"annotations": {"caption": given}})
+
+    assert captions_of(sample) == ()
+    assert captions_of(captioned("an owl")) == ("an owl",)
+    assert captions_of(captioned(["an owl", "a bird"])) == ("an owl", "a bird")
+
+
+# ------------------------------------------------------------------------------------- whole runs
+
+
+@pytest.fixture
+def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CCIBench]:
+    """`bench(**options)`: six scenes and the tiny model; the answers are kept between calls."""
+
+    def make(folder: Path = tmp_path, **given: Any) -> CCIBench:
+        chosen = {
+            "model": f"open-clip:{tiny_clip}", "data_options": {"val": 8}, "limit": 6, "steps": 2,
+            "explainers": ("random", "grad-eclip"),
+        }  # fmt: skip
+        options = CCIBench.Options(**{**chosen, **given})
+        return CCIBench(options, Context(cache=folder, device="cpu"))
+
+    return make
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """`asked()`: how many trials the models were shown, readings beside them included."""
+    sessions: list[Any] = []
+    opened = Lab.session
+
+    def watched(lab: Lab, request: Request) -> Any:
+        sessions.append(opened(lab, request))
+        return sessions[-1]
+
+    monkeypatch.setattr(Lab, "session", watched)
+    return lambda: sum(session.responder.model_calls for session in sessions)
+
+
+def test_both_tasks_both_protocols_and_a_second_run_for_nothing(
+    bench: Callable[..., CCIBench], asked: Callable[[], int]
+) -> None:
+    tables = list(bench().run())
+    assert len(tables) == 2 * 2 * 2 * 2  # task, protocol, direction; areas and gains
+    areas, gains = tables[0], tables[1]
+    assert areas.columns == ("explainer", "GT@1", "GT@5", "Pred@1", "Pred@5")
+    assert [row["explainer"] for row in areas.rows] == ["random", "Grad-ECLIP", "CCI"]
+    assert [row["CCI against"] for row in gains.rows] == ["random", "Grad-ECLIP"]
+    retrieval = [table for table in tables if table.title.startswith("Retrieval")]
+    assert len(retrieval) == 8
+    assert retrieval[0].columns == ("explainer", "IR@1", "IR@5", "TR@1", "TR@5")
+    for table in (t for t in tables if t.columns[0] == "explainer"):
+        for row in table.rows:
+            assert all(0 <= float(row[c] or 0) <= 1 for c in table.columns[1:])
+    before = asked()
+    assert before > 0
+    assert list(bench().run()) == tables
+    assert asked() == before
+
+
+def test_killed_after_the_maps_it_asks_nothing_twice(
+    bench: Callable[..., CCIBench],
+    asked: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    import cuescope_sdk.faithfulness as protocol
+
+    short = {"tasks": ("classification",), "protocols": ("paper",), "texts": ("GT",)}
+
+    def killed(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(protocol, "classification_curves", killed)
+        with pytest.raises(KeyboardInterrupt):
+            list(bench(**short).run())
+    until_killed = asked()
+    tables = list(bench(**short).run())
+    in_two = asked()
+    assert list(bench(**short, folder=tmp_path / "another").run()) == tables
+    assert 6 * 4 < until_killed < in_two  # canvas, clusters, two explainers; then the curves
+    assert asked() - in_two == in_two  # in one go
+
+
+def test_without_captions_retrieval_is_left_out_and_says_so(
+    bench: Callable[..., CCIBench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuescope_cci.bench.captions_of", lambda sample: ())
+    [table] = bench(tasks=("retrieval",)).run()
+    assert isinstance(table, Table)
+    assert "caption" in table.notes[0]
+
+
+def test_an_unknown_explainer_is_told_in_one_line(bench: Callable[..., CCIBench]) -> None:
+    with pytest.raises(UserError, match=r"no explainer 'grad-clip'.*Did you mean 'grad-"):
+        list(bench(explainers=("grad-clip",)).run())

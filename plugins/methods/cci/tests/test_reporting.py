@@ -1,0 +1,283 @@
+"""From answers to counts, scores, findings and the table; every figure by hand."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, false_discovery_control, fisher_exact, hypergeom, norm
+
+from cuescope_cci import CCI
+from cuescope_cci.reporting import (
+    Row,
+    Tally,
+    contrast_p_value,
+    error_table,
+    rows,
+    scores,
+    share_interval,
+    statement,
+)
+from cuescope_cci.sources import BACKGROUND, Source, features, groups, in_words
+from cuescope_sdk import Audit, Context, Score
+from cuescope_sdk.stats import benjamini_hochberg
+
+CHOICES = ("owl", "toad", "hawk")
+Many = Callable[..., list[Source]]
+
+
+@pytest.fixture
+def leaning(many: Many) -> list[Source]:
+    """Right 18 of 20 on an object and 4 of 16 on the background; one error of the 14 is fine."""
+    return [
+        *many(18, "fr", label="owl"),
+        *many(1, "fine", label="owl", prediction="hawk", alike=True),
+        *many(1, "coarse", label="owl", prediction="toad"),
+        *many(4, "br", label="toad", prediction="toad", region="background"),
+        *many(12, "bw", label="toad", prediction="owl", region="background", alike=True),
+    ]
+
+
+def scored(found: list[Source], **given: Any) -> tuple[list[Score], Audit]:
+    chosen = CCI.Options(**given)
+    audit = Audit(
+        labels=CHOICES,
+        options=chosen,
+        respond=lambda trials: [],
+        context=Context(),
+        all_samples=tuple(one.answered.sample for one in found),
+    )
+    return list(scores(audit, chosen, found)), audit
+
+
+def value(found: list[Score], metric: str, label: str | None = None) -> Score:
+    [one] = [s for s in found if (s.feature, s.label, s.metric) == (BACKGROUND, label, metric)]
+    return one
+
+
+# ---------------------------------------------------------------------------------------- counts
+
+
+def test_counts_by_hand(leaning: list[Source]) -> None:
+    tally = Tally.of(leaning)
+    assert tally == Tally(
+        images=36, errors=14, background=16, background_errors=12, fine_errors=1
+    )  # a look-alike on the background is no fine-grained error
+    assert tally.foreground_errors == 2
+    assert tally.gap_counts == (18, 20, 4, 16)
+
+
+def test_an_image_without_a_label_is_neither_right_nor_wrong(source: Callable[..., Source]) -> None:
+    bare = source(label=None, prediction="owl", region="background")
+    assert (bare.correct, bare.wrong, bare.told, bare.fine_grained) == (False, False, False, False)
+    assert Tally.of([bare]).errors == 0
+
+
+def test_background_share_is_that_of_the_positive_importance(source: Callable[..., Source]) -> None:
+    assert source().background_share == 11 / 16  # columns 1 1 1.25 1.75 | 2.25 2.75 3 3
+
+
+# ---------------------------------------------------------------------------------------- groups
+
+
+def test_groups_are_all_images_then_each_value_of_a_factor_that_varies(many: Many) -> None:
+    found = [
+        *many(2, "a", size="small", light="day"),
+        *many(3, "b", size="large", light="day"),
+        *many(1, "c"),
+    ]
+    sizes = {name: len(group) for name, group in groups(found).items()}
+    assert sizes == {"background": 6, "background|size=large": 3, "background|size=small": 2}
+
+
+def test_a_group_in_words() -> None:
+    assert in_words("background|time of day=12=noon") == "time of day: 12=noon"
+
+
+def test_a_feature_occurs_where_the_background_misled(many: Many) -> None:
+    found = [
+        *many(3, "right", region="background"),
+        *many(2, "misled", label="toad", region="background"),
+        *many(2, "object", label="toad"),
+    ]
+    [feature] = features(found)
+    assert [o.sample for o in feature.occurrences] == ["misled-0", "misled-1"]
+    [feature] = features(found[:3])  # no errors at all: where it was looked at
+    assert len(feature.occurrences) == 3
+
+
+def test_no_feature_where_nothing_is_told(many: Many) -> None:
+    assert not list(features(many(3, "a", region=None) + many(3, "b", label=None)))
+
+
+# ---------------------------------------------------------------------------------------- scores
+
+
+def test_rates_and_the_gap_by_hand(leaning: list[Source]) -> None:
+    found, _ = scored(leaning)
+    bg_er, gap = value(found, "bg_er"), value(found, "accuracy_gap")
+    assert bg_er.value == pytest.approx(12 / 14)
+    assert value(found, "fine_er").value == pytest.approx(1 / 14)
+    assert gap.value == pytest.approx(18 / 20 - 4 / 16)
+    assert (bg_er.n, gap.n) == (16, 16)  # images that the background decided
+    assert gap.low is not None
+    assert gap.high is not None
+    assert gap.low < 0.65 < gap.high
+
+
+def test_the_gaps_p_value_is_fishers(leaning: list[Source]) -> None:
+    found, _ = scored(leaning)
+    [[right_fore, wrong_fore], [right_back, wrong_back]] = table = [[18, 2], [4, 12]]
+    exact = fisher_exact(table, alternative="greater").pvalue
+    total, right = 36, right_fore + right_back
+    tail = hypergeom(total, right, right_back + wrong_back).cdf(right_back)
+    assert value(found, "accuracy_gap").p_value == pytest.approx(exact)
+    assert exact == pytest.approx(tail)
+    majority = binomtest(12, 14, 0.5, alternative="greater").pvalue
+    assert value(found, "bg_er").p_value == pytest.approx(2 * min(exact, majority))
+    assert wrong_fore + wrong_back == total - right
+
+
+def test_q_values_are_over_all_rows_that_were_tested(leaning: list[Source], many: Many) -> None:
+    more = many(3, "more", label="owl", region="background")
+    told = {row.label: row.p_value for row in rows([*leaning, *more], CHOICES)}
+    found, _ = scored([*leaning, *more])
+    q_values = {s.label: s.q_value for s in found if s.metric == "bg_er"}
+    tested = [label for label, p in told.items() if p is not None]
+    expected = false_discovery_control([told[label] for label in tested])
+    assert [q_values[label] for label in tested] == pytest.approx(expected.tolist())
+
+
+def test_a_model_that_looks_at_nothing_else_is_told_by_the_majority(many: Many) -> None:
+    found = rows(many(12, "all", label="owl", prediction="toad", region="background"), CHOICES)
+    assert found[0].p_value == pytest.approx(0.5**12)
+    assert "never looks at an object" in statement(found[0], found[0].tally)
+
+
+def test_a_factor_is_news_only_where_it_differs() -> None:
+    whole = Tally(images=40, errors=30, background=20, background_errors=15, fine_errors=0)
+    group = Tally(images=12, errors=10, background=10, background_errors=9, fine_errors=0)
+    exact = fisher_exact([[9, 1], [6, 14]], alternative="greater").pvalue
+    assert contrast_p_value(group, whole) == pytest.approx(exact)
+    alike = Tally(images=12, errors=10, background=6, background_errors=5, fine_errors=0)
+    assert (contrast_p_value(alike, whole) or 0) > 0.5
+    assert contrast_p_value(whole, whole) is None
+    row = Row("background|size=small", None, group, exact)
+    assert statement(row, whole) == (
+        "Where the images have {feature}, 9 of 10 wrong answers come from the background, "
+        "and 6 of 20 elsewhere."
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "is_finding"),
+    [({}, True), ({"min_bg_er": 0.9}, False), ({"fdr": 1e-6}, False), ({"min_bg_er": 0.85}, True)],
+)
+def test_the_rule_of_a_finding(
+    leaning: list[Source], given: dict[str, float], is_finding: bool
+) -> None:
+    found, _ = scored(leaning, **given)
+    headline = value(found, "bg_er")
+    assert headline.finding is is_finding
+    assert (headline.statement is not None) is is_finding
+
+
+def test_where_the_background_does_no_harm_there_is_no_finding(many: Many) -> None:
+    found, _ = scored(
+        [
+            *many(10, "fw", label="toad"),
+            *many(10, "fr"),
+            *many(10, "br", region="background"),
+            *many(9, "bw", label="toad", region="background"),
+        ]
+    )
+    assert value(found, "bg_er").value == pytest.approx(9 / 19)
+    assert not any(score.finding for score in found)
+
+
+def test_no_errors_is_missing_not_zero(many: Many) -> None:
+    found, _ = scored(many(4, "a") + many(4, "b", region="background"))
+    bg_er = value(found, "bg_er")
+    assert (bg_er.value, bg_er.low, bg_er.high, bg_er.n) == (None, None, None, 4)
+    assert value(found, "accuracy_gap").value == 0
+
+
+def test_the_statement_has_the_numbers(leaning: list[Source]) -> None:
+    [whole, *_] = rows(leaning, CHOICES)
+    assert statement(whole, whole.tally) == (
+        "Wrong answers come from {feature} in 12 of 14 cases: where the model looks there it is "
+        "right 25% of the time, and 90% where it looks at an object."
+    )
+
+
+def test_findings_come_first_and_the_whole_data_set_before_its_parts(
+    leaning: list[Source], many: Many
+) -> None:
+    """One error of one counts for less than twelve of twelve."""
+    alone = many(1, "x", label="hawk", prediction="owl", region="background")
+    found, _ = scored([*leaning, *alone])
+    order = [(s.label, s.finding) for s in found if s.metric == "bg_er"]
+    assert order[0] == (None, True)
+    assert [label for label, _ in order[1:]] == ["toad", "hawk", "owl"]  # 1 of 12, 1 of 1, 0 of 2
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 5), (3, 7), (12, 14), (9, 9)])
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_wilson_interval_in_closed_form(count: int, n: int, confidence: float) -> None:
+    z = norm.ppf((1 + confidence) / 2)
+    centre = (count + z**2 / 2) / (n + z**2)
+    half = z / (n + z**2) * np.sqrt(count * (n - count) / n + z**2 / 4)
+    assert share_interval(count, n, confidence) == pytest.approx((centre - half, centre + half))
+
+
+# ----------------------------------------------------------------------------- table and the notes
+
+
+def test_the_table_has_the_shares_of_each_group(leaning: list[Source]) -> None:
+    table = error_table(rows(leaning, CHOICES), 0.95)
+    assert table.rows[0] == {
+        "group": "all images",
+        "wrong": "14 of 36",
+        "BG-Er %": "86 [60, 96]",
+        "FG-Er %": "14 [4, 40]",
+        "Fine-Er %": "7 [1, 31]",
+    }
+    assert [row["group"] for row in table.rows] == ["all images", "owl", "toad"]
+    assert set(table.columns) == set(table.rows[0])
+
+
+def test_the_notes_tell_what_was_left_out(leaning: list[Source], many: Many) -> None:
+    _, audit = scored([*leaning, *many(2, "none", region=None), *many(1, "bare", label=None)])
+    assert audit.notes["accuracy"] == "63.2% of 38 images"  # 22 and the two without a region
+    assert audit.notes["left out"].startswith("3 images")
+    _, audit = scored(many(2, "bare", label=None))
+    assert "no labels" in audit.notes["error sources"]
+
+
+def test_errors_that_have_nothing_to_do_with_the_background_are_found_as_rarely_as_promised(
+    many: Many,
+) -> None:
+    """Of 200 draws at a false discovery rate of 0.2, at most 0.2 are expected to find anything."""
+    rng = np.random.default_rng(8)
+    pool = {
+        (label, wrong, region): many(
+            1, f"{label}-{wrong}-{region}", label=label, region=region,
+            prediction="hawk" if wrong else label,
+        )[0]
+        for label in ("owl", "toad") for wrong in (False, True)
+        for region in ("foreground", "background")
+    }  # fmt: skip
+    found_any = 0
+    for _ in range(200):
+        drawn = [
+            pool[
+                ("owl", "toad")[rng.integers(2)],
+                bool(rng.random() < 0.4),
+                ("foreground", "background")[rng.integers(2)],
+            ]
+            for _ in range(80)
+        ]
+        found = rows(drawn, CHOICES)
+        q_values = benjamini_hochberg([row.p_value for row in found])
+        found_any += any(q is not None and q <= 0.2 for q in q_values)
+    assert 0 < found_any <= 0.2 * 200 + 2 * np.sqrt(200 * 0.2 * 0.8)

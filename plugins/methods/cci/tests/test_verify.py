@@ -1,0 +1,203 @@
+"""The answer sheet, the pictures, and whole audits of the fakes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cuescope_cci import CCI
+from cuescope_cci.sources import Source
+from cuescope_cci.verify import check_planted, show_examples
+from cuescope_sdk import UserError
+from cuescope_sdk.testing import FakeDataset, FakeModel, Setup
+
+Many = Callable[..., list[Source]]
+IMAGES = {"frames": 1, "samples": 60}
+
+
+def audited(data: Any = FakeDataset, **given: Any) -> Any:
+    return Setup(CCI, data=data, options={"steps": 4, **given}, data_options=IMAGES).report()
+
+
+# --------------------------------------------------------------------------------- answer sheet
+
+
+def sheet(found: list[Source], **misled: bool) -> Any:
+    """Samples whose background is planted for "owl" where `misled` says so, by name of a group."""
+    return [
+        one.answered.sample.model_copy(
+            update={
+                "key": one.key,
+                "annotations": {
+                    "cues": {"background of owl": (misled[one.key.partition("-")[0]],)}
+                },
+            }
+        )
+        for one in found
+    ]
+
+
+def test_agreement_with_the_sheet_by_hand(many: Many) -> None:
+    found = [
+        *many(6, "misled", label="toad", region="background"),
+        *many(1, "missed", label="toad", region="foreground"),
+        *many(2, "own", label="toad", region="foreground"),
+        *many(1, "wrongly", label="toad", region="background"),
+        *many(5, "right", label="owl", region="background"),  # no error
+        *many(2, "unknown", label="owl", prediction="hawk"),  # no such line on the sheet
+        *many(2, "nowhere", label="toad", region=None),
+    ]
+    truth = {"misled": True, "missed": True, "own": False, "wrongly": False}
+    truth |= dict.fromkeys(("right", "unknown", "nowhere"), True)
+    evidence = check_planted(sheet(found, **truth), found)
+    assert evidence is not None
+    assert (evidence.value, evidence.n, evidence.verdict) == (pytest.approx(0.8), 10, "refuted")
+    assert "misled 7" in evidence.detail
+    assert "for 7" in evidence.detail
+
+
+@pytest.mark.parametrize(("errors", "verdict"), [(4, "inconclusive"), (5, "supported")])
+def test_few_errors_decide_nothing(many: Many, errors: int, verdict: str) -> None:
+    found = many(errors, "misled", label="toad", region="background")
+    evidence = check_planted(sheet(found, misled=True), found)
+    assert evidence is not None
+    assert (evidence.value, evidence.verdict) == (1.0, verdict)
+
+
+def test_no_sheet_no_evidence(many: Many) -> None:
+    found = many(8, "a", label="toad", region="background")
+    assert check_planted([one.answered.sample.model_copy(update={"key": one.key})
+                          for one in found], found) is None  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------- pictures
+
+
+def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> None:
+    kinds = {
+        "came from the background": many(3, "b", label="toad", region="background"),
+        "look-alike": many(1, "f", label="hawk", alike=True),
+        "Other wrong": many(1, "o", label="toad"),
+        "Right": many(1, "r"),
+        "without a label": many(1, "n", label=None),
+    }
+    for words, group in kinds.items():
+        audit = part_audit()
+        show_examples(audit, group, most=2)
+        [picture] = audit.shown
+        assert words in picture.title
+        assert picture.caption.count("'") == (2 if words in ("Right", "without a label") else 4) * (
+            min(len(group), 2)
+        )
+        assert picture.image[:2] == b"\xff\xd8"  # a JPEG
+    audit = part_audit()
+    show_examples(audit, [one for group in kinds.values() for one in group], most=2)
+    assert len(audit.shown) == 5
+    audit = part_audit()
+    show_examples(audit, kinds["Right"], most=0)
+    assert not audit.shown
+
+
+# --------------------------------------------------------------------------------- whole audits
+
+
+@pytest.fixture(scope="module")
+def report() -> Any:
+    chosen = {"steps": 4, "faithfulness": 16}
+    return Setup(CCI, options=chosen, data_options={"frames": 1}).report()
+
+
+def test_faithful_on_a_model_that_uses_two_places(report: Any) -> None:
+    verdicts = {e.check.partition(" ")[0]: e for e in report.evidence}
+    assert verdicts["deletion"].verdict == "supported"
+    assert verdicts["deletion"].value > 0.05
+
+
+def test_the_red_corner_makes_the_background_errors(report: Any) -> None:
+    [headline] = [s for s in report.headlines if s.label is None]
+    assert headline.finding
+    assert headline.value > 0.6
+    assert "the background in" in report.sentence(headline)
+    assert next(table.title for table in report.tables) == "Where the errors come from"
+
+
+def test_a_model_that_does_not_lean_has_no_background_errors_to_find() -> None:
+    setup = Setup(
+        CCI, options={"faithfulness": 0, "pictures": 0}, data_options=IMAGES,
+        model_options={"lean": 0.0},
+    )  # fmt: skip
+    assert not setup.report().findings
+
+
+def test_without_masks_the_maps_are_still_checked(changing: Callable[..., Any]) -> None:
+    report = audited(changing(annotations={"foreground": None}), faithfulness=8)
+    assert not report.scores
+    assert "no foreground masks" in report.notes["error sources"]
+    assert [e.check.partition(" ")[0] for e in report.evidence] == ["deletion", "insertion"]
+    assert any("Right" in picture.title for picture in report.pictures)
+
+
+def test_without_labels_there_are_maps_and_no_errors(changing: Callable[..., Any]) -> None:
+    report = audited(changing(label=None), faithfulness=8)
+    assert not report.scores
+    assert not report.evidence
+    assert "no labels" in report.notes["error sources"]
+    assert [picture.title for picture in report.pictures] == ["Images without a label"]
+
+
+def test_true_and_text_targets_give_other_maps() -> None:
+    by_target = {
+        target: audited(faithfulness=0, pictures=0, target=target, **more)
+        for target, more in {
+            "predicted": {}, "true": {}, "text": {"text": "middle"}
+        }.items()
+    }  # fmt: skip
+    shares = {
+        target: {o.sample: o.strength for o in report.features[0].occurrences}
+        for target, report in by_target.items()
+    }
+    assert len({str(sorted(each.items())) for each in shares.values()}) == 3
+    words = {target: report.notes["maps"] for target, report in by_target.items()}
+    assert words["true"].startswith("about the true class")
+    assert words["text"].startswith("about 'middle'")
+
+
+def test_a_text_that_is_no_choice_is_asked_alone() -> None:
+    asked = []
+
+    class Watched(FakeModel):
+        def respond(self, trials: Any) -> Any:
+            asked.extend(trials)
+            return super().respond(trials)
+
+    setup = Setup(
+        CCI, Watched, options={"faithfulness": 0, "pictures": 0, "target": "text", "text": "pond"},
+        data_options={"frames": 1, "samples": 6},
+    )  # fmt: skip
+    setup.report()
+    alone = [trial for trial in asked if trial.sample.choices == ("pond",)]
+    assert {trial.sample.key for trial in alone} == {f"val-{i:03d}/canvas" for i in range(6)}
+    assert any(trial.edit is not None for trial in alone)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"target": "text"}, "target=text and text=... go together"),
+        ({"text": "a pond"}, "target=text and text=... go together"),
+    ],
+)
+def test_options_that_do_not_go_together(given: dict[str, str], told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        audited(**given)
+
+
+def test_a_video_is_refused_in_one_line() -> None:
+    with pytest.raises(UserError, match="expected one frame a sample, got 3 frames") as caught:
+        Setup(CCI, data_options={"frames": 3}).report()
+    assert "\n" not in str(caught.value)
+
+
+def test_the_true_class_of_unlabelled_images(changing: Callable[..., Any]) -> None:
+    with pytest.raises(UserError, match=r"'val-000' has no label: expected labelled images"):
+        audited(changing(label=None), target="true")

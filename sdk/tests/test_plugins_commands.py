@@ -1,0 +1,128 @@
+"""`cuescope plugins info` and `cuescope plugins install`."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cuescope.cli import main
+from cuescope_sdk import Options
+from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel, PluginShelf
+
+Line = Callable[..., str]
+
+
+class FolderOptions(Options):
+    """Where it is."""
+
+    argument = "path"
+    path: str
+    frames: int = 4
+
+
+class FolderData(FakeDataset):
+    """Reads [files]."""
+
+    Options = FolderOptions
+
+
+SHELF = {
+    ("model", "fake"): FakeModel, ("method", "fake"): FakeMethod, ("dataset", "files"): FolderData,
+}  # fmt: skip
+
+
+@pytest.fixture
+def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Line:
+    """What `cuescope plugins ...` prints with the fakes installed; of an error, its one line."""
+    monkeypatch.setattr("cuescope_sdk.plugins.Registry", lambda: PluginShelf(SHELF))
+
+    def said(*words: str, code: int = 0) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(["plugins", *words])
+        out, err = capsys.readouterr()
+        assert ended.value.code == code, out + err
+        assert len(err.splitlines()) == (1 if code == 2 else 0)
+        return err if code == 2 else out
+
+    return said
+
+
+def test_info_tells_what_a_plugin_can_do_and_takes(line: Line) -> None:
+    said = line("info", "fake")
+    assert "model fake (not-installed 0): A linear readout" in said
+    assert "method fake (not-installed 0): Hides each quarter" in said
+    for words in (
+        "capabilities outputs: embedding, logits, text", "capabilities edits: hide-tokens",
+        "capabilities exposes: patches", "requires outputs: logits", "requires edits: none",
+    ):  # fmt: skip
+        assert words in said.splitlines()
+    assert "lean" in said
+    assert "reliance on the red corner" in " ".join(said.split())
+
+
+def test_info_shows_the_argument_and_what_is_needed(line: Line) -> None:
+    said = " ".join(line("info", "files").split())
+    assert "dataset files (not-installed 0): Reads [files]." in said
+    assert "path (ARG) str needed" in said
+    assert "frames int 4" in said
+
+
+def test_info_on_an_unknown_plugin_suggests(line: Line) -> None:
+    said = line("info", "fakee", code=2)
+    assert "no plugin 'fakee' is installed" in said
+    assert "Did you mean 'fake'?" in said
+    assert "`cuescope plugins` lists them" in line("info", "zzzzzz", code=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("install", "--upgrade"), "No such option: --upgrade"),
+        (("install",), "Missing argument 'DIST'"),
+        (("info",), "Missing argument 'NAME'"),
+    ],
+)
+def test_wrong_usage_is_one_line(line: Line, words: tuple[str, ...], said: str) -> None:
+    assert said in line(*words, code=2)
+
+
+@pytest.mark.parametrize("command", ["info", "install"])
+def test_help_names_the_command(line: Line, command: str) -> None:
+    assert line(command, "--help").startswith(f"Usage: cuescope plugins {command} ")
+
+
+@pytest.mark.parametrize(
+    ("pip", "uv", "code", "started"),
+    [
+        (True, None, 0, ["-m", "pip", "install", "cuescope-x"]),
+        (True, "uv", 7, ["-m", "pip", "install", "cuescope-x"]),
+        (False, "uv", 0, ["pip", "install", "--python", sys.executable, "cuescope-x"]),
+    ],
+)
+def test_install_asks_what_is_there(
+    line: Line, monkeypatch: pytest.MonkeyPatch, pip: bool, uv: str | None, code: int,
+    started: list[str],
+) -> None:  # fmt: skip
+    asked: list[list[str]] = []
+
+    def run(command: list[str], **settings: Any) -> subprocess.CompletedProcess[bytes]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, code)
+
+    monkeypatch.setattr("cuescope_sdk.plugins.find_spec", lambda name: pip or None)
+    monkeypatch.setattr("cuescope_sdk.plugins.shutil.which", lambda name: uv)
+    monkeypatch.setattr("cuescope_sdk.plugins.subprocess.run", run)
+    line("install", "cuescope-x", code=code)
+    assert asked == [[sys.executable if pip else "uv", *started]]
+
+
+def test_install_without_pip_and_uv_tells_the_way(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuescope_sdk.plugins.find_spec", lambda name: None)
+    monkeypatch.setattr("cuescope_sdk.plugins.shutil.which", lambda name: None)
+    said = line("install", "cuescope-x", code=2)
+    assert "neither pip nor uv is here" in said
+    assert "-m ensurepip` brings pip" in said
