@@ -22,12 +22,17 @@ def weights_digest(weights: Weights) -> str:
 
 def save_checkpoint(path: Path, weights: Weights, facts: Facts) -> None:
     """Write both; a reader sees the whole file or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {"digest": digest(weights_digest(weights), facts), "facts": json.dumps(facts)}
+    write_whole(path, save(weights, metadata))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, and its folder where there is none; a failure leaves what was there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(save(weights, metadata))
+            file.write(content)
         Path(part).replace(path)
     except BaseException:
         Path(part).unlink(missing_ok=True)

@@ -1,7 +1,8 @@
 """From options and data to trained weights, through the cache."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -31,7 +32,7 @@ class Trained:
 
 def trained(options: "ToyOptions", context: Context, features: FrameFeatures) -> Trained:
     """Train on the chosen data, or take the weights of an equal training from the cache."""
-    train, val = training_splits(options, context)
+    train, val = training_splits(options.data, options.data_options, context, "toy", "train", "val")
     seed = context.seed if options.seed is None else options.seed
     encoder = features.encoder
     # what these four name enters by its content
@@ -52,31 +53,32 @@ def trained(options: "ToyOptions", context: Context, features: FrameFeatures) ->
     return Trained(weights, len(train[0].frames), fingerprint, facts)
 
 
-def training_splits(options: "ToyOptions", context: Context) -> tuple[Dataset, Dataset]:
-    """The splits "train" and "val" of the data that the options name, else the audited one.
+def training_splits(
+    spec: str | None, options: Mapping[str, Any], context: Context, model: str, *names: str
+) -> tuple[Dataset, ...]:
+    """The named splits of the data set that `spec` names, else of the audited one.
 
-    Raises UserError where there is no data, no labels, or no splits.
+    Raises UserError in the name of `model` where there is no data, no labels, or no splits.
     """
     dataset = context.dataset
-    if options.data is not None:
-        unbound = replace(context, dataset=None)
-        dataset = unbound.build("dataset", options.data, options.data_options)
-    name = "the audited data set" if options.data is None else f"data set '{options.data}'"
+    if spec is not None:
+        dataset = replace(context, dataset=None).build("dataset", spec, options)
+    title = "the audited data set" if spec is None else f"data set '{spec}'"
     if dataset is None:
-        raise UserError("toy: nothing to train on", remedy="Name a data set: -M data=SPEC.")
+        raise UserError(f"{model}: nothing to train on", remedy="Name a data set: -M data=SPEC.")
     if not isinstance(dataset, HasSplits):
         raise UserError(
-            f"toy: {name} has no splits to train on",
-            expected="the splits train and val",
+            f"{model}: {title} has no splits to train on",
+            expected=" and ".join(names),
             remedy="Name a data set that has them: -M data=SPEC.",
         )
     if not dataset.labels:
-        raise UserError(f"toy: {name} has no labels", expected="a closed label set to tell apart")
-    train, val = dataset.split("train"), dataset.split("val")
-    for split, part in (("train", train), ("val", val)):
+        raise UserError(f"{model}: {title} has no labels", expected="a closed set to tell apart")
+    splits = tuple(dataset.split(name) for name in names)
+    for name, part in zip(names, splits, strict=True):
         if not len(part):
-            raise UserError(f"toy: the split '{split}' of {name} is empty")
-    return train, val
+            raise UserError(f"{model}: the split '{name}' of {title} is empty")
+    return splits
 
 
 def _train(

@@ -1,0 +1,127 @@
+"""Captioned scenes: an object on a textured background, and a dial for how far one tells the other.
+
+The planted truth for audits of where a model looks: masks of everything in the foreground, every
+factor in words, and which background goes with which label.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+
+from cuescope_scenes.composing import compose, draw_backgrounds, draw_labels
+from cuescope_scenes.drawing import DRAWING_VERSION, foreground, frame
+from cuescope_scenes.words import BACKGROUNDS, FAMILY_OF, LABELS, PARTNER_OF, SPLITS
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, derive, digest, nearest
+
+
+def _known_split(name: object) -> object:
+    """A split's name; a typo is told with the nearest."""
+    if name not in SPLITS:
+        raise UserError(
+            "scenes: split",
+            expected=", ".join(SPLITS),
+            got=f"'{name}'",
+            remedy=nearest(str(name), SPLITS),
+        )
+    return name
+
+
+class ScenesOptions(Options):
+    """What to generate; the part after `scenes:` is `dial`."""
+
+    argument: ClassVar[str | None] = "dial"
+
+    dial: float = Field(
+        0.98, ge=0, le=1, description="how often a training picture shows its label's background"
+    )
+    audit_dial: float = Field(
+        0.0, ge=0, le=1, description="the same in the splits val and test; 0 is balanced"
+    )
+    split: Annotated[Literal["train", "val", "test"], BeforeValidator(_known_split)] = Field(
+        "val", description="which split to show"
+    )
+    train: int = Field(4800, ge=8, description="pictures for training")
+    val: int = Field(400, ge=8, description="pictures for validation and audit")
+    test: int = Field(400, ge=8, description="pictures held out")
+    noise: float = Field(8.0, ge=0, le=100, description="grain of the pictures, grey levels")
+    blurred: float = Field(0.2, ge=0, le=1, description="share of pictures out of focus")
+    seed: int = Field(0, ge=0, description="another seed, another draw")
+
+    @property
+    def size(self) -> int:
+        """Pictures of the chosen split."""
+        return {"train": self.train, "val": self.val, "test": self.test}[self.split]
+
+    @property
+    def lean(self) -> float:
+        """How often the chosen split shows the label's background."""
+        return self.dial if self.split == "train" else self.audit_dial
+
+
+class Scenes(Plugin):
+    """Eight labels in four families of look-alikes, each with a background as its partner.
+
+    `backgrounds` and `targets` are indices into BACKGROUNDS and `labels`, by sample. With another
+    dial the same objects stand in the same places.
+    """
+
+    Options: ClassVar[type[Options]] = ScenesOptions
+    labels: tuple[str, ...] = LABELS
+
+    def __init__(self, options: ScenesOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.options: ScenesOptions = options
+        self.targets = draw_labels(options.size, options.split, options.seed)
+        self.backgrounds = draw_backgrounds(self.targets, options.lean, options.split, options.seed)
+        self.fingerprint = digest(
+            "scenes", DRAWING_VERSION, options.split, options.seed, options.noise,
+            options.blurred, self.targets, self.backgrounds,
+        )  # fmt: skip
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a report says of this data."""
+        options = self.options
+        partners = (self.backgrounds == self.targets).mean()
+        return {
+            "pictures": f"{options.size}, split {options.split}",
+            "own background": f"{partners:.1%} of the pictures show their label's "
+            f"(asked {options.lean + (1 - options.lean) / len(BACKGROUNDS):.1%}); "
+            f"in training the dial is {options.dial:g}",
+        }
+
+    def __len__(self) -> int:
+        return self.options.size
+
+    def __getitem__(self, index: int) -> Sample:
+        index = range(len(self))[index]
+        options = self.options
+        label = LABELS[self.targets[index]]
+        background = BACKGROUNDS[self.backgrounds[index]]
+        seed = derive(options.seed, "scenes", options.split, str(index))
+        made = compose(label, background, options.noise, options.blurred, seed)
+        return Sample(
+            key=f"{options.split}-{index:05d}",
+            frames=(frame(made.scene),),
+            choices=LABELS,
+            label=label,
+            annotations={
+                "split": options.split,
+                "caption": made.caption,
+                "factors": made.factors,
+                "family": FAMILY_OF[label],
+                "foreground": foreground(made.scene.things),
+                "cues": {
+                    f"background of {owner}": (partner == background,)
+                    for owner, partner in PARTNER_OF.items()
+                },
+            },
+        )
+
+    def split(self, name: str) -> "Scenes":
+        """The same options on "train", "val" or "test"; no picture is in two of them."""
+        options = ScenesOptions.model_validate(self.options.model_dump() | {"split": name})
+        return Scenes(options, self.context)
+
+
+__all__ = ["Scenes", "ScenesOptions"]
