@@ -41,7 +41,7 @@ FENCED = re.compile(r"^( *)```(\w*)[^\n`]*\n(.*?)^\1```$", re.MULTILINE | re.DOT
 LANGUAGES = {"python", "text", "sh", "yaml", "toml"}
 QUICK = {"new", "schema"}  # commands that are run where a page shows what they print
 # pages that show what a trained model gave, which costs a training or its weights
-SHOWING = {ROOT / "docs" / "index.md", ROOT / "docs" / "real-clips.md"}
+SHOWING = {ROOT / "docs" / page for page in ("index.md", "real-clips.md", "cci.md")}
 OPERATORS = {"&&", "||", "|", ">", ">>", ";"}
 # what a command's parameters name: parameter -> kind of plugin, parameter of its options
 SPECS = {

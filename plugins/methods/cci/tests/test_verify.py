@@ -64,6 +64,14 @@ def test_few_errors_decide_nothing(many: Many, errors: int, verdict: str) -> Non
     assert (evidence.value, evidence.verdict) == (1.0, verdict)
 
 
+def test_a_background_that_misleads_by_chance_alone_decides_nothing(many: Many) -> None:
+    found = [*many(6, "a", label="toad"), *many(2, "b", label="toad", region="background")]
+    evidence = check_planted(sheet(found, a=False, b=True), found)
+    assert evidence is not None
+    assert (evidence.value, evidence.verdict) == (1.0, "inconclusive")
+    assert "no more than chance" in evidence.detail
+
+
 def test_no_sheet_no_evidence(many: Many) -> None:
     found = many(8, "a", label="toad", region="background")
     assert check_planted([one.answered.sample.model_copy(update={"key": one.key})

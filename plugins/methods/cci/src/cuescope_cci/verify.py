@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cuescope_cci.sources import Source
-from cuescope_sdk import Audit, Evidence, Picture, Sample
+from cuescope_sdk import Audit, Evidence, Picture, Sample, Verdict
 from cuescope_sdk.faithfulness import faithfulness_of
+from cuescope_sdk.stats import exceeds_rate_p_value
 
 if TYPE_CHECKING:
     from cuescope_cci import CCI
 
 AGREEMENT = 0.9
 FEWEST_ERRORS = 5
+SIGNIFICANT = 0.05
 
 
 def evidence(audit: Audit, method: "CCI") -> Iterator[Evidence]:
@@ -30,7 +32,8 @@ def check_planted(samples: Sequence[Sample], found: Sequence[Source]) -> Evidenc
     """Whether errors are called background errors exactly where the planted background misled.
 
     The answer sheet says "background of LABEL" for the label that a background was planted for: it
-    misled where that label is the wrong answer. None without such a sheet, or without errors.
+    misled where that label is the wrong answer. Where it did so no more often than chance would
+    have it, nothing is decided. None without such a sheet, or without errors.
     """
     sheet = {sample.key: sample.annotations.get("cues", {}) for sample in samples}
     wrong = [
@@ -43,12 +46,16 @@ def check_planted(samples: Sequence[Sample], found: Sequence[Source]) -> Evidenc
     planted = [any(sheet[one.key][f"background of {one.prediction}"]) for one in wrong]
     called = [one.region == "background" for one in wrong]
     agreement = float(np.mean(np.equal(planted, called)))
-    few = len(wrong) < FEWEST_ERRORS
+    chance = float(np.mean([1 / len(one.answered.sample.choices) for one in wrong]))
+    misleads = exceeds_rate_p_value(sum(planted), len(wrong), chance) < SIGNIFICANT
+    undecided = len(wrong) < FEWEST_ERRORS or not misleads
+    verdict: Verdict = "supported" if agreement >= AGREEMENT else "refuted"
     return Evidence(
         check="planted background",
-        verdict="inconclusive" if few else "supported" if agreement >= AGREEMENT else "refuted",
-        detail=f"of {len(wrong)} errors the planted background misled {sum(planted)}; the maps say "
-        f"background for {sum(called)}, and agree on {agreement:.0%}",
+        verdict="inconclusive" if undecided else verdict,
+        detail=f"of {len(wrong)} errors the planted background misled {sum(planted)} "
+        f"({'more' if misleads else 'no more'} than chance); cci says background for "
+        f"{sum(called)}, and agrees on {agreement:.0%}",
         value=agreement,
         threshold=AGREEMENT,
         n=len(wrong),
