@@ -10,11 +10,11 @@ PYTEST_WORKERS ?= 2
 # global generator, which the contract suites watch.
 comma := ,
 empty :=
-SHAPED := $(subst $(empty) $(empty),$(comma),$(addprefix cuescope_sdk.,stats ranking calibration clustering maps figures \
+SHAPED := $(subst $(empty) $(empty),$(comma),$(addprefix cuescope_sdk.,stats ranking calibration clustering figures \
 	faithfulness.schedule faithfulness.perturbing faithfulness.curves faithfulness.areas) \
 	$(addprefix cuescope_trove.,scoring resampling grading) $(addprefix cuescope_cci.,importance regions sides) \
 	$(addprefix cuescope_moving_shapes.,motion cues drawing) cuescope_toy.network)
-SHAPED_TESTS := $(wildcard $(addsuffix .py,$(addprefix sdk/tests/test_,stats ranking calibration clustering maps figures faithfulness) \
+SHAPED_TESTS := $(wildcard $(addsuffix .py,$(addprefix sdk/tests/test_,stats ranking calibration clustering figures faithfulness) \
 	plugins/methods/trove/tests/test_scoring $(addprefix plugins/methods/cci/tests/test_,importance regions sides) \
 	$(addprefix plugins/datasets/moving-shapes/tests/test_,motion cues drawing) \
 	plugins/models/toy/tests/test_network))

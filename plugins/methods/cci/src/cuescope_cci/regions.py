@@ -11,7 +11,7 @@ from cuescope_sdk.explaining import canvas_masks, foreground_of, single_frame
 from cuescope_sdk.maps import energy_share, iou, soft_iou, upsample
 
 Region = Literal["foreground", "background"]
-Mask = Bool[np.ndarray, "row col"]
+Mask = Bool[np.ndarray, "mask_row mask_col"]
 
 
 def region_of(
