@@ -1,7 +1,6 @@
 """Regions hidden whole: a background that stands in for itself is found all the same."""
 
 from collections.abc import Iterable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 
 from cuescope_cci.importance import Answered, Look
 from cuescope_cci.sides import background_clusters, lost, regions
-from cuescope_sdk import Frame, Outcome, Response, Sample, Trial
+from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Trial
 
 CHOICES = ("owl", "toad")
 CLUSTER = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 3]])
@@ -22,13 +21,13 @@ def answered() -> Answered:
     return Answered(Look(sample, CLUSTER), np.zeros(2), np.zeros((4, 2)))
 
 
-def audit_of(says: Any) -> Any:
+def audit_of(says: Any) -> Audit:
     """An audit whose model sees which patches are left."""
 
     def respond(trials: Iterable[Trial]) -> list[Outcome]:
         return [Outcome(t, Response(logits=np.asarray(says(_left(t))))) for t in trials]
 
-    return SimpleNamespace(respond=respond)
+    return Audit(labels=CHOICES, options=None, respond=respond, context=Context())
 
 
 def _left(trial: Trial) -> np.ndarray:
