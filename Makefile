@@ -24,6 +24,8 @@ SHAPED_TESTS := $(wildcard $(addsuffix .py,$(addprefix sdk/tests/test_,stats ran
 demo: .venv/ready
 	$(RUN)/cuescope demo
 
+# A thread a worker: more of them than cores wait for each other most of the time.
+test: export OMP_NUM_THREADS := 1
 test: export PATH := $(CURDIR)/.uv/bin:$(PATH)
 test: .venv/ready
 	$(RUN)/pytest -n $(PYTEST_WORKERS) --dist loadgroup

@@ -54,7 +54,7 @@ class CCIBench(Plugin):
         data_options: dict[str, Any] = Field({}, description="options of the data")
         limit: PositiveInt = Field(200, description="images, drawn by seed")
         steps: PositiveInt = Field(
-            20, description="steps over half of the pixels (rise: all); the paper takes 100"
+            10, description="steps over half of the pixels (rise: all); the paper takes 100"
         )
         protocols: tuple[Protocol, ...] = Field(
             ("paper", "rise"), description="paper: noise and blank; rise: blank and blur"
@@ -67,7 +67,7 @@ class CCIBench(Plugin):
         )
         explainers: tuple[str, ...] = Field((), description="of `saliency`; default: all of them")
         explainer_options: dict[str, Any] = Field(
-            {}, description="options of `saliency`, as {rise_masks: 500}"
+            {"rise_masks": 500}, description="options of `saliency`; RISE's paper takes 2,000"
         )
         curves_dtype: Literal["float32", "bfloat16", "float16"] = Field(
             "float32", description="of the forward passes of the curves; maps are in float32"
