@@ -50,7 +50,7 @@ class CCIBench(Plugin):
 
         model: str = Field("toy-clip", description="SPEC of the model")
         model_options: dict[str, Any] = Field({}, description="options of the model")
-        data: str = Field("scenes:0.95", description="SPEC of labelled images")
+        data: str = Field("scenes", description="SPEC of labelled images")
         data_options: dict[str, Any] = Field({}, description="options of the data")
         limit: PositiveInt = Field(200, description="images, drawn by seed")
         steps: PositiveInt = Field(
