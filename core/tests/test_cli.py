@@ -5,10 +5,8 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
 import yaml
 
-from cuescope.request import Matrix
 from cuescope.store import load_report
 from cuescope.types import Report
 
@@ -118,7 +116,7 @@ def test_report_writes_a_page_with_the_stored_pictures(line: Line, tmp_path: Pat
         (tmp_path / "page.html").unlink()
 
 
-# ------------------------------------------------------------------------------ run and schema
+# ---------------------------------------------------------------------------------------- run
 
 
 def matrix(folder: Path, **changes: object) -> Path:
@@ -162,30 +160,12 @@ def test_a_typo_in_a_matrix_is_told_before_anything_runs(line: Line, tmp_path: P
     assert not (tmp_path / "all").exists()
 
 
-def test_the_schema_describes_the_file(line: Line) -> None:
-    schema = json.loads(line("schema"))
-    assert schema["properties"].keys() == Matrix.model_fields.keys()
-    assert set(schema["required"]) == {"methods", "models", "data"}
-    assert schema["additionalProperties"] is False
-    assert schema["$defs"]["Use"]["required"] == ["use"]
-    assert schema["properties"]["dtype"]["enum"] == ["float32", "float16", "bfloat16"]
-
-
-def test_the_schema_validates_the_file(line: Line) -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="needs `pip install jsonschema`")
-    schema = json.loads(line("schema"))
-    file = {"methods": ["red"], "models": [{"use": "colour", "options": {"a": 1}}], "data": ["c"]}
-    jsonschema.validate(file, schema)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(file | {"sed": 1}, schema)
-
-
 # ----------------------------------------------------------------------------------- the others
 
 
 def test_help_and_version(line: Line) -> None:
     said = line("--help")
-    for command in ("demo", "audit", "run", "report", "plugins", "schema"):
+    for command in ("demo", "audit", "run", "report", "plugins"):
         assert re.search(rf"^ +{command} +\S", said, re.MULTILINE), command
     assert re.fullmatch(r"cuescope \d+\.\d+\.\d+\n", line("--version"))
     for command in ("audit", "run"):

@@ -148,9 +148,11 @@ def test_static_repeats_one_frame_to_the_same_length() -> None:
     assert (still.label, still.choices) == (clip.label, clip.choices)
 
 
-def test_sample_refuses_no_frames_and_a_strange_label() -> None:
-    with pytest.raises(ValidationError, match="at least 1"):
-        sample(frames=())
+def test_a_question_may_come_without_frames() -> None:
+    assert sample(frames=(), question="Which way?").frames == ()
+
+
+def test_sample_refuses_a_strange_label() -> None:
     with pytest.raises(ValidationError, match="label 'd' is none of the choices"):
         sample(label="d")
     assert sample(label="d", choices=()).label == "d"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cuescope.capabilities import Capabilities
 from cuescope.context import Context
 from cuescope.seeds import derive
 from cuescope.types import Outcome, Picture, Sample, Table, Trial
@@ -16,14 +17,15 @@ from cuescope.types import Outcome, Picture, Sample, Table, Trial
 class Audit:
     """One audit as its method sees it. `respond` is the only way to the model.
 
-    `options` are the method's, validated; `tools` are by role; `context` has the device, the
-    cache folder and the progress bar.
+    `options` are the method's, validated; `capabilities` the model's; `tools` are by role;
+    `context` has the device, the cache folder and the progress bar.
     """
 
     labels: tuple[str, ...]
     options: Any
     respond: Callable[[Iterable[Trial]], list[Outcome]]
     context: Context
+    capabilities: Capabilities = field(default_factory=lambda: Capabilities(outputs=frozenset()))
     tools: Mapping[str, Any] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     shown: list[Table | Picture] = field(default_factory=list)

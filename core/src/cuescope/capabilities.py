@@ -13,12 +13,14 @@ class Capabilities(Value):
     """What a model answers: its outputs, the kinds of edit it takes, how many frames a sample has.
 
     `exposes` names what a reading can look at: "patches" for `HasPatches`, "image-tower" for the
-    sdk's `HasImageTower`. `max_frames` None means any number.
+    sdk's `HasImageTower`, "fusion" for its `HasFusion`. `max_frames` None means any number;
+    `min_frames` 0 that a question is answered without any.
     """
 
     outputs: frozenset[Output]
     edits: frozenset[str] = frozenset()
     exposes: frozenset[str] = frozenset()
+    min_frames: int = 1
     max_frames: int | None = None
 
 

@@ -94,6 +94,7 @@ class Session:
             options=parts.method.plugin.options,
             respond=self.responder,
             context=parts.context,
+            capabilities=parts.model.plugin.capabilities,
             tools={role: built.plugin for role, built in parts.tools.items()},
             all_samples=chosen_samples(parts, request.limit),
         )

@@ -90,14 +90,14 @@ class Sample(Value):
     """One example of a data set.
 
     `key` is unique in the data set, and does not continue another key after a "/", which is how
-    derived samples are named. `choices` is the closed label or answer set, `label` the right
-    choice. `annotations` may hold anything else known of the sample; the key "cues" is the answer
-    sheet of planted or annotated cues (`{cue name: (present in frame 0, ...)}`) and is hidden from
-    a method until `verify`.
+    derived samples are named. `frames` () is a question without a video, for models that take it.
+    `choices` is the closed label or answer set, `label` the right choice. `annotations` may hold
+    anything else known of the sample; the key "cues" is the answer sheet of planted or annotated
+    cues (`{cue name: (present in frame 0, ...)}`) and is hidden from a method until `verify`.
     """
 
     key: str
-    frames: tuple[Frame, ...] = Field(min_length=1)
+    frames: tuple[Frame, ...]
     question: str | None = None
     choices: tuple[str, ...] = ()
     label: str | None = None
@@ -154,10 +154,16 @@ class AverageAttention(Value):
 
 
 class AverageTokens(Value):
-    """Keys and values of a modality averaged before projection (QUAG-attention)."""
+    """Keys and values of a modality averaged before projection (QUAG-attention).
+
+    The logit of an average of n tokens has log(n) added (the paper's equation), or is multiplied
+    by it (its listing). `layers` None means every layer.
+    """
 
     kind: Literal["average-tokens"] = "average-tokens"
     modalities: frozenset[Literal["video", "text"]]
+    size_term: Literal["add", "multiply"] = "add"
+    layers: tuple[int, ...] | None = None
 
 
 Edit = Annotated[HideTokens | AverageAttention | AverageTokens, Field(discriminator="kind")]

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cuescope import __version__
-from cuescope.cli import audit, demo, plugins, report, run, schema
+from cuescope.cli import audit, demo, plugins, report, run
 from cuescope.cli.external import PluginCommands
 from cuescope.errors import UserError
 
@@ -30,7 +30,6 @@ app.command("audit")(audit.audit)
 app.command("run")(run.run)
 app.command("report")(report.report)
 app.add_typer(plugins.app, name="plugins")
-app.command("schema")(schema.schema)
 
 
 def _version(asked: bool) -> None:

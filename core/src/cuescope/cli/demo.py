@@ -15,9 +15,7 @@ Did the model learn to see motion, or red? TRoVe is not told about the flaw. It 
 
 
 def demo(
-    cue: Annotated[str, typer.Option(help="The planted cue: background, object or attribute.")] = (
-        "background"
-    ),
+    cue: Annotated[str, typer.Option(help="background, object or attribute.")] = "background",
     seed: Annotated[int, typer.Option(help="Seed of data, training and audit.")] = 0,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run. [default: runs/demo]")

@@ -1,0 +1,109 @@
+"""The layers in which a model mixes video and text: their size, and how a method reads them.
+
+QUAG (Rawal et al., 2024), section 2. A model that lists "fusion" in `Capabilities.exposes` is a
+`HasFusion`; a method asks for the readings with `FusionSize().of(sample)`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float, Int8
+
+from cuescope.types import Reading, Trial, Value
+
+OTHER, VIDEO, TEXT = 0, 1, 2
+MODALITIES = {"video": VIDEO, "text": TEXT}
+LETTERS = {"V": VIDEO, "T": TEXT}
+
+
+class FusionShape(Value):
+    """Sizes of the fusion layers; `mlp_multiplications` are those of a token in a layer."""
+
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    dim: int
+    mlp_multiplications: int
+
+
+@runtime_checkable
+class HasFusion(Protocol):
+    """A model whose fusion layers can be looked at, "fusion" in `Capabilities.exposes`.
+
+    Layers count from 0 at the input; padding is left out of both arrays.
+    """
+
+    fusion: FusionShape
+
+    def modalities(
+        self, trials: Sequence[Trial], layer: int
+    ) -> list[Int8[np.ndarray, " query_then_key"]]:
+        """OTHER, VIDEO or TEXT for each query of the layer, and then for each of its keys."""
+        ...
+
+    def attention(
+        self, trials: Sequence[Trial], layer: int
+    ) -> list[Float[np.ndarray, "head query key"]]:
+        """Weights after the softmax, and after the trial's `AverageAttention`."""
+        ...
+
+
+class FusionSize(Reading):
+    """The fields of the model's `FusionShape`, in their order."""
+
+    name: ClassVar[str] = "fusion-size"
+
+    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """Equal for every trial."""
+        return [np.array(list(model.fusion.model_dump().values()))] * len(trials)
+
+    @staticmethod
+    def shape(reading: np.ndarray) -> FusionShape:
+        """The reading as what it was made of."""
+        fields = FusionShape.model_fields
+        return FusionShape(**dict(zip(fields, map(int, reading), strict=True)))
+
+
+class TokenModalities(Reading):
+    """Which tokens of a layer are video, which text: `HasFusion.modalities`."""
+
+    name: ClassVar[str] = "token-modalities"
+    layer: int = 0
+
+    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """int8 (query then key) a trial."""
+        return list(model.modalities(trials, self.layer))
+
+
+class AttentionWeights(Reading):
+    """The attention matrices of a layer: `HasFusion.attention`."""
+
+    name: ClassVar[str] = "attention-weights"
+    layer: int = 0
+
+    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """float32 (head, query, key) a trial."""
+        return list(model.attention(trials, self.layer))
+
+
+def multiplications(shape: FusionShape, queries: int, keys: int) -> int:
+    """Multiplications of one layer: projections, scores, mixing and MLP."""
+    inner, kv_inner = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
+    projected = 2 * queries * shape.dim * inner + 2 * keys * shape.dim * kv_inner
+    mixed = 2 * queries * keys * inner
+    return projected + mixed + queries * shape.mlp_multiplications
+
+
+def multiplications_saved(
+    shape: FusionShape, video: int, text: int, other: int, modalities: Iterable[str]
+) -> float:
+    """Share of a fusion layer's multiplications that QUAG-attention saves (section 2.4).
+
+    Each averaged modality has one key and value in place of one for each of its tokens.
+    """
+    counts = {"video": video, "text": text}
+    tokens = video + text + other
+    keys = tokens - sum(max(counts[name] - 1, 0) for name in set(modalities))
+    return 1 - multiplications(shape, tokens, keys) / multiplications(shape, tokens, tokens)

@@ -1,0 +1,106 @@
+"""What happens inside the fusion layers while a batch is shown to a model."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int8
+from torch import Tensor
+
+from cuescope.errors import UserError
+from cuescope.types import AverageAttention, AverageTokens, Edit, Trial
+from cuescope_sdk.fusion import TEXT
+
+Watch = Callable[[int, Float[Tensor, "batch head query key"]], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Fusion:
+    """One forward of a batch: which tokens are what, what is changed, and who looks on.
+
+    `modality` says OTHER, VIDEO or TEXT of every token of the fused sequence (padding is OTHER,
+    and hidden by the mask); tokens that a model generates after them are TEXT. `cross` does so for
+    the keys of cross-attention, which are another sequence. `watch` gets the layer and its
+    weights, after the edit; weights are not there to be watched under `AverageTokens`.
+    """
+
+    modality: Int8[Tensor, "batch token"]
+    edit: AverageAttention | AverageTokens | None = None
+    cross: Int8[Tensor, "batch key"] | None = None
+    watch: Watch | None = None
+
+    def edit_at(self, layer: int) -> AverageAttention | AverageTokens | None:
+        """The edit, where it is for this layer."""
+        edit = self.edit
+        return edit if edit and (edit.layers is None or layer in edit.layers) else None
+
+    def sides(
+        self, queries: int, keys: int, cross: bool
+    ) -> tuple[Int8[Tensor, "batch query"], Int8[Tensor, "batch key"]]:
+        """What queries and keys are; cached keys come before the queries of this step."""
+        if cross and self.cross is not None:
+            first_step = queries == self.modality.shape[1]
+            return self.modality if first_step else _text(self.modality, queries), self.cross
+        own = self.modality
+        if keys > own.shape[1]:
+            own = torch.cat([own, _text(own, keys - own.shape[1])], dim=1)
+        return own[:, keys - queries : keys], own[:, :keys]
+
+
+def _text(like: Int8[Tensor, "batch token"], count: int) -> Int8[Tensor, "batch count"]:
+    return like.new_full((like.shape[0], count), TEXT)
+
+
+_active: ContextVar[Fusion | None] = ContextVar("fusion", default=None)
+_by_matrix: ContextVar[bool] = ContextVar("by_matrix", default=False)
+
+
+def active() -> Fusion | None:
+    """What the running forward was asked to do, None for nothing."""
+    return _active.get()
+
+
+def by_matrix() -> bool:
+    """Whether edits are made on the attention matrix."""
+    return _by_matrix.get()
+
+
+@contextmanager
+def fusing(fusion: Fusion) -> Iterator[None]:
+    """Every fusion layer that runs within follows `fusion`."""
+    token = _active.set(fusion)
+    try:
+        yield
+    finally:
+        _active.reset(token)
+
+
+@contextmanager
+def matrix_form() -> Iterator[None]:
+    """Edit the attention matrix itself, which takes memory quadratic in tokens: the reference."""
+    token = _by_matrix.set(True)
+    try:
+        yield
+    finally:
+        _by_matrix.reset(token)
+
+
+def by_edit(trials: Sequence[Trial]) -> Iterator[tuple[Edit | None, list[int]]]:
+    """Each edit, with the indices of the trials that have it."""
+    groups: dict[Edit | None, list[int]] = {}
+    for index, trial in enumerate(trials):
+        groups.setdefault(trial.edit, []).append(index)
+    yield from groups.items()
+
+
+def require_layers(owner: str, edit: Edit | None, layers: int) -> None:
+    """Raises UserError for an edit of a layer that the model does not have."""
+    asked = getattr(edit, "layers", None) or ()
+    if outside := [layer for layer in asked if not 0 <= layer < layers]:
+        raise UserError(
+            f"{owner} has no fusion layer {outside[0]}",
+            expected=f"layers 0 to {layers - 1}",
+            got=", ".join(map(str, asked)),
+        )

@@ -1,0 +1,233 @@
+"""QUAG's edits of attention against the paper's definition, written out."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from cuescope_sdk import AverageAttention, AverageTokens, UserError
+from cuescope_sdk.fusion import MODALITIES, OTHER, TEXT, VIDEO
+from cuescope_sdk.torch.fusion import (
+    Fusion,
+    fused_attention,
+    fused_self_attention,
+    fusing,
+    matrix_form,
+    require_layers,
+)
+
+HEADS, DIM = 4, 8
+QUADRANTS = ("VV", "VT", "TV", "TT")
+LETTER = {OTHER: "O", VIDEO: "V", TEXT: "T"}
+Masked = tuple[Tensor | None, bool, Tensor, Tensor]
+
+
+def masks(kind: str, batch: int, tokens: int, draw: torch.Generator) -> Masked:
+    """What is given as mask and causal, and what it means: seen (batch, 1, query, key), bias."""
+    seen = torch.ones(batch, 1, tokens, tokens, dtype=torch.bool)
+    bias = torch.zeros(batch, 1, tokens, tokens)
+    first = torch.arange(tokens) < 1
+    if kind == "causal":
+        return None, True, seen.tril(), bias
+    if kind == "padded":
+        keep = (torch.rand(batch, 1, 1, tokens, generator=draw) < 0.7) | first
+        return keep, False, seen & keep, bias
+    if kind == "causal and padded":
+        keep = ((torch.rand(batch, 1, 1, tokens, generator=draw) < 0.7) | first) & seen.tril()
+        return keep, False, keep, bias
+    if kind == "additive":
+        bias = torch.randn(batch, 1, tokens, tokens, generator=draw)
+        hidden = (torch.rand(batch, 1, tokens, tokens, generator=draw) < 0.2) & ~first
+        return bias.masked_fill(hidden, -torch.inf), False, ~hidden, bias
+    return None, False, seen, bias
+
+
+KINDS = ("open", "causal", "padded", "causal and padded", "additive")
+
+
+@pytest.fixture
+def draw() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+def states(
+    draw: torch.Generator, batch: int, tokens: int, kv_heads: int = HEADS, wide: int = DIM
+) -> tuple[Tensor, Tensor, Tensor]:
+    def of(heads: int, dim: int) -> Tensor:
+        return torch.randn(batch, heads, tokens, dim, generator=draw)
+
+    return of(HEADS, DIM), of(kv_heads, DIM), of(kv_heads, wide)
+
+
+def by_hand(
+    query: Tensor, key: Tensor, value: Tensor, seen: Tensor, bias: Tensor,
+    modality: Tensor, quadrants: frozenset[str],
+) -> Tensor:  # fmt: skip
+    """Section 2.2, one row at a time."""
+    group = query.shape[1] // key.shape[1]
+    out = torch.zeros(*query.shape[:3], value.shape[-1])
+    for sample in range(query.shape[0]):
+        for head in range(query.shape[1]):
+            for row in range(query.shape[2]):
+                cols = [c for c in range(key.shape[2]) if seen[sample, 0, row, c]]
+                scores = key[sample, head // group, cols] @ query[sample, head, row] * DIM**-0.5
+                weights = (scores + bias[sample, 0, row, cols]).softmax(0)
+                of = {col: LETTER[int(modality[sample, col])] for col in cols}
+                for quadrant in quadrants:
+                    if LETTER[int(modality[sample, row])] != quadrant[0]:
+                        continue
+                    here = [place for place, col in enumerate(cols) if of[col] == quadrant[1]]
+                    if here:
+                        weights[here] = weights[here].mean()
+                out[sample, head, row] = weights @ value[sample, head // group, cols]
+    return out
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layout", ["video first", "text first", "interleaved", "each its own"])
+@pytest.mark.parametrize("quadrants", [("VV", "TT"), ("VT", "TV"), ("VV", "TV"), ("TT",), ()])
+def test_both_forms_are_the_papers_average(
+    kind: str, layout: str, quadrants: tuple[str, ...], draw: torch.Generator
+) -> None:
+    batch, tokens = 2, 11
+    modality = {
+        "video first": torch.tensor([[0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 0]] * batch),
+        "text first": torch.tensor([[0, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0]] * batch),
+        "interleaved": torch.tensor([[2, 1, 1, 0, 2, 1, 1, 2, 2, 1, 2]] * batch),
+        "each its own": torch.randint(0, 3, (batch, tokens), generator=draw),
+    }[layout].to(torch.int8)
+    query, key, value = states(draw, batch, tokens, kv_heads=2, wide=DIM + 3)
+    mask, causal, seen, bias = masks(kind, batch, tokens, draw)
+    edit = AverageAttention(quadrants=frozenset(quadrants))
+    expected = by_hand(query, key, value, seen, bias, modality, edit.quadrants)
+    with fusing(Fusion(modality, edit)):
+        blocks = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+        with matrix_form():
+            matrix = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+    torch.testing.assert_close(blocks, expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(matrix, expected, atol=1e-5, rtol=0)
+
+
+def test_a_long_causal_sequence_goes_through_in_parts(draw: torch.Generator) -> None:
+    query, key, value = states(draw, 1, 700)
+    modality = torch.randint(0, 3, (1, 700), generator=draw).to(torch.int8)
+    for quadrants in (("VT", "TV"), ("VV", "TT", "TV")):
+        with fusing(Fusion(modality, AverageAttention(quadrants=frozenset(quadrants)))):
+            blocks = fused_attention(query, key, value, layer=0, causal=True)
+            with matrix_form():
+                matrix = fused_attention(query, key, value, layer=0, causal=True)
+        torch.testing.assert_close(blocks, matrix, atol=1e-5, rtol=0)
+
+
+def test_a_step_of_generation_is_the_last_row(draw: torch.Generator) -> None:
+    """A cached key is what it was; tokens after the known ones are text."""
+    query, key, value = states(draw, 2, 9)
+    prompt = torch.tensor([[0, 1, 1, 1, 2, 2]] * 2, dtype=torch.int8)
+    whole = torch.cat([prompt, torch.full((2, 3), TEXT, dtype=torch.int8)], dim=1)
+    edit = AverageAttention(quadrants=frozenset(("TV", "TT")))
+    with fusing(Fusion(whole, edit)):
+        at_once = fused_attention(query, key, value, layer=0, causal=True)
+    with fusing(Fusion(prompt, edit)):
+        step = fused_attention(query[:, :, -1:], key, value, layer=0, causal=True)
+        two = fused_attention(query[:, :, -2:], key, value, layer=0, causal=True)
+    torch.testing.assert_close(step, at_once[:, :, -1:], atol=1e-5, rtol=0)
+    torch.testing.assert_close(two, at_once[:, :, -2:], atol=1e-5, rtol=0)
+
+
+def test_cross_attention_has_keys_of_its_own(draw: torch.Generator) -> None:
+    query, key, value = states(draw, 1, 6)
+    modality = torch.tensor([[0, 2, 2, 2, 2, 2]], dtype=torch.int8)
+    cross = torch.full((1, 6), VIDEO, dtype=torch.int8)
+    edit = AverageAttention(quadrants=frozenset(("TV",)))
+    plain = fused_attention(query, key, value, layer=0, cross=True)
+    with fusing(Fusion(modality, edit, cross)):
+        edited = fused_attention(query, key, value, layer=0, cross=True)
+        own = fused_attention(query, key, value, layer=0)
+    torch.testing.assert_close(edited[:, :, 1:], value.mean(2, keepdim=True).expand(-1, -1, 5, -1))
+    torch.testing.assert_close(edited[:, :, :1], plain[:, :, :1])
+    torch.testing.assert_close(own, plain)
+
+
+def test_only_the_layers_of_the_edit_change(draw: torch.Generator) -> None:
+    query, key, value = states(draw, 1, 6)
+    modality = torch.tensor([[1, 1, 1, 2, 2, 2]], dtype=torch.int8)
+    edit = AverageAttention(quadrants=frozenset(("VV",)), layers=(1,))
+    plain = fused_attention(query, key, value, layer=0)
+    with fusing(Fusion(modality, edit)):
+        torch.testing.assert_close(fused_attention(query, key, value, layer=0), plain)
+        assert (fused_attention(query, key, value, layer=1) - plain).abs().max() > 0.01
+
+
+def test_who_watches_sees_the_averaged_weights(draw: torch.Generator) -> None:
+    query, key, value = states(draw, 1, 5)
+    modality = torch.tensor([[1, 1, 1, 2, 2]], dtype=torch.int8)
+    seen: list[tuple[int, Tensor]] = []
+    edit = AverageAttention(quadrants=frozenset(("VV", "TV")))
+    with fusing(Fusion(modality, edit, watch=lambda layer, weights: seen.append((layer, weights)))):
+        out = fused_attention(query, key, value, layer=3)
+    [(layer, weights)] = seen
+    assert layer == 3
+    torch.testing.assert_close(weights.sum(-1), torch.ones(1, HEADS, 5))
+    torch.testing.assert_close(weights[..., :3], weights[..., :1].expand(-1, -1, -1, 3))
+    torch.testing.assert_close(weights @ value, out)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("modalities", [("video",), ("text",), ("video", "text")])
+@pytest.mark.parametrize("size_term", ["add", "multiply"])
+def test_quag_attention_averages_tokens_before_their_projection(
+    kind: str, modalities: tuple[str, ...], size_term: str, draw: torch.Generator
+) -> None:
+    batch, tokens, width = 2, 9, 16
+    hidden = torch.randn(batch, tokens, width, generator=draw)
+    modality = torch.randint(0, 3, (batch, tokens), generator=draw).to(torch.int8)
+    mask, causal, seen, bias = masks(kind, batch, tokens, draw)
+    edit = AverageTokens.model_validate({"modalities": modalities, "size_term": size_term})
+    weights = [torch.randn(HEADS * DIM, width, generator=draw) * 0.3 for _ in range(3)]
+    project = [_linear(weight) for weight in weights]
+    query, key, value = (_heads(of(hidden)) for of in project)
+    with fusing(Fusion(modality, edit)):
+        stock = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+        own = None
+        if kind in ("open", "padded"):
+            keep = None if mask is None else mask[:, 0, 0]
+            own = fused_self_attention(hidden, *project, heads=HEADS, layer=0, mask=keep)
+    averaged = [MODALITIES[name] for name in modalities]
+    for sample in range(batch):
+        kinds = modality[sample].tolist()
+        groups = [[token] for token in range(tokens) if kinds[token] not in averaged]
+        groups += [[t for t in range(tokens) if kinds[t] == which] for which in averaged]
+        for row in range(tokens):
+            groups_seen = [[t for t in group if seen[sample, 0, row, t]] for group in groups]
+            shown = [group for group in groups_seen if group]
+            tokens_shown = torch.stack([hidden[sample, group].mean(0) for group in shown])[None]
+            keys, values = (_heads(of(tokens_shown))[0] for of in project[1:])
+            logits = (keys @ query[sample, :, row, :, None])[..., 0] * DIM**-0.5
+            logits += torch.stack([bias[sample, 0, row, group].mean() for group in shown])
+            size = torch.tensor([float(len(group)) for group in shown]).log()
+            if size_term == "add":
+                logits += size
+            else:
+                average = torch.tensor([kinds[group[0]] in averaged for group in shown])
+                logits = torch.where(average, logits * size, logits)
+            expected = (logits.softmax(-1)[:, None] @ values)[:, 0]
+            torch.testing.assert_close(stock[sample, :, row], expected, atol=1e-5, rtol=0)
+            if own is not None:
+                mixed = _heads(own)[sample, :, row]
+                torch.testing.assert_close(mixed, expected, atol=1e-5, rtol=0)
+
+
+def _linear(weight: Tensor) -> Callable[[Tensor], Tensor]:
+    return lambda hidden: nn.functional.linear(hidden, weight)
+
+
+def _heads(projected: Tensor) -> Tensor:
+    return projected.view(*projected.shape[:2], HEADS, -1).transpose(1, 2)
+
+
+def test_a_layer_that_is_not_there_is_told() -> None:
+    edit = AverageTokens(modalities=frozenset(("video",)), layers=(1, 9))
+    require_layers("toy", edit, 10)
+    with pytest.raises(UserError, match=r"toy has no fusion layer 9.*layers 0 to 3"):
+        require_layers("toy", edit, 4)
