@@ -23,6 +23,8 @@ from cuescope_sdk.testing import FakeModel, ModelContract, checks, run_check
 from cuescope_sdk.testing.fake_model import FakeModelOptions
 from cuescope_sdk.testing.model_contract.comparing import changed
 
+from .test_fusion_proofs import PROOFS as FUSION_PROOFS
+
 Answer = Callable[[Trial, Response], Response]
 OUTPUTS = FakeModel.capabilities.outputs
 GRID = (8, 8)
@@ -475,7 +477,7 @@ class TestFake(ModelContract):
 
 
 def test_every_check_is_proved() -> None:
-    assert set(checks(ModelContract)) == PROOFS.keys() | ELSEWHERE
+    assert set(checks(ModelContract)) == PROOFS.keys() | FUSION_PROOFS.keys() | ELSEWHERE
     assert len(PROOFS) >= 15
 
 

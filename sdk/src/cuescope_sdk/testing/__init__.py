@@ -11,6 +11,7 @@
 from cuescope_sdk.testing.contract import Contract, Result, checks, results, run_check
 from cuescope_sdk.testing.dataset_contract import DatasetContract
 from cuescope_sdk.testing.fake_data import CUE, DECOY, FakeDataset, points_at
+from cuescope_sdk.testing.fake_fusion import FakeFusionModel
 from cuescope_sdk.testing.fake_method import FakeMethod
 from cuescope_sdk.testing.fake_model import FakeModel
 from cuescope_sdk.testing.fake_tools import (
@@ -41,7 +42,7 @@ __all__ = [
     "ContractViolation", "NotApplicable", "expect",
     # the fakes
     "FakeDataset", "FakeModel", "FakeMethod", "CUE", "DECOY", "points_at", "FAKE_TOOLS",
-    "FakeDetector",
+    "FakeFusionModel", "FakeDetector",
     "FakeSegmenter", "FakeTextGenerator", "FakeSentenceEncoder", "FakeImageEditor", "FakeProposer",
     # audits of what is not installed
     "running", "Setup", "remembering", "PluginShelf",

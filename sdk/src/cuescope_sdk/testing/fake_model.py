@@ -81,7 +81,7 @@ class FakeModel(Plugin):
 
     def see(self, trial: Trial) -> Float[np.ndarray, " dim"]:
         """Green patch of each class, red corner, blue corner (0 to 1), then noise; grey gives 0."""
-        pixels = np.stack([_pixels(frame) for frame in trial.sample.frames])
+        pixels = np.stack([pixels_of(frame) for frame in trial.sample.frames])
         if trial.edit is not None:
             if not isinstance(trial.edit, HideTokens):
                 raise UserError("fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'")
@@ -91,13 +91,13 @@ class FakeModel(Plugin):
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The 8 x 8 pixels that it sees, uint8."""
-        return [np.rint(_pixels(frame) * 255).astype(np.uint8) for frame in frames]
+        return [np.rint(pixels_of(frame) * 255).astype(np.uint8) for frame in frames]
 
     def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
         """A patch is a pixel; its features are its colour, and whether it is read as noise."""
         strip = np.zeros((SIDE, SIDE, 1))
         strip[:, 3:5] = 1
-        seen = [np.concatenate([_pixels(frame), strip], axis=2) for frame in frames]
+        seen = [np.concatenate([pixels_of(frame), strip], axis=2) for frame in frames]
         return [features.astype(np.float32) for features in seen]
 
     def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
@@ -147,7 +147,7 @@ def _random_readout(choice: str) -> Float[np.ndarray, " dim"]:
     return seeded(0, "fake-model", choice).normal(size=NAMED + STRIP)
 
 
-def _pixels(frame: Frame) -> Float[np.ndarray, "row col 3"]:
+def pixels_of(frame: Frame) -> Float[np.ndarray, "row col 3"]:
     image = frame.load()
     if image.size != (SIDE, SIDE):
         image = image.resize((SIDE, SIDE), Image.Resampling.BOX)

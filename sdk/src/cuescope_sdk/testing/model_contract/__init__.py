@@ -3,9 +3,10 @@
 from cuescope_sdk.testing.model_contract.answering import ModelAnswers
 from cuescope_sdk.testing.model_contract.declaring import ModelDeclares
 from cuescope_sdk.testing.model_contract.depending import ModelDepends
+from cuescope_sdk.testing.model_contract.fusing import ModelFuses
 from cuescope_sdk.testing.model_contract.hiding import ModelHides
 from cuescope_sdk.testing.model_contract.limits import ModelLimits
 
 
-class ModelContract(ModelHides, ModelLimits, ModelDepends, ModelAnswers, ModelDeclares):
+class ModelContract(ModelFuses, ModelHides, ModelLimits, ModelDepends, ModelAnswers, ModelDeclares):
     """Every check of a model; see `ModelSetting` for what a test class may set."""
