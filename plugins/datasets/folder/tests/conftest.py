@@ -4,35 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import av
-import numpy as np
 import pytest
 from PIL import Image
 
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import Context
-
-STEP = 20
+from cuescope_sdk.testing.videos import STEP, write_video
 
 
 def write_image(path: Path, level: int = 100, size: tuple[int, int] = (16, 12)) -> Path:
     """A plain grey image."""
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", size, (level, level, level)).save(path)
-    return path
-
-
-def write_video(path: Path, frames: int, codec: str = "mpeg4", **options: str) -> Path:
-    """A video whose frame i is plain grey of level i * STEP."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with av.open(str(path), "w", options=options) as container:
-        stream = container.add_stream(codec, rate=10)
-        stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
-        for index in range(frames):
-            pixels = np.full((32, 48, 3), index * STEP, np.uint8)
-            packets = stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24"))
-            container.mux(packets)
-        container.mux(stream.encode(None))
     return path
 
 

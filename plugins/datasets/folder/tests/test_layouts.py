@@ -8,7 +8,6 @@ import pytest
 
 from cuescope_folder.items import natural
 from cuescope_folder.layout import has_splits
-from cuescope_folder.media import sample_indices
 from cuescope_sdk import UserError
 
 
@@ -178,15 +177,6 @@ def test_choices(data, image, opened):
         opened(choices=("cats", "dogs"))
     with pytest.raises(UserError, match="which is no file"):
         opened(choices=("lables.txt",))
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9, 300])
-@pytest.mark.parametrize("wanted", [1, 2, 5, 8])
-def test_sample_indices_are_the_middles_of_equal_parts(count, wanted):
-    indices = sample_indices(count, wanted)
-    assert indices == tuple(int((part + 0.5) * count / wanted) for part in range(wanted))
-    assert list(indices) == sorted(indices)
-    assert 0 <= indices[0] <= indices[-1] < count
 
 
 def test_natural_order():

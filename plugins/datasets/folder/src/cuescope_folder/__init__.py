@@ -8,7 +8,6 @@ from typing import Self
 
 from pydantic import Field
 
-from cuescope_folder.faults import MAX_PIXELS
 from cuescope_folder.items import SUFFIXES_OF_MANIFESTS, Item, canonical_split
 from cuescope_sdk import (
     BadDataError,
@@ -21,6 +20,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
+from cuescope_sdk.media import MAX_PIXELS
 
 NAMED = 5
 
@@ -60,7 +60,7 @@ class Folder(Plugin):
         super().__init__(options, context)
         from cuescope_folder.labels import label_set
         from cuescope_folder.samples import needed_files, read_samples, with_mask
-        from cuescope_folder.survey import probe_all
+        from cuescope_sdk.media import probe_all
 
         try:
             root, manifest = locate(options.path, options.manifest)
@@ -72,7 +72,7 @@ class Folder(Plugin):
         files = [
             file for item in items for file in with_mask(item, needed_files(item, options.frames))
         ]
-        probes = probe_all(files, options.max_pixels, context.cache / "folder", context.progress)
+        probes = probe_all(files, context, options.max_pixels)
         self._samples, problems = read_samples(items, probes, options.frames, self.labels)
         judge(problems, len(items), options.max_bad)
         self.facts = _facts(self._samples, problems, passed_over)

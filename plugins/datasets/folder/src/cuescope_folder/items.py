@@ -48,11 +48,6 @@ def natural(text: str) -> tuple[tuple[tuple[int, str], ...], str]:
     return numbered, text
 
 
-def readable(text: str) -> str:
-    """`text` with an escape for each part of a file name that is no Unicode."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
 def is_inside(root: Path, path: Path) -> bool:
     """Whether `path`, with every link followed, lies in the resolved folder `root`."""
     try:

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from cuescope_folder.items import SPLITS, Item, canonical_split, is_inside, natural, readable
-from cuescope_folder.media import kind_of
+from cuescope_folder.items import SPLITS, Item, canonical_split, is_inside, natural
 from cuescope_sdk import UserError
+from cuescope_sdk.media import kind_of, readable
 
 
 def scan(root: Path) -> list[PurePosixPath]:

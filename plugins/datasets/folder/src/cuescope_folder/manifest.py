@@ -10,16 +10,9 @@ from os import scandir
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from cuescope_folder.items import (
-    SUFFIXES_OF_MANIFESTS,
-    Item,
-    canonical_split,
-    is_inside,
-    natural,
-    readable,
-)
-from cuescope_folder.media import kind_of
+from cuescope_folder.items import SUFFIXES_OF_MANIFESTS, Item, canonical_split, is_inside, natural
 from cuescope_sdk import UserError, nearest
+from cuescope_sdk.media import kind_of, readable
 
 COLUMNS = ("path", "label", "split", "question", "answer", "mask", "cues")
 

@@ -1,16 +1,12 @@
 """Items and what is known of their files -> samples, or why there is none."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from cuescope_folder.images import load_image
 from cuescope_folder.items import Item
-from cuescope_folder.media import Clip, kind_of, load_clip_frame, sample_indices
-from cuescope_folder.probe import Probe
-from cuescope_sdk import Frame, Sample, UserError, digest
+from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk.media import Probe, clip_frames, image_frame, kind_of, sample_indices
 
 
 def needed_files(item: Item, frames: int) -> tuple[Path, ...]:
@@ -44,32 +40,12 @@ def read_samples(
     return samples, problems
 
 
-def clip_frames(path: Path, probe: Probe, wanted: int) -> tuple[Frame, ...]:
-    """The sampled frames of a video or animation, decoded together when one is first loaded.
-
-    The key of a video's frame holds the decoder's version: another may round colours otherwise.
-    """
-    decoder = _video_decoder() if kind_of(path) == "video" else "gif"
-    clip = Clip(path, probe.digest, sample_indices(probe.frames, wanted))
-    return tuple(
-        Frame(digest(decoder, probe.digest, index), partial(load_clip_frame, clip, position))
-        for position, index in enumerate(clip.indices)
-    )
-
-
-@cache
-def _video_decoder() -> str:
-    return f"pyav-{version('av')}"
-
-
 def _frames(
     item: Item, files: Sequence[Path], probes: Mapping[Path, Probe], wanted: int
 ) -> tuple[Frame, ...]:
     kind = kind_of(files[0])
     if kind == "image":
-        return tuple(
-            Frame(digest("image", probes[file].digest), partial(load_image, file)) for file in files
-        )
+        return tuple(image_frame(file, probes[file]) for file in files)
     probe = probes[files[0]]
     still = kind == "animation" and probe.frames == 1
     return clip_frames(files[0], probe, 1 if still else wanted)
@@ -79,8 +55,7 @@ def _foreground(item: Item, probes: Mapping[Path, Probe]) -> dict[str, Frame]:
     """The mask as an annotation: a frame that is black on the background."""
     if item.mask is None:
         return {}
-    frame = Frame(digest("image", probes[item.mask].digest), partial(load_image, item.mask))
-    return {"foreground": frame}
+    return {"foreground": image_frame(item.mask, probes[item.mask])}
 
 
 def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) -> str | None:

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from jaxtyping import Float
 from PIL import Image
 
-from cuescope_folder.faults import MAX_PIXELS, require_pixels
+from cuescope_sdk.media.faults import MAX_PIXELS, require_pixels
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 # A playlist in disguise could make ffmpeg open other files or addresses: containers only.
 _CONTAINERS = "mov,mp4,matroska,webm,avi,mpeg,mpegts,mpegvideo,m4v,asf,flv,ogg"
+DEFAULT_RATE = 25
 _OPEN = {"format_whitelist": _CONTAINERS, "protocol_whitelist": "file"}
 
 
@@ -37,6 +40,19 @@ def decode_video(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
         if frame is not None:
             found[index] = _upright(frame)
     return found
+
+
+def video_times(path: Path) -> Float[np.ndarray, " frame"]:
+    """When each frame comes on screen, in seconds from the first, without decoding any.
+
+    A stream whose packets bear no times is taken to go at its average rate.
+    """
+    with _opened(path) as (container, stream):
+        stamps = [packet.pts for packet in _packets(container, stream) if packet.size]
+        known = sorted(stamp for stamp in stamps if stamp is not None)
+        if len(known) == len(stamps) and stream.time_base is not None:
+            return (np.array(known) - known[0]) * float(stream.time_base)
+        return np.arange(len(stamps)) / float(stream.average_rate or DEFAULT_RATE)
 
 
 def measure_video(path: Path, max_pixels: int) -> int:

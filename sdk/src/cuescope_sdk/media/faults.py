@@ -32,7 +32,7 @@ def readable_still(path: Path) -> Iterator[None]:
         yield
     except Exception as error:
         raise BadDataError(
-            f"folder: {path} can no longer be read", got=reason(error), remedy="Has it changed?"
+            f"{path} can no longer be read", got=reason(error), remedy="Has it changed?"
         ) from error
 
 

@@ -5,9 +5,10 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Float
 from PIL import Image, ImageOps
 
-from cuescope_folder.faults import readable_still, require_pixels
+from cuescope_sdk.media.faults import MAX_PIXELS, readable_still, require_pixels
 
 
 @cache
@@ -51,6 +52,16 @@ def decode_animation(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
             except (EOFError, OSError, SyntaxError, ValueError):
                 break
     return found
+
+
+def animation_times(path: Path) -> Float[np.ndarray, " frame"]:
+    """When each frame of a GIF comes on screen, in seconds from the first."""
+    lasts = []
+    with Image.open(path, formats=("GIF",)) as image:
+        for index in range(measure_animation(path, MAX_PIXELS)):
+            image.seek(index)
+            lasts.append(image.info.get("duration", 0) / 1000)
+    return np.cumsum([0.0, *lasts[:-1]])
 
 
 def measure_image(path: Path, max_pixels: int) -> int:

@@ -9,8 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
-from cuescope_folder.items import readable
-from cuescope_folder.probe import Probe
+from cuescope_sdk.media.names import readable
+from cuescope_sdk.media.probe import Probe
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS probe (
@@ -89,7 +89,7 @@ def _connect(folder: Path) -> sqlite3.Connection:
     except sqlite3.DatabaseError:
         aside = file.with_suffix(".corrupt")
         file.replace(aside)
-        warnings.warn(f"folder: corrupt cache set aside as {aside}", stacklevel=2)
+        warnings.warn(f"corrupt cache set aside as {aside}", stacklevel=2)
         return _prepared(file)
 
 

@@ -6,10 +6,10 @@ from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
 
-from cuescope_folder.faults import reason
-from cuescope_folder.images import measure_animation, measure_image
-from cuescope_folder.media import Kind, kind_of
-from cuescope_folder.video import measure_video
+from cuescope_sdk.media.faults import reason
+from cuescope_sdk.media.images import measure_animation, measure_image
+from cuescope_sdk.media.names import Kind, kind_of
+from cuescope_sdk.media.video import measure_video
 
 _MEASURES: dict[Kind, Callable[[Path, int], int]] = {
     "image": measure_image,

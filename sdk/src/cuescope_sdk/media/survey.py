@@ -2,31 +2,34 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
-from cuescope_folder.memory import Memory
-from cuescope_folder.probe import Probe, probe
+from cuescope_sdk import Context
+from cuescope_sdk.media.faults import MAX_PIXELS
+from cuescope_sdk.media.memory import Memory
+from cuescope_sdk.media.probe import Probe, probe
 
-Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 _SAVE_EVERY = 256
 
 
 def probe_all(
-    paths: Iterable[Path], max_pixels: int, cache: Path, progress: Progress
+    paths: Iterable[Path], context: Context, max_pixels: int = MAX_PIXELS
 ) -> dict[Path, Probe]:
-    """The probes of all the files, from memory where a file has not changed since."""
+    """The probes of all the files, from memory where a file has not changed since.
+
+    The memory is in the context's cache folder, one for all data sets.
+    """
     wanted = list(dict.fromkeys(paths))
-    with Memory.opened(cache, max_pixels) as memory:
+    with Memory.opened(context.cache / "media", max_pixels) as memory:
         found = memory.recall(wanted)
         unknown = [path for path in wanted if path not in found]
         if not unknown:
             return found
         with (
-            progress("Checking files", len(unknown)) as advance,
+            context.progress("Checking files", len(unknown)) as advance,
             warnings.catch_warnings(),
             ThreadPoolExecutor(os.cpu_count()) as pool,
         ):

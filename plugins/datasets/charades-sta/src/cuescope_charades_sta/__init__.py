@@ -1,0 +1,52 @@
+"""Charades-STA (Gao et al., 2017): household videos with sentences and actions that are timed.
+
+The authors' `charades_sta_{split}.txt`; and of Charades (Sigurdsson et al., 2016), whose videos
+they are, `Charades_v1_{split}.csv` and `Charades_v1_classes.txt`.
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from cuescope_charades_sta.annotations import Video, read_moments, read_videos
+from cuescope_sdk import UserError
+from cuescope_sdk.video_questions import Question, VideoQuestions
+from cuescope_sdk.video_questions.charades import read_classes
+
+
+class CharadesSTA(VideoQuestions):
+    """A sample a video, with no question of its own: what is known of it is in the annotations.
+
+    "moments" are (sentence, start, end) and "timed_actions" (name, start, end), in seconds of the
+    video, by their start, as the annotators gave them: an end may lie past that of the video.
+    "duration" is in seconds too; "scene", "objects", "script" and "descriptions" are of Charades.
+    """
+
+    title: ClassVar[str] = "charades-sta"
+    split_names: ClassVar[tuple[str, ...]] = ("train", "test")
+
+    def read(self, split: str) -> Iterator[Question]:
+        """The videos of a split, in the order of their sentences; raises UserError for a misfit."""
+        classes = read_classes(self.file("Charades_v1_classes.txt"), self.title)
+        table = self.file(f"Charades_v1_{split}.csv")
+        videos = read_videos(table, classes, self.title)
+        moments = read_moments(self.file(f"charades_sta_{split}.txt"), self.title)
+        for video, timed in moments.items():
+            known = videos.get(video)
+            if known is None:
+                raise UserError(
+                    f"{self.title}: {table.name} has no video '{video}'",
+                    expected=f"every video of charades_sta_{split}.txt",
+                )
+            yield Question(video, video, annotations=_annotations(known, timed))
+
+
+def _annotations(video: Video, moments: list[tuple[str, float, float]]) -> dict[str, object]:
+    return {
+        "moments": tuple(sorted(moments, key=lambda moment: moment[1:])),
+        "timed_actions": tuple(sorted(video.actions, key=lambda action: action[1:])),
+        "duration": video.length,
+        "scene": video.scene,
+        "objects": video.objects,
+        "script": video.script,
+        "descriptions": video.descriptions,
+    }

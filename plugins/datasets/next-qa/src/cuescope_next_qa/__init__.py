@@ -1,0 +1,114 @@
+"""NExT-QA (Xiao et al., 2021): five choices, questions of cause, time and description.
+
+The authors' `train.csv`, `val.csv` and `test.csv`. ATP-hard is the part of `val.csv` that a model
+of single frames cannot answer (Buch et al., 2022): `atp-hard-ct4.txt`, row numbers from 0.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, Field
+
+from cuescope_sdk import UserError
+from cuescope_sdk.video_questions import (
+    Question,
+    VideoQuestionOptions,
+    VideoQuestions,
+    read_csv,
+    read_lines,
+)
+
+ATP_HARD = "atp-hard"
+TYPES = {"C": "Causal", "T": "Temporal", "D": "Descriptive"}
+
+
+class QuestionRow(BaseModel):
+    """A row of `{split}.csv`; `qid` counts within the video, `answer` is the choice's number."""
+
+    video: str
+    question: str
+    answer: Annotated[int, Field(ge=0, le=4)]
+    qid: int
+    type: Literal["CW", "CH", "TN", "TC", "TP", "DC", "DL", "DO"]
+    a0: str
+    a1: str
+    a2: str
+    a3: str
+    a4: str
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The five answers to choose from."""
+        return (self.a0, self.a1, self.a2, self.a3, self.a4)
+
+
+class NExTQAOptions(VideoQuestionOptions):
+    """Those of every question data set, and the part to show."""
+
+    split: str = Field("val", description="which split to show: train, val or test")
+    subset: Literal["atp-hard"] | None = Field(
+        None, description="atp-hard: the part of val that a single frame does not answer"
+    )
+
+
+class NExTQA(VideoQuestions):
+    """A sample a question with five choices.
+
+    "question_type" is Causal, Temporal or Descriptive, "type_code" the authors' finer one ("CW" is
+    causal: why). The questions of the ATP-hard list, where it is there, have "subsets":
+    ("atp-hard",).
+    """
+
+    Options = NExTQAOptions
+    options: NExTQAOptions
+    title: ClassVar[str] = "next-qa"
+
+    def read(self, split: str) -> Iterator[Question]:
+        """The questions of a split, or of its subset."""
+        file = self.file(f"{split}.csv")
+        rows = read_csv(file, QuestionRow, self.title)
+        hard = self._hard(file, len(rows))
+        for number, row in enumerate(rows):
+            if self.options.subset is None or number in hard:
+                yield _question(row, number in hard)
+
+    def _hard(self, file: Path, rows: int) -> frozenset[int]:
+        """The rows of the ATP-hard list; none where there is no list and none is asked for."""
+        asked = self.options.subset == ATP_HARD
+        if self.options.split != "val":
+            if asked:
+                raise UserError(
+                    f"{self.title}: subset={ATP_HARD}", expected="split=val",
+                    got=f"split={self.options.split}", remedy="The list is of rows of val.csv",
+                )  # fmt: skip
+            return frozenset()
+        beside = file.with_name("atp-hard-ct4.txt")
+        if not beside.is_file() and not asked:
+            return frozenset()
+        path = beside if beside.is_file() else self.file(beside.name)
+        return read_row_numbers(path, rows, self.title)
+
+
+def read_row_numbers(path: Path, rows: int, title: str) -> frozenset[int]:
+    """Row numbers from 0, a line or a comma apart; raises UserError for one outside the table."""
+    numbers = set()
+    for place, line in read_lines(path, title):
+        for word in line.replace(",", " ").split():
+            if not word.isdecimal() or int(word) >= rows:
+                raise UserError(place, expected=f"row numbers of val.csv, 0 to {rows - 1}",
+                                got=f"'{word}'")  # fmt: skip
+            numbers.add(int(word))
+    return frozenset(numbers)
+
+
+def _question(row: QuestionRow, hard: bool) -> Question:
+    known = {
+        "question_type": TYPES[row.type[0]],
+        "type_code": row.type,
+        **({"subsets": (ATP_HARD,)} if hard else {}),
+    }
+    return Question(
+        f"{row.video}_{row.qid}", row.video, row.question,
+        choices=row.choices, label=row.choices[row.answer], annotations=known,
+    )  # fmt: skip
