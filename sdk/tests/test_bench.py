@@ -2,16 +2,19 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
-from cuescope_sdk import Context, Options, Plugin, Table, UserError
+from cuescope_sdk import Context, Options, Picture, Plugin, Table, UserError
 from cuescope_sdk.bench import bench, free_options
 from cuescope_sdk.testing import PluginShelf
 
 Line = Callable[..., str]
+PNG = b"\x89PNG..."
 
 
 class FakeBench(Plugin):
@@ -29,6 +32,7 @@ class FakeBench(Plugin):
             paper=({"cue": "cue 0", "P@10": 91.5}, {"cue": "theirs", "P@10": 7}),
             notes=(f"seed {self.context.seed}",),
         )
+        yield Picture(title="Figure 2.", caption="rises <fast>", image=PNG)
 
 
 @pytest.fixture
@@ -52,9 +56,28 @@ def test_our_figures_stand_beside_the_papers(line: Line) -> None:
     assert "seed 3" in said
 
 
-def test_json_has_the_rows(line: Line) -> None:
-    table = json.loads(line("fake", "--configs=1", "--json"))
-    assert table["rows"] == [{"cue": "cue 0", "P@10": 50.0}]
+def test_json_has_the_rows_and_the_picture(line: Line) -> None:
+    table, picture = line("fake", "--configs=1", "--json").split("}\n{")
+    assert json.loads(table + "}")["rows"] == [{"cue": "cue 0", "P@10": 50.0}]
+    assert json.loads("{" + picture)["image"] == b64encode(PNG).decode()
+
+
+def test_a_terminal_says_where_the_picture_is_seen(line: Line) -> None:
+    said = line("fake")
+    assert re.search(r"Figure 2\..*--html FILE", said, re.DOTALL)
+
+
+def test_the_page_has_tables_and_pictures(line: Line, tmp_path: Path) -> None:
+    page = tmp_path / "new" / "bench.html"
+    said = line("fake", "--seed", "3", "--html", str(page), "--configs", "2")
+    assert "Table 1" in said
+    assert "--html FILE" not in said
+    written = page.read_text()
+    assert f"data:image/png;base64,{b64encode(PNG).decode()}" in written
+    assert re.search(r"cue 0</th><td[^>]*>50\.0 <span[^>]*>\(91\.5\)", written)
+    assert "rises &lt;fast&gt;" in written
+    assert "cuescope bench fake --seed 3 --configs 2" in written
+    assert "http" not in re.sub(r"<meta[^>]*>", "", written)  # nothing is fetched
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_videos_are_found_in_any_folder_by_any_of_their_names(quiz):
     assert [sample.key for sample in data][:3] == ["test-one-0", "test-one-1", "test-two-0"]
     assert [grey_levels(sample.frames) for sample in data][::2] == [[1, 3], [2, 6], [1, 3], [1, 4]]
     assert data[1].label == "1"
-    assert data[-1].annotations == {"video": "four", "split": "test"}
+    assert data[-1].annotations == {"video_id": "four", "split": "test"}
     assert data.facts == {"questions": "8 about 4 videos, split test"}
 
 

@@ -1,6 +1,8 @@
 """`cuescope bench NAME [--option value ...]`: a paper's own table or figure, redone."""
 
+import shlex
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Annotated, ClassVar, Protocol, runtime_checkable
 
 import typer
@@ -10,7 +12,8 @@ from cuescope.cli.terminal import Bars, out
 from cuescope.context import Context
 from cuescope.errors import UserError
 from cuescope.report.tables import drawn
-from cuescope.types import Options, Table
+from cuescope.store import write_atomically
+from cuescope.types import Options, Picture, Table
 
 bench = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -21,7 +24,7 @@ class Bench(Protocol):
 
     Options: ClassVar[type[Options]]
 
-    def run(self) -> Iterable[Table]: ...
+    def run(self) -> Iterable[Table | Picture]: ...
 
 
 @bench.command(
@@ -37,17 +40,30 @@ def run(
     seed: Annotated[int, typer.Option(min=0, help="Every random draw depends on it.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with the pictures here.")
+    ] = None,
 ) -> None:
     """Redo a paper's table or figure.
 
     The bench's own options follow as --option value; `cuescope plugins info NAME` lists them.
     """
     context = Context(seed=seed, device=device, progress=Bars())
-    for table in context.build("bench", name, free_options(ctx.args)).run():
+    shown = []
+    for item in context.build("bench", name, free_options(ctx.args)).run():
+        shown.append(item)
         if as_json:
-            typer.echo(table.model_dump_json(indent=1))
-        else:
-            out().print(Text(table.title, "bold"), drawn(table))
+            typer.echo(item.model_dump_json(indent=1))
+        elif isinstance(item, Table):
+            out().print(Text(item.title, "bold"), drawn(item))
+        elif html is None:
+            out().print(Text(item.title, "bold"), Text("--html FILE shows this picture.", "dim"))
+    if html is not None:
+        from cuescope_sdk.bench_page import render
+
+        command = shlex.join(["cuescope", "bench", name, "--seed", str(seed), *ctx.args])
+        write_atomically(html, render(name, shown, command))
+        out().print(Text(f"wrote {html}", "dim"))
 
 
 def free_options(words: Sequence[str]) -> dict[str, str]:

@@ -70,11 +70,11 @@ def test_a_question_is_a_sample(opened):
     assert [sample.key for sample in data] == ["v_-c_c_0", "v_-c_c_1", "v_ddd_0", "v_ddd_1"]
     first, second = data[0], data[1]
     assert (first.question, first.label, first.choices) == ("is the man outdoors", "yes", ())
-    assert first.annotations == {"video": "-c_c", "split": "test", "question_type": "Yes/No"}
+    assert first.annotations == {"video_id": "-c_c", "split": "test", "question_type": "Yes/No"}
     assert (second.label, second.annotations["question_type"]) == ("a ball", "Object")
     assert grey_levels(first.frames) == [1, 4]
     assert data.labels == ()
-    assert data.split("val")[0].annotations["video"] == "bbb"
+    assert data.split("val")[0].annotations["video_id"] == "bbb"
 
 
 def test_types_are_numbered_as_by_the_authors():

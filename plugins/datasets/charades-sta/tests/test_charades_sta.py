@@ -70,7 +70,7 @@ def test_a_video_is_a_sample_that_asks_nothing(opened):
     sample = data[0]
     assert (sample.question, sample.label, sample.choices) == (None, None, ())
     assert sample.annotations == {
-        "video": "CCCCC",
+        "video_id": "CCCCC",
         "split": "test",
         "moments": (("a person # holds clothes.", 0.0, 6.9), ("person opens a door.", 24.3, 30.4)),
         "timed_actions": (("Holding some clothes", 0.0, 12.6), ("Opening a door", 11.9, 21.2)),

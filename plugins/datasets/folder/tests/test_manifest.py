@@ -192,3 +192,38 @@ def test_a_mask_that_cannot_be_read_is_told(data, image, opened, mask, said):
     (data / "manifest.jsonl").write_text(json.dumps(row) + "\n")
     with pytest.raises(UserError, match=said):
         opened()
+
+
+def test_timed_actions_become_frames_of_the_sampled_clip(data, video, opened):
+    video(data / "v.mp4", 12)  # 10 frames a second
+    rows = [
+        {"path": "v.mp4", "actions": [["waving", 0.2, 0.5], ["sitting", 0.55, 9]]},
+        {"path": "v.mp4", "label": "cat", "actions": '[["blinking", 0.51, 0.55]]'},
+        {"path": "v.mp4", "label": "dog"},
+    ]
+    (data / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    every, seldom = opened(frames=12), opened(frames=4)
+    assert every[0].annotations["actions"] == (("waving", 2, 5), ("sitting", 6, 12))
+    assert seldom[0].annotations["actions"] == (("waving", 1, 2), ("sitting", 2, 4))  # 1, 4, 7, 10
+    assert every[1].annotations["actions"] == ()
+    assert "actions" not in every[2].annotations
+    assert [sample.label for sample in every] == [None, "cat", "dog"]
+    assert every.labels == ("cat", "dog")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"actions": [["waving", 2, 1]]},
+        {"actions": [["waving", 1]]},
+        {"actions": "waving"},
+        {"actions": [["", 1, 2]]},
+        {"path": "x.png", "actions": [["waving", 1, 2]]},
+    ],
+)
+def test_actions_that_are_none(data, video, image, opened, cells):
+    video(data / "v.mp4", 3)
+    image(data / "x.png")
+    (data / "manifest.jsonl").write_text(json.dumps({"path": "v.mp4", **cells}))
+    with pytest.raises(UserError, match="line 1: column 'actions': expected actions of a video"):
+        opened()

@@ -64,7 +64,7 @@ def test_a_question_is_a_sample(opened):
     sample = data[1]
     assert (sample.question, sample.label, sample.choices) == ("who sings?", "man", ())
     assert sample.annotations == {
-        "video": "video7010", "split": "test", "question_type": "Who", "category": "music",
+        "video_id": "video7010", "split": "test", "question_type": "Who", "category": "music",
     }  # fmt: skip
     assert grey_levels(sample.frames) == [1, 4]
     assert len(data.split("train")) == 4

@@ -74,7 +74,7 @@ def test_a_question_is_a_sample(opened):
     assert sample.choices == ("hungry, tired", "late", "afraid", "happy", "bored")
     assert sample.label == "afraid"
     assert sample.annotations == {
-        "video": "33", "split": "val", "question_type": "Causal", "type_code": "CW",
+        "video_id": "33", "split": "val", "question_type": "Causal", "type_code": "CW",
     }  # fmt: skip
     assert [s.annotations["question_type"] for s in data][1:3] == ["Temporal", "Descriptive"]
     assert grey_levels(sample.frames) == [1, 3]

@@ -90,7 +90,7 @@ class VideoQuestions(Plugin):
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
         file, probe = self.clips[question.video]
-        known: Mapping[str, Any] = {"video": question.video, "split": self.options.split}
+        known: Mapping[str, Any] = {"video_id": question.video, "split": self.options.split}
         return Sample(
             key=question.key,
             frames=clip_frames(file, probe, self.options.frames),

@@ -21,17 +21,18 @@ SPLITS = frozenset({"train", "val", "test", *_ALIASES})
 class Item:
     """One sample to be: a file, or with `folder` the frames of a folder in natural order.
 
-    `key` is the path inside the data set, `mask` an image of the foreground; `place` says where the
-    item was named ("manifest.csv line 4").
+    `key` is the path inside the data set, `mask` an image of the foreground; `actions` are (name,
+    start, end) in seconds; `place` says where the item was named ("manifest.csv line 4").
     """
 
     key: str
     files: tuple[Path, ...]
-    label: str
+    label: str | None
     mask: Path | None = None
     folder: bool = False
     split: str | None = None
     question: str | None = None
+    actions: tuple[tuple[str, float, float], ...] = ()
     annotations: Mapping[str, Any] = field(default_factory=dict)
     place: str = ""
 

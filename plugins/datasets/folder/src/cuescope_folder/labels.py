@@ -12,7 +12,7 @@ def label_set(items: Sequence[Item], choices: Sequence[str] | None, root: Path) 
 
     Choices keep their order. Raises UserError where an item's label is not among them.
     """
-    used = sorted({item.label for item in items})
+    used = sorted({item.label for item in items if item.label is not None})
     if choices is None:
         return tuple(used)
     chosen = tuple(dict.fromkeys(_read(choices, root)))

@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 from os import scandir
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -14,7 +14,7 @@ from cuescope_folder.items import SUFFIXES_OF_MANIFESTS, Item, canonical_split, 
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.media import kind_of, readable
 
-COLUMNS = ("path", "label", "split", "question", "answer", "mask", "cues")
+COLUMNS = ("path", "label", "split", "question", "answer", "mask", "cues", "actions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,9 @@ def read_rows(manifest: Path) -> list[Row]:
 def manifest_items(rows: Sequence[Row], name: str, root: Path) -> list[Item]:
     """An item a row; `path` is relative to the resolved folder `root`, and may not leave it.
 
-    The label is `label`, or `answer` where there is no `label`. Raises UserError naming the
-    line for a missing cell, a path that leaves `root`, and cues that are no answer sheet.
+    The label is `label`, or `answer` where there is no `label`, or None where the row has timed
+    `actions` instead. Raises UserError naming the line for a missing cell, a path that leaves
+    `root`, and cues that are no answer sheet.
     """
     _check_columns(rows, name)
     seen: Counter[str] = Counter()
@@ -78,7 +79,7 @@ def plain(value: object) -> Any:
 
 def _check_columns(rows: Sequence[Row], name: str) -> None:
     columns = sorted({column for row in rows for column in row.cells})
-    for needed in (("path",), ("label", "answer")):
+    for needed in (("path",), ("label", "answer", "actions")):
         if not set(needed) & set(columns):
             meant = next((column for column in columns if nearest(column.lower(), needed)), None)
             raise UserError(
@@ -90,8 +91,10 @@ def _check_columns(rows: Sequence[Row], name: str) -> None:
 
 def _item(row: Row, place: str, root: Path) -> Item:
     path = _text(row, "path", place)
-    label = _text(row, "label" if "label" in row.cells else "answer", place, "label")
     file = _resolved(path, root, place)
+    actions = _actions(row.cells["actions"], file, place) if "actions" in row.cells else ()
+    named = "label" if "label" in row.cells else "answer"
+    label = None if actions and named not in row.cells else _text(row, named, place, "label")
     key = PurePosixPath(path).as_posix()
     annotations = {c: plain(v) for c, v in row.cells.items() if c not in COLUMNS}
     annotations["path"] = key
@@ -108,6 +111,7 @@ def _item(row: Row, place: str, root: Path) -> Item:
         mask=_resolved(_text(row, "mask", place), root, place) if "mask" in row.cells else None,
         split=None if split is None else canonical_split(readable(str(split))),
         question=None if question is None else readable(str(question)),
+        actions=actions,
         annotations=annotations,
         place=place,
     )
@@ -167,6 +171,26 @@ def _cues(value: object, place: str) -> dict[str, tuple[bool, ...]]:
             raise wrong
         cues[str(cue)] = tuple(bool(flag) for flag in present)
     return cues
+
+
+def _actions(value: object, file: Path, place: str) -> tuple[tuple[str, float, float], ...]:
+    """(name, start, end) of each action, from a list or its JSON text."""
+    wrong = UserError(
+        f"folder: {place}: column 'actions'", got=repr(value)[:60],
+        expected='actions of a video by seconds, such as [["waving", 1.5, 4]]',
+    )  # fmt: skip
+    try:
+        listed: Any = json.loads(value) if isinstance(value, str) else value
+        actions = tuple((str(name), float(start), float(end)) for name, start, end in listed)
+    except (ValueError, TypeError, RecursionError):
+        raise wrong from None
+    if (
+        kind_of(file) == "image"
+        or file.is_dir()
+        or not all(name.strip() and 0 <= start < end < inf for name, start, end in actions)
+    ):
+        raise wrong
+    return actions
 
 
 def _csv_rows(manifest: Path) -> Iterator[Row]:

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cuescope_folder.items import Item
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_sdk.media import Probe, clip_frames, image_frame, kind_of, sample_indices
+from cuescope_sdk.media import Probe, clip_frames, clip_times, image_frame, kind_of, sample_indices
 
 
 def needed_files(item: Item, frames: int) -> tuple[Path, ...]:
@@ -34,7 +36,8 @@ def read_samples(
         problem = _problem(item, files, probes)
         if problem is None:
             shown = _frames(item, files, probes, frames)
-            samples.append(_sample(item, shown, _foreground(item, probes), choices))
+            known = _foreground(item, probes) | _timed(item, probes, len(shown))
+            samples.append(_sample(item, shown, known, choices))
         else:
             problems.append(f"{item.key} ({problem})")
     return samples, problems
@@ -51,7 +54,22 @@ def _frames(
     return clip_frames(files[0], probe, 1 if still else wanted)
 
 
-def _foreground(item: Item, probes: Mapping[Path, Probe]) -> dict[str, Frame]:
+def _timed(item: Item, probes: Mapping[Path, Probe], wanted: int) -> dict[str, Any]:
+    """The actions as an annotation: (name, first frame, frame after the last) of those sampled.
+
+    An action that begins and ends between two sampled frames is not seen, and left out.
+    """
+    if not item.actions:
+        return {}
+    (file,) = item.files
+    times = clip_times(file, probes[file])[list(sample_indices(probes[file].frames, wanted))]
+    spans = [
+        (name, *np.searchsorted(times, (start, end)).tolist()) for name, start, end in item.actions
+    ]
+    return {"actions": tuple(span for span in spans if span[1] < span[2])}
+
+
+def _foreground(item: Item, probes: Mapping[Path, Probe]) -> dict[str, Any]:
     """The mask as an annotation: a frame that is black on the background."""
     if item.mask is None:
         return {}
@@ -70,9 +88,9 @@ def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) ->
 
 
 def _sample(
-    item: Item, frames: tuple[Frame, ...], foreground: Mapping[str, Frame], choices: tuple[str, ...]
+    item: Item, frames: tuple[Frame, ...], known: Mapping[str, Any], choices: tuple[str, ...]
 ) -> Sample:
-    annotations: dict[str, Any] = {"path": item.key, **item.annotations, **foreground}
+    annotations: dict[str, Any] = {"path": item.key, **item.annotations, **known}
     if item.split is not None:
         annotations["split"] = item.split
     _check_cues(item, len(frames))

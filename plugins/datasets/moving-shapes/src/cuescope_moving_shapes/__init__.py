@@ -5,14 +5,16 @@ pure, edges are hard, speed is constant within a sequence, the classes are balan
 `motion.trajectories` for positions and `cues.cue_error_rate` for the share of the cue.
 """
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from cuescope_moving_shapes.acts import ActSequences, act
 from cuescope_moving_shapes.cues import CUES, cramers_v, cue_counts
 from cuescope_moving_shapes.drawing import DRAWING_VERSION, frame
-from cuescope_moving_shapes.generator import generate
+from cuescope_moving_shapes.generator import Sequences, generate
 from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH, SPLITS
+from cuescope_moving_shapes.questions import ANSWERS, PLANTED, asking, questions
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
 
 LENGTHS = (2, 3, 5, 10)
@@ -44,14 +46,21 @@ class ShapesOptions(Options):
         Literal["background", "object", "attribute", "none"], _one_of("cue", *CUES, "none")
     ] = Field("background", description="what goes with 'moving south'; none plants nothing")
     length: Annotated[Literal[2, 3, 5, 10], _one_of("length", *LENGTHS)] = Field(
-        5, description="frames of a sequence"
+        5, description="frames of a sequence, or of each action in it"
     )
+    actions: int = Field(
+        1, ge=1, le=len(DIRECTIONS) - 1,
+        description="movements one after another, with rests; 2 or 3 are without label and cue",
+    )  # fmt: skip
     cue_frames: int | None = Field(
         None, ge=1, description="contiguous frames that show the cue; three fifths if not given"
     )
     cramers_v: float = Field(
         0.9, gt=0, lt=1, description="association of the cue with 'moving south'"
     )
+    questions: Annotated[
+        Literal["none", "text", "video", "both"], _one_of("questions", "none", *PLANTED)
+    ] = Field("none", description="ask for a direction; what the answer takes: words, video, both")
     split: Annotated[Literal["train", "val", "test"], _one_of("split", *SPLITS)] = Field(
         "val", description="which split to show"
     )
@@ -69,6 +78,22 @@ class ShapesOptions(Options):
     def window(self) -> int:
         """Frames that show the cue in a sequence that bears it."""
         return self.cue_frames or -(-3 * self.length // 5)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_cue_goes_with_several_actions(cls, given: Any) -> Any:
+        several = isinstance(given, dict) and str(given.get("actions", 1)) != "1"
+        return {"cue": "none", **given} if several else given
+
+    @model_validator(mode="after")
+    def _several_actions_stand_alone(self) -> Self:
+        for option in ("cue", "questions"):
+            if self.actions > 1 and getattr(self, option) != "none":
+                raise UserError(
+                    f"moving-shapes: {option}", expected=f"none with actions={self.actions}",
+                    got=getattr(self, option),
+                )  # fmt: skip
+        return self
 
     @model_validator(mode="after")
     def _cue_fits(self) -> Self:
@@ -96,30 +121,33 @@ class MovingShapes(Plugin):
         _check_size(options)
         self.options: ShapesOptions = options
         self.cue = CUES.get(options.cue)
-        self.sequences = generate(
-            options.size,
-            options.length,
-            options.split,
-            options.seed,
-            options.cue,
-            options.window,
-            options.cramers_v,
-        )
+        self.sequences = _sequences(options)
+        if options.actions > 1:
+            self.labels = ()
         bears, direction = self.sequences.bears, self.sequences.direction
         self.cue_rates = {
-            label: float(bears[direction == index].mean()) for index, label in enumerate(DIRECTIONS)
+            label: float(bears[direction == index].mean())
+            for index, label in enumerate(self.labels)
         }
         self.cramers_v = cramers_v(bears, direction == SOUTH) if self.cue else None
         self.fingerprint = digest(
             "moving-shapes", DRAWING_VERSION, options.split, self.cue,
             self.sequences.direction, self.sequences.parameters, self.sequences.cue,
         )  # fmt: skip
+        self.questions = None
+        if options.questions != "none":
+            self.labels = ANSWERS
+            self.questions = questions(
+                options.questions, self.sequences.direction, options.split, options.seed
+            )
+            self.fingerprint = digest(self.fingerprint, self.questions)
 
     @property
     def facts(self) -> dict[str, str]:
         """What a report says of this data."""
         options = self.options
-        facts = {"sequences": f"{options.size} of {options.length} frames, split {options.split}"}
+        length = self.sequences.parameters.shape[1]
+        facts = {"sequences": f"{options.size} of {length} frames, split {options.split}"}
         if self.cramers_v is None:
             return facts | {"cue": "none"}
         other = self.sequences.bears[self.sequences.direction != SOUTH].mean()
@@ -136,18 +164,35 @@ class MovingShapes(Plugin):
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
         cues = {} if self.cue is None else {self.cue: tuple(self.sequences.cue[index].tolist())}
-        return Sample(
+        sample = Sample(
             key=f"{self.options.split}-{index:05d}",
             frames=tuple(map(frame, self.sequences.parameters[index])),
             choices=DIRECTIONS,
             label=DIRECTIONS[self.sequences.direction[index]],
             annotations={"split": self.options.split, "cues": cues},
         )
+        if isinstance(self.sequences, ActSequences):
+            return self.sequences.acting(sample, index)
+        return sample if self.questions is None else asking(sample, self.questions[index])
 
     def split(self, name: str) -> "MovingShapes":
         """The same options on "train", "val" or "test"; no trajectory is in two of them."""
         options = ShapesOptions.model_validate(self.options.model_dump() | {"split": name})
         return MovingShapes(options, self.context)
+
+
+def _sequences(options: ShapesOptions) -> Sequences:
+    if options.actions > 1:
+        return act(options.size, options.length, options.actions, options.split, options.seed)
+    return generate(
+        options.size,
+        options.length,
+        options.split,
+        options.seed,
+        options.cue,
+        options.window,
+        options.cramers_v,
+    )
 
 
 def _check_size(options: ShapesOptions) -> None:

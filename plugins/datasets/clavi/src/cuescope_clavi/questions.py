@@ -1,0 +1,94 @@
+"""The 19 questions of a segment, from the templates of CLAVI, appendix B.1 and B.3."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+YES, NO = CHOICES = ("yes", "no")
+_JOINING = frozenset(
+    ("a", "an", "and", "at", "by", "down", "for", "from", "in", "into", "is", "it", "of", "off",
+     "on", "onto", "or", "out", "over", "some", "somebody", "someone", "something", "somewhere",
+     "that", "the", "their", "them", "then", "there", "things", "to", "under", "up", "with")
+)  # fmt: skip
+Kind = Literal["E", "E-NC", "BE", "BA", "BA-NC"]
+SUBSETS: dict[Kind, str] = {
+    "E": "control", "E-NC": "control", "BA-NC": "control", "BE": "complement", "BA": "complement",
+}  # fmt: skip
+_TIME = re.compile(r"(?<= at the )(beginning|end)(?=\?$)|(?<= happen )(before|after)(?= )")
+_SWAPPED = {"beginning": "end", "end": "beginning", "before": "after", "after": "before"}
+
+
+class Question(NamedTuple):
+    """A question of the kind, answered in the original video as `original`."""
+
+    kind: Kind
+    text: str
+    original: bool
+
+    def answer(self, complement: bool) -> str:
+        """Of the original or the complement video; only BE and BA are about the order."""
+        flipped = complement and SUBSETS[self.kind] == "complement"
+        return YES if self.original != flipped else NO
+
+
+def questions(first: str, second: str, negative: str) -> tuple[Question, ...]:
+    """2 E, 1 E-NC, 4 BE, 4 BA and 8 BA-NC of actions in the order of the original video.
+
+    `negative` is an action that never occurs. 6 are answered with yes and 13 with no.
+    """
+    order = (first, second)
+    asked = [Question("E", existence(action), True) for action in order]
+    asked.append(Question("E-NC", existence(negative), False))
+    for action in order:
+        for place in ("beginning", "end"):
+            text = f"Was the person {action} at the {place}?"
+            asked.append(Question("BE", text, (place == "beginning") == (action == first)))
+    for one, other in (order, order[::-1]):
+        asked += [
+            Question("BA", text, (word == "before") == (one == first))
+            for word, text in _relations(one, other)
+        ]
+    for action in order:
+        for one, other in ((negative, action), (action, negative)):
+            asked += [Question("BA-NC", text, False) for _, text in _relations(one, other)]
+    return tuple(asked)
+
+
+def existence(action: str) -> str:
+    """Whether the action occurs."""
+    return f"Was someone {action}?"
+
+
+def complement(question: str) -> str | None:
+    """The question with its word of time turned round; None where it has none."""
+    turned, count = _TIME.subn(lambda found: _SWAPPED[found[0]], question)
+    return turned if count else None
+
+
+def negative_controls(
+    occurring: Sequence[str], parts: Mapping[str, frozenset[str]]
+) -> tuple[str, ...]:
+    """The actions of `parts` that have no part, object or verb, in common with the occurring."""
+    seen = frozenset[str]().union(*(parts[name] for name in occurring))
+    return tuple(name for name, its in parts.items() if name not in occurring and not its & seen)
+
+
+def word_parts(names: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The words of each action, where nobody says which are its object and its verb.
+
+    Words that every name has, and those that only join others, tell no two actions apart.
+    """
+    words = {name: frozenset(re.findall(r"[a-z]+", name.lower())) - _JOINING for name in names}
+    everywhere = frozenset.intersection(*words.values()) if len(words) > 1 else frozenset()
+    return {name: its - everywhere for name, its in words.items()}
+
+
+def drawn(among: Sequence[str], rng: np.random.Generator) -> str | None:
+    """One of them, each as likely; None where there is none."""
+    return among[int(rng.integers(len(among)))] if among else None
+
+
+def _relations(one: str, other: str) -> list[tuple[str, str]]:
+    return [(word, f"Did {one} happen {word} {other}?") for word in ("before", "after")]

@@ -1,0 +1,69 @@
+"""Questions whose answer is planted: in the words alone, in the video alone, or in both together.
+
+The four answers are equally likely, and what is not needed tells nothing of them. Where both are
+needed, the words alone tell nothing, and the video alone leaves three answers, one in three right.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+
+from cuescope_moving_shapes.motion import DIRECTIONS
+from cuescope_sdk import Sample, generator
+
+ANSWERS = tuple(direction.removeprefix("moving ") for direction in DIRECTIONS)
+PLANTED = ("text", "video", "both")
+
+_CLOCKWISE = tuple(map(ANSWERS.index, ("north", "east", "south", "west")))
+# Quarter turns clockwise. Without "behind": were all turns as frequent, the video would tell nothing
+# until the words are understood, nor they without the video, and neither is learned first.
+SIDES = {"ahead of": 0, "to the right of": 1, "to the left of": 3}
+
+
+class Question(NamedTuple):
+    """What is asked, its kind, and the right answer as an index of `ANSWERS`."""
+
+    text: str
+    kind: str
+    answer: int
+
+
+def questions(
+    planted: str, direction: Int[np.ndarray, " sample"], split: str, seed: int
+) -> list[Question]:
+    """A question for each sequence, by where its answer is planted.
+
+    The words of "text" are drawn independently of the video; those of "both" turn its direction.
+    """
+    rng = generator(seed, "moving-shapes", "questions", split)
+    drawn = rng.permutation(np.arange(len(direction)) % (len(ANSWERS) * len(SIDES)))
+    facing, side = np.divmod(drawn, len(SIDES))
+    if planted == "video":
+        return [
+            Question("Which way does the disc move?", "direction", d) for d in direction.tolist()
+        ]
+    words = "You face {ahead}. Which way is {side} you?"
+    if planted == "both":
+        words, facing = "Which way is {side} the moving disc?", direction
+    return [
+        Question(words.format(ahead=ANSWERS[ahead], side=side), side, turned(ahead, SIDES[side]))
+        for ahead, side in zip(facing.tolist(), np.take(tuple(SIDES), side).tolist(), strict=True)
+    ]
+
+
+def asking(sample: Sample, question: Question) -> Sample:
+    """The same sequence with this question."""
+    return sample.model_copy(
+        update={
+            "question": question.text,
+            "choices": ANSWERS,
+            "label": ANSWERS[question.answer],
+            "annotations": {**sample.annotations, "question_type": question.kind},
+        }
+    )
+
+
+def turned(direction: int, quarters: int) -> int:
+    """The direction after so many quarter turns clockwise."""
+    return _CLOCKWISE[(_CLOCKWISE.index(direction) + quarters) % len(_CLOCKWISE)]
