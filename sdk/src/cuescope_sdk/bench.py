@@ -63,7 +63,8 @@ def run(
 
         command = shlex.join(["cuescope", "bench", name, "--seed", str(seed), *ctx.args])
         write_atomically(html, render(name, shown, command))
-        out().print(Text(f"wrote {html}", "dim"))
+        if not as_json:
+            out().print(Text(f"wrote {html}", "dim"))
 
 
 def free_options(words: Sequence[str]) -> dict[str, str]:

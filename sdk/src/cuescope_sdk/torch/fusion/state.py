@@ -32,9 +32,12 @@ class Fusion:
     watch: Watch | None = None
 
     def edit_at(self, layer: int) -> AverageAttention | AverageTokens | None:
-        """The edit, where it is for this layer."""
+        """The edit, where it is for this layer and names anything."""
         edit = self.edit
-        return edit if edit and (edit.layers is None or layer in edit.layers) else None
+        if edit is None or not (edit.layers is None or layer in edit.layers):
+            return None
+        named = edit.modalities if isinstance(edit, AverageTokens) else edit.quadrants
+        return edit if named else None
 
     def sides(
         self, queries: int, keys: int, cross: bool

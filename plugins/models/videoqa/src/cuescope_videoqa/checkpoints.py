@@ -1,0 +1,171 @@
+"""Checkpoints as the authors publish them: read without running anything, and filled in strictly.
+
+Training scripts save more than weights: options, schedules, optimizers, of whatever classes. Those
+classes are never imported; an empty shell stands for each.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
+
+from cuescope_sdk import UserError
+
+Tensors = dict[str, Tensor]
+WITHIN = ("model", "state_dict")
+BUFFERS = re.compile(r"(^|\.)(position_ids|relative_position_index)$")
+
+
+class Shell(dict[Any, Any]):
+    """What stands for an object of a stranger's class: it takes anything and does nothing."""
+
+    def __new__(cls, *args: object, **named: object) -> "Shell":
+        return super().__new__(cls)
+
+    def __init__(self, *args: object, **named: object) -> None:
+        super().__init__()
+
+    def __setstate__(self, state: object) -> None:
+        """Forget it."""
+
+
+def read_checkpoint(owner: str, path: Path) -> Tensors:
+    """The tensors of a checkpoint, by the authors' names; raises UserError for what is none.
+
+    Takes the state dict itself, one under "model" or "state_dict", and safetensors. A prefix of
+    data-parallel training is dropped.
+    """
+    content = read_tensors(owner, path)
+    inner = next((content[name] for name in WITHIN if isinstance(content.get(name), dict)), content)
+    tensors = {str(name): value for name, value in inner.items() if isinstance(value, Tensor)}
+    if not tensors:
+        raise _unreadable(owner, path, "no tensor with a name")
+    return {
+        name.removeprefix("module."): tensor
+        for name, tensor in tensors.items()
+        if not BUFFERS.search(name)
+    }
+
+
+def read_tensors(owner: str, path: Path) -> dict[Any, Any]:
+    """The mapping that a file holds, its tensors on the CPU; raises UserError."""
+    if not path.expanduser().is_file():
+        raise UserError(f"{owner}: no file {path}", expected="a checkpoint of the authors'")
+    try:
+        content = _loaded(path.expanduser())
+    except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
+        reason = f"{type(error).__name__} ({shorten(str(error), 120)})"
+        raise _unreadable(owner, path, reason) from error
+    if not isinstance(content, dict):
+        raise _unreadable(owner, path, f"a {type(content).__name__}")
+    return content
+
+
+def _loaded(path: Path) -> Any:
+    if path.suffix == ".safetensors":
+        from safetensors.torch import load_file
+
+        return load_file(path)
+    try:
+        strangers = get_unsafe_globals_in_checkpoint(path)
+    except ValueError:  # the format before torch 1.6
+        strangers = []
+    with safe_globals([(type("Shell", (Shell,), {}), name) for name in strangers]):
+        return torch.load(path, map_location="cpu", weights_only=True)
+
+
+def _unreadable(owner: str, path: Path, got: str) -> UserError:
+    return UserError(
+        f"{owner}: {path.name} cannot be read as weights",
+        expected="safetensors, or what torch.save wrote",
+        got=got,
+        remedy="Save its state dict alone with safetensors.torch.save_file.",
+    )
+
+
+class Sizes:
+    """What the shapes of a checkpoint tell; a tensor that is not there is a UserError."""
+
+    def __init__(self, owner: str, title: str, tensors: Tensors) -> None:
+        self._owner, self._title, self._tensors = owner, title, tensors
+
+    def of(self, name: str, axis: int = 0) -> int:
+        """The size of a tensor along an axis."""
+        tensor = self._tensors.get(name)
+        if tensor is None or tensor.ndim <= axis:
+            raise UserError(
+                f"{self._owner}: {self._title} is no checkpoint of this model",
+                expected=f"a tensor '{name}'",
+                got=_some(sorted(self._tensors)),
+            )
+        return int(tensor.shape[axis])
+
+    def has(self, prefix: str) -> bool:
+        """Whether there is a tensor of a part."""
+        return any(name.startswith(f"{prefix}.") for name in self._tensors)
+
+    def layers(self, prefix: str) -> int:
+        """How many layers are numbered after `prefix`."""
+        numbers = [
+            int(found.group(1))
+            for name in self._tensors
+            if (found := re.match(re.escape(prefix) + r"\.(\d+)\.", name))
+        ]
+        return max(numbers, default=-1) + 1
+
+    def first(self, prefix: str, name: str) -> int:
+        """The number of the first layer that has a tensor `name`; all of them where none has."""
+        layers = range(self.layers(prefix))
+        return next((n for n in layers if f"{prefix}.{n}.{name}" in self._tensors), len(layers))
+
+    def heads(self, width: int, head_dim: int) -> int:
+        """Attention heads of a width; raises UserError where it cannot be cut so."""
+        if width % head_dim:
+            raise UserError(
+                f"{self._owner}: {self._title} has layers {width} wide",
+                expected=f"a multiple of head_dim={head_dim}",
+                remedy="Give the checkpoint's own with -M head_dim=N.",
+            )
+        return width // head_dim
+
+
+def fill(
+    owner: str,
+    title: str,
+    network: nn.Module,
+    tensors: Mapping[str, Tensor],
+    ignored: Callable[[str], bool] = lambda name: False,
+) -> None:
+    """Load every tensor of the network; raises UserError for one that lacks, or fits nowhere.
+
+    `ignored` says which of the file's tensors the network can do without.
+    """
+    wanted = network.state_dict()
+    missing = [name for name in wanted if name not in tensors]
+    spare = [name for name in tensors if name not in wanted and not ignored(name)]
+    other = [n for n in wanted if n in tensors and wanted[n].shape != tensors[n].shape]
+    for faults, what in ((missing, "missing"), (spare, "that fit nowhere"), (other, "misshapen")):
+        if faults:
+            first = faults[0]
+            shape = f" {tuple(tensors[first].shape)}" if first in tensors else ""
+            raise UserError(
+                f"{owner}: {title} does not fit",
+                expected=f"{len(wanted)} tensors of the model and no other",
+                got=f"{len(faults)} {what}, the first {first}{shape}",
+            )
+    network.load_state_dict({name: tensors[name] for name in wanted})
+
+
+def starting(*prefixes: str) -> Callable[[str], bool]:
+    """Whether a name starts with one of these."""
+    return lambda name: name.startswith(prefixes)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return ", ".join(names[:2]) + more

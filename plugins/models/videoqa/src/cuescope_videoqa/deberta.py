@@ -1,0 +1,137 @@
+"""DeBERTa-v2 with adapters and a video before the text (FrozenBiLM), on the library's own modules.
+
+Modules have the names of the authors' checkpoints. The attention of every layer is a fusion layer:
+the disentangled position bias goes into it as an additive mask. Where the word embeddings hold no
+positions (position_biased_input is false), the last layer is run twice over the states before it,
+with the positions as queries: the enhanced mask decoder of DeBERTa (He et al., 2021, section 3.2).
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from cuescope_sdk.torch.fusion import fused_attention
+from cuescope_videoqa.heads import merge, split
+
+
+class Adapter(nn.Module):
+    """A bottleneck beside the identity (Houlsby et al., 2019)."""
+
+    def __init__(self, dim: int, inner: int) -> None:
+        super().__init__()
+        self.down, self.up = nn.Linear(dim, inner), nn.Linear(inner, dim)
+
+    def forward(self, states: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"]:
+        """The states, and what passes the bottleneck."""
+        return states + self.up(torch.relu(self.down(states)))  # type: ignore[no-any-return]
+
+
+class VideoDeberta(nn.Module):
+    """`deberta`, `lm_predictions`: from tokens and video features to states ready for scoring."""
+
+    def __init__(self, config: Any, features: int, inner: tuple[int, int]) -> None:
+        """`inner` are the widths of the adapters after attention and feed-forward, 0 for none."""
+        super().__init__()
+        from transformers.models.deberta_v2 import modeling_deberta_v2
+
+        library: Any = modeling_deberta_v2
+        self.config = config
+        self.deberta: Any = library.DebertaV2Model(config)
+        self.lm_predictions: Any = library.DebertaV2OnlyMLMHead(config)
+        embeddings, dim = self.deberta.embeddings, config.hidden_size
+        embeddings.linear_video = nn.Linear(features, dim)
+        if embeddings.position_embeddings is None:  # the mask decoder reads them
+            embeddings.position_embeddings = nn.Embedding(config.max_position_embeddings, dim)
+        for layer in self.deberta.encoder.layer:
+            for output, width in zip((layer.attention.output, layer.output), inner, strict=True):
+                if width:
+                    output.adapter = Adapter(dim, width)
+
+    def forward(
+        self,
+        ids: Int[Tensor, "batch text"],
+        video: Float[Tensor, "batch feature size"],
+        seen: Bool[Tensor, "batch token"],
+    ) -> Float[Tensor, "batch token dim"]:
+        """States of the tokens, video first, as the prediction head compares them with words."""
+        encoder = self.deberta.encoder
+        states = embedded = self._embed(ids, video, seen)
+        bias = _Bias(encoder, seen)
+        last = len(encoder.layer) - 1
+        decodes = not self.config.position_biased_input
+        for number, layer in enumerate(encoder.layer[:last] if decodes else encoder.layer):
+            states = self._layer(layer, number, states, states, bias)
+            if number == 0 and encoder.conv is not None:
+                states = encoder.conv(embedded, states, seen.long())
+        if decodes:
+            place = torch.arange(seen.shape[1], device=seen.device)
+            queries = states + self.deberta.embeddings.position_embeddings(place)
+            for _ in range(2):
+                queries = self._layer(encoder.layer[last], last, queries, states, bias)
+            states = queries
+        head = self.lm_predictions.lm_head
+        return head.LayerNorm(head.transform_act_fn(head.dense(states)))  # type: ignore[no-any-return]
+
+    def _embed(self, ids: Tensor, video: Tensor, seen: Tensor) -> Float[Tensor, "batch token dim"]:
+        embeddings = self.deberta.embeddings
+        words = embeddings.word_embeddings(ids)
+        states = torch.cat([embeddings.linear_video(video), words], dim=1)
+        if self.config.position_biased_input:
+            place = torch.arange(states.shape[1], device=states.device)
+            states = states + embeddings.position_embeddings(place)
+        if embeddings.token_type_embeddings is not None:
+            states = states + embeddings.token_type_embeddings.weight[0]
+        return embeddings.LayerNorm(states) * seen[..., None]  # type: ignore[no-any-return]
+
+    def _layer(
+        self, layer: Any, number: int, queries: Tensor, states: Tensor, bias: "_Bias"
+    ) -> Float[Tensor, "batch token dim"]:
+        attention = layer.attention
+        mixed = _attention(attention.self, number, queries, states, bias)
+        attended = _output(attention.output, mixed, queries)
+        return _output(layer.output, layer.intermediate(attended), attended)
+
+
+class _Bias:
+    """What the layers share of their position bias."""
+
+    def __init__(self, encoder: Any, seen: Bool[Tensor, "batch token"]) -> None:
+        self.seen = seen
+        self.embeddings = encoder.get_rel_embedding()
+        self.places = encoder.get_rel_pos(seen[..., None])
+
+    def of(
+        self, module: Any, query: Tensor, key: Tensor, parts: int
+    ) -> Float[Tensor, "batch _ _ key"]:
+        """Additive: the disentangled scores, and -inf for a key that is padding."""
+        hidden = ~self.seen[:, None, None, :]
+        if self.embeddings is None:
+            zeros = torch.zeros(hidden.shape, dtype=query.dtype, device=query.device)
+            return zeros.masked_fill(hidden, -torch.inf)
+        scores = module.disentangled_attention_bias(
+            query.flatten(0, 1), key.flatten(0, 1), self.places, self.embeddings, parts
+        )
+        return scores.reshape(*query.shape[:3], -1).masked_fill(hidden, -torch.inf)  # type: ignore[no-any-return]
+
+
+def _attention(
+    module: Any, number: int, queries: Tensor, states: Tensor, bias: _Bias
+) -> Float[Tensor, "batch token dim"]:
+    heads = module.num_attention_heads
+    query, key = split(module.query_proj(queries), heads), split(module.key_proj(states), heads)
+    parts = 1 + ("c2p" in module.pos_att_type) + ("p2c" in module.pos_att_type)
+    mixed = fused_attention(
+        query, key, split(module.value_proj(states), heads), layer=number,
+        mask=bias.of(module, query, key, parts), scaling=(query.shape[-1] * parts) ** -0.5,
+    )  # fmt: skip
+    return merge(mixed)
+
+
+def _output(module: Any, states: Tensor, residual: Tensor) -> Float[Tensor, "batch token dim"]:
+    """Dense, adapter, residual, norm: both outputs of a layer are built so."""
+    states = module.dense(states)
+    adapter = getattr(module, "adapter", None)
+    states = states if adapter is None else adapter(states)
+    return module.LayerNorm(states + residual)  # type: ignore[no-any-return]

@@ -1,0 +1,212 @@
+"""FrozenBiLM (Yang et al., 2022): a masked language model answers at its mask, the video before it.
+
+The video always has `video_features` places, which are masked where it has fewer features, or is
+not shown: the text keeps its place.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from cuescope_sdk import Sample, UserError
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
+from cuescope_videoqa.checkpoints import Sizes, fill, read_checkpoint, starting
+from cuescope_videoqa.clip_frames import ClipFrames
+from cuescope_videoqa.deberta import VideoDeberta
+from cuescope_videoqa.features import VideoFeatures, in_places, spread
+from cuescope_videoqa.folders import (
+    find_folder,
+    quiet,
+    read_tokenizer,
+    read_weights,
+    token_ids,
+    told_as_user_error,
+    words_of,
+)
+from cuescope_videoqa.running import Asked, Batch, Network
+from cuescope_videoqa.vocabulary import read_answers
+
+OWNER = "frozen-bilm"
+YES, NO = "Yes", "No"
+# the tied decoder is kept for compatibility, and answers are embedded anew from their words
+REBUILT = starting("lm_predictions.lm_head.decoder.", "answer_embeddings.", "answer_bias")
+
+
+class FrozenBiLMNetwork(Network):
+    """The language model, and what it is fed with."""
+
+    owner = OWNER
+
+    def __init__(
+        self, body: VideoDeberta, options: Any, tokenizer: Any, source: VideoFeatures | ClipFrames
+    ) -> None:
+        super().__init__()
+        self.body, self.options, self.tokenizer = body, options, tokenizer
+        config = body.config
+        head_dim = config.hidden_size // config.num_attention_heads
+        self.fusion = FusionShape(
+            layers=config.num_hidden_layers, heads=config.num_attention_heads,
+            kv_heads=config.num_attention_heads, head_dim=head_dim, dim=config.hidden_size,
+            mlp_multiplications=2 * config.hidden_size * config.intermediate_size,
+        )  # fmt: skip
+        self.source: VideoFeatures | ClipFrames = source
+        self._embedded: dict[str, tuple[Tensor, Tensor]] = {}
+
+    def asks(self, sample: Sample) -> list[Asked]:
+        """One pass at the mask; or one for each choice, where it is asked for with yes and no."""
+        mask = self.tokenizer.mask_token
+        question = asked_as(sample.question)
+        if not self._asks_each(sample):
+            texts = [f"{question} Answer: {mask}"]
+        else:
+            named = (choice.capitalize().strip() for choice in sample.choices)
+            texts = [f"{question} Is it '{choice}'? {mask}" for choice in named]
+        around = (self.options.prefix, self.options.suffix)
+        return [
+            Asked(sample.key, sample.frames, f"{around[0]} {text}{around[1]}".strip())
+            for text in texts
+        ]
+
+    def _asks_each(self, sample: Sample) -> bool:
+        how = self.options.multiple_choice
+        yes_or_no = {choice.lower() for choice in sample.choices} <= {"yes", "no"}
+        return bool(sample.choices) and (how == "yes-no" or (how == "auto" and not yes_or_no))
+
+    def batch(self, asked: Sequence[Asked]) -> Batch:
+        """Video features in their places, then the prompt."""
+        tokenizer, places = self.tokenizer, self.options.video_features
+        most = min(self.options.text_tokens, self.body.config.max_position_embeddings - places)
+        ids = token_ids(tokenizer, [one.text for one in asked], most)
+        read = ids != tokenizer.pad_token_id
+        if not self.options.suffix:
+            read &= ids != tokenizer.sep_token_id
+            ids = ids.masked_fill(~read, tokenizer.pad_token_id)
+        self._require_masks(asked, ids)
+        videos = [self._features(one) for one in asked]
+        video, shown = in_places(videos, places, self._feature_dim)
+        modality = torch.cat([shown * VIDEO, read * TEXT], dim=1).to(torch.int8)
+        return self.on_device(modality, ids=ids, video=video.to(self.dtype))
+
+    @property
+    def _feature_dim(self) -> int:
+        return int(self.body.deberta.embeddings.linear_video.in_features)
+
+    def _features(self, asked: Asked) -> Float[Tensor, "feature dim"]:
+        places = self.options.video_features
+        if not asked.frames:
+            return torch.zeros(0, self._feature_dim)
+        if isinstance(self.source, VideoFeatures):
+            rows = self.source.of(asked)
+            return rows[spread(len(rows), places)]
+        kept = spread(len(asked.frames), places)
+        return self.source.of([asked.frames[index] for index in kept], self.device)
+
+    def _require_masks(self, asked: Sequence[Asked], ids: Int[Tensor, "batch text"]) -> None:
+        for one, count in zip(asked, (ids == self.tokenizer.mask_token_id).sum(1), strict=True):
+            if count != 1:
+                raise UserError(
+                    f"{OWNER}: the prompt of sample '{one.sample}'",
+                    expected=f"one mask within {self.options.text_tokens} tokens",
+                    got=f"{int(count)}",
+                    remedy="Raise -M text_tokens, or shorten the question.",
+                )
+
+    def forward(self, batch: Batch) -> list[Tensor]:
+        """The state at the mask."""
+        ids = batch.inputs["ids"]
+        states = self.body(ids, batch.inputs["video"], batch.modality != OTHER)
+        texts = states[:, self.options.video_features :]
+        return list(texts[ids == self.tokenizer.mask_token_id])
+
+    def score(
+        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+    ) -> Float[Tensor, " answer"]:
+        """Logits of answers at the mask; or of yes over no, where each choice was asked for."""
+        if not self._asks_each(sample):
+            rows, bias = self.answers(answers)
+            return rows @ states[0] + bias
+        rows, bias = self.answers((YES, NO))
+        return torch.stack(list(states)) @ (rows[0] - rows[1]) + (bias[0] - bias[1])
+
+    def answers(
+        self, answers: tuple[str, ...]
+    ) -> tuple[Float[Tensor, "answer dim"], Float[Tensor, " answer"]]:
+        """Means of the word embeddings of each answer, and its bias; computed once."""
+        for answer in answers:
+            if answer not in self._embedded:
+                self._embedded[answer] = self._embed(answer)
+        rows, bias = zip(*(self._embedded[answer] for answer in answers), strict=True)
+        return torch.stack(rows), torch.stack(bias)
+
+    def _embed(self, answer: str) -> tuple[Tensor, Tensor]:
+        ids = token_ids(self.tokenizer, [answer], self.options.answer_tokens, special=False)[0]
+        ids = ids.to(self.device)
+        bias = self.body.lm_predictions.lm_head.bias[ids].sum() / max(len(ids), 1)
+        row = self.body.deberta.embeddings.word_embeddings(ids).sum(0) / max(len(ids), 1)
+        return row, bias if self.options.answer_bias == "mean" else torch.zeros_like(bias)
+
+    def content(self) -> object:
+        """Features or CLIP, and words."""
+        return self.source.content(), words_of(self.tokenizer)
+
+
+def asked_as(question: str | None) -> str:
+    """A question as the authors write it; nothing where there is none."""
+    words = (question or "").capitalize().strip()
+    if not words:
+        return ""
+    return f"Question: {words}{'' if words.endswith('?') else '?'}"
+
+
+def load(options: Any) -> FrozenBiLMNetwork:
+    """The network with its weights; raises UserError for whatever a person can mend."""
+    path = options.checkpoint
+    folder = find_folder(OWNER, options.text_encoder, weights=True)
+    own = read_checkpoint(OWNER, path)
+    tensors = {**_language_model(folder), **own}
+    sizes = Sizes(OWNER, path.name, tensors)
+    features = sizes.of("deberta.embeddings.linear_video.weight", 1)
+    layer = "deberta.encoder.layer.0"
+    inner = (
+        _width(tensors, f"{layer}.attention.output.adapter.down.weight"),
+        _width(tensors, f"{layer}.output.adapter.down.weight"),
+    )
+    with told_as_user_error(OWNER, f"the configuration in {folder.name}"), quiet():
+        body = VideoDeberta(_config(folder), features, inner)
+    spare = set(tensors) - set(own)
+    fill(OWNER, path.name, body, tensors, lambda name: REBUILT(name) or name in spare)
+    source: VideoFeatures | ClipFrames
+    if options.features is not None:
+        source = VideoFeatures(OWNER, options.features, features)
+    else:
+        source = ClipFrames(OWNER, find_folder(OWNER, options.vision, weights=True), features)
+    network = FrozenBiLMNetwork(body, options, read_tokenizer(OWNER, folder), source)
+    network.vocabulary = read_answers(OWNER, options.answers)
+    return network
+
+
+def _config(folder: Path) -> Any:
+    from transformers import DebertaV2Config
+
+    if not (folder / "config.json").is_file():
+        raise FileNotFoundError("no config.json")
+    config = DebertaV2Config.from_pretrained(folder)
+    config.legacy = False  # the prediction head under the authors' names
+    return config
+
+
+def _language_model(folder: Path) -> Mapping[str, Tensor]:
+    """Weights of the folder; the positions of the mask decoder come with those of the hub."""
+    return {name: one for name, one in read_weights(OWNER, folder).items() if _is_used(name)}
+
+
+def _is_used(name: str) -> bool:
+    return name.startswith(("deberta.", "lm_predictions."))
+
+
+def _width(tensors: Mapping[str, Tensor], name: str) -> int:
+    return len(tensors[name]) if name in tensors else 0
