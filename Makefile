@@ -36,7 +36,9 @@ check: .venv/ready
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy -p cuescope -p cuescope_sdk -p cuescope_trove -p cuescope_toy \
 		-p cuescope_open_clip -p cuescope_moving_shapes -p cuescope_folder \
-		-p cuescope_cci -p cuescope_saliency -p cuescope_transformers -p cuescope_scenes
+		-p cuescope_cci -p cuescope_saliency -p cuescope_transformers -p cuescope_scenes \
+		-p cuescope_quag -p cuescope_videoqa -p cuescope_clavi -p cuescope_activitynet_qa \
+		-p cuescope_msrvtt_qa -p cuescope_next_qa -p cuescope_charades_sta
 	$(MAKE) --no-print-directory docs
 
 bench: .venv/ready

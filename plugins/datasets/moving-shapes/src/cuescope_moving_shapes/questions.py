@@ -16,8 +16,8 @@ ANSWERS = tuple(direction.removeprefix("moving ") for direction in DIRECTIONS)
 PLANTED = ("text", "video", "both")
 
 _CLOCKWISE = tuple(map(ANSWERS.index, ("north", "east", "south", "west")))
-# Quarter turns clockwise. Without "behind": were all turns as frequent, the video would tell nothing
-# until the words are understood, nor they without the video, and neither is learned first.
+# Quarter turns clockwise. There is no "behind": with all turns equally frequent, neither words nor
+# video tell anything until the other is understood, and a network is slow to start on either.
 SIDES = {"ahead of": 0, "to the right of": 1, "to the left of": 3}
 
 

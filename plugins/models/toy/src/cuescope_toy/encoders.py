@@ -117,6 +117,18 @@ class GridEncoder:
         return np.stack([text_embedding(text, self.dim) for text in texts])
 
 
+class ColourGrid(GridEncoder):
+    """The colour grid itself, channels between 0 and 1, for a network with a layer of its own."""
+
+    def __init__(self) -> None:
+        self.fingerprint = digest("colour-grid", GRID_VERSION, CELLS)
+
+    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame cell"]:
+        """A row a frame."""
+        grids = np.stack([colour_grid(frame.load()) for frame in frames])
+        return grids.astype(np.float32) / 255
+
+
 # ----------------------------------------------------------------------------------- other models
 
 

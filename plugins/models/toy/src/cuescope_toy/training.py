@@ -54,11 +54,17 @@ def trained(options: "ToyOptions", context: Context, features: FrameFeatures) ->
 
 
 def training_splits(
-    spec: str | None, options: Mapping[str, Any], context: Context, model: str, *names: str
+    spec: str | None,
+    options: Mapping[str, Any],
+    context: Context,
+    model: str,
+    *names: str,
+    closed: bool = True,
 ) -> tuple[Dataset, ...]:
     """The named splits of the data set that `spec` names, else of the audited one.
 
-    Raises UserError in the name of `model` where there is no data, no labels, or no splits.
+    Raises UserError in the name of `model` where there is no data, or no splits, or no closed set
+    of labels where one is needed.
     """
     dataset = context.dataset
     if spec is not None:
@@ -72,7 +78,7 @@ def training_splits(
             expected=" and ".join(names),
             remedy="Name a data set that has them: -M data=SPEC.",
         )
-    if not dataset.labels:
+    if closed and not dataset.labels:
         raise UserError(f"{model}: {title} has no labels", expected="a closed set to tell apart")
     splits = tuple(dataset.split(name) for name in names)
     for name, part in zip(names, splits, strict=True):

@@ -12,7 +12,7 @@ from cuescope_sdk.hub import require_hub
 OWNER = "transformers"
 CONFIG = "config.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-SMALL_FILES = ("*.json", "*.txt", "*.model")
+SMALL_FILES = ("*.json", "*.txt", "*.model", "*.jinja")
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 

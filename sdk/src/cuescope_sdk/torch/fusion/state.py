@@ -42,18 +42,24 @@ class Fusion:
     def sides(
         self, queries: int, keys: int, cross: bool
     ) -> tuple[Int8[Tensor, "batch query"], Int8[Tensor, "batch key"]]:
-        """What queries and keys are; cached keys come before the queries of this step."""
-        if cross and self.cross is not None:
-            first_step = queries == self.modality.shape[1]
-            return self.modality if first_step else _text(self.modality, queries), self.cross
+        """What queries and keys are; cached keys come before the queries of this step.
+
+        Raises ValueError where a cache holds fewer keys than the sequence has tokens.
+        """
         own = self.modality
-        if keys > own.shape[1]:
-            own = torch.cat([own, _text(own, keys - own.shape[1])], dim=1)
-        return own[:, keys - queries : keys], own[:, :keys]
+        if cross and self.cross is not None:
+            known = own[:, : queries if queries >= own.shape[1] else 0]
+            return _then_text(known, queries), self.cross
+        if keys < own.shape[1]:
+            raise ValueError(f"{keys} keys for {own.shape[1]} tokens: a cache has let some go")
+        own = _then_text(own, keys)
+        return own[:, keys - queries :], own
 
 
-def _text(like: Int8[Tensor, "batch token"], count: int) -> Int8[Tensor, "batch count"]:
-    return like.new_full((like.shape[0], count), TEXT)
+def _then_text(known: Int8[Tensor, "batch known"], count: int) -> Int8[Tensor, "batch count"]:
+    """`count` tokens: those that are known, and then text."""
+    written = known.new_full((known.shape[0], count - known.shape[1]), TEXT)
+    return torch.cat([known, written], dim=1)
 
 
 _active: ContextVar[Fusion | None] = ContextVar("fusion", default=None)

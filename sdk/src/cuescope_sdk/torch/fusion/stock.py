@@ -15,6 +15,7 @@ from cuescope_sdk.torch.fusion.attention import fused_attention
 from cuescope_sdk.torch.fusion.state import active
 
 NAME = "cuescope"
+MERGED = "merged"
 CROSS = ("cross", "encoder_attn", "encdec")
 
 _places: "WeakKeyDictionary[nn.Module, tuple[int, bool]]" = WeakKeyDictionary()
@@ -34,6 +35,11 @@ def stock_fusion(model: Any) -> int:
         raise UserError(
             f"{title}: no attention that can be edited",
             expected="a model that calls the attention interface of transformers",
+        )
+    if merged := [type(m).__name__ for _, m in modules if MERGED in type(m).__name__.lower()]:
+        raise UserError(
+            f"{title}: {merged[0]} takes two sequences of keys for one",
+            expected="self- and cross-attention apart",
         )
     blocks: dict[str, int] = {}
     for name, module in modules:

@@ -1,0 +1,112 @@
+"""CLAVI: consistent accuracies on control and complement questions, under every condition."""
+
+from typing import TYPE_CHECKING
+
+from cuescope_quag.answers import balanced
+from cuescope_quag.losing import rates
+from cuescope_quag.observing import Answered
+from cuescope_quag.paper import CONSISTENT, consistent_rows
+from cuescope_sdk import Audit, Cell, Table
+from cuescope_sdk.consistency import (
+    ConsistentAccuracy,
+    ConsistentPair,
+    consistent_accuracy,
+    consistent_pairs,
+)
+
+if TYPE_CHECKING:
+    from cuescope_quag import QUAG
+
+HIGH, LOW = 75.0, 25.0  # percent: between them it is neither
+LETTERS = {"video": "V", "text": "T"}
+
+
+def show_complements(audit: Audit, options: "QUAG.Options", answered: Answered) -> None:
+    """Table 3 of the paper with a row a condition (section 5.2), and the baseline in words."""
+    groups = grouped(consistent_pairs(answered.samples))
+    if not groups:
+        return
+    keys = [sample.key for sample in answered.samples]
+    by = balanced(answered.samples)
+    rows: list[dict[str, Cell]] = []
+    for name, right in answered.columns.items():
+        correct = dict(zip(keys, right.tolist(), strict=True))
+        found = {
+            column: consistent_accuracy(
+                correct, pairs, audit.rng("complements"),
+                confidence=options.confidence, resamples=options.resamples,
+            )
+            for column, pairs in groups.items()
+        }  # fmt: skip
+        row: dict[str, Cell] = {"condition": name}
+        if by is not None:
+            row["balanced accuracy"] = f"{rates(right[:, None], by.stratum)[0]:.1f}"
+        rows.append(row | {column: percent(value) for column, value in found.items()})
+        if name == "baseline" and (words := in_words(found)):
+            audit.note("complements", words)
+    show_table(audit, options, rows)
+
+
+def grouped(pairs: tuple[ConsistentPair, ...]) -> dict[str, list[ConsistentPair]]:
+    """The pairs of each column of table 3 that has any: of either kind, overall and by subset."""
+    found: dict[str, list[ConsistentPair]] = {}
+    for column in CONSISTENT:
+        measure, _, subset = column.partition(" ")
+        kept = [
+            pair
+            for pair in pairs
+            if measure == f"CAcc_{LETTERS[pair.complement]}" and subset in ("", pair.subset)
+        ]
+        if kept:
+            found[column] = kept
+    return found
+
+
+def show_table(audit: Audit, options: "QUAG.Options", rows: list[dict[str, Cell]]) -> None:
+    """The table, beside the paper's figures for CLAVI itself."""
+    from cuescope_quag.showing import benchmark_of
+
+    columns = tuple(rows[0])
+    paper = consistent_rows(options.beside) if benchmark_of(audit) == "CLAVI" else ()
+    beside = f" In brackets: {options.beside} on CLAVI in the paper." if paper else ""
+    audit.show(
+        Table(
+            title="Consistent accuracy on complements, %",
+            columns=columns,
+            rows=tuple(rows),
+            paper=tuple({k: v for k, v in row.items() if k in columns} for row in paper),
+            notes=(
+                "CAcc_V: right about a video and about its complement, by the same question; "
+                "CAcc_T: right on a question and on its complement, by the same video. Control "
+                f"questions need no order of events.{beside}",
+            ),
+        )
+    )
+
+
+def percent(found: ConsistentAccuracy | None) -> str | None:
+    """With its interval."""
+    if found is None:
+        return None
+    return f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+
+
+def in_words(found: dict[str, ConsistentAccuracy | None]) -> str | None:
+    """What control and complement questions say together; None where either is missing."""
+    told = {name: one for name, one in found.items() if one is not None and " " in name}
+    control = [one for name, one in told.items() if name.endswith(" control")]
+    complement = [one for name, one in told.items() if name.endswith(" complement")]
+    if not control or not complement:
+        return None
+    high = all(100 * one.low > HIGH for one in control)
+    if high and any(100 * one.high < LOW for one in complement):
+        said = (
+            "shortcuts answer the control questions, and the order of events is not understood: "
+            "hardly any answer is right together with that to its complement"
+        )
+    elif high and all(100 * one.low > HIGH for one in complement):
+        said = "questions are answered together with their complements, control or not"
+    else:
+        said = "neither a clear shortcut nor a clear understanding"
+    figures = ", ".join(f"{name} {percent(one)} %" for name, one in told.items())
+    return f"{said} ({figures})"

@@ -1,0 +1,182 @@
+"""The verdict in words, from what it costs to leave out a modality or to average attention."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from cuescope_quag.conditions import WITHOUT_QUESTION, WITHOUT_VIDEO
+from cuescope_quag.losing import Loss, Rate, Rule
+
+State = Literal["costs", "spared", "open"]
+Kind = Literal[
+    "fuses", "text alone", "video alone", "needs neither", "never aligns", "does not fuse",
+    "at chance", "open", "not asked",
+]  # fmt: skip
+CROSSMODAL = "SC: crossmodal"
+SHORT_CIRCUITS = ("SC: unimodal", CROSSMODAL, "SC: video", "SC: text")
+
+# Without the video, without the question, crossmodal attention averaged; None: was not asked.
+_RULES: dict[tuple[State | None, State | None, State], Kind] = {
+    ("costs", "costs", "costs"): "fuses",
+    ("costs", "costs", "spared"): "never aligns",
+    (None, "costs", "costs"): "fuses",
+    (None, "costs", "spared"): "does not fuse",
+    (None, "costs", "open"): "open",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the figures say, in a sentence with `{feature}` for "video and text".
+
+    `decided_by` is the condition whose loss stands for it, `p_value` the largest of the p-values
+    that it needs (an intersection-union test: Berger, 1982); None where nothing is decided.
+    """
+
+    kind: Kind
+    sentence: str
+    decided_by: str | None = None
+    p_value: float | None = None
+
+
+def state(loss: Loss | None, level: float) -> State | None:
+    """Whether a condition surely costs more than the margin, surely less, or neither."""
+    if loss is None:
+        return None
+    if loss.p_costs <= level:
+        return "costs"
+    return "spared" if loss.p_spared <= level else "open"
+
+
+def kind_of(without_video: State | None, without_question: State | None, crossmodal: State) -> Kind:
+    """The rule (docs/quag.md argues it).
+
+    A modality that is not missed when it is left out decides, whatever averaging does: an edit
+    can disturb what it does not inform. Where both are missed, crossmodal attention decides.
+    """
+    if without_question is None:
+        return "not asked"
+    if without_video == "spared":
+        neither: dict[State, Kind] = {"costs": "text alone", "spared": "needs neither"}
+        return neither.get(without_question, "open")
+    if without_question == "spared":
+        return "video alone" if without_video in ("costs", None) else "open"
+    return _RULES.get((without_video, without_question, crossmodal), "open")
+
+
+def verdict(
+    rate: Rate, losses: Mapping[str, Loss], rule: Rule, measure: str = "accuracy"
+) -> Verdict:
+    """The verdict of one audit, or of published figures; `measure` names what is lost."""
+    if rate.p_chance > rule.level:
+        return Verdict(
+            "at chance",
+            f"Given {{feature}}, the model answers at chance, so nothing can be measured: "
+            f"{measure} {_rate(rate)}, where guessing gives {rate.chance:.1f} %.",
+        )
+    if CROSSMODAL not in losses:
+        return Verdict("not asked", "No verdict: crossmodal attention was not averaged.")
+    asked = [losses.get(key) for key in (WITHOUT_VIDEO, WITHOUT_QUESTION, CROSSMODAL)]
+    states = [state(loss, rule.level) for loss in asked]
+    kind = kind_of(states[0], states[1], states[2] or "open")
+    needs: dict[Kind, tuple[str, ...]] = {
+        "fuses": (CROSSMODAL, WITHOUT_VIDEO, WITHOUT_QUESTION),
+        "never aligns": (CROSSMODAL, WITHOUT_VIDEO, WITHOUT_QUESTION),
+        "does not fuse": (CROSSMODAL, WITHOUT_QUESTION),
+        "text alone": (WITHOUT_VIDEO, WITHOUT_QUESTION),
+        "needs neither": (WITHOUT_VIDEO, WITHOUT_QUESTION),
+        "video alone": (WITHOUT_QUESTION, WITHOUT_VIDEO),
+    }
+    used = [losses[key] for key in needs.get(kind, ()) if key in losses]
+    tests = [min(loss.p_costs, loss.p_spared) for loss in used]
+    sentence = f"Given {{feature}}, the model {_words(kind, losses, rule)}."
+    if kind == "open":
+        sentence += f" A loss counts from {rule.margin(rate):.1f} points."
+    if not used:
+        return Verdict(kind, sentence)
+    return Verdict(kind, sentence, needs[kind][0], max([rate.p_chance, *tests]))
+
+
+# --------------------------------------------------------------------------------- in words
+
+
+def _words(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
+    crossmodal = f"averaging crossmodal attention costs {in_words(losses[CROSSMODAL])}"
+    both = _left_out(losses)
+    tail = _nothing_costs(losses, rule.level)
+    match kind:
+        case "fuses":
+            return f"fuses them: {crossmodal}; {both}"
+        case "text alone" | "video alone":
+            key = WITHOUT_VIDEO if kind == "text alone" else WITHOUT_QUESTION
+            almost = "almost " if _small_but_sure(losses[key], rule) else ""
+            also = ", and never aligns the two" if tail else ""
+            name = kind.replace(" ", f" {almost}", 1)
+            return f"answers from {name}{also}: {both}; {crossmodal}{tail}"
+        case "needs neither":
+            return f"needs neither of them: {both}; {crossmodal}{tail}"
+        case "never aligns":
+            never = "hardly" if _small_but_sure(losses[CROSSMODAL], rule) else "never"
+            return f"uses both but {never} aligns them: {both}, yet {crossmodal}{tail}"
+        case "does not fuse":
+            return f"does not fuse them: {both}, yet {crossmodal}{tail}"
+        case "not asked":
+            return f"was not asked enough for a verdict; {crossmodal}"
+    return f"is not to be judged by these samples yet: {both}; {crossmodal}"
+
+
+def _left_out(losses: Mapping[str, Loss]) -> str:
+    """What it loses without each modality, as far as it was asked."""
+    names = {WITHOUT_VIDEO: "the video", WITHOUT_QUESTION: "the question"}
+    lost = [f"{in_words(losses[key])} without {names[key]}" for key in names if key in losses]
+    cannot = "" if WITHOUT_VIDEO in losses else " (it takes no question without a video)"
+    return f"it loses {' and '.join(lost)}{cannot}"
+
+
+def _nothing_costs(losses: Mapping[str, Loss], level: float) -> str:
+    """Said where all four short-circuits were made and each surely costs less than the margin."""
+    made = [losses[key] for key in SHORT_CIRCUITS if key in losses]
+    if len(made) < len(SHORT_CIRCUITS) or any(state(loss, level) != "spared" for loss in made):
+        return ""
+    most = max(made, key=lambda loss: loss.lost)
+    return f", and no short-circuit costs more than {in_words(most)}"
+
+
+def _small_but_sure(loss: Loss, rule: Rule) -> bool:
+    """Below the margin of the verdict, but above the drop of a finding."""
+    return loss.lost > rule.drop and loss.p_value <= rule.level
+
+
+def in_words(loss: Loss) -> str:
+    """Points with their interval."""
+    return f"{signed(loss.lost)} points{interval(loss.low, loss.high)}"
+
+
+def _rate(rate: Rate) -> str:
+    return f"{rate.value:.1f} %{interval(rate.low, rate.high)}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """What follows a figure, "" where there are no samples behind it."""
+    return "" if low is None or high is None else f" [{signed(low)}, {signed(high)}]"
+
+
+def signed(value: float) -> str:
+    """One decimal, a true minus, and no negative zero."""
+    text = f"{abs(value):.1f}"
+    return f"\N{MINUS SIGN}{text}" if value < 0 and float(text) else text
+
+
+# ---------------------------------------------------------------------- of published figures
+
+
+def of_points(
+    baseline: float, after: Mapping[str, float], chance: float, rule: Rule
+) -> tuple[Rate, dict[str, Loss]]:
+    """Rates without samples behind them, taken at their word: a loss is above the margin or not."""
+    rate, losses = Rate(baseline, chance, float(baseline <= chance)), {}
+    for key, value in after.items():
+        lost = round(baseline - value, 6)
+        costs = lost >= rule.margin(rate)
+        losses[key] = Loss(value, lost, 1.0 - (lost > rule.drop), float(not costs), float(costs))
+    return rate, losses

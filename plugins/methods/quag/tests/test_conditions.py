@@ -1,0 +1,159 @@
+"""What is averaged, in words and as edits; what cannot work is one line."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cuescope_quag.conditions import SHORT_CIRCUITS, layers_of, quadrants_of
+from cuescope_sdk import (
+    AverageAttention,
+    AverageTokens,
+    Capabilities,
+    Report,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "layers"),
+    [("all", None), ("0-3", (0, 1, 2, 3)), ("4,5", (4, 5)), (" 0-1, 7 ", (0, 1, 7)), ("2-2", (2,))],
+)
+def test_layers_are_read(words: str, layers: tuple[int, ...] | None) -> None:
+    assert layers_of(words) == layers
+
+
+@pytest.mark.parametrize("words", ["", "3-1", "one", "1-", "-1", "0,,1", "0-3-5"])
+def test_other_layers_are_refused(words: str) -> None:
+    with pytest.raises(ValueError, match="all, a range as 0-3"):
+        layers_of(words)
+
+
+@pytest.mark.parametrize("words", ["", "VX", "VV,TT", "VV+", "VV+VV"])
+def test_other_quadrants_are_refused(words: str) -> None:
+    with pytest.raises(ValueError, match="of VV, VT, TV and TT"):
+        quadrants_of(words)
+
+
+def test_short_circuits_are_those_of_section_2_3() -> None:
+    named = {name: quadrants_of(words) for name, (words, _) in SHORT_CIRCUITS.items()}
+    assert named == {
+        "unimodal": {"VV", "TT"},
+        "crossmodal": {"VT", "TV"},
+        "video": {"VV", "TV"},  # keys of the video
+        "text": {"TT", "VT"},
+    }
+
+
+Audited = Callable[..., Report]
+
+
+@pytest.fixture
+def asked(reader: type[Any]) -> type[Any]:
+    """The reader, keeping the trials that it is asked in `seen`."""
+
+    class Asked(reader):  # type: ignore[misc]
+        seen: list[Trial] = []
+
+        def answer(self, trial: Trial) -> Response:
+            self.seen.append(trial)
+            answer: Response = super().answer(trial)
+            return answer
+
+    return Asked
+
+
+@pytest.fixture
+def bound(reader: type[Any]) -> type[Any]:
+    """A reader that takes no question without a video, no averaged tokens, and shows nothing."""
+
+    class Bound(reader):  # type: ignore[misc]
+        capabilities = Capabilities(
+            outputs=frozenset({"logits"}), edits=frozenset({"average-attention"})
+        )
+
+    return Bound
+
+
+def test_every_condition_is_asked_with_its_edit(audited: Audited, asked: type[Any]) -> None:
+    audited(
+        "both", "both", model=asked, data_options={"samples": 8}, layers="1", quadrants="VT",
+        short_circuits="video", quag_attention="video-text", size_term="multiply",
+    )  # fmt: skip
+    shown = {trial.condition: trial.sample for trial in asked.seen}
+    edits = {trial.condition: trial.edit for trial in asked.seen}
+    assert len(asked.seen) == 5 * 8 + 4  # four questions without a video are asked once each
+    assert (len(shown["baseline"].frames), len(shown["language-only"].frames)) == (1, 0)
+    assert shown["language-only"].question == shown["baseline"].question
+    assert shown["video-only"].question is None
+    assert shown["video-only"].frames == shown["baseline"].frames
+    assert edits == {
+        "baseline": None,
+        "language-only": None,
+        "video-only": None,
+        "SC: video": AverageAttention(quadrants=frozenset({"VV", "TV"}), layers=(1,)),
+        "SC: VT": AverageAttention(quadrants=frozenset({"VT"}), layers=(1,)),
+        "QUAG-attention: video-text": AverageTokens(
+            modalities=frozenset({"video", "text"}), layers=(1,), size_term="multiply"
+        ),
+    }
+
+
+def test_a_layer_that_the_model_does_not_have_is_told_first(
+    audited: Audited, asked: type[Any]
+) -> None:
+    with pytest.raises(UserError, match="layers from 0 to 1: the model has 2 fusion layers"):
+        audited("both", "both", model=asked, layers="0-4")
+    assert not asked.seen
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"quadrants": "VV+XY"}, "of VV, VT, TV and TT"),
+        ({"layers": "first"}, "all, a range as 0-3"),
+        ({"short_circuits": "crossmodel"}, "crossmodal"),
+    ],
+)
+def test_options_that_mean_nothing_are_one_line(
+    audited: Audited, given: dict[str, str], expected: str
+) -> None:
+    with pytest.raises(UserError, match=expected):
+        audited("both", "both", **given)
+
+
+def test_what_a_model_cannot_be_asked_is_noted(audited: Audited, bound: type[Any]) -> None:
+    report = audited("both", "both", model=bound)
+    names = {feature.key for feature in report.features}
+    assert "video-only" in names
+    assert not names & {"language-only", "QUAG-attention: video"}
+    assert "language-only" in report.notes["not asked"]
+    assert "average-tokens" in report.notes["QUAG-attention"]
+    assert report.notes["verdict"] == "fuses"
+    assert "takes no question without a video" in str(report.sentence(report.findings[0]))
+
+
+def test_open_questions_need_text(audited: Audited, bound: type[Any]) -> None:
+    with pytest.raises(UserError, match="no choices: expected a model with output 'text', got log"):
+        audited("both", "both", model=bound, data_options={"open_ended": True})
+
+
+def test_samples_without_labels_are_refused(audited: Audited, quiz: type[Any]) -> None:
+    class Unlabelled(quiz):  # type: ignore[misc]
+        def __getitem__(self, index: int) -> Sample:
+            sample: Sample = super().__getitem__(index)
+            return sample.model_copy(update={"label": None})
+
+    with pytest.raises(UserError, match="samples with a label"):
+        audited("both", "both", data=Unlabelled)
+
+
+def test_a_balanced_accuracy_of_open_answers_is_refused_first(
+    audited: Audited, asked: type[Any]
+) -> None:
+    with pytest.raises(UserError, match="do not share one set of several answers"):
+        audited("both", "both", model=asked, measure="balanced", data_options={"open_ended": True})
+    assert not asked.seen

@@ -1,0 +1,156 @@
+"""The rule, and the paper's own sentences from its own figures."""
+
+import pytest
+
+from cuescope_quag.losing import Loss, Rate, Rule
+from cuescope_quag.paper import CHANCE, consistent_rows, overall, paper_rows
+from cuescope_quag.verdict import Kind, Verdict, kind_of, of_points, state, verdict
+
+RULE = Rule()
+
+
+def published(model: str, benchmark: str) -> Verdict:
+    """The verdict on a column of table 1."""
+    after = overall(model, benchmark)
+    rate, losses = of_points(after.pop("baseline"), after, CHANCE[benchmark], RULE)
+    return verdict(rate, losses, RULE)
+
+
+@pytest.mark.parametrize(
+    ("model", "benchmark", "kind"),
+    [
+        ("FrozenBiLM", "ActivityNet-QA", "fuses"),
+        ("FrozenBiLM", "MSRVTT-QA", "fuses"),
+        ("FrozenBiLM", "NExT-QA", "text alone"),
+        ("FrozenBiLM", "NExT-QA, ATP-hard", "text alone"),
+        ("JustAsk", "ActivityNet-QA", "never aligns"),
+        ("JustAsk", "MSRVTT-QA", "never aligns"),
+        ("JustAsk", "NExT-QA", "never aligns"),
+        ("JustAsk", "NExT-QA, ATP-hard", "text alone"),
+        ("All-in-one+", "ActivityNet-QA", "fuses"),
+        ("All-in-one+", "MSRVTT-QA", "fuses"),
+    ],
+)
+def test_the_papers_sentences_follow_from_its_figures(
+    model: str, benchmark: str, kind: Kind
+) -> None:
+    assert published(model, benchmark).kind == kind
+
+
+@pytest.mark.parametrize("benchmark", CHANCE)
+def test_just_ask_never_aligns_on_any_data_set(benchmark: str) -> None:
+    """Section 4.1 (2); FrozenBiLM loses more than 19 points under text short-circuit."""
+    assert "never aligns" in published("JustAsk", benchmark).sentence
+    assert "never aligns" not in published("FrozenBiLM", benchmark).sentence
+
+
+def test_a_verdict_has_its_figures() -> None:
+    sentence = published("FrozenBiLM", "ActivityNet-QA").sentence
+    assert sentence == (
+        "Given {feature}, the model fuses them: averaging crossmodal attention costs 11.3 points; "
+        "it loses 11.4 points without the video and 43.5 points without the question."
+    )
+    sentence = published("JustAsk", "ActivityNet-QA").sentence
+    assert sentence == (
+        "Given {feature}, the model uses both but never aligns them: it loses 10.5 points without "
+        "the video and 36.1 points without the question, yet averaging crossmodal attention costs "
+        "0.4 points, and no short-circuit costs more than 0.5 points."
+    )
+
+
+@pytest.mark.parametrize(
+    ("without_video", "without_question", "crossmodal", "kind"),
+    [
+        ("costs", "costs", "costs", "fuses"),
+        ("costs", "costs", "spared", "never aligns"),
+        ("costs", "costs", "open", "open"),
+        ("spared", "costs", "spared", "text alone"),
+        ("spared", "costs", "costs", "text alone"),  # an edit disturbs what it does not inform
+        ("costs", "spared", "open", "video alone"),
+        (None, "spared", "costs", "video alone"),
+        ("spared", "spared", "costs", "needs neither"),
+        ("spared", "open", "spared", "open"),
+        ("open", "costs", "costs", "open"),
+        ("open", "spared", "costs", "open"),
+        (None, "costs", "costs", "fuses"),
+        (None, "costs", "spared", "does not fuse"),
+        (None, None, "costs", "not asked"),
+    ],
+)
+def test_the_rule(without_video: str, without_question: str, crossmodal: str, kind: Kind) -> None:
+    assert kind_of(without_video, without_question, crossmodal) == kind  # type: ignore[arg-type]
+
+
+def loss(lost: float, low: float, high: float, **p_values: float) -> Loss:
+    tests = {"p_value": 0.001, "p_costs": 1.0, "p_spared": 1.0, **p_values}
+    return Loss(rate=80 - lost, lost=lost, low=low, high=high, **tests)
+
+
+def test_an_interval_across_the_margin_decides_nothing() -> None:
+    wide = loss(6, 1, 11, p_costs=0.4, p_spared=0.6)
+    assert state(wide, RULE.level) == "open"
+    sure = loss(40, 35, 45, p_costs=0.001)
+    losses = {"language-only": sure, "video-only": sure, "SC: crossmodal": wide}
+    found = verdict(Rate(80, 25, 0.001), losses, RULE)
+    assert (found.kind, found.decided_by, found.p_value) == ("open", None, None)
+    assert "6.0 points [1.0, 11.0]" in found.sentence
+    assert "A loss counts from 5.5 points." in found.sentence
+
+
+def test_the_p_value_is_the_largest_that_is_needed() -> None:
+    losses = {
+        "language-only": loss(0.5, -1, 2, p_spared=0.01),
+        "video-only": loss(50, 45, 55, p_costs=0.002),
+        "SC: crossmodal": loss(9, 1, 20, p_costs=0.3),
+    }
+    found = verdict(Rate(80, 25, 0.001), losses, RULE)
+    assert (found.kind, found.decided_by, found.p_value) == ("text alone", "language-only", 0.01)
+    assert "from text alone: it loses 0.5 points [\N{MINUS SIGN}1.0, 2.0] without" in found.sentence
+
+
+def test_a_small_but_sure_loss_is_not_called_nothing() -> None:
+    """Significant and above the paper's 2 points, yet below a tenth of what is above chance."""
+    small, sure = loss(3, 2.1, 4, p_spared=0.001), loss(40, 35, 45, p_costs=0.001)
+    rate = Rate(80, 25, 0.001)
+    hardly = {"language-only": sure, "video-only": sure, "SC: crossmodal": small}
+    assert "hardly aligns" in verdict(rate, hardly, RULE).sentence
+    almost = {"language-only": small, "video-only": sure, "SC: crossmodal": small}
+    assert "text almost alone" in verdict(rate, almost, RULE).sentence
+
+
+def test_nothing_is_said_of_a_model_at_chance() -> None:
+    sure = loss(20, 15, 25, p_costs=0.001)
+    losses = {"language-only": sure, "video-only": sure, "SC: crossmodal": sure}
+    found = verdict(Rate(27, 25, 0.2, 22, 32), losses, RULE)
+    assert (found.kind, found.decided_by) == ("at chance", None)
+    assert "accuracy 27.0 % [22.0, 32.0], where guessing gives 25.0 %" in found.sentence
+
+
+def test_without_the_crossmodal_short_circuit_there_is_no_verdict() -> None:
+    assert verdict(Rate(80, 25, 0.001), {}, RULE).kind == "not asked"
+
+
+# ---------------------------------------------------------------------------- the tables
+
+
+def test_means_over_types_agree_with_the_papers_overall_figures() -> None:
+    """An overall figure lies between those of its types; the paper's own do, but for 0.3."""
+    for model in ("FrozenBiLM", "JustAsk"):
+        for benchmark in CHANCE:
+            for row in paper_rows(model, benchmark):
+                types = [float(v) for k, v in row.items() if k not in ("condition", "accuracy")]  # type: ignore[arg-type]
+                assert min(types) - 0.31 <= float(row["accuracy"]) <= max(types) + 0.31, row  # type: ignore[arg-type]
+
+
+def test_figures_stand_where_the_paper_has_them() -> None:
+    a_qa = {row["condition"]: row for row in paper_rows("FrozenBiLM", "ActivityNet-QA")}
+    assert a_qa["SC: text"]["accuracy"] == 1.4
+    assert a_qa["SC: video"]["Yes/No"] == 75.1
+    assert a_qa["QUAG-attention: video"]["Other"] == 41.1
+    assert overall("JustAsk", "NExT-QA, ATP-hard")["QUAG-attention: video-text"] == 44.1
+    assert overall("All-in-one+", "MSRVTT-QA")["SC: crossmodal"] == 27.6
+    assert overall("All-in-one+", "NExT-QA") == {}
+    baseline, averaged = consistent_rows("FrozenBiLM")
+    assert baseline["CAcc_T complement"] == 57.2
+    assert averaged["CAcc_V complement"] == 3.6
+    assert len(consistent_rows("JustAsk")) == 1

@@ -1,0 +1,101 @@
+"""From options and data to trained weights, through the cache."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from cuescope_sdk import Context, Dataset, Sample, derive, digest
+from cuescope_toy.checkpoint import Facts, load_checkpoint, save_checkpoint, weights_digest
+from cuescope_toy.fitting import one_thread
+from cuescope_toy.frame_features import FrameFeatures
+from cuescope_toy.fusion.fitting import Recipe, Split, fit
+from cuescope_toy.fusion.network import Sizes
+from cuescope_toy.fusion.reading import PACKED, Vocabulary, labels, shown
+from cuescope_toy.network import Weights
+from cuescope_toy.training import training_splits
+
+if TYPE_CHECKING:
+    from cuescope_toy.fusion import ToyFusionOptions
+
+TRAINING_VERSION = 1  # part of the cache key: raise it when equal inputs train other weights
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained network and the words that it knows."""
+
+    weights: Weights
+    vocabulary: Vocabulary
+    fingerprint: str
+    facts: Facts
+
+
+def trained(options: "ToyFusionOptions", context: Context, features: FrameFeatures) -> Trained:
+    """Train on the chosen data, or take the weights of an equal training from the cache."""
+    train, val = training_splits(
+        options.data, options.data_options, context, "toy-fusion", "train", "val", closed=False
+    )
+    seed = context.seed if options.seed is None else options.seed
+    own = options.model_dump(exclude={"data", "data_options"})  # data enters by its content
+    key = digest(
+        TRAINING_VERSION, {**own, "seed": seed}, features.encoder.fingerprint,
+        train.fingerprint, val.fingerprint,
+    )  # fmt: skip
+    path = context.cache / "toy-fusion" / f"{key}.safetensors"
+    if (found := load_checkpoint(path)) is None:
+        found = _train(options, context, features, train, val, seed)
+        save_checkpoint(path, *found)
+    packed, facts = found
+    fingerprint = digest(
+        TRAINING_VERSION, weights_digest(packed), options.positions, features.encoder.fingerprint
+    )
+    weights = {name: tensor for name, tensor in packed.items() if name != PACKED}
+    return Trained(weights, Vocabulary.beside(packed), fingerprint, facts)
+
+
+def _train(
+    options: "ToyFusionOptions",
+    context: Context,
+    features: FrameFeatures,
+    train: Dataset,
+    val: Dataset,
+    seed: int,
+) -> tuple[Weights, Facts]:
+    samples = {
+        name: [data[index] for index in range(len(data))]
+        for name, data in (("train", train), ("val", val))
+    }
+    vocabulary = Vocabulary.of(samples["train"])
+    splits = {
+        name: _encoded(part, vocabulary, features, f"encoding {name} frames")
+        for name, part in samples.items()
+    }
+    sizes = Sizes(
+        feature=splits["train"].features.shape[1],
+        words=vocabulary.rows,
+        answers=len(vocabulary.answers),
+        layers=options.layers,
+        dim=options.dim,
+    )
+    recipe = Recipe(**{name: getattr(options, name) for name in Recipe.__dataclass_fields__})
+    generator = torch.Generator().manual_seed(derive(seed, "toy-fusion"))
+    with one_thread(), context.progress("training the toy fusion", recipe.epochs) as advance:
+        result = fit(splits["train"], splits["val"], sizes, recipe, generator, advance)
+        advance(recipe.epochs - result.epochs)
+    facts = {
+        "validation accuracy": f"{result.accuracy:.3f}",
+        "trained on": f"{len(train):,} samples, {len(vocabulary.words)} words, "
+        f"{len(vocabulary.answers)} answers",
+        "epochs": f"{result.epochs}, the best {result.epoch}",
+        "frames": "in their order" if options.positions else "a bag, without their order",
+    }
+    return {**result.weights, **vocabulary.packed()}, facts
+
+
+def _encoded(
+    samples: list[Sample], vocabulary: Vocabulary, features: FrameFeatures, description: str
+) -> Split:
+    numbered = shown(samples, vocabulary)
+    rows = torch.from_numpy(features.of_frames(numbered.frames, description))
+    return Split(numbered, rows, labels(samples, vocabulary))

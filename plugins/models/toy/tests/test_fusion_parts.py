@@ -1,0 +1,191 @@
+"""The fusion network against torch's own layers; words and padding as numbers; its training."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
+from cuescope_toy.fusion import choice_logits
+from cuescope_toy.fusion.fitting import Recipe, Split, evaluate, fit, rate
+from cuescope_toy.fusion.network import HEADS, Asked, Sizes, answer, embedded, initial_weights
+from cuescope_toy.fusion.reading import Vocabulary, labels, shown, words_of
+
+SIZES = Sizes(feature=6, words=9, answers=4, layers=2, dim=16)
+RECIPE = Recipe(
+    positions=True, learning_rate=3e-3, weight_decay=0.0, batch_size=32, epochs=20, patience=20,
+    enough=1.0,
+)  # fmt: skip
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def weights_of(sizes: Sizes = SIZES) -> dict[str, torch.Tensor]:
+    """Random biases and norms too, or a test would not see them."""
+    weights = initial_weights(sizes, generator())
+    drawn = generator(1)
+    for name, weight in weights.items():
+        if name.endswith("bias") or "norm" in name:
+            weight += 0.3 * torch.randn(weight.shape, generator=drawn)
+    return {"input.mean": torch.zeros(6), "input.scale": torch.ones(()), **weights}
+
+
+def asked(frames: int, words: int, batch: int = 3) -> Asked:
+    return Asked(
+        torch.randn(batch, frames, 6, generator=generator(2)),
+        torch.ones(batch, frames, dtype=torch.bool),
+        torch.randint(0, 7, (batch, words), generator=generator(3)),
+    )
+
+
+def blank(*keys: str) -> tuple[Frame, ...]:
+    return tuple(Frame(key, lambda: None) for key in keys)  # type: ignore[arg-type,return-value]
+
+
+def test_equals_torchs_own_layers() -> None:
+    weights, batch = weights_of(), asked(4, 5)
+    tokens = embedded(weights, batch, positions=True)
+    for layer in range(SIZES.layers):
+        own = {name[6:]: w[layer] for name, w in weights.items() if name.startswith("layer.")}
+        stock: Any = torch.nn.TransformerEncoderLayer(
+            16, HEADS, 64, 0.0, "gelu", batch_first=True, norm_first=True
+        ).eval()
+        parts = ("query", "key", "value")
+        stock.load_state_dict(
+            {
+                "self_attn.in_proj_weight": torch.cat([own[f"{p}.weight"].T for p in parts]),
+                "self_attn.in_proj_bias": torch.cat([own[f"{p}.bias"] for p in parts]),
+                **_linear("self_attn.out_proj", own, "mixed"),
+                **_linear("linear1", own, "widen"), **_linear("linear2", own, "narrow"),
+                **{f"norm1.{p}": own[f"attend.norm.{p}"] for p in ("weight", "bias")},
+                **{f"norm2.{p}": own[f"think.norm.{p}"] for p in ("weight", "bias")},
+            }
+        )  # fmt: skip
+        tokens = stock(tokens)
+    last = torch.nn.functional.layer_norm(
+        tokens[:, -1], (16,), weights["answer.norm.weight"], weights["answer.norm.bias"]
+    )
+    expected = last @ weights["answer.weight"] + weights["answer.bias"]
+    torch.testing.assert_close(answer(weights, batch, positions=True), expected)
+
+
+def _linear(name: str, own: dict[str, torch.Tensor], ours: str) -> dict[str, torch.Tensor]:
+    return {f"{name}.weight": own[f"{ours}.weight"].T, f"{name}.bias": own[f"{ours}.bias"]}
+
+
+def test_only_positions_tell_the_order_of_frames() -> None:
+    weights, batch = weights_of(), asked(4, 5)
+    turned = Asked(batch.video.flip(1), batch.shown, batch.words)
+    bag = [answer(weights, one, positions=False) for one in (batch, turned)]
+    torch.testing.assert_close(*bag)
+    video = [answer(weights, one, positions=True) for one in (batch, turned)]
+    assert (video[0] - video[1]).abs().max() > 1e-2
+
+
+def test_the_order_of_words_always_matters() -> None:
+    weights, batch = weights_of(), asked(4, 5)
+    turned = Asked(batch.video, batch.shown, batch.words.flip(1))
+    text = [answer(weights, one, positions=False) for one in (batch, turned)]
+    assert (text[0] - text[1]).abs().max() > 1e-2
+
+
+def test_padding_is_neither_seen_nor_video_nor_text() -> None:
+    weights, batch = weights_of(), asked(2, 3)
+    padded = Asked(
+        torch.cat([batch.video, torch.full((3, 2, 6), 1e3)], dim=1),
+        torch.tensor([[True, True, False, False]] * 3),
+        torch.cat([batch.words, torch.full((3, 4), -1)], dim=1),
+    )
+    expected = [VIDEO] * 2 + [OTHER] * 2 + [TEXT] * 3 + [OTHER] * 4 + [TEXT]
+    assert padded.modality.tolist() == [expected] * 3
+    torch.testing.assert_close(
+        answer(weights, padded, positions=True), answer(weights, batch, positions=True)
+    )
+
+
+def test_samples_become_numbers() -> None:
+    samples = [
+        Sample(key="a", frames=blank("x", "y"), question="Which WAY is it?", label="up"),
+        Sample(key="b", frames=blank("y"), question=None, label="down"),
+        Sample(key="c", frames=(), question="which mouse", label="sideways"),
+    ]
+    vocabulary = Vocabulary.of(samples[:2])
+    assert vocabulary == Vocabulary(("is", "it", "way", "which"), ("down", "up"))
+    assert Vocabulary.beside(vocabulary.packed()) == vocabulary
+    numbers = shown(samples, vocabulary)
+    assert [frame.key for frame in numbers.frames] == ["x", "y"]
+    assert numbers.index.tolist() == [[0, 1], [1, -1], [-1, -1]]
+    assert numbers.words.tolist() == [[3, 2, 0, 1], [-1] * 4, [3, 4, -1, -1]]
+    assert labels(samples, vocabulary).tolist() == [1, 0, -1]
+    batch = numbers.batch(torch.tensor([[10.0], [20.0]]), torch.tensor([1, 0]))
+    assert batch.video[:, :, 0].where(batch.shown, -1).tolist() == [[20, -1], [10, 20]]
+    assert batch.words.tolist() == numbers.words[[1, 0]].tolist()
+
+
+def test_words_are_words_of_any_language() -> None:
+    assert words_of("Où va-t-il, à gauche?") == ["où", "va", "t", "il", "à", "gauche"]
+    assert words_of(None) == words_of("?!") == []
+
+
+def test_a_sample_without_a_label_is_told() -> None:
+    sample = Sample(key="a", frames=(), question="why")
+    with pytest.raises(UserError, match=r"'a' cannot be trained on: .*got no label"):
+        labels([sample], Vocabulary((), ("up",)))
+
+
+def test_the_learning_rate_rises_then_falls_to_nothing() -> None:
+    shares = [rate(done) for done in (0.0, 0.05, 0.1, 0.55, 1.0)]
+    np.testing.assert_allclose(shares, [0, 0.5, 1, 0.5, 0])
+
+
+def split_of(count: int, seed: int) -> Split:
+    """The answer is the first word, whatever the frames."""
+    drawn = generator(seed)
+    samples = [
+        Sample(key=str(n), frames=blank(*map(str, row.tolist())), question=f"w{word} w{tail}")
+        for n, (row, word, tail) in enumerate(
+            zip(
+                torch.randint(0, 8, (count, 3), generator=drawn),
+                torch.randint(0, 3, (count,), generator=drawn).tolist(),
+                torch.randint(0, 3, (count,), generator=drawn).tolist(),
+                strict=True,
+            )
+        )
+    ]
+    numbers = shown(samples, Vocabulary(("w0", "w1", "w2"), ()))
+    features = torch.randn(len(numbers.frames), 6, generator=drawn)
+    return Split(numbers, features, numbers.words[:, 0])
+
+
+def test_fit_learns_stops_when_it_is_enough_and_tells_what_it_reached() -> None:
+    train, val = split_of(200, 0), split_of(80, 1)
+    sizes = Sizes(feature=6, words=5, answers=3, layers=1, dim=16)
+    steps: list[int] = []
+    result = fit(train, val, sizes, RECIPE, generator(), steps.append)
+    assert result.accuracy == 1
+    assert result.epochs == len(steps) < RECIPE.epochs
+    assert evaluate(result.weights, val, positions=True)[1] == 1
+    again = fit(train, val, sizes, RECIPE, generator(), steps.append)
+    assert all(torch.equal(again.weights[name], w) for name, w in result.weights.items())
+
+
+def test_an_answer_that_was_never_trained_on_counts_as_wrong() -> None:
+    val = split_of(80, 1)
+    unknown = Split(val.shown, val.features, torch.full((80,), -1))
+    weights = weights_of(Sizes(feature=6, words=5, answers=3, layers=1, dim=16))
+    assert evaluate(weights, unknown, positions=True) == (0, 0)
+
+
+def test_unknown_choices_come_last_and_all_unknown_are_refused() -> None:
+    row = np.array([0.5, -2.0, 3.0], np.float32)
+    answers = ("a", "b", "c")
+    assert choice_logits(row, answers, ("x", "c", "b"), "k").tolist() == [-3, 3, -2]
+    with pytest.raises(UserError, match=r"'k' has no choice .*expected any of a, b, c, got x, y"):
+        choice_logits(row, answers, ("x", "y"), "k")
+    many = tuple("abcdefg")
+    with pytest.raises(UserError, match=r"any of a, b, c, d, e, \.\.\., got x"):
+        choice_logits(np.zeros(7, np.float32), many, ("x",), "k")

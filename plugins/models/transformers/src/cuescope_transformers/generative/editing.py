@@ -1,0 +1,52 @@
+"""What a batch is to the fusion layers, and which edits they cannot carry out."""
+
+from cuescope_sdk import AverageAttention, AverageTokens, Trial, UserError
+from cuescope_sdk.fusion import FusionShape
+from cuescope_sdk.torch.fusion import Fusion, require_layers
+from cuescope_sdk.torch.fusion.state import Watch
+from cuescope_transformers.generative.loading import Loaded
+from cuescope_transformers.generative.showing import Batch
+
+
+def require_editable(loaded: Loaded, trial: Trial) -> None:
+    """Raises UserError where the layers are closed, or the edit names one that is not there."""
+    if trial.edit is not None:
+        require_layers(loaded.title, trial.edit, shape_of(loaded).layers)
+
+
+def shape_of(loaded: Loaded) -> FusionShape:
+    """The sizes of the fusion layers; raises UserError where they are closed."""
+    if loaded.fusion is None:
+        raise UserError(
+            f"{loaded.title} cannot be edited or looked into",
+            got=f"{loaded.closed}",
+            remedy="Ask it for plain answers.",
+        )
+    return loaded.fusion
+
+
+def fusion_of(
+    loaded: Loaded, batch: Batch, trial: Trial, watch: Watch | None = None
+) -> Fusion | None:
+    """What happens in the fusion layers while a batch of the trial's kind is shown; None: nothing.
+
+    Raises UserError where the model does not say which of its tokens are visual.
+    """
+    edit = trial.edit
+    if edit is None and watch is None:
+        return None
+    require_told(loaded, batch, trial)
+    if not isinstance(edit, AverageAttention | AverageTokens | None):
+        raise UserError(f"{loaded.title} does not take this edit", got=f"'{edit.kind}'")
+    return Fusion(batch.modality, edit, batch.cross, watch)
+
+
+def require_told(loaded: Loaded, batch: Batch, trial: Trial) -> None:
+    """Raises UserError where frames are shown and no token is known to be visual."""
+    if trial.sample.frames and not batch.shows_video:
+        raise UserError(
+            f"{loaded.title} does not say which of its tokens are visual",
+            expected="a placeholder in the prompt, image_token_id or video_token_id in config.json",
+            got=f"the architecture '{loaded.kind}'",
+            remedy="Ask it without edits, or take a model with placeholders.",
+        )
