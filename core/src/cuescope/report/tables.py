@@ -10,11 +10,15 @@ from rich.text import Text
 from cuescope.types import Cell, Table
 
 
+LONG_WORD = 20  # a longer one is broken
+
+
 def drawn(table: Table) -> Group:
     """For a terminal; the notes follow."""
     grid = Drawn(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     first, *others = table.columns
-    grid.add_column(Text(first), overflow="fold")
+    words = [len(word) for row in (*table.rows, *table.paper) for word in str(row[first]).split()]
+    grid.add_column(Text(first), overflow="fold", min_width=min(max(words, default=0), LONG_WORD))
     for column in others:
         grid.add_column(Text(column), justify="right", overflow="fold")
     for name, cells in beside(table):

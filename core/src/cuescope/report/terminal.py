@@ -44,10 +44,9 @@ def _finding(report: Report) -> RenderableType:
         tried = len(report.headlines)
         if not tried:
             return Text("Nothing could be compared; why is told below.")
-        return Text(
-            f"No cue found. {tried} pairs of cue and label were tried; none passes the rule of "
-            f"{report.provenance.method.spec}."
-        )
+        said = report.notes.get("verdict", "No cue found.")
+        rule = f"none passes the rule of {report.provenance.method.spec}."
+        return Text(f"{said} {tried} pairs of cue and label were tried; {rule}")
     first, *others = [Text(report.sentence(score) or "") for score in report.findings]
     first.stylize("bold")
     more = [Text(f"and {len(others) - 2} more, in the table.", "dim")] if len(others) > 2 else []

@@ -40,10 +40,9 @@ def fused_attention(
     edit = fusion.edit_at(layer) if fusion else None
     if fusion is None or (edit is None and fusion.watch is None):
         visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
-        square = visible.causal and query.shape[2] == key.shape[2]
+        mask = None if visible.square else visible.mask(None, key.shape[2])
         return scaled_dot_product_attention(
-            query, key, value, scale=scaling, is_causal=square,
-            attn_mask=None if square else visible.mask(None, key.shape[2]),
+            query, key, value, attn_mask=mask, is_causal=visible.square, scale=scaling
         )  # fmt: skip
     if fusion.watch is not None or (by_matrix() and not isinstance(edit, AverageTokens)):
         return _by_matrix(query, key, value, layer, mask, causal, scaling, fusion, cross)

@@ -9,6 +9,7 @@ averaged modality that is 1 at its keys, which comes out as the mass.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int8
@@ -60,7 +61,16 @@ def attend_averaged(
     """Attention under `average_quadrants` of samples that are laid out alike, in linear memory."""
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     for averaged, rows in _alike(queries, quadrants):
-        mixing = _Mixing(key, value, visible, keys, averaged, scaling)
+        end = visible.end(rows)
+        seen = keys[:end]
+        blocks = [block for kind in sorted(averaged) if (block := seen == kind).any()]
+        if len(blocks) == 1 and blocks[0].all():
+            out[:, :, rows] = visible.mean_of(value, keys == keys[0]).over(rows)
+            continue
+        mixing = _Mixing(key[:, :, :end], value[:, :, :end], visible, blocks, scaling)
+        if visible.square and 2 * len(rows) > end:  # one causal pass, of some rows for nothing
+            out[:, :, rows] = mixing.of_all(query[:, :, :end])[:, :, rows]
+            continue
         for part in visible.chunks(rows):
             out[:, :, part] = mixing.of(query[:, :, part], part)
     return out
@@ -79,19 +89,17 @@ def _alike(
 
 
 class _Mixing:
-    """Keys and values made ready for the queries that are averaged over `averaged`."""
+    """Keys and values made ready for queries that are averaged over some blocks of them."""
 
     def __init__(
         self,
         key: Float[Tensor, "batch head key dim"],
         value: Float[Tensor, "batch head key value"],
         visible: Visible,
-        keys: Int8[Tensor, " key"],
-        averaged: frozenset[int],
+        blocks: list[Bool[Tensor, " key"]],
         scaling: float,
     ) -> None:
         self._visible, self._scaling, self._dim = visible, scaling, value.shape[-1]
-        blocks = [keys == modality for modality in sorted(averaged)]
         self._means = [visible.mean_of(value, block) for block in blocks]
         if visible.varies and blocks:
             for block in blocks:
@@ -111,15 +119,28 @@ class _Mixing:
     ) -> Float[Tensor, "batch head row value"]:
         """Attention of these queries, which are the rows `rows` of all."""
         end = self._visible.end(rows)
-        mixed = scaled_dot_product_attention(
+        mask = self._visible.mask(rows, end)
+        return self._with_means(self._mixed(query, end, attn_mask=mask), rows)
+
+    def of_all(
+        self, query: Float[Tensor, "batch head key dim"]
+    ) -> Float[Tensor, "batch head key value"]:
+        """Attention of as many queries as there are keys, each seeing those up to its own."""
+        rows = torch.arange(query.shape[2], device=query.device)
+        return self._with_means(self._mixed(query, query.shape[2], is_causal=True), rows)
+
+    def _mixed(self, query: Tensor, end: int, **masked: Any) -> Tensor:
+        return scaled_dot_product_attention(
             self._wide(query), self._key[:, :, :end], self._value[:, :, :end],
-            attn_mask=self._visible.mask(rows, end), scale=self._scaling,
+            scale=self._scaling, **masked,
         )  # fmt: skip
+
+    def _with_means(self, mixed: Tensor, rows: Tensor) -> Tensor:
+        """The mass of each averaged modality, in its column, times the mean of its values."""
         out = mixed[..., : self._dim]
         if self._visible.varies:
-            for place, mean in enumerate(self._means):
-                mass = mixed[..., self._dim + place, None]
-                out = out + mass * mean.over(rows)
+            for place, mean in enumerate(self._means, start=self._dim):
+                out = out + mixed[..., place, None] * mean.over(rows)
         return out
 
     def _wide(self, states: Tensor) -> Tensor:

@@ -43,6 +43,11 @@ class Visible:
         """Whether two queries may see different keys."""
         return self.causal or (self._seen is not None and self._seen.shape[-2] > 1)
 
+    @property
+    def square(self) -> bool:
+        """Whether each query sees the keys up to its own, as fused kernels have it."""
+        return self.causal and self.queries == self.keys
+
     def chunks(self, rows: Tensor) -> Sequence[Tensor]:
         """The rows in parts that are small enough for a mask of their own."""
         size = ROWS.get(self.device.type, ROWS_ELSEWHERE) if self.causal else self.queries
@@ -71,20 +76,23 @@ class Visible:
         return _of_rows(self._seen, rows)
 
     def counts(self, block: Tensor, rows: Tensor | None) -> Float[Tensor, "#batch #head #row 1"]:
-        """How many keys of the block (bool, (key,)) these rows see."""
+        """How many keys of the block (bool, of the first keys or all) these rows see."""
         if self.causal:
             return block.cumsum(0).float()[self._last(rows)][None, None, :, None]
         return (self.seen_by(rows) & block).sum(-1, keepdim=True, dtype=torch.float32)
 
-    def mean_of(self, states: Float[Tensor, "batch head key dim"], block: Tensor) -> Mean:
-        """Means of the block's states over the keys that a query sees, zero where it sees none."""
+    def mean_of(self, states: Float[Tensor, "batch head first dim"], block: Tensor) -> Mean:
+        """Means of the block's states over the keys that a query sees, zero where it sees none.
+
+        Both may be of the first keys only, where those asked about see no others.
+        """
         if self.causal:
             total = states.float().masked_fill(~block[:, None], 0).cumsum(-2)
             mean = (total / block.cumsum(0).clamp_min(1)[:, None]).to(states.dtype)
             return Mean(lambda rows: mean[:, :, self._last(rows)])
 
         def over(rows: Tensor | None) -> Tensor:
-            seen = self.seen_by(rows) & block
+            seen = self.seen_by(rows)[..., : len(block)] & block
             share = seen / seen.sum(-1, keepdim=True).clamp_min(1)
             return (share @ states.float()).to(states.dtype)
 

@@ -1,0 +1,180 @@
+"""From test errors to Figure 2: how much the error rises at each coupling, and in which order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy import stats
+
+from cuescope_quag.simulation.data import unimodal_error
+from cuescope_quag.simulation.runs import Training
+from cuescope_quag.simulation.training import Errors, Schedule
+from cuescope_sdk import Picture, Table
+from cuescope_sdk.figures import Line, curves
+
+RESAMPLES = 2000
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Rise:
+    """Error after a short-circuit over error before it, of every training at one coupling."""
+
+    alpha: float
+    plain: float
+    cut: float
+    crossmodal: Float[np.ndarray, " seed"]
+    unimodal: Float[np.ndarray, " seed"]
+
+
+@dataclass(frozen=True)
+class Percent:
+    """An increase in percent, and its interval over seeds, None for one seed."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+def rises(alphas: Sequence[float], errors: Mapping[Training, Errors]) -> list[Rise]:
+    """One for each coupling; errors are means over its seeds."""
+    found = []
+    for alpha in alphas:
+        own = [errors[training] for training in errors if training.alpha == alpha]
+        plain, crossmodal, unimodal = (
+            np.array([getattr(one, name) for one in own])
+            for name in ("plain", "crossmodal", "unimodal")
+        )
+        means = float(plain.mean()), float(crossmodal.mean())
+        found.append(Rise(alpha, *means, crossmodal / plain, unimodal / plain))
+    return found
+
+
+def increase(ratios: Float[np.ndarray, " seed"]) -> Percent:
+    """The geometric mean of `ratios` with Student's interval of their logarithms.
+
+    A ratio of errors spreads over decades, evenly to both sides only in its logarithm.
+    """
+    logs = np.log(ratios)
+    value = _percent(logs.mean())
+    if len(logs) < 2:
+        return Percent(value, None, None)
+    half = stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1) * stats.sem(logs)
+    return Percent(value, _percent(logs.mean() - half), _percent(logs.mean() + half))
+
+
+def _percent(log_ratio: float) -> float:
+    return float(100 * np.expm1(log_ratio))
+
+
+def spearman(
+    alphas: Float[np.ndarray, " alpha"],
+    ratios: Float[np.ndarray, "alpha seed"],
+    rng: np.random.Generator,
+) -> tuple[float, float, float]:
+    """Rank correlation of coupling and rise over all trainings, with a bootstrap interval.
+
+    The seeds are drawn anew within each coupling, for the couplings are chosen, not drawn.
+    """
+    seeds = ratios.shape[1]
+    drawn = rng.integers(seeds, size=(RESAMPLES, *ratios.shape))
+    again = np.take_along_axis(ratios[None], drawn, axis=2).reshape(RESAMPLES, -1)
+    given = stats.rankdata(np.repeat(alphas, seeds))
+    correlation = _correlations(given, np.concatenate([ratios.reshape(1, -1), again]))
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(correlation[1:], (tail, 1 - tail))
+    return float(correlation[0]), float(low), float(high)
+
+
+def _correlations(
+    rank: Float[np.ndarray, " training"], values: Float[np.ndarray, "draw training"]
+) -> Float[np.ndarray, " draw"]:
+    given = rank - rank.mean()
+    ranked = stats.rankdata(values, axis=1)
+    ranked -= ranked.mean(axis=1, keepdims=True)
+    scale = np.sqrt((given @ given) * (ranked**2).sum(axis=1))
+    return np.asarray(ranked @ given / scale)
+
+
+# -------------------------------------------------------------------------------- what is shown
+
+
+def table(found: Sequence[Rise], schedule: Schedule, rng: np.random.Generator) -> Table:
+    """Errors and their rise, a row a coupling; the rank correlation below."""
+    return Table(
+        title="Figure 2: test error after crossmodal short-circuit, against the coupling",
+        columns=(
+            "alpha", "MSE", "of one modality", "crossmodal cut", "increase %", "low", "high",
+            "unimodal cut %",
+        ),
+        rows=tuple(_row(rise) for rise in found),
+        notes=(*_in_words(found, rng), _trained(schedule)),
+        decimals=4,
+    )  # fmt: skip
+
+
+def _row(rise: Rise) -> dict[str, str | float | int | None]:
+    crossmodal, unimodal = increase(rise.crossmodal), increase(rise.unimodal)
+    return {
+        "alpha": f"{rise.alpha:g}",
+        "MSE": rise.plain,
+        "of one modality": unimodal_error(rise.alpha),
+        "crossmodal cut": rise.cut,
+        "increase %": round(crossmodal.value),
+        "low": None if crossmodal.low is None else round(crossmodal.low),
+        "high": None if crossmodal.high is None else round(crossmodal.high),
+        "unimodal cut %": round(unimodal.value),
+    }
+
+
+def _in_words(found: Sequence[Rise], rng: np.random.Generator) -> tuple[str, ...]:
+    if len(found) < 3:
+        return ("Too few couplings for a rank correlation: three or more are needed.",)
+    alphas = np.array([rise.alpha for rise in found])
+    ratios = np.stack([rise.crossmodal for rise in found])
+    rho, low, high = spearman(alphas, ratios, rng)
+    seeds = ratios.shape[1]
+    interval = f"[{low:.2f}, {high:.2f}], {seeds} seeds" if seeds > 1 else "(one seed: no interval)"
+    said = f"Spearman of alpha and increase: {rho:.2f} {interval}, {len(alphas)} couplings."
+    if low > 0:
+        return (f"{said} The error rises more with more coupling, as in the paper.",)
+    return (f"{said} Unlike in the paper, the error does not rise more with more coupling.",)
+
+
+def _trained(schedule: Schedule) -> str:
+    return (
+        f"{schedule.train:,} training samples, {schedule.epochs:,} epochs, dropout "
+        f"{schedule.dropout:g}. Increase: geometric mean over seeds, {CONFIDENCE:.0%} t interval. "
+        "No model of one modality alone can be better than 'of one modality': below it, the model "
+        "fuses. The unimodal cut is the control: no target needs attention within a modality."
+    )
+
+
+def figure(found: Sequence[Rise]) -> Picture:
+    """The paper's Figure 2, and the unimodal short-circuit beside it."""
+    alphas = np.array([rise.alpha for rise in found])
+    drawn = curves(
+        [
+            _line("crossmodal cut", alphas, [rise.crossmodal for rise in found]),
+            _line("unimodal cut", alphas, [rise.unimodal for rise in found]),
+        ],
+        "",
+        "alpha, the crossmodal coupling",
+        "error after / before, log10",
+    )
+    return Picture(
+        title="Figure 2.",
+        caption="How many times larger the mean squared error is after each short-circuit, in "
+        "powers of ten, against the coupling of the modalities; bands are intervals over seeds.",
+        image=drawn,
+    )
+
+
+def _line(name: str, alphas: np.ndarray, ratios: Sequence[np.ndarray]) -> Line:
+    percents = [increase(one) for one in ratios]
+    value, low, high = (
+        np.array([np.log10(1 + number / 100) for number in numbers if number is not None])
+        for numbers in zip(*((p.value, p.low, p.high) for p in percents), strict=True)
+    )
+    return Line(name, alphas, value, *((low, high) if len(low) else ()))
