@@ -9,16 +9,15 @@ from rich.text import Text
 
 from cuescope.types import Cell, Table
 
-
-LONG_WORD = 20  # a longer one is broken
+LONG_NAME = 16  # a longer one is broken into lines
 
 
 def drawn(table: Table) -> Group:
     """For a terminal; the notes follow."""
     grid = Drawn(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     first, *others = table.columns
-    words = [len(word) for row in (*table.rows, *table.paper) for word in str(row[first]).split()]
-    grid.add_column(Text(first), overflow="fold", min_width=min(max(words, default=0), LONG_WORD))
+    whole = all(len(str(row[first])) <= LONG_NAME for row in (*table.rows, *table.paper))
+    grid.add_column(Text(first), overflow="fold", no_wrap=whole)
     for column in others:
         grid.add_column(Text(column), justify="right", overflow="fold")
     for name, cells in beside(table):

@@ -96,7 +96,7 @@ def test_every_condition_is_asked_with_its_edit(audited: Audited, asked: type[An
         "video-only": None,
         "SC: video": AverageAttention(quadrants=frozenset({"VV", "TV"}), layers=(1,)),
         "SC: VT": AverageAttention(quadrants=frozenset({"VT"}), layers=(1,)),
-        "QUAG-attention: video-text": AverageTokens(
+        "merged both": AverageTokens(
             modalities=frozenset({"video", "text"}), layers=(1,), size_term="multiply"
         ),
     }
@@ -129,7 +129,7 @@ def test_what_a_model_cannot_be_asked_is_noted(audited: Audited, bound: type[Any
     report = audited("both", "both", model=bound)
     names = {feature.key for feature in report.features}
     assert "video-only" in names
-    assert not names & {"language-only", "QUAG-attention: video"}
+    assert not names & {"language-only", "merged video"}
     assert "language-only" in report.notes["not asked"]
     assert "average-tokens" in report.notes["QUAG-attention"]
     assert report.notes["verdict"] == "fuses"

@@ -146,11 +146,40 @@ def test_figures_stand_where_the_paper_has_them() -> None:
     a_qa = {row["condition"]: row for row in paper_rows("FrozenBiLM", "ActivityNet-QA")}
     assert a_qa["SC: text"]["accuracy"] == 1.4
     assert a_qa["SC: video"]["Yes/No"] == 75.1
-    assert a_qa["QUAG-attention: video"]["Other"] == 41.1
-    assert overall("JustAsk", "NExT-QA, ATP-hard")["QUAG-attention: video-text"] == 44.1
+    assert a_qa["merged video"]["Other"] == 41.1
+    assert overall("JustAsk", "NExT-QA, ATP-hard")["merged both"] == 44.1
     assert overall("All-in-one+", "MSRVTT-QA")["SC: crossmodal"] == 27.6
     assert overall("All-in-one+", "NExT-QA") == {}
     baseline, averaged = consistent_rows("FrozenBiLM")
     assert baseline["CAcc_T complement"] == 57.2
     assert averaged["CAcc_V complement"] == 3.6
     assert len(consistent_rows("JustAsk")) == 1
+
+
+def test_what_one_type_of_question_loses_is_not_hidden_by_another() -> None:
+    """Without the video a model may say yes to all: "no" is lost, "yes" won, and the mean stays."""
+    nothing = loss(0.8, -0.2, 1.9, p_spared=0.001)
+    types = {
+        "E": loss(-60, -70, -50, p_costs=1.0),
+        "E-NC": loss(100, 100, 100, p_costs=0.001),
+        "BA": loss(4, -1, 9, p_costs=0.2),
+    }
+    assert state(nothing, RULE.level) == "spared"
+    hidden = nothing.among(types, RULE.level)
+    assert hidden.worst is not None
+    assert (hidden.worst[0], hidden.worst[1].p_costs) == ("E-NC", 0.003)
+    assert state(hidden, RULE.level) == "costs"
+    sure = loss(18, 17, 19, p_costs=0.001)
+    losses = {"language-only": hidden, "video-only": sure, "SC: crossmodal": sure}
+    found = verdict(Rate(68, 50, 0.001), losses, RULE, "balanced accuracy")
+    assert (found.kind, found.p_value) == ("fuses", 0.003)
+    assert (
+        "it loses 0.8 points [\N{MINUS SIGN}0.2, 1.9] in all, but 100.0 points [100.0, 100.0] on "
+        "E-NC questions, without the video"
+    ) in found.sentence
+
+
+def test_a_type_must_be_sure_after_correction() -> None:
+    nothing = loss(0.5, -1, 2, p_spared=0.001)
+    types = {str(place): loss(9, 0, 18, p_costs=0.02) for place in range(9)}
+    assert nothing.among(types, RULE.level).worst is None

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from cuescope_quag.answers import balanced
-from cuescope_quag.losing import rates
 from cuescope_quag.observing import Answered
 from cuescope_quag.paper import CONSISTENT, consistent_rows
 from cuescope_sdk import Audit, Cell, Table
@@ -27,7 +25,6 @@ def show_complements(audit: Audit, options: "QUAG.Options", answered: Answered) 
     if not groups:
         return
     keys = [sample.key for sample in answered.samples]
-    by = balanced(answered.samples)
     rows: list[dict[str, Cell]] = []
     for name, right in answered.columns.items():
         correct = dict(zip(keys, right.tolist(), strict=True))
@@ -38,10 +35,7 @@ def show_complements(audit: Audit, options: "QUAG.Options", answered: Answered) 
             )
             for column, pairs in groups.items()
         }  # fmt: skip
-        row: dict[str, Cell] = {"condition": name}
-        if by is not None:
-            row["balanced accuracy"] = f"{rates(right[:, None], by.stratum)[0]:.1f}"
-        rows.append(row | {column: percent(value) for column, value in found.items()})
+        rows.append({"condition": name} | {column: percent(one) for column, one in found.items()})
         if name == "baseline" and (words := in_words(found)):
             audit.note("complements", words)
     show_table(audit, options, rows)

@@ -172,7 +172,12 @@ def quag_attention(options: "QUAG.Options", layers: tuple[int, ...] | None) -> I
             layers=layers,
             size_term=options.size_term,
         )
-        yield Condition(f"QUAG-attention: {words}", TOKENS[words], "quag-attention", edit)
+        yield Condition(merged(words), TOKENS[words], "quag-attention", edit)
+
+
+def merged(words: str) -> str:
+    """The row of QUAG-attention for `video`, `text` or `video-text`."""
+    return f"merged {'both' if '-' in words else words}"
 
 
 def features(audit: Audit, options: "QUAG.Options") -> Iterator[Feature]:

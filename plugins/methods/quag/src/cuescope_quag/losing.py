@@ -3,8 +3,8 @@
 All rates and losses are percent and percentage points.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -31,7 +31,9 @@ class Loss:
     """Points lost under a condition, with their interval.
 
     `p_value` is McNemar's. `p_costs` and `p_spared` are of the two one-sided nulls about the
-    margin: that no more than the margin is lost, and that no less is.
+    margin: that no more than the margin is lost, and that no less is. `worst` is the type of
+    question in which most is lost, where that surely is more than the margin, with its loss:
+    what one type loses another may win.
     """
 
     rate: float
@@ -42,6 +44,16 @@ class Loss:
     low: float | None = None
     high: float | None = None
     n: int | None = None
+    worst: "tuple[str, Loss] | None" = None
+
+    def among(self, types: "Mapping[str, Loss]", level: float) -> "Loss":
+        """With its `worst` type; the p-values of all types are corrected for their number."""
+        corrected = {
+            name: replace(loss, p_costs=min(1.0, loss.p_costs * len(types)))
+            for name, loss in types.items()
+        }
+        costs = [(name, loss) for name, loss in corrected.items() if loss.p_costs <= level]
+        return replace(self, worst=max(costs, key=lambda pair: pair[1].lost, default=None))
 
 
 @dataclass(frozen=True)

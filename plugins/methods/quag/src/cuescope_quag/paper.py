@@ -1,5 +1,6 @@
 """Tables 1, 3 and 4 to 12 of the paper (Rawal et al., 2024), in percent."""
 
+from cuescope_quag.conditions import merged
 from cuescope_sdk import Cell
 
 # The dist of a data set, and its name in the paper.
@@ -186,9 +187,9 @@ def consistent_rows(model: str) -> tuple[dict[str, Cell], ...]:
     plain |= dict(zip(CONSISTENT, _CONSISTENT[model], strict=True))
     if model != "FrozenBiLM":
         return (plain,)
-    averaged: dict[str, Cell] = {"condition": "QUAG-attention: video"}
+    averaged: dict[str, Cell] = {"condition": merged("video")}
     return plain, averaged | _CONSISTENT_AVERAGED
 
 
 def _row(model: str, name: str) -> str:
-    return f"{name}: {AVERAGED[model]}" if name == "QUAG-attention" else name
+    return merged(AVERAGED[model]) if name == "QUAG-attention" else name

@@ -30,12 +30,18 @@ def scores(audit: Audit, options: "QUAG.Options", outcomes: Sequence[Outcome]) -
     chosen = measure(answered.samples, options.measure)
     measures = [plain(answered.samples), balanced(answered.samples)]
     found: dict[str, Found] = {by.name: answered.compared(by) for by in measures if by is not None}
-    rate, losses = found[chosen.name]
-    judged = verdict(rate, losses, answered.rule, chosen.name)
-    note(audit, options, answered, chosen, rate, judged)
     types = question_types(answered.samples)
+    by_type = {name: answered.compared(chosen, kept)[1] for name, kept in types.items()}
+    rate, losses = found[chosen.name]
+    level = answered.rule.level
+    typed = {
+        key: loss.among({name: of[key] for name, of in by_type.items()}, level)
+        for key, loss in losses.items()
+    }
+    judged = verdict(rate, typed, answered.rule, chosen.name)
+    note(audit, options, answered, chosen, rate, judged)
     show_accuracies(audit, options, answered, found, types)
-    show_losses(audit, options, answered, chosen, found[chosen.name], types)
+    show_losses(audit, options, chosen, {"all": losses, **by_type})
     show_complements(audit, options, answered)
     show_picture(audit, answered)
     yield from rows(options, answered.conditions, judged, chosen.name, found)

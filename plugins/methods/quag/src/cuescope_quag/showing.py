@@ -64,7 +64,7 @@ def show_accuracies(
             paper=tuple({k: v for k, v in row.items() if k in shown} for row in paper),
             notes=(
                 f"{DROP}: {options.drop:g} points or more below the baseline. SC: short-circuit, "
-                "attention averaged; QUAG-attention: the tokens of a modality merged into one."
+                "attention averaged; merged: QUAG-attention, the tokens of a modality made one."
                 + beside,
             ),
         )
@@ -85,22 +85,18 @@ def _cell(values: list[float], place: int, drop: float) -> str:
 def show_losses(
     audit: Audit,
     options: "QUAG.Options",
-    answered: Answered,
     chosen: Measure,
-    overall: Found,
-    types: Types,
+    columns: Mapping[str, Mapping[str, Loss]],
 ) -> None:
     """Points lost with intervals, overall and by type; stars are corrected for the whole table."""
-    columns = {"all": overall[1]}
-    columns |= {name: answered.compared(chosen, kept)[1] for name, kept in types.items()}
-    cells = [(key, name) for key in overall[1] for name in columns]
+    cells = [(key, name) for key in columns["all"] for name in columns]
     q_values = benjamini_hochberg([columns[name][key].p_value for key, name in cells])
     words = {
         (key, name): _points(columns[name][key], q is not None and q <= options.fdr)
         for (key, name), q in zip(cells, q_values, strict=True)
     }
     rows: list[dict[str, Cell]] = [
-        {"condition": key, **{name: words[key, name] for name in columns}} for key in overall[1]
+        {"condition": key, **{name: words[key, name] for name in columns}} for key in columns["all"]
     ]
     audit.show(
         Table(
@@ -125,7 +121,7 @@ def show_picture(audit: Audit, answered: Answered) -> None:
     from cuescope_sdk.figures import bars
 
     shares = {
-        key.replace("QUAG-attention", "QUAG"): {
+        key: {
             "right as before": float((answered.before & right).mean()),
             "right only now": float((~answered.before & right).mean()),
             "lost": float((answered.before & ~right).mean()),

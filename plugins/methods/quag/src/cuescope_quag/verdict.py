@@ -40,10 +40,13 @@ class Verdict:
 
 
 def state(loss: Loss | None, level: float) -> State | None:
-    """Whether a condition surely costs more than the margin, surely less, or neither."""
+    """Whether a condition surely costs more than the margin, surely less, or neither.
+
+    It costs where it costs in one type of question.
+    """
     if loss is None:
         return None
-    if loss.p_costs <= level:
+    if loss.p_costs <= level or loss.worst is not None:
         return "costs"
     return "spared" if loss.p_spared <= level else "open"
 
@@ -88,7 +91,7 @@ def verdict(
         "video alone": (WITHOUT_QUESTION, WITHOUT_VIDEO),
     }
     used = [losses[key] for key in needs.get(kind, ()) if key in losses]
-    tests = [min(loss.p_costs, loss.p_spared) for loss in used]
+    tests = [_p_value(loss, rule.level) for loss in used]
     sentence = f"Given {{feature}}, the model {_words(kind, losses, rule)}."
     if kind == "open":
         sentence += f" A loss counts from {rule.margin(rate):.1f} points."
@@ -97,12 +100,20 @@ def verdict(
     return Verdict(kind, sentence, needs[kind][0], max([rate.p_chance, *tests]))
 
 
+def _p_value(loss: Loss, level: float) -> float:
+    """Of the test that its state rests on."""
+    if loss.p_costs > level and loss.worst is not None:
+        return loss.worst[1].p_costs
+    return min(loss.p_costs, loss.p_spared)
+
+
 # --------------------------------------------------------------------------------- in words
 
 
 def _words(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
-    crossmodal = f"averaging crossmodal attention costs {in_words(losses[CROSSMODAL])}"
-    both = _left_out(losses)
+    crossmodal = f"averaging crossmodal attention costs {_told(losses[CROSSMODAL], rule.level)}"
+    crossmodal = crossmodal.removesuffix(",")
+    both = _left_out(losses, rule.level)
     tail = _nothing_costs(losses, rule.level)
     match kind:
         case "fuses":
@@ -125,10 +136,11 @@ def _words(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
     return f"is not to be judged by these samples yet: {both}; {crossmodal}"
 
 
-def _left_out(losses: Mapping[str, Loss]) -> str:
+def _left_out(losses: Mapping[str, Loss], level: float) -> str:
     """What it loses without each modality, as far as it was asked."""
     names = {WITHOUT_VIDEO: "the video", WITHOUT_QUESTION: "the question"}
-    lost = [f"{in_words(losses[key])} without {names[key]}" for key in names if key in losses]
+    told = {key: _told(losses[key], level) for key in names if key in losses}
+    lost = [f"{words} without {names[key]}" for key, words in told.items()]
     cannot = "" if WITHOUT_VIDEO in losses else " (it takes no question without a video)"
     return f"it loses {' and '.join(lost)}{cannot}"
 
@@ -150,6 +162,14 @@ def _small_but_sure(loss: Loss, rule: Rule) -> bool:
 def in_words(loss: Loss) -> str:
     """Points with their interval."""
     return f"{signed(loss.lost)} points{interval(loss.low, loss.high)}"
+
+
+def _told(loss: Loss, level: float) -> str:
+    """Points, and those of the type of question on which the verdict rests in their place."""
+    if loss.worst is None or loss.p_costs <= level:
+        return in_words(loss)
+    name, worst = loss.worst
+    return f"{in_words(loss)} in all, but {in_words(worst)} on {name} questions,"
 
 
 def _rate(rate: Rate) -> str:

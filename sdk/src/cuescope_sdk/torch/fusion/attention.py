@@ -94,7 +94,7 @@ def _shortened(
     most = int(kept.sum(1).max())
     order = (~kept).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
     parts = [states.gather(1, order[..., None].expand(-1, -1, states.shape[-1]))]
-    counts = torch.stack([block.sum(1) for block in blocks], dim=1)
+    counts = torch.stack([block.sum(1, dtype=torch.float32) for block in blocks], dim=1)
     for block, count in zip(blocks, counts.unbind(1), strict=True):
         total = (states * block[..., None]).sum(1, keepdim=True)
         parts.append(total / count.clamp_min(1)[:, None, None])
