@@ -35,7 +35,8 @@ def show_complements(audit: Audit, options: "QUAG.Options", answered: Answered) 
             )
             for column, pairs in groups.items()
         }  # fmt: skip
-        rows.append({"condition": name} | {column: percent(one) for column, one in found.items()})
+        row: dict[str, Cell] = {"condition": name}
+        rows.append(row | {column: percent(one) for column, one in found.items()})
         if name == "baseline" and (words := in_words(found)):
             audit.note("complements", words)
     show_table(audit, options, rows)

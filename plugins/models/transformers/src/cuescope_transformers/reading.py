@@ -1,17 +1,13 @@
 """A stranger's model files, read strictly and quietly."""
 
 import json
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from logging import ERROR
 from textwrap import shorten
 from typing import Any
 
-import torch
-from transformers.utils import logging
-
 from cuescope_sdk import UserError
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.sources import OWNER, Source
 
 NOT_CONTENT = ("_name_or_path", "architectures", "transformers_version", "dtype")
@@ -78,19 +74,3 @@ def _told_as_user_error(source: Source, what: str) -> Iterator[None]:
             got="code of its own, which is not run unasked" if code else reason,
             remedy="Read that code, then add -M trust_remote_code=true." if code else None,
         ) from error
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """No log lines, warnings or progress bars, and the caller's random generator where it was."""
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity(ERROR)
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -12,8 +12,8 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from cuescope_sdk import Context, Frame, Sample, Trial
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative import TransformersVLM, VLMOptions
-from cuescope_transformers.reading import quiet
 
 WORDS = (*"ABCDEFGH", "yes", "no", "what", "is", "it", "moving", "east", "west", "the", "dog",
          "red", "ball", "of", "top", "middle", "bottom", "user", "assistant", "frame", "question",

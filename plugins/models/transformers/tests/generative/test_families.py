@@ -11,8 +11,8 @@ from jaxtyping import Float
 
 from cuescope_sdk import AverageAttention, AverageTokens, Edit, Response, Trial
 from cuescope_sdk.torch.fusion import matrix_form
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative import TransformersVLM
-from cuescope_transformers.reading import quiet
 
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]

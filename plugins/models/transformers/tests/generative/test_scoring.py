@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuescope_sdk import AverageAttention, Edit, Trial
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative import TransformersVLM
 from cuescope_transformers.generative.scoring import log_probability, rows_for
-from cuescope_transformers.reading import quiet
 
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]

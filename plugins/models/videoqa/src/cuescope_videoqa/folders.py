@@ -2,10 +2,8 @@
 
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from logging import ERROR
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -16,6 +14,7 @@ from torch import Tensor
 
 from cuescope_sdk import UserError
 from cuescope_sdk.hub import require_hub
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_videoqa.checkpoints import read_tensors
 
 WORDS = ("tokenizer.json", "vocab.txt", "spm.model")
@@ -102,18 +101,3 @@ def told_as_user_error(owner: str, what: str) -> Iterator[None]:
         raise UserError(
             f"{owner}: {what} cannot be read", got=shorten(str(error), 160) or type(error).__name__
         ) from error
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """No log lines or warnings, and the caller's random generator where it was."""
-    from transformers.utils import logging
-
-    verbosity = logging.get_verbosity()
-    logging.set_verbosity(ERROR)
-    try:
-        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(verbosity)

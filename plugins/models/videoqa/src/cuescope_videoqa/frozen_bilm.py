@@ -14,13 +14,13 @@ from torch import Tensor
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_videoqa.checkpoints import Sizes, fill, read_checkpoint, starting
 from cuescope_videoqa.clip_frames import ClipFrames
 from cuescope_videoqa.deberta import VideoDeberta
 from cuescope_videoqa.features import VideoFeatures, in_places, spread
 from cuescope_videoqa.folders import (
     find_folder,
-    quiet,
     read_tokenizer,
     read_weights,
     token_ids,

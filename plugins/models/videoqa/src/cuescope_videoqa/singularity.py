@@ -19,8 +19,9 @@ from torch.nn.utils.rnn import pad_sequence
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
 from cuescope_sdk.torch.fusion import fused_attention, fused_self_attention
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_videoqa.checkpoints import Sizes, Tensors, fill, read_checkpoint, starting
-from cuescope_videoqa.folders import find_folder, quiet, read_tokenizer, words_of
+from cuescope_videoqa.folders import find_folder, read_tokenizer, words_of
 from cuescope_videoqa.frame_rows import FrameRows
 from cuescope_videoqa.heads import merge, split
 from cuescope_videoqa.running import Asked, Batch, Network

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch.optim.lr_scheduler import LambdaLR
 
+from cuescope_toy.fitting import Fit
 from cuescope_toy.fusion.network import Sizes, answer, initial_weights
 from cuescope_toy.fusion.reading import Shown
 from cuescope_toy.network import Weights, standardising
@@ -41,19 +42,6 @@ class Split:
     shown: Shown
     features: Float[Tensor, "distinct feature"]
     label: Int[Tensor, " sample"]
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The best weights, their accuracy on the validation split, and when they were reached.
-
-    `epoch` of `epochs` run counts from 1.
-    """
-
-    weights: Weights
-    accuracy: float
-    epoch: int
-    epochs: int
 
 
 def fit(

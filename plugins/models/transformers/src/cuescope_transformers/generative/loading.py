@@ -13,11 +13,11 @@ from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.torch.devices import resolve_dtype
 from cuescope_sdk.torch.fingerprints import tensor_bytes
 from cuescope_sdk.torch.fusion import stock_fusion
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative.shape import fusion_shape
 from cuescope_transformers.loading import BUILDERS
 from cuescope_transformers.reading import (
     content,
-    quiet,
     read_part,
     require_tensors,
     require_vocabulary,

@@ -12,10 +12,10 @@ from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
 
 from cuescope_sdk.fusion import TEXT
 from cuescope_sdk.torch.fusion import Fusion, fusing
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative.loading import Loaded
 from cuescope_transformers.generative.scoring import Tokens
 from cuescope_transformers.generative.showing import Batch
-from cuescope_transformers.reading import quiet
 
 SLIDING = "sliding_attention"
 

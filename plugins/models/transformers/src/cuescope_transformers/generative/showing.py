@@ -13,10 +13,10 @@ from transformers.video_utils import VideoMetadata
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import VIDEO
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative.loading import Loaded, arguments
 from cuescope_transformers.generative.prompts import Medium
 from cuescope_transformers.generative.tokens import crossed, modalities, placeholders
-from cuescope_transformers.reading import quiet
 
 SINGLE = ("blip", "blip-2", "instructblip", "florence2", "git", "kosmos-2", "pix2struct")
 
