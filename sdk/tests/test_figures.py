@@ -12,11 +12,13 @@ from cuescope_sdk.figures import (
     LARGEST,
     Line,
     PanelRow,
+    StripRow,
     bars,
     curves,
     heated,
     panels,
     spread,
+    strips,
     tinted,
 )
 
@@ -133,3 +135,22 @@ def test_names_of_any_letters_are_drawn_as_they_stand() -> None:
         assert panels([row(name)])
         assert curves([line(name, 0.5)], name, name, name)
         assert bars({name: {name: 1.0}}, name, name)
+
+
+def test_a_strip_has_its_frames_in_order() -> None:
+    colours = [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
+    frames = [np.full((20, 20, 3), colour, dtype=np.uint8) for colour in colours]
+    drawn = opened(strips([StripRow("a question\nand its answer", frames)]))
+    middles = [
+        np.flatnonzero((np.abs(drawn - colour).max(axis=2) < 60).any(axis=0)).mean()
+        for colour in colours
+    ]
+    assert middles == sorted(middles)
+    assert not np.isnan(middles).any()
+
+
+def test_a_long_strip_shows_its_first_and_last_frame() -> None:
+    frames = [np.full((8, 8, 3), grey, dtype=np.uint8) for grey in range(0, 240, 8)]
+    drawn = opened(strips([StripRow("", frames)], most=4))
+    assert (drawn == 0).all(axis=2).mean() > 0.02
+    assert (np.abs(drawn - 232) < 3).all(axis=2).mean() > 0.02

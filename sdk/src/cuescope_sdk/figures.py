@@ -27,6 +27,7 @@ BRIGHT = 380  # sum of red, green and blue
 LARGEST = 150_000  # bytes
 QUALITIES = (92, 85, 75, 60)
 PANEL = 1.25  # inches, of the side of an image
+STRIP, STRIP_WORDS = 0.8, 5  # inches, of the side of a frame; frames that captions need room for
 HEAD, CAPTION, MARGIN = 0.22, 0.27, 0.05  # inches
 LABEL_GAP = 0.055  # of the height of a chart
 
@@ -43,6 +44,14 @@ class PanelRow:
     clusters: Int[np.ndarray, "map_row map_col"] | None = None
     heat: Float[np.ndarray, "map_row map_col"] | None = None
     mask: Bool[np.ndarray, "mask_row mask_col"] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StripRow:
+    """Frames in their order, and what is said of them in a line or more."""
+
+    caption: str
+    frames: Sequence[UInt8[np.ndarray, "row col 3"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +94,32 @@ def panels(rows: Sequence[PanelRow]) -> bytes:
             if name == "mask" and row.mask is not None:
                 _outline(axes, upsample(row.mask.astype(np.float32), row.image.shape[:2]))
     return _jpeg(figure)
+
+
+def strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
+    """A JPEG: the frames of each row side by side under its caption, at most `most` of them."""
+    shown = [[row.frames[i] for i in _spaced(len(row.frames), most)] for row in rows]
+    width = MARGIN + STRIP * max([STRIP_WORDS, *map(len, shown)])
+    heights = [CAPTION * (1 + row.caption.count("\n")) + STRIP for row in rows]
+    height = MARGIN + sum(heights)
+    figure = _figure(width, height)
+    top = height
+    for row, frames, tall in zip(rows, shown, heights, strict=True):
+        top -= tall
+        at = MARGIN / width, (top + STRIP + MARGIN) / height
+        figure.text(*at, _words(row.caption), size=7, color=INK, va="bottom", linespacing=1.5)
+        for column, frame in enumerate(frames):
+            box = MARGIN + STRIP * column, top + MARGIN, STRIP - MARGIN, STRIP - MARGIN
+            left, bottom, wide, high = box
+            axes = figure.add_axes((left / width, bottom / height, wide / width, high / height))
+            axes.set_axis_off()
+            axes.imshow(frame, interpolation="lanczos")
+    return _jpeg(figure)
+
+
+def _spaced(count: int, most: int) -> list[int]:
+    """All of `count` indices, or `most` of them from the first to the last."""
+    return [round(i) for i in np.linspace(0, count - 1, min(count, most)).tolist()]
 
 
 def _drawn(row: PanelRow, name: str) -> UInt8[np.ndarray, "row col 3"] | None:

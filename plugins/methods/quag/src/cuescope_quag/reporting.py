@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from cuescope_quag.answers import Measure, balanced, measure, plain, question_types
 from cuescope_quag.complements import show_complements
 from cuescope_quag.conditions import VERDICT, WITHOUT_VIDEO, Condition
+from cuescope_quag.examples import show_examples
 from cuescope_quag.losing import Loss, Rate
 from cuescope_quag.observing import Answered, Found, observe
 from cuescope_quag.showing import show_accuracies, show_losses, show_picture
@@ -44,6 +45,7 @@ def scores(audit: Audit, options: "QUAG.Options", outcomes: Sequence[Outcome]) -
     show_losses(audit, options, chosen, {"all": losses, **by_type})
     show_complements(audit, options, answered)
     show_picture(audit, answered)
+    show_examples(audit, answered, outcomes)
     yield from rows(options, answered.conditions, judged, chosen.name, found)
 
 
