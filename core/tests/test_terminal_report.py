@@ -45,7 +45,7 @@ def test_without_a_finding_it_says_how_many_were_tried() -> None:
     report = make_report(features=3)
     none = [score.model_copy(update={"finding": False}) for score in report.scores]
     said = " ".join(shown(report.model_copy(update={"scores": tuple(none)})).split())
-    assert "No cue found. 6 pairs of cue and label were tried" in said
+    assert "No cue found. 6 candidates were tried" in said
 
 
 def test_the_table_ranks_and_stops() -> None:

@@ -9,7 +9,7 @@ import pytest
 from cuescope.cli import main
 from cuescope.store import RunFolder
 from cuescope_sdk import Report
-from cuescope_sdk.compare import comparison
+from cuescope_sdk.compare import everywhere, strongest, verdicts
 from cuescope_sdk.testing import FakeMethod, running
 
 Line = Callable[..., str]
@@ -42,7 +42,7 @@ def without_findings(report: Report) -> Report:
 
 def test_the_strongest_finding_of_each_label_is_named(report: Report) -> None:
     [first, *_] = report.findings
-    rows = comparison([report, without_findings(report)])
+    rows = strongest([report, without_findings(report)])
     assert tuple(rows) == report.provenance.labels
     found = {label: cells[0] for label, cells in rows.items() if cells[0]}
     assert found.keys() == {score.label for score in report.findings}
@@ -53,7 +53,20 @@ def test_the_strongest_finding_of_each_label_is_named(report: Report) -> None:
 def test_labels_of_any_run_are_rows(report: Report) -> None:
     elsewhere = report.provenance.model_copy(update={"labels": ("other", "top")})
     other = report.model_copy(update={"provenance": elsewhere})
-    assert list(comparison([report, other])) == [*report.provenance.labels, "other"]
+    assert list(strongest([report, other])) == [*report.provenance.labels, "other"]
+
+
+def test_what_is_about_no_label_stands_by_its_feature(report: Report) -> None:
+    score = report.headlines[0]
+    whole = score.model_copy(update={"label": None, "low": -1.0, "high": 2.0, "finding": True})
+    of_model = report.model_copy(update={"scores": (whole,), "notes": {"verdict": "fuses"}})
+    name = report.names[score.feature]
+    figure, empty = everywhere([of_model, report])[name]
+    assert str(figure).endswith(" [\N{MINUS SIGN}1.00, 2.00] *")
+    assert empty is None
+    assert strongest([of_model]) == {}
+    assert verdicts([of_model, report]) == {"verdict": ["fuses", None]}
+    assert verdicts([report]) == {}
 
 
 def test_runs_stand_side_by_side(line: Line, report: Report, tmp_path: Path) -> None:
@@ -65,7 +78,7 @@ def test_runs_stand_side_by_side(line: Line, report: Report, tmp_path: Path) -> 
     [row] = [row.split() for row in said.splitlines() if row.startswith("findings")]
     assert row == ["findings", str(len(report.findings)), "0"]
     told = json.loads(line(tmp_path / "one", tmp_path / "two", "--json"))
-    assert told["labels"] == comparison([report, without_findings(report)])
+    assert told["labels"] == strongest([report, without_findings(report)])
     assert [run["run"] for run in told["runs"]] == [str(tmp_path / n) for n in ("one", "two")]
     assert told["runs"][0]["method"] == report.provenance.method.spec
 

@@ -85,8 +85,9 @@ def fault(
     argument: str | None = None,
 ) -> UserError:
     """The first fault of options, a file or a command line, in one line."""
-    first = max(error.errors(), key=lambda fault: len(fault["loc"]))  # of a union, the deepest
-    name = ".".join(str(part) for part in first["loc"])
+    # of a union the deepest fault, and of those a name that is wrong
+    first = max(error.errors(), key=lambda f: (len(f["loc"]), f["type"] == "extra_forbidden"))
+    name = ".".join(str(part) for part in first["loc"] if not str(part)[:1].isupper())
     if first["type"] == "extra_forbidden":
         options = ", ".join(known)
         return UserError(

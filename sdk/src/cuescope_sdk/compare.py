@@ -1,6 +1,7 @@
 """`cuescope compare RUN RUN ...`: models or methods side by side."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,9 +14,10 @@ from cuescope.cli.terminal import out
 from cuescope.errors import UserError
 from cuescope.report.bars import figure
 from cuescope.store import load_report
-from cuescope.types import Report
+from cuescope.types import Report, Score
 
 compare = typer.Typer(add_completion=False, rich_markup_mode=None)
+Rows = dict[str, list[str | None]]
 
 
 @compare.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,17 +29,17 @@ def run(
     if len(runs) < 2:
         raise UserError("compare", expected="two runs or more", got=str(len(runs)))
     reports = [load_report(run) for run in runs]
-    rows = comparison(reports)
+    facts, labels, features = verdicts(reports), strongest(reports), everywhere(reports)
     if as_json:
         named = [{"run": str(run), **_head(r)} for run, r in zip(runs, reports, strict=True)]
-        typer.echo(json.dumps({"runs": named, "labels": rows}, indent=1))
+        typer.echo(json.dumps({"runs": named, "labels": labels, "features": features}, indent=1))
         return
-    table = Table("label", box=None, padding=(0, 2, 0, 0))
+    table = Table("", box=None, padding=(0, 2, 0, 0))
     for run, report in zip(runs, reports, strict=True):
-        table.add_column(Text("\n".join([run.name, *_head(report).values()])))
+        table.add_column(Text("\n".join([run.name, *_head(report).values()]), overflow="fold"))
     table.add_row("findings", *[str(len(report.findings)) for report in reports])
-    for label, cells in rows.items():
-        table.add_row(label, *[cell or "-" for cell in cells])
+    for name, cells in (facts | labels | features).items():
+        table.add_row(name, *[cell or "-" for cell in cells])
     out().print(table)
 
 
@@ -46,13 +48,42 @@ def _head(report: Report) -> dict[str, str]:
     return {"method": asked.method.spec, "model": asked.model.spec, "data": asked.data.spec}
 
 
-def comparison(reports: list[Report]) -> dict[str, list[str | None]]:
-    """Label -> the strongest finding in each report, None where it has none."""
+def verdicts(reports: Sequence[Report]) -> Rows:
+    """What a method says of the model as a whole, where any does."""
+    said = [report.notes.get("verdict") for report in reports]
+    return {"verdict": said} if any(said) else {}
+
+
+def strongest(reports: Sequence[Report]) -> Rows:
+    """Label -> the strongest finding about it in each report, None where there is none."""
+    if all(score.label is None for report in reports for score in report.findings):
+        return {}
     labels = dict.fromkeys(label for report in reports for label in report.provenance.labels)
     return {label: [_strongest(report, label) for report in reports] for label in labels}
+
+
+def everywhere(reports: Sequence[Report]) -> Rows:
+    """Feature -> its headline figure in each report, of those that are about no one label."""
+    found = [
+        {report.names[s.feature]: _figure(s) for s in report.headlines if s.label is None}
+        for report in reports
+    ]
+    return {
+        name: [one.get(name) for one in found]
+        for name in dict.fromkeys(n for f in found for n in f)
+    }
 
 
 def _strongest(report: Report, label: str) -> str | None:
     of_label = (score for score in report.findings if score.label == label)
     words = (f"{report.names[score.feature]} {figure(score.value)}" for score in of_label)
     return next(words, None)
+
+
+def _figure(score: Score) -> str | None:
+    """With its interval, and a star where it is a finding."""
+    if score.value is None:
+        return None
+    bounds = score.low is not None and score.high is not None
+    interval = f" [{figure(score.low)}, {figure(score.high)}]" if bounds else ""
+    return f"{figure(score.value)}{interval}{' *' * score.finding}"

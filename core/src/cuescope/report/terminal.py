@@ -46,7 +46,7 @@ def _finding(report: Report) -> RenderableType:
             return Text("Nothing could be compared; why is told below.")
         said = report.notes.get("verdict", "No cue found.")
         rule = f"none passes the rule of {report.provenance.method.spec}."
-        return Text(f"{said} {tried} pairs of cue and label were tried; {rule}")
+        return Text(f"{said} {tried} candidates were tried; {rule}")
     first, *others = [Text(report.sentence(score) or "") for score in report.findings]
     first.stylize("bold")
     more = [Text(f"and {len(others) - 2} more, in the table.", "dim")] if len(others) > 2 else []
@@ -56,7 +56,7 @@ def _finding(report: Report) -> RenderableType:
 def _facts(report: Report) -> Table:
     asked = report.provenance
     return _grid(
-        ("samples", f"{asked.samples} of {len(asked.labels)} classes"),
+        ("samples", f"{asked.samples}" + f" of {len(asked.labels)} classes" * bool(asked.labels)),
         *report.notes.items(),
         *((f"data: {key}", fact) for key, fact in asked.data.facts.items()),
         *((f"model: {key}", fact) for key, fact in asked.model.facts.items()),
@@ -93,7 +93,7 @@ def _ranked(report: Report, width: int) -> RenderableType:
         q = next((score.q_value for score in known if score.q_value is not None), None)
         table.add_row(
             Text(report.names[headline.feature]),
-            Text(headline.label or "any"),
+            Text(headline.label or "all"),
             *[_value(score, width) for score in row],
             "" if n is None else str(n),
             (p_value(q) or "").removeprefix("= "),
@@ -122,7 +122,7 @@ def _checks(evidence: Iterable[Evidence]) -> RenderableType:
 def _legend(report: Report) -> RenderableType:
     return _grid(
         *((metric.title, metric.meaning) for metric in report.metrics),
-        ("n", "samples of the label that show the cue"),
+        ("n", "samples behind the figure"),
         ("q", "false discovery rate: share of false finds to expect among rows this strong"),
     )
 
