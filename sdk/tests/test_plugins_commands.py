@@ -3,12 +3,14 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import pytest
 
 from cuescope.cli import main
 from cuescope_sdk import Options
+from cuescope_sdk.plugins import default_in_words, type_in_words
 from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel, PluginShelf
 
 Line = Callable[..., str]
@@ -65,8 +67,8 @@ def test_info_tells_what_a_plugin_can_do_and_takes(line: Line) -> None:
 def test_info_shows_the_argument_and_what_is_needed(line: Line) -> None:
     said = " ".join(line("info", "files").split())
     assert "dataset files (not-installed 0): Reads [files]." in said
-    assert "path (ARG) str needed" in said
-    assert "frames int 4" in said
+    assert "path (ARG) text needed" in said
+    assert "frames whole number 4" in said
 
 
 def test_info_on_an_unknown_plugin_suggests(line: Line) -> None:
@@ -126,3 +128,26 @@ def test_install_without_pip_and_uv_tells_the_way(
     said = line("install", "cuescope-x", code=2)
     assert "neither pip nor uv is here" in said
     assert "-m ensurepip` brings pip" in said
+
+
+@pytest.mark.parametrize(
+    ("annotation", "words"),
+    [
+        (int, "whole number"),
+        (Path | None, "path, or none"),
+        (tuple[Literal["a", "b"], ...] | None, "a or b, several, or none"),
+        (dict[str, Any], "{key: value}"),
+        (Annotated[float, "of something"], "number"),
+        (bool, "true or false"),
+    ],
+)
+def test_options_are_told_as_they_are_written(annotation: Any, words: str) -> None:
+    assert type_in_words(annotation) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [((), "none"), (("a", "b"), "a, b"), (None, "none"), (False, "false"), (0, "0"), ({}, "none")],
+)
+def test_defaults_are_told_as_they_are_written(value: Any, words: str) -> None:
+    assert default_in_words(value) == words

@@ -3,8 +3,10 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Annotated, get_args
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from rich.table import Table
@@ -31,8 +33,10 @@ def describe(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
             remedy=nearest(name, known) or "`cuescope plugins` lists them",
         )
     for entry in entries:
-        typer.echo(f"{entry.kind} {entry.name} ({entry.dist} {entry.version}): {entry.summary}")
         loaded = registry.load(entry)
+        said = loaded.__doc__ if entry.kind != "command" and loaded.__doc__ else entry.summary
+        head = f"{entry.kind} {entry.name} ({entry.dist} {entry.version})"
+        typer.echo(f"{head}: {said.strip().splitlines()[0]}")
         if entry.kind == "command":
             continue
         for what in ("requires", "capabilities"):
@@ -42,13 +46,42 @@ def describe(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
         table = Table("option", "takes", "default", "meaning", box=None, padding=(0, 2, 0, 0))
         for option, field in loaded.Options.model_fields.items():
             shown = f"{option} (ARG)" if option == loaded.Options.argument else option
-            default = "needed" if field.is_required() else str(field.get_default())
-            plain = isinstance(field.annotation, type) and not get_args(field.annotation)
-            takes = field.annotation.__name__ if plain else str(field.annotation)
-            takes = takes.replace("typing.", "")
+            default = "needed" if field.is_required() else default_in_words(field.get_default())
+            takes = type_in_words(field.annotation)
             table.add_row(*map(Text, (shown, takes, default, field.description or "")))
         if table.row_count:
             out().print(table)
+
+
+def type_in_words(annotation: Any) -> str:
+    """What an option takes, as it is written on a command line.
+
+    >>> type_in_words(tuple[Literal["a", "b"], ...] | None)
+    'a or b, several, or none'
+    """
+    kind, parts = get_origin(annotation), get_args(annotation)
+    if kind is Annotated:
+        return type_in_words(parts[0])
+    if kind is Literal:
+        return " or ".join(map(str, parts))
+    if kind in (Union, UnionType):
+        return ", or ".join(map(type_in_words, parts))
+    if isinstance(kind, type) and issubclass(kind, Mapping):
+        return "{key: value}"
+    if kind in (tuple, list, frozenset, set):
+        return f"{type_in_words(parts[0])}, several"
+    words = {str: "text", float: "number", int: "whole number", bool: "true or false"}
+    words |= {NoneType: "none", Any: "anything"}
+    return words.get(annotation, getattr(annotation, "__name__", str(annotation)).lower())
+
+
+def default_in_words(value: Any) -> str:
+    """A default as it is written on a command line."""
+    if isinstance(value, (tuple, list, frozenset, set)):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value in (None, {}) else str(value)
 
 
 @install.command(context_settings=HELP)
