@@ -170,6 +170,27 @@ def test_without_timed_actions_there_is_nothing_to_ask() -> None:
         Clavi(ClaviOptions(source="./no-charades"), Context())
 
 
+def test_own_clips_are_told_to_be_named_as_a_folder(tmp_path: Path) -> None:
+    acts = tmp_path / "acts"
+    write_video(acts / "1.mp4", 12)
+    (acts / "manifest.csv").write_text("path,label\n1.mp4,waving\n")
+    for source in (acts, acts / "manifest.csv"):
+        for options in ({}, {"split": "test"}):
+            with pytest.raises(UserError, match=f"write clavi:folder:{source}$"):
+                Clavi(ClaviOptions(source=str(source), **options), Context(cache=tmp_path))
+    with pytest.raises(UserError, match=r"no sample of folder:.* column 'actions' times them in s"):
+        Clavi(ClaviOptions(source=f"folder:{acts}"), Context(cache=tmp_path))
+
+
+def test_fewer_videos_are_no_less_to_train_on() -> None:
+    data = build(max_videos=5)
+    assert len(data) == 5 * 38
+    assert len(data.split("train")) == 40 * 38
+    assert len(data.split("val")) == 5 * 38, "the split that is shown"
+    other = build(max_videos=5, split="test")
+    assert [len(other), len(other.split("test")), len(other.split("val"))] == [190, 190, 12 * 38]
+
+
 def test_actions_must_lie_within_their_clip() -> None:
     frame = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
     for actions in ((("a", 0, 3),), (("a", 1, 0),), (("a", 0.5, 1),), ("a",)):

@@ -22,6 +22,7 @@ SOURCES: dict[str, dict[str, Any]] = {
     "moving-shapes": {"actions": 2, "train": 400, "val": 60, "test": 60},
     "folder": {"frames": 64},
 }
+TIMED = """A manifest's column 'actions' times them in seconds: [["waving", 1.5, 4.0]]"""
 
 
 class ClaviOptions(Options):
@@ -44,7 +45,7 @@ class ClaviOptions(Options):
     )
     seed: int = Field(0, ge=0, description="another seed, other borders and negative controls")
     max_videos: int | None = Field(
-        None, ge=1, description="source videos, drawn at random; default all"
+        None, ge=1, description="source videos of the shown split, drawn at random; default all"
     )
     pairs_per_video: int | None = Field(
         None, ge=1, description="pairs of actions a source video, drawn at random; default all"
@@ -113,8 +114,11 @@ class Clavi(Plugin):
         )
 
     def split(self, name: str) -> Self:
-        """The same of another split; no source video is in two of them."""
-        return type(self)(self.options.model_copy(update={"split": name}), self.context)
+        """The same of another split, of all its videos; no source video is in two of them."""
+        changes: dict[str, Any] = {"split": name}
+        if name != self.shown_split:
+            changes["max_videos"] = None  # fewer to audit must not mean less to learn from
+        return type(self)(self.options.model_copy(update=changes), self.context)
 
     @property
     def rules(self) -> "Rules":
@@ -140,6 +144,8 @@ class Clavi(Plugin):
                 got=f"'{options.source}', no folder that is there",
             )  # fmt: skip
         name = options.source.partition(":")[0]
+        if Path(options.source).expanduser().is_file():
+            raise _no_charades(options.source, "is a file")
         if "/" in name:
             raise UserError("clavi: no such folder", expected="a Charades folder, or NAME[:ARG] of "
                             "a data set", got=f"'{options.source}'")  # fmt: skip
@@ -155,6 +161,7 @@ class Clavi(Plugin):
             raise UserError(
                 f"clavi: no sample of {options.source} has timed actions",
                 expected="an annotation 'actions': (name, first frame, frame after the last), ...",
+                remedy=TIMED if name == "folder" else None,
             )
         self.shown_split = options.split or source[0].annotations.get("split")
         entries, without = curate(listed, word_parts(action_names(listed)), self.rules)
@@ -163,13 +170,15 @@ class Clavi(Plugin):
 
     def _from_charades(self, root: Path) -> "tuple[list[Entry], dict[str, Footage]]":
         """Segments of the videos of a Charades folder, curated or as published."""
-        from cuescope_clavi.charades import read_charades, read_classes
+        from cuescope_clavi.charades import is_charades, read_charades, read_classes
         from cuescope_clavi.entries import curate
         from cuescope_clavi.footage import open_videos
         from cuescope_clavi.published import published_entries
         from cuescope_sdk.video_questions.questions import judge, told
 
         options = self.options
+        if not is_charades(root):
+            raise _no_charades(options.source, "has no file Charades_v1_*")
         self.shown_split = split = options.split or "test"
         classes = read_classes(root)
         if options.source_options:
@@ -206,3 +215,10 @@ class Clavi(Plugin):
             + (f", split {self.shown_split}" if self.shown_split else ""),
             "questions": ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()),
         }
+
+
+def _no_charades(source: str, got: str) -> UserError:
+    return UserError(
+        f"clavi: {source} {got}", expected="a Charades folder",
+        remedy=f"For your own clips with a column 'actions' write clavi:folder:{source}",
+    )  # fmt: skip

@@ -15,6 +15,7 @@ from cuescope_sdk.video_questions import charades, find_file, read_csv, read_lin
 
 SPLITS = ("train", "val", "test")
 CLASSES, MAPPING = "Charades_v1_classes.txt", "Charades_v1_mapping.txt"
+FILES = "[Cc]harades_v1_*"
 VAL_SHARE = 10  # one in so many of the authors' training videos
 
 
@@ -32,6 +33,11 @@ class Classes:
 
     names: Mapping[str, str]
     parts: Mapping[str, frozenset[str]]
+
+
+def is_charades(root: Path) -> bool:
+    """Whether a file of the authors' is in the folder or up to two below it."""
+    return any(next(root.glob(f"{below}{FILES}"), None) for below in ("", "*/", "*/*/"))
 
 
 def authors_split(split: str) -> str:

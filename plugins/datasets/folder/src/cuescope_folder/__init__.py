@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -34,10 +34,15 @@ class FolderOptions(Options):
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each clip")
     split: str | None = Field(None, description="one split (train, val, test); default all")
     manifest: Path | None = Field(
-        None, description="CSV, JSONL or Parquet table; default PATH/manifest.*, where it exists"
+        None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
     )
     choices: tuple[str, ...] | None = Field(
         None, description="the label set: names, or one file with a label a line"
+    )
+    answers: Literal["auto", "pooled", "open"] = Field(
+        "auto",
+        description="questions without choices of their own are answered from all labels (pooled), "
+        "or in free words (open); auto: pooled where few answers are shared by all questions",
     )
     max_bad: float = Field(0.01, ge=0, le=1, description="share of samples that may be unreadable")
     max_pixels: int = Field(
@@ -58,7 +63,7 @@ class Folder(Plugin):
 
     def __init__(self, options: FolderOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_folder.labels import label_set
+        from cuescope_folder.answers import common_choices, shared_choices, told
         from cuescope_folder.samples import needed_files, read_samples, with_mask
         from cuescope_sdk.media import probe_all
 
@@ -67,16 +72,19 @@ class Folder(Plugin):
         except PermissionError as error:
             raise UserError(f"folder: cannot read {options.path}", got=error.strerror) from None
         items, passed_over = _items(root, manifest)
-        self.labels = label_set(items, options.choices, root)
+        common = common_choices(items, options.choices, options.answers, root)
+        self.labels = shared_choices(items, common)
         items = in_split(items, options.split)
         files = [
             file for item in items for file in with_mask(item, needed_files(item, options.frames))
         ]
         probes = probe_all(files, context, options.max_pixels)
-        self._samples, problems = read_samples(items, probes, options.frames, self.labels)
+        self._samples, problems = read_samples(items, probes, options.frames, common)
         judge(problems, len(items), options.max_bad)
-        self.facts = _facts(self._samples, problems, passed_over)
-        self.fingerprint = digest(self.labels, [_content(sample) for sample in self._samples])
+        self.facts = _facts(self._samples, problems, passed_over) | told(items, common)
+        self.fingerprint = digest(
+            self.labels, [_content(sample, self.labels) for sample in self._samples]
+        )
 
     def __len__(self) -> int:
         return len(self._samples)
@@ -100,14 +108,16 @@ def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
     if root.is_file():
         if manifest is None and root.suffix.lower() in SUFFIXES_OF_MANIFESTS:
             return root.parent.resolve(), root
-        raise UserError("folder: PATH is a file", expected="a folder or a manifest",
-                        got=f"'{path}'")  # fmt: skip
+        raise UserError(
+            "folder: PATH is a file", got=f"'{path}'",
+            expected=f"a folder or a manifest ({', '.join(SUFFIXES_OF_MANIFESTS)})",
+        )  # fmt: skip
     if manifest is not None:
         named = manifest.expanduser()
         for candidate in (named, root / named):
             if candidate.is_file():
                 return root.resolve(), candidate
-        raise UserError("folder: no such manifest", expected="a CSV, JSONL or Parquet file",
+        raise UserError("folder: no such manifest", expected="a CSV, TSV, JSONL or Parquet file",
                         got=f"'{manifest}'", remedy=_neighbour(root / named))  # fmt: skip
     found = [root / f"manifest{suffix}" for suffix in SUFFIXES_OF_MANIFESTS]
     found = [candidate for candidate in found if candidate.is_file()]
@@ -155,22 +165,26 @@ def judge(problems: Sequence[str], items: int, max_bad: float) -> None:
 def _items(root: Path, manifest: Path | None) -> tuple[list[Item], dict[str, str]]:
     """The items, and what was passed over, in words."""
     if manifest is not None:
-        from cuescope_folder.manifest import manifest_items, read_rows
+        from cuescope_folder.manifest import manifest_items
+        from cuescope_folder.rows import read_rows
 
         return manifest_items(read_rows(manifest), manifest.name, root), {}
-    from cuescope_folder.layout import class_items, empty_classes, scan
+    from cuescope_folder.layout import class_items, empty_classes, scan, tables
 
     items, outside = class_items(root, scan(root))
     passed_over = {"ignored": f"{outside} outside the class folders"} if outside else {}
     if empty := empty_classes(root, items):
         passed_over["empty classes"] = _some(empty, ", ")
+    if found := tables(root):
+        passed_over["not read"] = f"{_some(found, ', ')} (-D manifest={found[0]} reads it)"
     return items, passed_over
 
 
-def _content(sample: Sample) -> tuple[object, ...]:
+def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
     frames = [frame.key for frame in sample.frames]
     known = {k: v.key if isinstance(v, Frame) else v for k, v in sample.annotations.items()}
-    return sample.key, sample.label, sample.question, frames, known
+    own = () if sample.choices == labels else (sample.choices,)
+    return sample.key, sample.label, sample.question, frames, known, *own
 
 
 def _facts(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SUFFIXES_OF_MANIFESTS = (".csv", ".jsonl", ".parquet")
+SUFFIXES_OF_MANIFESTS = (".csv", ".tsv", ".jsonl", ".parquet")
 _ALIASES = {
     "training": "train",
     "validation": "val",
@@ -22,12 +22,14 @@ class Item:
     """One sample to be: a file, or with `folder` the frames of a folder in natural order.
 
     `key` is the path inside the data set, `mask` an image of the foreground; `actions` are (name,
-    start, end) in seconds; `place` says where the item was named ("manifest.csv line 4").
+    start, end) in seconds; `choices` are its own, if it has any; `place` says where the item was
+    named ("manifest.csv line 4").
     """
 
     key: str
     files: tuple[Path, ...]
     label: str | None
+    choices: tuple[str, ...] = ()
     mask: Path | None = None
     folder: bool = False
     split: str | None = None

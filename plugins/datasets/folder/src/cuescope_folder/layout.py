@@ -4,7 +4,14 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from cuescope_folder.items import SPLITS, Item, canonical_split, is_inside, natural
+from cuescope_folder.items import (
+    SPLITS,
+    SUFFIXES_OF_MANIFESTS,
+    Item,
+    canonical_split,
+    is_inside,
+    natural,
+)
 from cuescope_sdk import UserError
 from cuescope_sdk.media import kind_of, readable
 
@@ -39,7 +46,7 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
         else:
             members[file] = []
     if not members:
-        raise _no_classes(root, outside)
+        raise _no_classes(root, files)
     return [_item(root, key, frames, depth) for key, frames in members.items()], outside
 
 
@@ -52,6 +59,14 @@ def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
     beside = {folder for place in {folder.parent for folder in used} for folder in place.iterdir()}
     idle = [folder for folder in beside - used if folder.is_dir() and folder.name[0] not in "._"]
     return sorted(str(folder.relative_to(root)) for folder in idle)
+
+
+def tables(root: Path) -> list[str]:
+    """Files at the top that could be a manifest, by another name than that."""
+    return sorted(
+        readable(file.name) for file in root.iterdir()
+        if file.suffix.lower() in SUFFIXES_OF_MANIFESTS and file.name[0] != "."
+    )  # fmt: skip
 
 
 def has_splits(files: Sequence[PurePosixPath]) -> bool:
@@ -99,12 +114,23 @@ def _walk(root: Path, folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _no_classes(root: Path, outside: int) -> UserError:
+def _no_classes(root: Path, files: Sequence[PurePosixPath]) -> UserError:
     return UserError(
         f"folder: no classes in {root}",
-        expected="PATH/CLASS/file or PATH/{train,val,test}/CLASS/file",
-        got=f"{outside} images and videos outside any class folder" if outside
+        expected="PATH/CLASS/file, PATH/{train,val,test}/CLASS/file or PATH/manifest.csv",
+        got=f"{len(files)} images and videos outside any class folder" if files
         else "no images or videos",
-        remedy="Sort them into a folder a class, or list them in PATH/manifest.csv"
-        if outside else None,
+        remedy=_listing(root, files[0]) if files else None,
     )  # fmt: skip
+
+
+def _listing(root: Path, file: PurePosixPath) -> str:
+    """How files that lie loose become samples."""
+    if found := tables(root):
+        return f"Does {found[0]} list them? Then add -D manifest={found[0]}"
+    first = readable(str(file))
+    return (
+        "Sort them into a folder a class, or list them in PATH/manifest.csv: a line "
+        f"'path,label' and lines such as '{first},cat'; or a line 'path,question,answer' and lines "
+        f"such as '{first},Is there a cat?,yes'"
+    )

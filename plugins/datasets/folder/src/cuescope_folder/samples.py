@@ -28,7 +28,8 @@ def read_samples(
 ) -> tuple[list[Sample], list[str]]:
     """A sample for each readable item, and "key (problem)" for each of the others.
 
-    Where one sampled frame of a frame folder cannot be read, the clip is left out whole.
+    `choices` are for items without their own. Where one sampled frame of a frame folder cannot be
+    read, the clip is left out whole.
     """
     samples, problems = [], []
     for item in items:
@@ -96,7 +97,7 @@ def _sample(
     _check_cues(item, len(frames))
     return Sample(
         key=item.key, frames=frames, question=item.question,
-        choices=choices, label=item.label, annotations=annotations,
+        choices=item.choices or choices, label=item.label, annotations=annotations,
     )  # fmt: skip
 
 

@@ -1,0 +1,106 @@
+"""What each sample is answered from: choices of its own, those of all, or free words."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from cuescope_folder.items import Item
+from cuescope_sdk import UserError, nearest
+
+
+def common_choices(
+    items: Sequence[Item],
+    choices: Sequence[str] | None,
+    answers: Literal["auto", "pooled", "open"],
+    root: Path,
+) -> tuple[str, ...]:
+    """What items without choices of their own are answered from: () for open answers.
+
+    The given choices in their order, or the labels (of every split) in alphabetical order. Raises
+    UserError where a label is none of the given choices, or these stand beside open answers.
+    """
+    others = [item for item in items if not item.choices]
+    if choices is not None:
+        if answers == "open":
+            raise UserError("folder: -D choices with -D answers=open", remedy="Leave one out")
+        return _chosen(choices, others, root)
+    shared = len(others) == len(items) and has_shared_answers(items)
+    return _labels(others) if answers == "pooled" or (answers == "auto" and shared) else ()
+
+
+def has_shared_answers(items: Sequence[Item]) -> bool:
+    """Whether all labels are one set to choose from: where nothing is asked, they are.
+
+    Answers are where they are yes and no, or where every question has the same two or more, which
+    are at most half as many as the items.
+    """
+    if not any(item.question for item in items):
+        return True
+    labels = _labels(items)
+    answers: dict[str | None, set[str]] = {}
+    for item in items:
+        if item.label is not None:
+            answers.setdefault(item.question, set()).add(item.label)
+    few = 2 <= len(labels) <= len(items) / 2
+    yes_or_no = sorted(label.lower() for label in labels) == ["no", "yes"]
+    return yes_or_no or (few and all(each == set(labels) for each in answers.values()))
+
+
+def shared_choices(items: Sequence[Item], common: tuple[str, ...]) -> tuple[str, ...]:
+    """The choices that all items have, () where they differ."""
+    sets = {item.choices or common for item in items}
+    return sets.pop() if len(sets) == 1 else ()
+
+
+def told(items: Sequence[Item], common: tuple[str, ...]) -> dict[str, str]:
+    """Where something is asked: from what it is answered, and how to have it otherwise."""
+    if not any(item.question for item in items):
+        return {}
+    own = sum(bool(item.choices) for item in items)
+    said = [f"{own:,} with the choices of their rows"] if own else []
+    if own < len(items):
+        how = (
+            f"with the choices {_listed(common)} (-D answers=open for free words)"
+            if common
+            else "in free words (-D answers=pooled for a choice of all labels, or -D choices)"
+        )
+        said.append(f"{len(items) - own:,} {how}")
+    return {"answers": "; ".join(said)}
+
+
+def _labels(items: Sequence[Item]) -> tuple[str, ...]:
+    return tuple(sorted({item.label for item in items if item.label is not None}))
+
+
+def _chosen(choices: Sequence[str], items: Sequence[Item], root: Path) -> tuple[str, ...]:
+    """The given choices, each once."""
+    chosen = tuple(dict.fromkeys(_read(choices, root)))
+    unknown = [label for label in _labels(items) if label not in chosen]
+    if unknown:
+        raise UserError(
+            f"folder: label '{unknown[0]}' is none of the choices",
+            expected=f"one of {_listed(chosen)}",
+            remedy=nearest(unknown[0], chosen),
+        )
+    return chosen
+
+
+def _read(choices: Sequence[str], root: Path) -> Sequence[str]:
+    if len(choices) != 1:
+        return choices
+    named = Path(choices[0]).expanduser()
+    file = next((file for file in (named, root / named) if file.is_file()), None)
+    if file is None:
+        raise UserError(
+            "folder: choices", expected="two labels or more, or a file with a label a line",
+            got=f"'{choices[0]}', which is no file",
+        )  # fmt: skip
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"folder: cannot read choices from {file}", got=str(error)) from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -1,0 +1,105 @@
+"""What a cell of a manifest says: texts, lists of answers, answer sheets, timed actions."""
+
+import json
+from collections.abc import Mapping
+from math import inf, isfinite
+from typing import Any
+
+from cuescope_sdk import UserError
+from cuescope_sdk.media import readable
+
+
+def plain(value: object) -> Any:
+    """As JSON would have it: what is not a plain value becomes text, what is not a number None."""
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return readable(value)
+        case float():
+            return value if isfinite(value) else None
+        case Mapping():
+            return {str(key): plain(part) for key, part in value.items()}
+        case list() | tuple() | set():
+            return tuple(plain(part) for part in value)
+    return str(value)
+
+
+def text_of(value: object, named: str, place: str) -> str:
+    """A text or number as text; raises UserError for anything else, saying what was `named`."""
+    if isinstance(value, str | int | float) and str(value).strip():
+        return readable(str(value).strip())
+    raise UserError(f"folder: {place}", expected=f"a {named}",
+                    got="an empty cell" if value is None else repr(value))  # fmt: skip
+
+
+def names_of(value: object, column: str, place: str) -> tuple[str, ...]:
+    """The texts of a list, of its JSON, or of `a|b`; raises UserError for one that is empty."""
+    try:
+        bracketed = isinstance(value, str) and value.lstrip().startswith("[")
+        listed: Any = json.loads(str(value)) if bracketed else value
+    except (ValueError, RecursionError):
+        listed = value
+    if not isinstance(listed, list):
+        listed = str(value).split("|")
+    if not listed:
+        raise UserError(f"folder: {place}: column '{column}'", expected="a|b, or a list",
+                        got="an empty list")  # fmt: skip
+    return tuple(text_of(name, f"text for each of the {column}", place) for name in listed)
+
+
+def choices_of(value: object, label: str | None, place: str) -> tuple[str, ...]:
+    """Two choices or more, the label among them; raises UserError where they are not."""
+    choices = names_of(value, "choices", place)
+    if len(set(choices)) < max(2, len(choices)):
+        raise UserError(
+            f"folder: {place}: column 'choices'", got=repr(value)[:60],
+            expected="two different choices or more, such as yes|no",
+        )  # fmt: skip
+    if label is not None and label not in choices:
+        raise UserError(
+            f"folder: {place}: answer '{label}' is none of the row's choices",
+            expected=f"one of {', '.join(choices)}",
+            remedy="Write it as it stands in 'choices'",
+        )
+    return choices
+
+
+def cues_of(value: object, place: str) -> dict[str, tuple[bool, ...]]:
+    """`{cue: (present in frame 0, ...)}` from a mapping or its JSON text."""
+    wrong = UserError(
+        f"folder: {place}: column 'cues'", got=repr(value)[:60],
+        expected='JSON such as {"red background": [true, false]}',
+    )  # fmt: skip
+    try:
+        sheet = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        raise wrong from None
+    if not isinstance(sheet, Mapping):
+        raise wrong
+    cues = {}
+    for cue, present in sheet.items():
+        if present is None:  # Parquet fills a cue of other rows with a null
+            continue
+        if not isinstance(present, list) or any(flag not in (True, False) for flag in present):
+            raise wrong
+        cues[str(cue)] = tuple(bool(flag) for flag in present)
+    return cues
+
+
+def actions_of(value: object, timed: bool, place: str) -> tuple[tuple[str, float, float], ...]:
+    """(name, start, end) of each action, from a list or its JSON; only what is `timed` has any."""
+    wrong = UserError(
+        f"folder: {place}: column 'actions'", got=repr(value)[:60],
+        expected='actions of a video by seconds, such as [["waving", 1.5, 4]]',
+    )  # fmt: skip
+    try:
+        listed: Any = json.loads(value) if isinstance(value, str) else value
+        actions = tuple((str(name), float(start), float(end)) for name, start, end in listed)
+    except (ValueError, TypeError, RecursionError):
+        raise wrong from None
+    if not timed or not all(
+        name.strip() and 0 <= start < end < inf for name, start, end in actions
+    ):
+        raise wrong
+    return actions
