@@ -231,3 +231,35 @@ def test_a_layer_that_is_not_there_is_told() -> None:
     require_layers("toy", edit, 10)
     with pytest.raises(UserError, match=r"toy has no fusion layer 9.*layers 0 to 3"):
         require_layers("toy", edit, 4)
+
+
+@pytest.mark.parametrize("modalities", [("video",), ("video", "text")])
+@pytest.mark.parametrize("kind", ["open", "causal", "padded"])
+def test_half_precision_stays_half(
+    kind: str, modalities: tuple[str, ...], draw: torch.Generator
+) -> None:
+    """In bfloat16 the answers are those of float32, to its precision."""
+    hidden = torch.randn(2, 9, 16, generator=draw)
+    modality = torch.randint(0, 3, (2, 9), generator=draw).to(torch.int8)
+    mask, causal, _, _ = masks(kind, 2, 9, draw)
+    weights = [torch.randn(HEADS * DIM, 16, generator=draw) * 0.3 for _ in range(3)]
+    edits = (
+        AverageTokens.model_validate({"modalities": modalities}),
+        AverageAttention(quadrants=frozenset(("VT", "TV", "TT"))),
+    )
+    for edit in edits:
+        found = []
+        for dtype in (torch.float32, torch.bfloat16):
+            project = [_linear(weight.to(dtype)) for weight in weights]
+            states = hidden.to(dtype)
+            query, key, value = (_heads(of(states)) for of in project)
+            with fusing(Fusion(modality, edit)):
+                out = [fused_attention(query, key, value, layer=0, mask=mask, causal=causal)]
+                if kind != "causal":
+                    keep = None if mask is None else mask[:, 0, 0]
+                    own = fused_self_attention(states, *project, heads=HEADS, layer=0, mask=keep)
+                    out.append(_heads(own))
+            assert all(one.dtype == dtype for one in out)
+            found.append([one.float() for one in out])
+        for whole, half in zip(*found, strict=True):
+            torch.testing.assert_close(half, whole, atol=0.05, rtol=0.05)

@@ -16,8 +16,8 @@ from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 from cuescope_sdk import UserError
+from cuescope_sdk.torch.hub_folders import find_source
 from cuescope_transformers import Transformers
-from cuescope_transformers.sources import find_source
 
 Build = Callable[..., Transformers]
 
@@ -238,4 +238,4 @@ def test_no_path_of_the_machine_is_in_the_facts(
     model = build("clip", class_embeddings=table)
     assert str(folders["clip"].parent) not in "".join(model.facts.values())
     assert model.facts["architecture"] == "CLIPModel"
-    assert find_source(str(folders["clip"]), None, False).title == "clip"
+    assert find_source("transformers", str(folders["clip"]), None).title == "clip"

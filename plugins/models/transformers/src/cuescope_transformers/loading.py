@@ -10,15 +10,16 @@ import transformers
 from cuescope_sdk import UserError, digest, nearest
 from cuescope_sdk.torch.devices import resolve_dtype
 from cuescope_sdk.torch.fingerprints import tensor_bytes
-from cuescope_transformers.reading import (
+from cuescope_sdk.torch.hub_folders import Source, find_source
+from cuescope_sdk.torch.reading import (
     content,
     read_part,
     require_tensors,
     require_vocabulary,
     vocabulary,
 )
-from cuescope_transformers.sources import OWNER, Source, find_source
 
+OWNER = "transformers"
 # kind of configuration -> what builds the model; AutoModel has no projection for CLIP's image tower
 BUILDERS = {
     "clip": "AutoModel",
@@ -82,7 +83,7 @@ def load(
 ) -> Loaded:
     """Find and load everything; raises UserError for whatever a person can mend."""
     precision = resolve_dtype(dtype)
-    source = find_source(model, revision, trust_remote_code)
+    source = find_source(OWNER, model, revision, trust_remote_code)
     read = partial(read_part, source, trust_remote_code)
     config = read("configuration", transformers.AutoConfig)
     kind = kind_of(config, source)

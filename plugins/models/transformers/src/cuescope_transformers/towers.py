@@ -19,8 +19,7 @@ from cuescope_sdk.torch.image_tower import (
     split_heads,
 )
 from cuescope_sdk.zero_shot.texts import TextTower
-from cuescope_transformers.loading import Loaded
-from cuescope_transformers.sources import OWNER
+from cuescope_transformers.loading import OWNER, Loaded
 
 PATCHES = "spatial_shapes"  # beside inputs that are cut into patches already: rows, columns
 TOKENS = ("input_ids", "attention_mask")

@@ -18,8 +18,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.torch.image_tower import ImageTower, Inputs, Pooling
 from cuescope_sdk.zero_shot.templates import fill
 from cuescope_sdk.zero_shot.texts import unit, unit_mean
-from cuescope_transformers.loading import Loaded
-from cuescope_transformers.sources import OWNER
+from cuescope_transformers.loading import OWNER, Loaded
 from cuescope_transformers.towers import block, canvas, image_tower, vision_of
 
 MESSAGE_TOKENS = 1

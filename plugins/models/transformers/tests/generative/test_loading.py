@@ -126,6 +126,8 @@ def test_samples_that_a_model_cannot_be_shown(build: Build, trial: MakeTrial) ->
     assert "looks at one image: expected one frame a sample, got 2 frames in '0-2'" in line
     line = said(lambda: build("blip-2").respond([trial(0)]))
     assert "answers nothing without an image" in line
+    least = [build(kind).capabilities.min_frames for kind in ("blip-2", "qwen2-vl")]
+    assert least == [1, 0], "so that no method asks for it"
 
 
 def test_it_can_be_looked_into(build: Build) -> None:

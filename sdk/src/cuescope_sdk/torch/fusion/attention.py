@@ -97,7 +97,7 @@ def _shortened(
     counts = torch.stack([block.sum(1, dtype=torch.float32) for block in blocks], dim=1)
     for block, count in zip(blocks, counts.unbind(1), strict=True):
         total = (states * block[..., None]).sum(1, keepdim=True)
-        parts.append(total / count.clamp_min(1)[:, None, None])
+        parts.append((total / count.clamp_min(1)[:, None, None]).to(states.dtype))
     factor, term = size_terms(counts, edit, states.dtype)
     hidden = torch.zeros_like(order, dtype=states.dtype)
     hidden = hidden.masked_fill(~kept.gather(1, order), -torch.inf)

@@ -86,7 +86,7 @@ def _train(
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
         "trained on": f"{len(train):,} samples, {len(vocabulary.words)} words, "
-        f"{len(vocabulary.answers)} answers",
+        f"{len(vocabulary.answers)} answers; no other can be right",
         "epochs": f"{result.epochs}, the best {result.epoch}",
         "frames": "in their order" if options.positions else "a bag, without their order",
     }

@@ -61,7 +61,7 @@ class TransformersVLM(Plugin):
 
     Options: ClassVar[type[Options]] = VLMOptions
     options: VLMOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities: Capabilities = Capabilities(
         outputs=frozenset(("logits", "text")),
         edits=frozenset({"average-attention", "average-tokens"}),
         exposes=frozenset({"fusion"}),
@@ -74,6 +74,7 @@ class TransformersVLM(Plugin):
         super().__init__(options, context)
         from cuescope_sdk.torch.devices import resolve_device
         from cuescope_transformers.generative.loading import load
+        from cuescope_transformers.generative.showing import needs_image
 
         loaded = load(
             options.model, options.revision, options.trust_remote_code,
@@ -86,6 +87,8 @@ class TransformersVLM(Plugin):
         self.fingerprint = digest(loaded.fingerprint(), asked)
         self.facts = {**loaded.facts, "choices are scored by": options.scoring}
         self._loaded = loaded
+        if needs_image(loaded):
+            self.capabilities = self.capabilities.model_copy(update={"min_frames": 1})
 
     @property
     def fusion(self) -> FusionShape:

@@ -6,6 +6,7 @@ from cuescope_sdk.torch.fusion import Fusion, require_layers
 from cuescope_sdk.torch.fusion.state import Watch
 from cuescope_transformers.generative.loading import Loaded
 from cuescope_transformers.generative.showing import Batch
+from cuescope_transformers.generative.tokens import placeholders
 
 
 def require_editable(loaded: Loaded, trial: Trial) -> None:
@@ -33,9 +34,11 @@ def fusion_of(
     Raises UserError where the model does not say which of its tokens are visual.
     """
     edit = trial.edit
-    if edit is None and watch is None:
+    plain = edit is None and watch is None
+    if not plain or placeholders(loaded.model.config, loaded.processor):
+        require_told(loaded, batch, trial)
+    if plain:
         return None
-    require_told(loaded, batch, trial)
     if not isinstance(edit, AverageAttention | AverageTokens | None):
         raise UserError(f"{loaded.title} does not take this edit", got=f"'{edit.kind}'")
     return Fusion(batch.modality, edit, batch.cross, watch)
@@ -48,5 +51,5 @@ def require_told(loaded: Loaded, batch: Batch, trial: Trial) -> None:
             f"{loaded.title} does not say which of its tokens are visual",
             expected="a placeholder in the prompt, image_token_id or video_token_id in config.json",
             got=f"the architecture '{loaded.kind}'",
-            remedy="Ask it without edits, or take a model with placeholders.",
+            remedy="Mend config.json, or ask a model with placeholders.",
         )

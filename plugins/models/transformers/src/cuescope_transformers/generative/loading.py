@@ -13,17 +13,17 @@ from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.torch.devices import resolve_dtype
 from cuescope_sdk.torch.fingerprints import tensor_bytes
 from cuescope_sdk.torch.fusion import stock_fusion
+from cuescope_sdk.torch.hub_folders import Source, find_source
 from cuescope_sdk.torch.quiet import quiet
-from cuescope_transformers.generative.shape import fusion_shape
-from cuescope_transformers.loading import BUILDERS
-from cuescope_transformers.reading import (
+from cuescope_sdk.torch.reading import (
     content,
     read_part,
     require_tensors,
     require_vocabulary,
     vocabulary,
 )
-from cuescope_transformers.sources import OWNER, Source, find_source
+from cuescope_transformers.generative.shape import fusion_shape
+from cuescope_transformers.loading import BUILDERS, OWNER
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def load(
 ) -> Loaded:
     """Find and load everything; raises UserError for whatever a person can mend."""
     precision = resolve_dtype(dtype)
-    source = find_source(model, revision, trust_remote_code)
+    source = find_source(OWNER, model, revision, trust_remote_code)
     read = partial(read_part, source, trust_remote_code)
     config = read("configuration", transformers.AutoConfig)
     builder = builder_of(config, source)

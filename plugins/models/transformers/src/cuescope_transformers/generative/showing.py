@@ -50,8 +50,12 @@ def media_of(loaded: Loaded, sample: Sample) -> list[Medium]:
     takes_video, takes_image = (
         getattr(processor, f"{kind}_processor", None) is not None for kind in ("video", "image")
     )
-    if not count:
-        _require_text_alone(loaded, sample)
+    if not count and needs_image(loaded):
+        raise UserError(
+            f"{loaded.title} answers nothing without an image",
+            expected="a sample with a frame",
+            got=f"none in '{sample.key}'",
+        )
     if count and takes_video and (count > 1 or not takes_image):
         return ["video"]
     if count > 1 and loaded.kind in SINGLE:
@@ -64,15 +68,10 @@ def media_of(loaded: Loaded, sample: Sample) -> list[Medium]:
     return ["image"] * count
 
 
-def _require_text_alone(loaded: Loaded, sample: Sample) -> None:
+def needs_image(loaded: Loaded) -> bool:
     """Some `generate` cannot do without pixels."""
     pixels = inspect.signature(loaded.model.generate).parameters.get("pixel_values")
-    if pixels is not None and pixels.default is pixels.empty:
-        raise UserError(
-            f"{loaded.title} answers nothing without an image",
-            expected="a sample with a frame",
-            got=f"none in '{sample.key}'",
-        )
+    return pixels is not None and pixels.default is pixels.empty
 
 
 def shown(loaded: Loaded, samples: Sequence[Sample], prompts: Sequence[str], fps: float) -> Batch:

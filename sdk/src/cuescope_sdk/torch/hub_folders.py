@@ -1,4 +1,7 @@
-"""Where a model's files are: a folder, the hub's cache, or the hub while it can be reached."""
+"""Where a transformers model's files are: a folder, the hub's cache, or the hub itself.
+
+Needs huggingface_hub, which the plugins that load such models bring.
+"""
 
 import re
 from dataclasses import dataclass
@@ -6,10 +9,9 @@ from pathlib import Path
 
 import huggingface_hub
 
-from cuescope_sdk import UserError
+from cuescope.errors import UserError
 from cuescope_sdk.hub import require_hub
 
-OWNER = "transformers"
 CONFIG = "config.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 SMALL_FILES = ("*.json", "*.txt", "*.model", "*.jinja")
@@ -18,28 +20,32 @@ HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 @dataclass(frozen=True)
 class Source:
-    """A folder as `save_pretrained` leaves it; `title` names it without a path of this machine."""
+    """A folder as `save_pretrained` leaves it; `title` names it without a path of this machine.
 
+    `owner` is the plugin that speaks of it in errors.
+    """
+
+    owner: str
     folder: Path
     title: str
 
 
-def find_source(model: str, revision: str | None, with_code: bool) -> Source:
+def find_source(owner: str, model: str, revision: str | None, with_code: bool = False) -> Source:
     """The files of a folder or hub id; raises UserError where they are not to be had.
 
     `with_code` also fetches the model's own Python files.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
-        return Source(_checked(folder), folder.resolve().name)
+        return _checked(Source(owner, folder, folder.resolve().name))
     if folder.exists() or model.startswith((".", "/", "~")) or not HUB_ID.fullmatch(model):
         raise UserError(
-            f"{OWNER}: no model folder {model}",
+            f"{owner}: no model folder {model}",
             expected=f"a folder with {CONFIG}, or a hub id like openai/clip-vit-base-patch16",
             got="a file" if folder.is_file() else None,
         )
     title = model if revision is None else f"{model}@{revision}"
-    return Source(_from_hub(model, revision, with_code, title), title)
+    return Source(owner, _from_hub(owner, title, model, revision, with_code), title)
 
 
 def has_weights(folder: Path) -> bool:
@@ -49,11 +55,13 @@ def has_weights(folder: Path) -> bool:
     )
 
 
-def _checked(folder: Path) -> Path:
+def _checked(source: Source) -> Source:
+    """The source; raises UserError for a folder without configuration or weights."""
+    owner, folder = source.owner, source.folder
     if not (folder / CONFIG).is_file():
         other = (folder / "open_clip_config.json").is_file()
         raise UserError(
-            f"{OWNER}: {folder} is no model folder",
+            f"{owner}: {folder} is no model folder",
             expected=f"{CONFIG} in it",
             remedy=f"It is open_clip's: use open-clip:{folder}."
             if other
@@ -61,17 +69,17 @@ def _checked(folder: Path) -> Path:
         )
     if not has_weights(folder):
         raise UserError(
-            f"{OWNER}: no weights in {folder}", expected=" or ".join(WEIGHTS), got="none"
+            f"{owner}: no weights in {folder}", expected=" or ".join(WEIGHTS), got="none"
         )
-    return folder
+    return source
 
 
-def _from_hub(name: str, revision: str | None, with_code: bool, title: str) -> Path:
+def _from_hub(owner: str, title: str, name: str, revision: str | None, with_code: bool) -> Path:
     """Folder of a snapshot; one that is in the cache with its weights needs no network."""
     cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
     if isinstance(cached, str) and has_weights(Path(cached).parent):
         return Path(cached).parent
-    require_hub(OWNER, title, "Connect, or give a folder with the model's files.")
+    require_hub(owner, title, "Connect, or give a folder with the model's files.")
     patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
     try:
         folder = _download(name, revision, patterns)
@@ -80,11 +88,11 @@ def _from_hub(name: str, revision: str | None, with_code: bool, title: str) -> P
     except Exception as error:  # the client raises the errors of three libraries
         reason = f"{error}".strip().partition("\n")[0]
         raise UserError(
-            f"{OWNER}: {title} could not be downloaded",
+            f"{owner}: {title} could not be downloaded",
             got=f"{type(error).__name__} ({reason})" if reason else type(error).__name__,
             remedy="Check name and network, or give a folder with the model's files.",
         ) from error
-    return _checked(folder)
+    return _checked(Source(owner, folder, title)).folder
 
 
 def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
