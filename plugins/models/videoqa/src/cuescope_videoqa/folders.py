@@ -32,7 +32,8 @@ def find_folder(owner: str, name: str, weights: bool = False) -> Path:
     cached = huggingface_hub.try_to_load_from_cache(name, "config.json")
     if isinstance(cached, str):
         return Path(cached).parent
-    require_hub(owner, name, "Connect, or give a folder with its files.")
+    remedy = "Connect, or name a folder with its files: -M text_encoder, -M vision."
+    require_hub(owner, name, remedy)
     patterns = ["*.json", *WORDS, *(WEIGHTS if weights else ())]
     try:
         return Path(huggingface_hub.snapshot_download(name, allow_patterns=patterns))

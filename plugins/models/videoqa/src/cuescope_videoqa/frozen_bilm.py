@@ -165,8 +165,8 @@ def asked_as(question: str | None) -> str:
 def load(options: Any) -> FrozenBiLMNetwork:
     """The network with its weights; raises UserError for whatever a person can mend."""
     path = options.checkpoint
-    folder = find_folder(OWNER, options.text_encoder, weights=True)
     own = read_checkpoint(OWNER, path)
+    folder = find_folder(OWNER, options.text_encoder, weights=True)
     tensors = {**_language_model(folder), **own}
     sizes = Sizes(OWNER, path.name, tensors)
     features = sizes.of("deberta.embeddings.linear_video.weight", 1)
