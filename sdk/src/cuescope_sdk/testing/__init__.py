@@ -23,6 +23,7 @@ from cuescope_sdk.testing.fake_tools import (
     FakeSentenceEncoder,
     FakeTextGenerator,
 )
+from cuescope_sdk.testing.layout_contract import LayoutContract, Mistake
 from cuescope_sdk.testing.method_contract import MethodContract
 from cuescope_sdk.testing.model_contract import ModelContract
 from cuescope_sdk.testing.running import Setup, remembering, running
@@ -38,7 +39,7 @@ CONTRACTS: dict[str, type[Contract]] = {
 __all__ = [
     # the suites
     "MethodContract", "ModelContract", "DatasetContract", "ToolContract", "CONTRACTS",
-    "Contract", "Result", "checks", "results", "run_check",
+    "LayoutContract", "Mistake", "Contract", "Result", "checks", "results", "run_check",
     "ContractViolation", "NotApplicable", "expect",
     # the fakes
     "FakeDataset", "FakeModel", "FakeMethod", "CUE", "DECOY", "points_at", "FAKE_TOOLS",

@@ -167,12 +167,15 @@ class DatasetContract(Contract):
         )  # fmt: skip
 
     def test_offers_its_labels_as_choices(self) -> None:
-        """Without choices, a model has nothing to score; without the label, it cannot be right."""
+        """Without choices, a model has nothing to score; without the label, it cannot be right.
+
+        An image of many things has no one label, and need not offer any.
+        """
         if not self.data.labels:
             raise NotApplicable("asks about choices, and there is no closed label set")
         for sample in self.samples:
             expect(
-                sample.label in sample.choices or (sample.label is None and bool(sample.choices)),
+                sample.label is None or sample.label in sample.choices,
                 "choices with the label among them", got=f"{sample.choices} in {sample.key}",
                 remedy="Set choices=self.labels",
             )  # fmt: skip

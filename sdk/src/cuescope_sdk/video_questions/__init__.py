@@ -10,10 +10,10 @@ A data set subclasses `VideoQuestions` and reads its own layout with `read_json`
                 yield Question(row.id, row.video, row.question, label=row.answer)
 """
 
+from cuescope_sdk.annotation_files import find_file, read_csv, read_json, read_lines
 from cuescope_sdk.video_questions.dataset import VideoQuestionOptions, VideoQuestions
 from cuescope_sdk.video_questions.finding import find_videos, open_videos
 from cuescope_sdk.video_questions.questions import Question, judge, told
-from cuescope_sdk.video_questions.reading import find_file, read_csv, read_json, read_lines
 
 __all__ = [
     "Question", "VideoQuestionOptions", "VideoQuestions", "find_file", "find_videos", "judge",

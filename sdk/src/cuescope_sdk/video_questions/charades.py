@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.video_questions.reading import read_lines
+from cuescope_sdk.annotation_files import read_lines
 
 Timed = tuple[str, float, float]
 _ACTION = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")

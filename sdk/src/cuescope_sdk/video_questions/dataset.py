@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Self
 from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk.annotation_files import find_file
 from cuescope_sdk.media import clip_frames
+from cuescope_sdk.media.left_out import counted
 from cuescope_sdk.video_questions.finding import open_videos
-from cuescope_sdk.video_questions.questions import Question, counted, judge, told
-from cuescope_sdk.video_questions.reading import find_file
+from cuescope_sdk.video_questions.questions import Question, judge, told
 
 
 class VideoQuestionOptions(Options):

@@ -1,11 +1,11 @@
-"""Question files, row by row, each mistake told with its line.
+"""The annotation files of a data set's authors, row by row, each mistake told with its line.
 
 A layout is a pydantic model: its fields are the columns that must be there, others are ignored.
 """
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,6 +64,20 @@ def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
     ]
 
 
+def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
+    """A file that is one JSON object, such as COCO's; raises UserError for what does not fit.
+
+    It is checked while it is parsed, which is quick for files of hundreds of megabytes.
+    """
+    try:
+        return layout.model_validate_json(_text(path, title))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        if first["type"] == "json_invalid":
+            raise UserError(f"{title}: {path.name} is no JSON", got=first["ctx"]["error"]) from None
+        raise _misfit(f"{title}: {path.name}", first) from None
+
+
 def read_csv(path: Path, row: type[Row], title: str) -> list[Row]:
     """The rows of a CSV table with a header; raises UserError with the line that is none."""
     reader = csv.DictReader(StringIO(_text(path, title)))
@@ -104,10 +118,16 @@ def _checked(row: type[Row], entry: Any, place: str) -> Row:
     try:
         return row.model_validate(entry)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = "".join(f" '{part}'" for part in first["loc"])
-        got = "none" if first["type"] == "missing" else repr(first["input"])[:_SHOWN]
-        raise UserError(f"{place}{where}", expected=_expected(first["msg"]), got=got) from None
+        raise _misfit(place, error.errors()[0]) from None
+
+
+def _misfit(place: str, first: Mapping[str, Any]) -> UserError:
+    """The first error of pydantic's; list items are counted from 1."""
+    where = "".join(
+        f" entry {part + 1}" if isinstance(part, int) else f" '{part}'" for part in first["loc"]
+    )
+    got = "none" if first["type"] == "missing" else repr(first["input"])[:_SHOWN]
+    return UserError(f"{place}{where}", expected=_expected(first["msg"]), got=got)
 
 
 def _expected(message: str) -> str:

@@ -1,0 +1,70 @@
+"""CelebA (Liu et al., 2015): faces with forty attributes, of which one is asked for.
+
+The authors' `list_attr_celeba.txt` and `list_eval_partition.txt`, and `img_align_celeba`.
+"""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from cuescope_celeba.tables import read_attributes, read_partition
+from cuescope_sdk import Options, UserError
+from cuescope_sdk.image_folders import ImageFolder, ImageFolderOptions, ImageItem, Listing
+
+
+class CelebAOptions(ImageFolderOptions):
+    """Those of every image folder, and which attributes tell label and cue."""
+
+    target: str = Field("Blond_Hair", description="the attribute that is the label")
+    spurious: str = Field("Male", description="the attribute that is the suspected cue")
+
+
+class CelebA(ImageFolder):
+    """A sample a face, labelled "blond hair" or "not blond hair"; "male" is the annotated cue.
+
+    That is what the audits of group robustness ask for; any two of the attributes will do.
+    """
+
+    Options: ClassVar[type[Options]] = CelebAOptions
+    options: CelebAOptions
+    title: ClassVar[str] = "celeba"
+    split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
+
+    def read(self, split: str) -> Listing:
+        """The faces of a split; raises UserError where a face has no attributes."""
+        target, spurious = self.options.target, self.options.spurious
+        table = self.place("list_attr_celeba.txt", "Anno/list_attr_celeba.txt")
+        names, attributes = read_attributes(table, self.title)
+        for name in (target, spurious):
+            self._require(name, names, "attribute")
+        if target == spurious:
+            raise UserError("celeba: target and spurious", expected="two attributes",
+                            got=f"'{target}' twice")  # fmt: skip
+        partition = read_partition(
+            self.place("list_eval_partition.txt", "Eval/list_eval_partition.txt"), self.title
+        )
+        folder = self.place(
+            "img_align_celeba/img_align_celeba", "img_align_celeba", "Img/img_align_celeba"
+        )
+        wanted = [file for file, number in partition.items() if self.split_names[number] == split]
+        missing = [file for file in wanted if file not in attributes]
+        if missing:
+            raise UserError(f"celeba: {table.name} has no '{missing[0]}'",
+                            expected="every face of list_eval_partition.txt")  # fmt: skip
+        items = []
+        for file in wanted:
+            shown = tuple(name for name in names if name in attributes[file])
+            label, cue = (words(name, name in shown) for name in (target, spurious))
+            known = {
+                "attributes": tuple(words(name) for name in shown),
+                "factors": {words(target): label, words(spurious): cue},
+                "group": f"{label}, {cue}",
+                "cues": {words(spurious): (spurious in shown,)},
+            }
+            items.append(ImageItem(file, folder / file, (label,), label=label, annotations=known))
+        return Listing((words(target, False), words(target)), items)
+
+
+def words(attribute: str, present: bool = True) -> str:
+    """ "Blond_Hair" as "blond hair", or "not blond hair"."""
+    return f"{'' if present else 'not '}{attribute.replace('_', ' ').lower()}"

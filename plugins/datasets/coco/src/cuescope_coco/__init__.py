@@ -1,0 +1,136 @@
+"""COCO (Lin et al., 2014): everyday scenes, each with many objects, outlines and captions.
+
+The official layout: `annotations/instances_SPLIT.json` and `captions_SPLIT.json` beside the
+folder SPLIT of images (or `images/SPLIT`), where SPLIT is train2014, val2014, train2017, val2017.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Self
+
+from pydantic import Field
+
+from cuescope_coco.annotations import Thing, read_captions, read_instances
+from cuescope_coco.drawing import mask_of
+from cuescope_sdk import Detection, Frame, Options, digest
+from cuescope_sdk.image_folders import (
+    ImageFolder,
+    ImageFolderOptions,
+    ImageItem,
+    Listing,
+    first_place,
+)
+
+# They are often in the picture without being annotated (SpurLens, section 5.2).
+UNRELIABLE = ("keyboard", "dining table", "sports ball")
+
+
+class CocoOptions(ImageFolderOptions):
+    """Those of every image folder, and the classes that are no labels."""
+
+    split: str = Field("val2017", description="train2014, val2014, train2017 or val2017")
+    classes: tuple[str, ...] | None = Field(
+        None, description="only these labels: NAME,NAME; images of their supercategories are opened"
+    )
+    exclude: tuple[str, ...] = Field(
+        UNRELIABLE, description="classes that are annotated but no labels; empty: all are labels"
+    )
+
+
+class Coco(ImageFolder):
+    """A sample an image, without label or choices: `objects` says what of `labels` is in it.
+
+    Of the annotations, "supercategories" goes with "objects", one by one; "boxes" and "masks" are
+    of every object and crowd, "crowds" names what is there as a crowd. Excluded classes are no
+    labels, unless `classes` names them, and are annotated all the same.
+    """
+
+    Options: ClassVar[type[Options]] = CocoOptions
+    options: CocoOptions
+    title: ClassVar[str] = "coco"
+    split_names: ClassVar[tuple[str, ...]] = ("train2014", "val2014", "train2017", "val2017")
+
+    def read(self, split: str) -> Listing:
+        """The images of a split, those without any object among them."""
+        categories, images, things = read_instances(
+            self.place(f"annotations/instances_{split}.json"), self.title
+        )
+        names = tuple(row.name for row in categories)
+        self.supercategories = {row.name: row.supercategory for row in categories}
+        captions = self._captions(split)
+        folder = self.place(split, f"images/{split}")
+        items = [
+            ImageItem(
+                f"{split}/{image.file_name}", folder / image.file_name,
+                _in_order(names, things.get(image.id, ())),
+                annotations={
+                    "image_id": image.id,
+                    "size": (image.height, image.width),
+                    "things": things.get(image.id, ()),
+                    "captions": captions.get(image.id, ()),
+                },
+            )
+            for image in images
+        ]  # fmt: skip
+        return Listing(self._labels(names), items)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """None: an image shows many things."""
+        return ()
+
+    def split(self, name: str) -> Self:
+        """The other split; "train" and "val" are those of the same year."""
+        year = self.options.split[-4:]
+        return super().split(f"{name}{year}" if name in ("train", "val") else name)
+
+    def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
+        """An image with a class is compared with those of its supercategory that are without."""
+        kinds = {self.supercategories[name] for name in classes}
+        return any(self.supercategories[name] in kinds for name in item.classes)
+
+    def annotations(self, item: ImageItem) -> Mapping[str, Any]:
+        """The boxes in their own words, and the masks ready to be drawn."""
+        height, width = item.annotations["size"]
+        things: tuple[Thing, ...] = item.annotations["things"]
+        return {
+            "image_id": item.annotations["image_id"],
+            "captions": item.annotations["captions"],
+            "supercategories": tuple(self.supercategories[name] for name in item.classes),
+            "crowds": _in_order(item.classes, [thing for thing in things if thing.crowd]),
+            "boxes": tuple(Detection(name=t.name, score=1.0, box=t.box) for t in things),
+            "masks": {name: _mask(name, things, height, width) for name in item.classes},
+        }
+
+    def _captions(self, split: str) -> dict[int, tuple[str, ...]]:
+        name = f"annotations/captions_{split}.json"
+        if first_place(self.root, name) is None:
+            self.facts["captions"] = f"none: there is no {name}"
+            return {}
+        return read_captions(self.place(name), self.title)
+
+    def _labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        excluded = self.options.exclude
+        if "exclude" in self.options.model_fields_set:
+            for name in excluded:
+                self._require(name, names, "class")
+        if self.options.classes is not None:
+            return names
+        left = tuple(name for name in names if name not in excluded)
+        if len(left) < len(names):
+            named = ", ".join(name for name in names if name in excluded)
+            self.facts["excluded"] = f"{named} (-D exclude= makes labels of all)"
+        return left
+
+
+def _in_order(names: Sequence[str], things: Sequence[Thing]) -> tuple[str, ...]:
+    """The names of the things, each once, in the order of `names`."""
+    shown = {thing.name for thing in things}
+    return tuple(name for name in names if name in shown)
+
+
+def _mask(name: str, things: Sequence[Thing], height: int, width: int) -> Frame:
+    """Everything of this name, white on black; its key is that of the outlines."""
+    outlines = tuple(o for thing in things if thing.name == name for o in thing.outlines)
+    key = digest("coco-mask", 1, height, width, outlines)
+    return Frame(key, partial(mask_of, outlines, height, width))

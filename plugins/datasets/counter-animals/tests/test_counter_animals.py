@@ -1,0 +1,59 @@
+"""The authors' layout becomes samples; each mistake in it is one line."""
+
+from cuescope_counter_animals import CounterAnimals
+from cuescope_sdk.testing import LayoutContract, Mistake
+from cuescope_sdk.testing.images import write_image
+
+GROUPS = {
+    "296 ice bear": ("common-snow", "counter-grass"),
+    "9 ostrich": ("common-grass", "counter-water"),
+}
+
+
+class TestCounterAnimals(LayoutContract):
+    plugin = CounterAnimals
+    other_options = {"classes": ["ostrich"]}
+    split_names = ("easy", "hard")
+    mistakes = (
+        Mistake("LAION-final/9 ostrich/sky/1.jpg", "",
+                "folder '9 ostrich/sky': expected common-BACKGROUND or counter-BACKGROUND"),
+        Mistake("", None, "no class 'ice bare': expected one of ostrich, ice bear. "
+                "Did you mean 'ice bear'?", {"classes": ["ice bare"]}),
+    )  # fmt: skip
+
+    @classmethod
+    def written(cls, root):
+        for name, groups in GROUPS.items():
+            for group in groups:
+                for number in range(2):
+                    write_image(root / "LAION-final" / name / group / f"{name[:2]}{number}.jpg")
+        (root / "LAION-final" / "imagenet_names.txt").write_text("0\ttench, Tinca tinca\n")
+        (root / "LAION-final" / "notes").mkdir()
+
+    def test_a_photo_is_a_sample(self):
+        data = self.open()
+        assert data.labels == ("ostrich", "ice bear")
+        assert len(data) == 8
+        bear = data[4]
+        assert (bear.key, bear.label) == ("296 ice bear/common-snow/290.jpg", "ice bear")
+        assert bear.annotations == {
+            "split": "all",
+            "objects": ("ice bear",),
+            "factors": {"background": "snow", "difficulty": "easy"},
+            "group": "ice bear on snow",
+            "class_number": 296,
+            "cues": {"grass background": (False,), "snow background": (True,)},
+        }
+        hard = data[-1].annotations
+        assert hard["factors"] == {"background": "grass", "difficulty": "hard"}
+        assert hard["cues"] == {"grass background": (True,), "snow background": (False,)}
+
+    def test_a_group_is_a_split(self):
+        easy, hard = self.open().split("easy"), self.open(split="hard")
+        sides = [{s.annotations["factors"]["difficulty"] for s in data} for data in (easy, hard)]
+        assert sides == [{"easy"}, {"hard"}]
+        assert easy.labels == hard.labels == ("ostrich", "ice bear")
+
+    def test_a_folder_without_classes_is_refused(self, tmp_path):
+        said = str(self.refusal(tmp_path))
+        assert said.startswith("counter-animals: no class folders: expected '296 ice bear/common-")

@@ -1,0 +1,68 @@
+"""Spurious ImageNet (Neuhaus et al., 2023): the cue of a class, and no object of the class.
+
+The authors' `images`, a folder a class: `..._class_NUMBER_..._COMPONENT`, with the class's number
+in ImageNet and that of the component of its neural PCA that the cue was found by.
+"""
+
+import re
+from typing import ClassVar
+
+from pydantic import Field
+
+from cuescope_sdk import Options, UserError
+from cuescope_sdk.image_folders import (
+    ImageFolder,
+    ImageFolderOptions,
+    ImageItem,
+    Listing,
+    folders_in,
+    images_in,
+)
+from cuescope_spurious_imagenet.classes import CLASSES
+
+_FOLDER = re.compile(r".*class_(\d+)_(?:.*_)?(\d+)")
+
+
+class SpuriousImageNetOptions(ImageFolderOptions):
+    """Those of every image folder; there is one split."""
+
+    split: str = Field("test", description="test, the only one")
+
+
+class SpuriousImageNet(ImageFolder):
+    """A sample an image, without a label: its choices are the classes, and it shows none of them.
+
+    "spurious_class" is the class whose cue it shows, and for which a model may take it.
+    """
+
+    Options: ClassVar[type[Options]] = SpuriousImageNetOptions
+    title: ClassVar[str] = "spurious-imagenet"
+    split_names: ClassVar[tuple[str, ...]] = ("test",)
+
+    def read(self, split: str) -> Listing:
+        """The images by class; raises UserError for a folder that is of no class."""
+        root = self.place("images", "dataset/spurious_imagenet/images", ".")
+        found: dict[int, list[ImageItem]] = {}
+        for folder in folders_in(root):
+            named = _FOLDER.fullmatch(folder.name)
+            if named is None or int(named[1]) not in CLASSES:
+                raise UserError(
+                    f"{self.title}: folder '{folder.name}'",
+                    expected="..._class_NUMBER_..._COMPONENT, with the number of one of the "
+                    f"{len(CLASSES)} classes",
+                )
+            number, component = int(named[1]), int(named[2])
+            wnid, name = CLASSES[number]
+            known = {
+                "objects": (),
+                "spurious_class": name,
+                "wnid": wnid,
+                "component": component,
+                "group": f"cue of {name}",
+            }
+            found.setdefault(number, []).extend(
+                ImageItem(f"{folder.name}/{photo.name}", photo, (name,), annotations=known)
+                for photo in images_in(folder)
+            )
+        labels = tuple(CLASSES[number][1] for number in sorted(found))
+        return Listing(labels, [item for number in sorted(found) for item in found[number]])

@@ -1,0 +1,61 @@
+"""Waterbirds (Sagawa et al., 2020): birds of CUB cut out and pasted on scenes of land and water.
+
+`metadata.csv` of the authors' `waterbird_complete95_forest2water2`, beside its species folders.
+"""
+
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, Field
+
+from cuescope_sdk.annotation_files import read_csv
+from cuescope_sdk.image_folders import ImageFolder, ImageItem, Listing
+
+BIRDS = ("landbird", "waterbird")
+PLACES = ("land", "water")
+Bit = Annotated[int, Field(ge=0, le=1)]
+
+
+class PhotoRow(BaseModel):
+    """A row of `metadata.csv`; `y` and `place` are 1 for water, `split` counts from train."""
+
+    img_filename: str
+    y: Bit
+    place: Bit
+    split: Annotated[int, Field(ge=0, le=2)]
+
+
+class Waterbirds(ImageFolder):
+    """A sample a photo, labelled "landbird" or "waterbird"; the background is the annotated cue.
+
+    In the split train 95% of the birds are on their own background, in val and test half.
+    """
+
+    title: ClassVar[str] = "waterbirds"
+    split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
+
+    def read(self, split: str) -> Listing:
+        """The photos of a split."""
+        table = self.place("metadata.csv", "waterbird_complete95_forest2water2/metadata.csv")
+        rows = read_csv(table, PhotoRow, self.title)
+        number = self.split_names.index(split)
+        return Listing(
+            BIRDS,
+            [
+                ImageItem(
+                    row.img_filename, table.parent / row.img_filename, (BIRDS[row.y],),
+                    label=BIRDS[row.y], annotations=_annotations(row),
+                )
+                for row in rows
+                if row.split == number
+            ],
+        )  # fmt: skip
+
+
+def _annotations(row: PhotoRow) -> dict[str, object]:
+    bird, place = BIRDS[row.y], PLACES[row.place]
+    species = row.img_filename.partition("/")[0].partition(".")[2].replace("_", " ")
+    return {
+        "factors": {"background": place, "species": species},
+        "group": f"{bird} on {place}",
+        "cues": {f"{name} background": (name == place,) for name in PLACES},
+    }

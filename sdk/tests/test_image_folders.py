@@ -1,0 +1,227 @@
+"""Folders of images: opened as far as they are wanted, left out with a word, remembered."""
+
+import os
+
+import numpy as np
+import pytest
+from pydantic import BaseModel
+
+import cuescope_sdk.media.survey
+from cuescope_sdk import BadDataError, Context, UserError
+from cuescope_sdk.annotation_files import read_csv, read_json_object
+from cuescope_sdk.image_folders import (
+    ImageFolder,
+    ImageItem,
+    Listing,
+    first_place,
+    folders_in,
+    images_in,
+    mask_frame,
+    required_place,
+    spread,
+)
+from cuescope_sdk.image_folders.imagenet import labels_of, read_names
+from cuescope_sdk.media import probe
+from cuescope_sdk.testing import LayoutContract, Mistake
+from cuescope_sdk.testing.images import write_image, write_mask
+
+PETS = {"train": ("cat",) * 3 + ("dog",) * 3, "val": ("cat", "dog") * 5}
+
+
+class PetRow(BaseModel):
+    file: str
+    pet: str
+
+
+class Pets(ImageFolder):
+    """A table of photos, each with a mask of its pet where there is one."""
+
+    title = "pets"
+
+    def read(self, split):
+        rows = read_csv(self.place(f"{split}.csv"), PetRow, self.title)
+        items = []
+        for row in rows:
+            mask = first_place(self.root, f"masks/{row.file}")
+            items.append(
+                ImageItem(
+                    row.file, self.root / row.file, (row.pet,), label=row.pet,
+                    annotations={"size": 3}, masks={} if mask is None else {row.pet: mask},
+                )
+            )  # fmt: skip
+        return Listing(("cat", "dog"), items)
+
+
+class TestPets(LayoutContract):
+    plugin = Pets
+    other_options = {"per_class": 2}
+    mistakes = (
+        Mistake("val.csv", None, "no val.csv: expected val.csv in "),
+        Mistake("", None, "no split 'vall': expected one of train, val", {"split": "vall"}),
+        Mistake("", None, "no class 'cta': expected one of cat, dog", {"classes": ["cta"]}),
+    )
+
+    @classmethod
+    def written(cls, root):
+        for split, pets in PETS.items():
+            names = [f"{split}/{number}.png" for number in range(len(pets))]
+            for name in names:
+                write_image(root / name)
+            lines = [f"{name},{pet}\n" for name, pet in zip(names, pets, strict=True)]
+            (root / f"{split}.csv").write_text("".join(["file,pet\n", *lines]))
+        write_mask(root / "masks/val/0.png", (1, 2, 5, 7), (16, 12))
+
+    def test_an_image_is_a_sample(self):
+        data = self.open()
+        assert data.facts == {"images": "10 of 2 classes, split val"}
+        first, second = data[0], data[1]
+        assert (first.key, first.label, first.choices) == ("val/0.png", "cat", ("cat", "dog"))
+        assert second.annotations == {"split": "val", "objects": ("dog",), "size": 3}
+        assert np.asarray(first.annotations["masks"]["cat"].load()).sum() == 4 * 5 * 3 * 255
+        assert data[-1].key == "val/9.png"
+
+    def test_missing_images_are_left_out_and_said(self):
+        with self.copy() as root:
+            (root / "val" / "3.png").unlink()
+            (root / "val" / "4.png").write_bytes(b"broken")
+            (root / "masks" / "val" / "0.png").write_bytes(b"broken")
+            data = self.open(root, max_missing=0.3)
+            assert [sample.key for sample in data][:2] == ["val/1.png", "val/2.png"]
+            assert data.facts == {
+                "images": "7 of 2 classes, split val",
+                "left out": "3 of 10 images (at most 30% may be): 1 image without a readable mask: "
+                "no image of a known format (val/0.png); 1 image missing (val/3.png); "
+                "1 image unreadable: no image of a known format (val/4.png)",
+            }
+            with pytest.raises(BadDataError, match=r"3 of 10 images cannot.*at most 20%") as error:
+                self.open(root, max_missing=0.2)
+            assert str(error.value).endswith("accept it with -D max_missing=0.3")
+
+    def test_only_what_is_wanted_is_opened(self, looks, tmp_path):
+        context = Context(cache=tmp_path)
+
+        def opened(**options):
+            looks.clear()
+            data = Pets(Pets.Options(path=self.tree, **options), context)
+            return [sample.key.removeprefix("val/") for sample in data], sorted(looks)
+
+        few = ["3.png", "7.png"]
+        assert opened(classes=("dog",), per_class=2) == (few, few)
+        dogs = [f"{number}.png" for number in (1, 3, 5, 7, 9)]
+        assert opened(classes=("dog",)) == (dogs, ["1.png", "5.png", "9.png"])
+        assert opened(classes=("dog",)) == (dogs, [])
+
+    def test_classes_keep_the_order_of_the_labels(self):
+        data = self.open(classes=["dog", "cat"])
+        assert data.labels == ("cat", "dog")
+        assert data.fingerprint == self.open().fingerprint
+
+    def test_a_fingerprint_is_of_what_is_shown(self):
+        first = self.open().fingerprint
+        with self.copy() as root:
+            assert self.open(root).fingerprint == first
+            image = root / "val" / "3.png"
+            stamp = image.stat().st_mtime_ns
+            write_image(image, (15, 12))
+            os.utime(image, ns=(stamp, stamp + 1))
+            changed = self.open(root).fingerprint
+            assert changed != first
+            write_mask(root / "masks/val/0.png", (1, 2, 5, 8), (16, 12))
+            assert self.open(root).fingerprint not in (first, changed)
+
+    def test_an_image_stands_once_and_not_never(self):
+        with self.copy() as root:
+            (root / "val.csv").write_text("file,pet\nval/0.png,cat\nval/0.png,cat\n")
+            assert "image 'val/0.png': expected it once, got it 2 times" in str(self.refusal(root))
+            (root / "val.csv").write_text("file,pet\nval/0.png,cat\n")
+            said = str(self.refusal(root, classes=["dog"]))
+            assert said == "pets: no images in split val"
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """The names of the files that were opened for a look."""
+    names = []
+
+    def counted(path, max_pixels):
+        names.append(path.name)
+        return probe(path, max_pixels)
+
+    monkeypatch.setattr(cuescope_sdk.media.survey, "probe", counted)
+    return names
+
+
+def items_of(*classes):
+    return [ImageItem(str(n), None, of_image) for n, of_image in enumerate(classes)]
+
+
+def test_so_many_of_each_class_are_spread_over_all():
+    kept = spread(items_of(*[("a",)] * 10, *[("b",)] * 2), 3)
+    assert [item.key for item in kept] == ["1", "5", "8", "10", "11"]
+    assert len(spread(items_of(*[("a",)] * 10), 10)) == 10
+
+
+def test_an_image_of_two_classes_is_kept_for_either():
+    kept = spread(items_of(("a",), ("a", "b"), ("a",), ()), 1)
+    assert [item.key for item in kept] == ["1", "3"]
+
+
+def test_places_are_tried_in_turn(tmp_path):
+    (tmp_path / "Anno").mkdir()
+    (tmp_path / "Anno" / "table.txt").touch()
+    assert first_place(tmp_path, "table.txt", "Anno/table.txt") == tmp_path / "Anno" / "table.txt"
+    assert first_place(tmp_path, "table.txt") is None
+    with pytest.raises(UserError, match=r"x: no tabel\.txt: expected Anno/tabel\.txt or tabel\.txt"
+                                        r" in .*Did you mean 'table\.txt'\?"):  # fmt: skip
+        required_place(tmp_path, "x", "Anno/tabel.txt", "tabel.txt")
+    with pytest.raises(UserError, match=r"no such folder: .*Did you mean 'Anno'\?"):
+        required_place(tmp_path / "Ano", "x", "table.txt")
+    with pytest.raises(UserError, match=r"no such folder"):
+        required_place(tmp_path / "far" / "away", "x", "deep/table.txt")
+
+
+def test_a_folder_is_listed_by_name(tmp_path):
+    for name in ("b.JPEG", "a.png", ".c.png", "d.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "sub").mkdir()
+    assert [path.name for path in images_in(tmp_path)] == ["a.png", "b.JPEG"]
+    assert [path.name for path in folders_in(tmp_path)] == ["sub"]
+    assert images_in(tmp_path / "gone") == []
+
+
+def test_a_mask_is_white_wherever_its_file_is_not_black(tmp_path):
+    from PIL import Image
+
+    Image.fromarray(np.array([[0, 1, 255]], np.uint8)).save(tmp_path / "m.png")
+    frame = mask_frame(tmp_path / "m.png", probe(tmp_path / "m.png", 100))
+    assert np.asarray(frame.load()).tolist() == [[[0] * 3, [255] * 3, [255] * 3]]
+
+
+def test_labels_are_first_names_and_distinct():
+    names = {"n1": ("crane",), "n2": ("crane", "lift"), "n3": ("toaster", "oven")}
+    assert labels_of(names) == {"n1": "crane (n1)", "n2": "crane (n2)", "n3": "toaster"}
+
+
+def test_names_of_one_class_are_kept_in_order(tmp_path):
+    (tmp_path / "n.txt").write_text("n01440764 tench,  Tinca_tinca, tench\n")
+    assert read_names(tmp_path / "n.txt", "x") == {"n01440764": ("tench", "Tinca tinca")}
+
+
+class Zoo(BaseModel):
+    pets: list[PetRow]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"pets": [{"file": "a", "pet": "b"}, {"file": 3, "pet": "b"}]}',
+         "x: z.json 'pets' entry 2 'file': expected a valid string, got 3"),
+        ('{"pets": [}', "x: z.json is no JSON: got expected value at line 1 column 11"),
+        ("[]", "x: z.json: expected an object, got []"),
+    ],
+)  # fmt: skip
+def test_a_json_object_is_checked_entry_by_entry(tmp_path, text, said):
+    (tmp_path / "z.json").write_text(text)
+    with pytest.raises(UserError) as error:
+        read_json_object(tmp_path / "z.json", Zoo, "x")
+    assert str(error.value) == said
