@@ -41,6 +41,18 @@ def test_the_finding_comes_first_in_the_words_that_a_check_found() -> None:
     assert report.provenance.command in words
 
 
+def test_a_row_without_a_figure_speaks_first() -> None:
+    """What a method could not decide stands before what it found."""
+    report = make_report(features=2)
+    undecided = report.scores[0].model_copy(
+        update={"value": None, "finding": False, "statement": "{feature}: too few to tell."}
+    )
+    said = shown(report.model_copy(update={"scores": (undecided, *report.scores[1:])}))
+    words = " ".join(said.split())
+    assert f"Finding {report.names[undecided.feature]}: too few to tell." in words
+    assert "No cue found" not in words
+
+
 def test_without_a_finding_it_says_how_many_were_tried() -> None:
     report = make_report(features=3)
     none = [score.model_copy(update={"finding": False}) for score in report.scores]

@@ -459,6 +459,12 @@ class Report(Value):
         """The headline scores that pass the method's rule, strongest first."""
         return tuple(score for score in self.headlines if score.finding)
 
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What is said of the headlines, ranked: of findings, and of rows without a figure."""
+        told = (s for s in self.headlines if s.statement and (s.finding or s.value is None))
+        return tuple(self.sentence(score) or "" for score in told)
+
     def sentence(self, score: Score) -> str | None:
         """The statement of a score with the feature's name in its place."""
         statement = score.statement

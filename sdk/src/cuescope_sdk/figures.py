@@ -239,14 +239,19 @@ def _bottom(crowd: list[int], heights: Sequence[float], gap: float) -> float:
     return max(0.0, min(middle - tall / 2, 1.0 - tall))
 
 
-def bars(rows: Mapping[str, Mapping[str, float]], title: str, xlabel: str) -> bytes:
-    """A PNG: a bar for each row, made of its shares one after another, in the order they come."""
+def bars(
+    rows: Mapping[str, Mapping[str, float]], title: str, xlabel: str, limit: float | None = None
+) -> bytes:
+    """A PNG: a bar for each row, made of its shares one after another, in the order they come.
+
+    The axis ends at `limit`, or else where the longest bar does.
+    """
     parts = list(dict.fromkeys(part for row in rows.values() for part in row))
     figure = _figure(5.2, 0.9 + 0.3 * len(rows))
     height = figure.get_size_inches()[1]
     axes = figure.add_axes((0.24, 0.38 / height, 0.72, 0.3 * len(rows) / height))
     _plain(axes)
-    longest = max((sum(row.values()) for row in rows.values()), default=0) or 1.0
+    longest = limit or max((sum(row.values()) for row in rows.values()), default=0) or 1.0
     left = np.zeros(len(rows))
     for number, part in enumerate(parts):
         colour = COLOURS[number % len(COLOURS)]

@@ -72,6 +72,10 @@ class Remembered:
             for batch in self._batches(distinct)
         )
 
+    def close(self) -> None:
+        """Release the file."""
+        self._kept.close()
+
     def _batches(self, frames: list[Frame]) -> list[list[Frame]]:
         size = self._context.batch_size
         return [frames[start : start + size] for start in range(0, len(frames), size)]

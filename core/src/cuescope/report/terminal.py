@@ -40,14 +40,10 @@ def show(report: Report, console: Console) -> None:
 
 
 def _finding(report: Report) -> RenderableType:
-    if not report.findings:
-        tried = len(report.headlines)
-        if not tried:
-            return Text("Nothing could be compared; why is told below.")
-        said = report.notes.get("verdict", "No cue found.")
-        rule = f"none passes the rule of {report.provenance.method.spec}."
-        return Text(f"{said} {tried} candidates were tried; {rule}")
-    first, *others = [Text(report.sentence(score) or "") for score in report.findings]
+    nothing, asked = "Nothing could be compared; why is told below.", report.provenance.method.spec
+    if tried := len(report.headlines):
+        nothing = f"No cue found. {tried} candidates were tried; none passes the rule of {asked}."
+    first, *others = map(Text, report.statements or [nothing])
     first.stylize("bold")
     more = [Text(f"and {len(others) - 2} more, in the table.", "dim")] if len(others) > 2 else []
     return Group(first, *others[:2], *more)

@@ -1,6 +1,7 @@
 """CLAVI's tables, words and distances on complements that are planted."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import comb
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from cuescope_quag import QUAG
 from cuescope_quag.complements import grouped, in_words
 from cuescope_quag.sensitivity import chosen, compared_distances
-from cuescope_sdk import Capabilities, Frame, Plugin, Report, Response, Sample, Trial
+from cuescope_sdk import Capabilities, Frame, Plugin, Report, Response, Sample, Table, Trial
 from cuescope_sdk.consistency import ConsistentAccuracy, ConsistentPair, consistent_pairs
 from cuescope_sdk.fusion import TEXT, VIDEO, FusionShape
 from cuescope_sdk.testing import running
@@ -106,9 +107,29 @@ class Knowing(Shortcut):
         return None if not pixels or pixels[0][0] < 8 else bool(pixels[0][1] == 0)
 
 
-def table(report: Report, title: str) -> dict[str, dict[str, Any]]:
+def table_of(report: Report, title: str) -> Table:
     (found,) = [one for one in report.tables if one.title.startswith(title)]
-    return {str(row["condition"]): row for row in found.rows}
+    return found
+
+
+def table(report: Report, title: str) -> dict[str, dict[str, Any]]:
+    return {str(row["condition"]): row for row in table_of(report, title).rows}
+
+
+class Parted(Complements):
+    """Three videos, and of a fourth three questions, without those about its complement."""
+
+    def __len__(self) -> int:
+        return 27
+
+
+def test_parted_complements_are_counted_and_few_say_nothing() -> None:
+    report = running(QUAG, Shortcut, Parted)
+    assert report.notes["complements left out"].startswith("3 of 27 samples: ")
+    consistent = table_of(report, "Consistent accuracy")
+    assert consistent.rows[0]["CAcc_V complement"] == "6 (3)"
+    assert "complements" not in report.notes
+    assert "Videos: 4; intervals over so few are rough" in consistent.notes[-1]
 
 
 def test_a_shortcut_is_told_by_its_complements() -> None:
@@ -119,7 +140,15 @@ def test_a_shortcut_is_told_by_its_complements() -> None:
     assert baseline["CAcc_T complement"] == "0.0 [0.0, 0.0]"
     assert baseline["CAcc_V"].startswith("50.0 ")
     assert "shortcuts answer the control questions" in report.notes["complements"]
-    assert table(report, "Consistent accuracy").keys() == table(report, "Accuracy").keys()
+    consistent = table(report, "Consistent accuracy")
+    assert [*consistent] == ["pairs (videos)", *table(report, "Accuracy")]
+    assert consistent["pairs (videos)"] == {
+        "condition": "pairs (videos)", "CAcc_V": "160 (40)", "CAcc_T": "80 (40)",
+        "CAcc_V control": "80 (40)", "CAcc_V complement": "80 (40)", "CAcc_T complement": "80 (40)",
+    }  # fmt: skip
+    assert "complements left out" not in report.notes
+    [legend] = [note for note in table_of(report, "Accuracy").notes if "E: " in note]
+    assert legend == "BA: before or after; E: existence of an action."
     assert "balanced accuracy" in report.notes  # yes or no
 
 
@@ -127,7 +156,7 @@ def test_a_model_that_knows_the_order_is_told_too() -> None:
     report = running(QUAG, Knowing, Complements)
     rows = table(report, "Consistent accuracy")
     assert rows["baseline"]["CAcc_T complement"].startswith("80.0 ")
-    assert rows["video-only"]["CAcc_T complement"] == "0.0 [0.0, 0.0]"
+    assert rows["without question"]["CAcc_T complement"] == "0.0 [0.0, 0.0]"
     assert report.notes["complements"].startswith("neither a clear")  # the interval is below 75
 
 
@@ -135,8 +164,8 @@ def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
     report = running(QUAG, Knowing, Complements)
     found = {one.check: one for one in report.evidence if one.check.startswith("complement")}
     assert set(found) == {
-        "complement representations, video (appendix B.7)",
-        "complement representations, text (appendix B.7)",
+        "complements are told apart inside, video (appendix B.7)",
+        "complements are told apart inside, text (appendix B.7)",
     }
     for one in found.values():
         assert one.n == 20 + 16  # 16 pairs of eight videos are not both right
@@ -191,3 +220,5 @@ def test_words_for_control_and_complement(control: float, complement: float, sai
     figures = {"CAcc_V control": accuracy(control), "CAcc_V complement": accuracy(complement)}
     assert said in str(in_words({**figures, "CAcc_T": None}))
     assert in_words({"CAcc_V control": accuracy(control)}) is None
+    few = replace(accuracy(control), pairs=19)
+    assert in_words({**figures, "CAcc_T control": few}) is None

@@ -86,14 +86,14 @@ def test_every_condition_is_asked_with_its_edit(audited: Audited, asked: type[An
     shown = {trial.condition: trial.sample for trial in asked.seen}
     edits = {trial.condition: trial.edit for trial in asked.seen}
     assert len(asked.seen) == 5 * 8 + 4  # four questions without a video are asked once each
-    assert (len(shown["baseline"].frames), len(shown["language-only"].frames)) == (1, 0)
-    assert shown["language-only"].question == shown["baseline"].question
-    assert shown["video-only"].question is None
-    assert shown["video-only"].frames == shown["baseline"].frames
+    assert (len(shown["baseline"].frames), len(shown["without video"].frames)) == (1, 0)
+    assert shown["without video"].question == shown["baseline"].question
+    assert shown["without question"].question is None
+    assert shown["without question"].frames == shown["baseline"].frames
     assert edits == {
         "baseline": None,
-        "language-only": None,
-        "video-only": None,
+        "without video": None,
+        "without question": None,
         "SC: video": AverageAttention(quadrants=frozenset({"VV", "TV"}), layers=(1,)),
         "SC: VT": AverageAttention(quadrants=frozenset({"VT"}), layers=(1,)),
         "merged both": AverageTokens(
@@ -128,9 +128,9 @@ def test_options_that_mean_nothing_are_one_line(
 def test_what_a_model_cannot_be_asked_is_noted(audited: Audited, bound: type[Any]) -> None:
     report = audited("both", "both", model=bound)
     names = {feature.key for feature in report.features}
-    assert "video-only" in names
-    assert not names & {"language-only", "merged video"}
-    assert "language-only" in report.notes["not asked"]
+    assert "without question" in names
+    assert not names & {"without video", "merged video"}
+    assert report.notes["not asked"].startswith("without video: ")
     assert "average-tokens" in report.notes["QUAG-attention"]
     assert report.notes["verdict"] == "fuses"
     assert "takes no question without a video" in str(report.sentence(report.findings[0]))
@@ -151,9 +151,48 @@ def test_samples_without_labels_are_refused(audited: Audited, quiz: type[Any]) -
         audited("both", "both", data=Unlabelled)
 
 
+@pytest.mark.parametrize("without", ["question", "label"])
+def test_samples_that_cannot_be_asked_are_counted(
+    audited: Audited, quiz: type[Any], without: str
+) -> None:
+    """They are left out of every condition, and no condition is lost with them."""
+
+    class Half(quiz):  # type: ignore[misc]
+        def __getitem__(self, index: int) -> Sample:
+            sample: Sample = super().__getitem__(index)
+            return sample if index % 2 else sample.model_copy(update={without: None})
+
+    report = audited("both", "both", data=Half)
+    assert report.notes["left out"] == f"80 samples without a {without}"
+    assert {score.n for score in report.headlines} == {80}
+    assert {"without video", "without question"} <= {one.feature for one in report.headlines}
+
+
+def test_data_without_a_question_is_refused_first(
+    audited: Audited, quiz: type[Any], asked: type[Any]
+) -> None:
+    class Silent(quiz):  # type: ignore[misc]
+        __module__ = "cuescope_moving_shapes"
+
+        def __getitem__(self, index: int) -> Sample:
+            sample: Sample = super().__getitem__(index)
+            return sample.model_copy(update={"question": None})
+
+    said = "quag: no sample of moving-shapes has a question. Take data with questions"
+    with pytest.raises(UserError, match=said):
+        audited("both", "both", data=Silent, model=asked)
+    assert not asked.seen
+
+
+@pytest.mark.parametrize(("given", "words"), [("all", "all 2 layers"), ("0-1", "layers 0-1 of 2")])
+def test_the_layers_that_are_changed_are_noted(audited: Audited, given: str, words: str) -> None:
+    report = audited("both", "both", data_options={"samples": 8}, layers=given)
+    assert report.notes["layers"] == words
+
+
 def test_a_balanced_accuracy_of_open_answers_is_refused_first(
     audited: Audited, asked: type[Any]
 ) -> None:
-    with pytest.raises(UserError, match="do not share one set of several answers"):
+    with pytest.raises(UserError, match="do not share one set of several right answers"):
         audited("both", "both", model=asked, measure="balanced", data_options={"open_ended": True})
     assert not asked.seen

@@ -1,11 +1,18 @@
 """The sdk's contract suite, on a fake that takes every edit and lets none of them matter."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from cuescope_quag import QUAG
-from cuescope_sdk import Capabilities, Response, Trial
-from cuescope_sdk.testing import FakeModel, MethodContract
+from cuescope_sdk import Capabilities, Response, Sample, Trial
+from cuescope_sdk.testing import FakeDataset, FakeModel, MethodContract
+
+
+class Asking(FakeDataset):
+    """The fake data set with a question."""
+
+    def __getitem__(self, index: int) -> Sample:
+        return super().__getitem__(index).model_copy(update={"question": "Where is the patch?"})
 
 
 class Unmoved(FakeModel):
@@ -22,4 +29,7 @@ class Unmoved(FakeModel):
 class TestContract(MethodContract):
     plugin = QUAG
     model = Unmoved
+    data = Asking
+    # more would show that it answers from video alone, which a model of images does
+    data_options: ClassVar[Mapping[str, Any]] = {"samples": 30}
     finds_planted_cue = False

@@ -22,7 +22,7 @@ def answered(before, after, types=None, cluster=None):
         for i in range(count)
     ]  # fmt: skip
     conditions = [
-        Condition("language-only", "the video", "modality"),
+        Condition("without video", "the video", "modality"),
         Condition("SC: crossmodal", "crossmodal attention", "short-circuit"),
     ]
     return SimpleNamespace(

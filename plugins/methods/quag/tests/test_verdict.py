@@ -47,14 +47,14 @@ def test_just_ask_never_aligns_on_any_data_set(benchmark: str) -> None:
 def test_a_verdict_has_its_figures() -> None:
     sentence = published("FrozenBiLM", "ActivityNet-QA").sentence
     assert sentence == (
-        "Given {feature}, the model fuses them: averaging crossmodal attention costs 11.3 points; "
-        "it loses 11.4 points without the video and 43.5 points without the question."
+        "{feature}: the model fuses them. Averaging crossmodal attention costs 11.3 points; it "
+        "loses 11.4 points without the video and 43.5 points without the question."
     )
     sentence = published("JustAsk", "ActivityNet-QA").sentence
     assert sentence == (
-        "Given {feature}, the model uses both but never aligns them: it loses 10.5 points without "
-        "the video and 36.1 points without the question, yet averaging crossmodal attention costs "
-        "0.4 points, and no short-circuit costs more than 0.5 points."
+        "{feature}: the model uses both but never aligns them. It loses 10.5 points without the "
+        "video and 36.1 points without the question, yet averaging crossmodal attention "
+        "costs 0.4 points, and no short-circuit costs more than 0.5 points."
     )
 
 
@@ -90,7 +90,7 @@ def test_an_interval_across_the_margin_decides_nothing() -> None:
     wide = loss(6, 1, 11, p_costs=0.4, p_spared=0.6)
     assert state(wide, RULE.level) == "open"
     sure = loss(40, 35, 45, p_costs=0.001)
-    losses = {"language-only": sure, "video-only": sure, "SC: crossmodal": wide}
+    losses = {"without video": sure, "without question": sure, "SC: crossmodal": wide}
     found = verdict(Rate(80, 25, 0.001), losses, RULE)
     assert (found.kind, found.decided_by, found.p_value) == ("open", None, None)
     assert "6.0 points [1.0, 11.0]" in found.sentence
@@ -99,31 +99,54 @@ def test_an_interval_across_the_margin_decides_nothing() -> None:
 
 def test_the_p_value_is_the_largest_that_is_needed() -> None:
     losses = {
-        "language-only": loss(0.5, -1, 2, p_spared=0.01),
-        "video-only": loss(50, 45, 55, p_costs=0.002),
+        "without video": loss(0.5, -1, 2, p_spared=0.01),
+        "without question": loss(50, 45, 55, p_costs=0.002),
         "SC: crossmodal": loss(9, 1, 20, p_costs=0.3),
     }
     found = verdict(Rate(80, 25, 0.001), losses, RULE)
-    assert (found.kind, found.decided_by, found.p_value) == ("text alone", "language-only", 0.01)
-    assert "from text alone: it loses 0.5 points [\N{MINUS SIGN}1.0, 2.0] without" in found.sentence
+    assert (found.kind, found.decided_by, found.p_value) == ("text alone", "without video", 0.01)
+    assert "from text alone. It loses 0.5 points [\N{MINUS SIGN}1.0, 2.0] without" in found.sentence
 
 
 def test_a_small_but_sure_loss_is_not_called_nothing() -> None:
     """Significant and above the paper's 2 points, yet below a tenth of what is above chance."""
     small, sure = loss(3, 2.1, 4, p_spared=0.001), loss(40, 35, 45, p_costs=0.001)
     rate = Rate(80, 25, 0.001)
-    hardly = {"language-only": sure, "video-only": sure, "SC: crossmodal": small}
+    hardly = {"without video": sure, "without question": sure, "SC: crossmodal": small}
     assert "hardly aligns" in verdict(rate, hardly, RULE).sentence
-    almost = {"language-only": small, "video-only": sure, "SC: crossmodal": small}
+    almost = {"without video": small, "without question": sure, "SC: crossmodal": small}
     assert "text almost alone" in verdict(rate, almost, RULE).sentence
 
 
 def test_nothing_is_said_of_a_model_at_chance() -> None:
     sure = loss(20, 15, 25, p_costs=0.001)
-    losses = {"language-only": sure, "video-only": sure, "SC: crossmodal": sure}
+    losses = {"without video": sure, "without question": sure, "SC: crossmodal": sure}
     found = verdict(Rate(27, 25, 0.2, 22, 32), losses, RULE)
     assert (found.kind, found.decided_by) == ("at chance", None)
-    assert "accuracy 27.0 % [22.0, 32.0], where guessing gives 25.0 %" in found.sentence
+    assert "accuracy is 27.0 % [22.0, 32.0], where guessing gives 25.0 %" in found.sentence
+
+
+def test_too_few_samples_are_not_called_chance() -> None:
+    found = verdict(Rate(100, 50, 0.25, 100, 100, n=2, p_best=0.25), {}, RULE)
+    assert found.kind == "too few samples"
+    assert "too few samples (n = 2) to tell" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        (2.0, "It loses 2.0 points [1.0, 3.0] without the video"),
+        (0.04, "It loses nothing (0.0 points [\N{MINUS SIGN}1.0, 1.0]) without the video"),
+        (-2.0, "It gains 2.0 points [1.0, 3.0] without the video"),
+    ],
+)
+def test_what_is_won_is_not_called_lost(lost: float, words: str) -> None:
+    sure = loss(40, 35, 45, p_costs=0.001)
+    some = loss(lost, round(lost) - 1, round(lost) + 1, p_spared=0.001)
+    losses = {"without video": some, "without question": sure, "SC: crossmodal": some}
+    sentence = verdict(Rate(80, 25, 0.001), losses, RULE).sentence
+    assert words in sentence
+    assert ("attention gains 2.0" in sentence) == (lost == -2.0)
 
 
 def test_without_the_crossmodal_short_circuit_there_is_no_verdict() -> None:
@@ -170,12 +193,12 @@ def test_what_one_type_of_question_loses_is_not_hidden_by_another() -> None:
     assert (hidden.worst[0], hidden.worst[1].p_costs) == ("E-NC", 0.003)
     assert state(hidden, RULE.level) == "costs"
     sure = loss(18, 17, 19, p_costs=0.001)
-    losses = {"language-only": hidden, "video-only": sure, "SC: crossmodal": sure}
+    losses = {"without video": hidden, "without question": sure, "SC: crossmodal": sure}
     found = verdict(Rate(68, 50, 0.001), losses, RULE, "balanced accuracy")
     assert (found.kind, found.p_value) == ("fuses", 0.003)
     assert (
-        "it loses 0.8 points [\N{MINUS SIGN}0.2, 1.9] in all, but 100.0 points [100.0, 100.0] on "
-        "E-NC questions, without the video"
+        "it loses 0.8 points [\N{MINUS SIGN}0.2, 1.9] in all, but loses 100.0 points "
+        "[100.0, 100.0] on E-NC questions, without the video"
     ) in found.sentence
 
 

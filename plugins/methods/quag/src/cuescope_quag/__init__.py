@@ -21,16 +21,17 @@ from cuescope_sdk import Options as BaseOptions
 
 METRICS = (
     Metric(
-        name="accuracy_lost",
-        title="Accuracy lost",
+        name="points_lost",
+        title="Points lost",
         meaning="percentage points of accuracy that are lost when this is averaged away or left "
-        "out (-100 to 100); the row of video and text together has the loss that decides it",
+        "out (-100 to 100); of balanced accuracy where the head of the report has that; the row "
+        "of the verdict has the loss that decides it",
     ),
     Metric(
-        name="balanced_accuracy_lost",
-        title="Balanced lost",
-        meaning="the same of balanced accuracy, the mean over the answers of how often each is "
-        "recognised; only where all questions have the same answers to choose from",
+        name="points_lost_otherwise",
+        title="Other measure",
+        meaning="the same of the other measure, balanced accuracy or else accuracy; only where "
+        "all questions have the same answers to choose from",
     ),
 )
 ShortCircuit = Literal["unimodal", "crossmodal", "video", "text"]
@@ -118,7 +119,7 @@ class QUAG(Plugin):
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """Video and text together, then all that may be averaged or left out."""
+        """The verdict, then all that may be averaged or left out."""
         from cuescope_quag.conditions import features
 
         yield from features(audit, self.options)

@@ -28,7 +28,7 @@ Kind = Literal["modality", "short-circuit", "quag-attention"]
 Quadrant = Literal["VV", "VT", "TV", "TT"]
 QUADRANTS: tuple[Quadrant, ...] = ("VV", "VT", "TV", "TT")
 VERDICT = "verdict"
-WITHOUT_VIDEO, WITHOUT_QUESTION = "language-only", "video-only"
+WITHOUT_VIDEO, WITHOUT_QUESTION = "without video", "without question"
 
 # Section 2.3: quadrants XY have queries of X and keys of Y.
 SHORT_CIRCUITS: dict[str, tuple[str, str]] = {
@@ -44,7 +44,10 @@ TOKENS = {
 
 @dataclass(frozen=True)
 class Condition:
-    """One thing that is averaged or left out; `key` names it in the tables, `name` in words."""
+    """One thing that is averaged or left out; `key` names it in the tables.
+
+    `name` says it in words, with the key.
+    """
 
     key: str
     name: str
@@ -96,8 +99,17 @@ def layers_of(words: str) -> tuple[int, ...] | None:
 
 
 def asked(audit: Audit) -> list[Sample]:
-    """The labelled samples by key; raises UserError where none is, or the model cannot answer."""
-    samples = sorted((s for s in audit.samples if s.label is not None), key=lambda s: s.key)
+    """The samples with question and label by key; raises UserError where none is.
+
+    Raises UserError where the model cannot give such answers, too.
+    """
+    questions = [sample for sample in audit.samples if sample.question is not None]
+    if not questions:
+        raise UserError(
+            f"quag: no sample{_of_data(audit)} has a question",
+            remedy="Take data with questions, such as moving-shapes:none -D questions=both",
+        )
+    samples = sorted((s for s in questions if s.label is not None), key=lambda s: s.key)
     if not samples:
         raise UserError("quag", expected="samples with a label, the right answer", got="none")
     has = audit.capabilities.outputs
@@ -110,6 +122,13 @@ def asked(audit: Audit) -> list[Sample]:
                 got=", ".join(sorted(has)) or "none",
             )
     return samples
+
+
+def _of_data(audit: Audit) -> str:
+    """The data set's name for a message, by the module of its plugin; "" for one without."""
+    package = type(audit.context.dataset).__module__.partition(".")[0]
+    name = package.removeprefix("cuescope_").replace("_", "-")
+    return f" of {name}" if name != package else ""
 
 
 def outputs_for(sample: Sample) -> frozenset[Output]:
@@ -147,12 +166,10 @@ def conditions(audit: Audit, options: "QUAG.Options") -> list[Condition]:
 
 
 def modalities(audit: Audit) -> Iterator[Condition]:
-    """Each modality left out, where all samples have a question and the model allows it."""
-    if any(sample.question is None for sample in asked(audit)):
-        return
+    """Each modality left out: the video, where the model takes a question alone."""
     if audit.capabilities.min_frames == 0:
-        yield Condition(WITHOUT_VIDEO, "the video", "modality")
-    yield Condition(WITHOUT_QUESTION, "the question", "modality")
+        yield Condition(WITHOUT_VIDEO, WITHOUT_VIDEO, "modality")
+    yield Condition(WITHOUT_QUESTION, WITHOUT_QUESTION, "modality")
 
 
 def short_circuits(options: "QUAG.Options", layers: tuple[int, ...] | None) -> Iterator[Condition]:
@@ -161,7 +178,7 @@ def short_circuits(options: "QUAG.Options", layers: tuple[int, ...] | None) -> I
     own = {words: (words, f"attention {words}") for words in options.quadrants}
     for key, (quadrants, name) in (named | own).items():
         edit = AverageAttention(quadrants=quadrants_of(quadrants), layers=layers)
-        yield Condition(f"SC: {key}", name, "short-circuit", edit)
+        yield Condition(f"SC: {key}", f"{name} (SC: {key})", "short-circuit", edit)
 
 
 def quag_attention(options: "QUAG.Options", layers: tuple[int, ...] | None) -> Iterator[Condition]:
@@ -172,7 +189,8 @@ def quag_attention(options: "QUAG.Options", layers: tuple[int, ...] | None) -> I
             layers=layers,
             size_term=options.size_term,
         )
-        yield Condition(merged(words), TOKENS[words], "quag-attention", edit)
+        key = merged(words)
+        yield Condition(key, f"{TOKENS[words]} as one ({key})", "quag-attention", edit)
 
 
 def merged(words: str) -> str:
@@ -181,9 +199,9 @@ def merged(words: str) -> str:
 
 
 def features(audit: Audit, options: "QUAG.Options") -> Iterator[Feature]:
-    """Video and text together, which the verdict is about; then a feature a condition."""
+    """The verdict; then a feature a condition."""
     measure(asked(audit), options.measure)  # an impossible one is told before the model is asked
-    yield Feature(key=VERDICT, kind=VERDICT, name="video and text")
+    yield Feature(key=VERDICT, kind=VERDICT, name="Verdict on video and text")
     for condition in conditions(audit, options):
         yield Feature(key=condition.key, kind=condition.kind, name=condition.name)
 

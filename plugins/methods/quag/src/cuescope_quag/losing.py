@@ -11,19 +11,25 @@ from jaxtyping import Bool, Float, Int
 from scipy.stats import binomtest
 
 from cuescope_quag.answers import Measure
+from cuescope_quag.guessing import p_guessed
 
 CHUNK = 4_000_000
 
 
 @dataclass(frozen=True)
 class Rate:
-    """An accuracy with its interval; `p_chance` is the p-value of "no better than guessing"."""
+    """An accuracy of `n` samples with its interval.
+
+    `p_chance` is the p-value of "no better than guessing", `p_best` what it were if all was right.
+    """
 
     value: float
     chance: float
     p_chance: float
     low: float | None = None
     high: float | None = None
+    n: int | None = None
+    p_best: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -153,19 +159,21 @@ def compared(
     cluster: Int[np.ndarray, " sample"],
     rng: np.random.Generator,
     rule: Rule,
+    given: Int[np.ndarray, " sample"] | None = None,
 ) -> tuple[Rate, list[Loss]]:
     """The plain rate, and the loss under each condition, paired by sample.
 
     The bootstrap draws whole videos. It cannot show what was never seen, so beside it stand exact
-    tests: McNemar's for a loss, the binomial for chance, and where nothing is lost the probability
-    that none of so many videos shows a loss at the margin.
+    tests: McNemar's for a loss, `p_guessed` for chance, with the answers `given` by number, and
+    where nothing is lost the probability that none of so many videos shows a loss at the margin.
     """
     right, chance = np.column_stack([before, after]), measure.chance
     value, *values = rates(right, measure.stratum).tolist()
     drawn = drawn_rates(right, measure.stratum, cluster, rng, rule.resamples)
     low, high = rule.interval(drawn[:, 0], value)
-    guessed = float(binomtest(int(before.sum()), len(before), chance / 100, "greater").pvalue)
-    rate = Rate(value, chance, max(guessed, _share(drawn[:, 0] <= chance)), low, high)
+    guessed, best = p_guessed(before, given, measure, rng, rule.resamples)
+    p_chance = max(guessed, _share(drawn[:, 0] <= chance))
+    rate = Rate(value, chance, p_chance, low, high, len(before), best)
     margin = rule.margin(rate)
     unseen = (1 - min(margin, 100) / 100) ** len(np.unique(cluster))
     some_lost = (before[:, None] & ~after).any(axis=0)

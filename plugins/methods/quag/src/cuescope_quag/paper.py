@@ -1,6 +1,6 @@
 """Tables 1, 3 and 4 to 12 of the paper (Rawal et al., 2024), in percent."""
 
-from cuescope_quag.conditions import merged
+from cuescope_quag.conditions import WITHOUT_QUESTION, WITHOUT_VIDEO, merged
 from cuescope_sdk import Cell
 
 # The dist of a data set, and its name in the paper.
@@ -13,7 +13,7 @@ BENCHMARKS = {
 ATP_HARD = "NExT-QA, ATP-hard"
 CHANCE = {"ActivityNet-QA": 0.0, "MSRVTT-QA": 0.0, "NExT-QA": 20.0, ATP_HARD: 20.0}
 ROWS = (
-    "baseline", "language-only", "video-only", "SC: unimodal", "SC: crossmodal", "SC: video",
+    "baseline", WITHOUT_VIDEO, WITHOUT_QUESTION, "SC: unimodal", "SC: crossmodal", "SC: video",
     "SC: text", "QUAG-attention",
 )  # fmt: skip
 # Which tokens were averaged for the last row (table 1, note).

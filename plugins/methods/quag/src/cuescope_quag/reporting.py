@@ -1,27 +1,29 @@
-"""From the answers to the rows of the report and the facts at its head."""
+"""From the answers to the rows of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuescope_quag.answers import Measure, balanced, measure, plain, question_types
+from cuescope_quag.answers import Measure, balanced, measure, only_answer, plain, question_types
 from cuescope_quag.complements import show_complements
-from cuescope_quag.conditions import VERDICT, WITHOUT_VIDEO, Condition
+from cuescope_quag.conditions import VERDICT, Condition
 from cuescope_quag.examples import show_examples
 from cuescope_quag.losing import Loss, Rate
+from cuescope_quag.notes import note
 from cuescope_quag.observing import Answered, Found, observe
+from cuescope_quag.open_answers import none_agrees, show_answers
 from cuescope_quag.showing import show_accuracies, show_losses, show_picture
-from cuescope_quag.verdict import Verdict, in_words, verdict
+from cuescope_quag.verdict import UNMEASURED, Verdict, in_words, verdict
 from cuescope_sdk import Audit, Outcome, Score
 from cuescope_sdk.stats import benjamini_hochberg
 
 if TYPE_CHECKING:
     from cuescope_quag import QUAG
 
-METRICS = {"accuracy": "accuracy_lost", "balanced accuracy": "balanced_accuracy_lost"}
+METRICS = ("points_lost", "points_lost_otherwise")
 CHANGED = {
-    "modality": "Without {feature}",
+    "modality": "Left {feature}",
     "short-circuit": "With {feature} averaged",
-    "quag-attention": "With {feature} merged",
+    "quag-attention": "With {feature}",
 }
 
 
@@ -29,24 +31,43 @@ def scores(audit: Audit, options: "QUAG.Options", outcomes: Sequence[Outcome]) -
     """The rows of the report, with its notes, tables and pictures."""
     answered = observe(audit, options, outcomes)
     chosen = measure(answered.samples, options.measure)
-    measures = [plain(answered.samples), balanced(answered.samples)]
-    found: dict[str, Found] = {by.name: answered.compared(by) for by in measures if by is not None}
+    found: dict[str, Found] = {by.name: answered.compared(by) for by in measures(answered, chosen)}
     types = question_types(answered.samples)
-    by_type = {name: answered.compared(chosen, kept)[1] for name, kept in types.items()}
-    rate, losses = found[chosen.name]
-    level = answered.rule.level
-    typed = {
-        key: loss.among({name: of[key] for name, of in by_type.items()}, level)
-        for key, loss in losses.items()
-    }
-    judged = verdict(rate, typed, answered.rule, chosen.name)
-    note(audit, options, answered, chosen, rate, judged)
-    show_accuracies(audit, options, answered, found, types)
-    show_losses(audit, options, chosen, {"all": losses, **by_type})
+    by_type = {name: answered.compared(chosen, kept) for name, kept in types.items()}
+    judged = judge(answered, chosen, found[chosen.name], by_type)
+    note(audit, options, answered, chosen, found[chosen.name][0], judged)
+    show_accuracies(audit, options, answered, found, by_type)
+    show_losses(audit, options, answered, chosen, {"all": found[chosen.name], **by_type})
     show_complements(audit, options, answered)
+    show_answers(audit, answered.plain, answered.before.tolist())
     show_picture(audit, answered)
     show_examples(audit, answered, outcomes)
-    yield from rows(options, answered.conditions, judged, chosen.name, found)
+    yield from rows(options, answered.conditions, judged, found)
+
+
+def measures(answered: Answered, chosen: Measure) -> Iterator[Measure]:
+    """The one that decides, then the other, where there is one."""
+    yield chosen
+    other = plain if chosen.name == "balanced accuracy" else balanced
+    if (found := other(answered.samples)) is not None:
+        yield found
+
+
+def judge(
+    answered: Answered, chosen: Measure, found: Found, by_type: Mapping[str, Found]
+) -> Verdict:
+    """The verdict, to which a loss in one type of question counts; or why there is none."""
+    if (only := only_answer(answered.samples)) is not None:
+        same = f"all {len(answered.samples)} questions have the same right answer, '{only}'"
+        return Verdict("one right answer", f"{{feature}}: none, {same}, which needs no look.")
+    if (said := none_agrees(answered.plain, answered.before.tolist())) is not None:
+        return Verdict("no right answer", f"{{feature}}: none, {said}.")
+    (rate, losses), rule = found, answered.rule
+    typed = {
+        key: loss.among({name: of[key] for name, (_, of) in by_type.items()}, rule.level)
+        for key, loss in losses.items()
+    }
+    return verdict(rate, typed, rule, chosen.name)
 
 
 # ---------------------------------------------------------------------------------- the rows
@@ -56,37 +77,47 @@ def rows(
     options: "QUAG.Options",
     conditions: Sequence[Condition],
     judged: Verdict,
-    chosen: str,
     found: Mapping[str, Found],
 ) -> Iterator[Score]:
-    """Findings first, of these the verdict; then by what is lost."""
+    """Findings first, of these the verdict; then by what is lost.
+
+    A verdict that is undecided has no figure, and is a finding only to open the report where
+    there are others; of a model that cannot be measured nothing is found.
+    """
+    chosen = next(iter(found))
     rate, losses = found[chosen]
     q_values = benjamini_hochberg([losses[one.key].p_value for one in conditions])
     tested = {one.key: q for one, q in zip(conditions, q_values, strict=True)}
-    findings = {key: is_finding(losses[key], q, options) for key, q in tested.items()}
-    if judged.decided_by is not None:
-        yield from _pair(
+    measured = judged.kind not in UNMEASURED
+    findings = {k: measured and is_finding(losses[k], q, options) for k, q in tested.items()}
+    if judged.decided_by is None:
+        yield Score(
+            feature=VERDICT, label=None, metric=METRICS[0], value=None,
+            finding=any(findings.values()), statement=judged.sentence,
+        )  # fmt: skip
+    else:
+        yield from _row(
             VERDICT, judged.decided_by, found, p_value=judged.p_value, q_value=judged.p_value,
             finding=True, statement=judged.sentence,
         )  # fmt: skip
     for one in sorted(conditions, key=lambda c: (not findings[c.key], -losses[c.key].lost)):
         loss, finding = losses[one.key], findings[one.key]
         words = statement(one, rate, loss, chosen) if finding else None
-        yield from _pair(
+        yield from _row(
             one.key, one.key, found, p_value=loss.p_value, q_value=tested[one.key],
             finding=finding, statement=words,
         )  # fmt: skip
 
 
-def _pair(
+def _row(
     feature: str, condition: str, found: Mapping[str, Found], **headline: Any
 ) -> Iterator[Score]:
-    """What a condition costs, in each measure; tests and words go with the first."""
-    for name, (_, losses) in found.items():
+    """What a condition costs, in each measure; tests and words go with the one that decides."""
+    for metric, (_, losses) in zip(METRICS, found.values(), strict=False):
         loss = losses[condition]
         yield Score(
-            feature=feature, label=None, metric=METRICS[name], value=loss.lost, low=loss.low,
-            high=loss.high, n=loss.n, **(headline if name == "accuracy" else {}),
+            feature=feature, label=None, metric=metric, value=loss.lost, low=loss.low,
+            high=loss.high, n=loss.n, **(headline if metric == METRICS[0] else {}),
         )  # fmt: skip
 
 
@@ -102,41 +133,3 @@ def statement(condition: Condition, rate: Rate, loss: Loss, measure: str) -> str
         f"{CHANGED[condition.kind]}, the model loses {in_words(loss)} of {measure} "
         f"({loss.rate:.1f} % instead of {rate.value:.1f} %)."
     )
-
-
-# ---------------------------------------------------------------------------------- the notes
-
-
-def note(
-    audit: Audit,
-    options: "QUAG.Options",
-    answered: Answered,
-    chosen: Measure,
-    rate: Rate,
-    judged: Verdict,
-) -> None:
-    """The facts at the head of the report, the verdict first."""
-    undecided = judged.sentence.replace("{feature}", "video and text")
-    audit.note("verdict", judged.kind if judged.decided_by else undecided)
-    audit.note(
-        chosen.name,
-        f"{rate.value:.1f} % of {len(answered.samples)} questions about "
-        f"{len(set(answered.cluster.tolist()))} videos; guessing gives {rate.chance:.1f} %",
-    )
-    audit.note(
-        "counts for the verdict",
-        f"{answered.rule.margin(rate):.1f} points: {options.margin:.0%} of what is above chance, "
-        f"at least {options.drop:g}",
-    )
-    audit.note("layers", options.layers)
-    if left := len(audit.samples) - len(answered.samples):
-        audit.note("left out", f"{left} samples without a label")
-    if any(sample.question is None for sample in answered.samples):
-        audit.note("not asked", "either modality alone: there are samples without a question")
-    elif WITHOUT_VIDEO not in {one.key for one in answered.conditions}:
-        audit.note("not asked", "language-only: the model takes no question without a video")
-    if options.quag_attention:
-        able = "average-tokens" in audit.capabilities.edits
-        skipped = "skipped: the model does not take the edit 'average-tokens'"
-        terms = {"add": "log n added to the logit", "multiply": "the logit multiplied by log n"}
-        audit.note("QUAG-attention", terms[options.size_term] if able else skipped)

@@ -33,7 +33,7 @@ def sensitivity(audit: Audit, options: "QUAG.Options") -> Iterator[Evidence]:
     outcomes = audit.respond(Trial(sample=one, outputs=outputs_for(one)) for one in known)
     correct = {one.trial.sample.key: is_correct(one) for one in outcomes}
     for complement in ("video", "text"):
-        check = f"complement representations, {complement} (appendix B.7)"
+        check = f"complements are told apart inside, {complement} (appendix B.7)"
         own = [pair for pair in pairs if pair.complement == complement]
         both, others = chosen(own, correct, options.pairs, audit.rng("pairs", complement))
         found = [distances(audit, samples, group) for group in (both, others)]

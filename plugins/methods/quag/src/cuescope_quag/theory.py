@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from cuescope_quag import QUAG
 
 TOLERANCE = 1e-4  # of attention weights that the model computes in float32
-CONFORMABLE = "average conformability (theorem 2.1)"
-RANK = "rank after the video short-circuit (lemma 2.2)"
+CONFORMABLE = "averaged attention stays averaged (theorem 2.1)"
+RANK = "averaged attention to video holds no more than the text (lemma 2.2)"
 
 
 class Captured(NamedTuple):
@@ -112,7 +112,7 @@ def theory(audit: Audit, options: "QUAG.Options") -> Iterator[Evidence]:
     whole = chosen_layers(audit, options)
     layers = whole or tuple(range(fusion_shape(audit).layers))
     looked = sorted({layers[0], layers[len(layers) // 2], layers[-1]})
-    about = f"layers {', '.join(map(str, looked))} of {{count}} samples"
+    about = f"{{count}} samples, layers {', '.join(map(str, looked))}"
     rows: dict[str, list[np.ndarray]] = {"unimodal": [], "video": []}
     for layer in looked:
         place = {"layer": layer, "longest": options.longest}
@@ -135,9 +135,9 @@ def conformability(found: Sequence[np.ndarray], about: str, longest: int) -> Evi
     return Evidence(
         check=CONFORMABLE,
         verdict="supported" if worst <= TOLERANCE else "refuted",
-        detail="after the unimodal short-circuit each row of VV and TT is constant over the keys "
-        "that it may see, rows sum to 1, and the first layer keeps the mass of each row and "
-        f"quadrant, but for {worst:.1e} at most ({about})",
+        detail="average conformability: after the unimodal short-circuit each row of VV and TT "
+        "is constant over the keys that it may see, rows sum to 1, and the first layer keeps the "
+        f"mass of each row and quadrant, but for {worst:.1e} at most ({about})",
         value=worst,
         threshold=TOLERANCE,
         n=len(found),
@@ -163,7 +163,8 @@ def rank(found: Sequence[np.ndarray], about: str, longest: int) -> Evidence:
     return Evidence(
         check=RANK,
         verdict="supported" if excess <= 0 else "refuted",
-        detail=f"nearest to the bound l_T + 2: rank {least[0]:.0f} where it is {least[1]:.0f}, of "
+        detail="after the video short-circuit the rank of a head's attention is at most l_T + 2, "
+        f"the text tokens and two; nearest to that: {least[0]:.0f} where it is {least[1]:.0f}, of "
         f"a matrix that could have {least[2]:.0f} ({about})",
         value=float(excess),
         threshold=0.0,

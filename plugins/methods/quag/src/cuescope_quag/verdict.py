@@ -10,8 +10,11 @@ from cuescope_quag.losing import Loss, Rate, Rule
 State = Literal["costs", "spared", "open"]
 Kind = Literal[
     "fuses", "text alone", "video alone", "needs neither", "never aligns", "does not fuse",
-    "at chance", "open", "not asked",
+    "open", "not asked", "at chance", "too few samples", "one right answer", "no right answer",
 ]  # fmt: skip
+UNMEASURED: tuple[Kind, ...] = (
+    "at chance", "too few samples", "one right answer", "no right answer",
+)  # fmt: skip
 CROSSMODAL = "SC: crossmodal"
 SHORT_CIRCUITS = ("SC: unimodal", CROSSMODAL, "SC: video", "SC: text")
 
@@ -27,7 +30,7 @@ _RULES: dict[tuple[State | None, State | None, State], Kind] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the figures say, in a sentence with `{feature}` for "video and text".
+    """What the figures say, in a sentence with `{feature}` for the name of the verdict.
 
     `decided_by` is the condition whose loss stands for it, `p_value` the largest of the p-values
     that it needs (an intersection-union test: Berger, 1982); None where nothing is decided.
@@ -72,13 +75,9 @@ def verdict(
 ) -> Verdict:
     """The verdict of one audit, or of published figures; `measure` names what is lost."""
     if rate.p_chance > rule.level:
-        return Verdict(
-            "at chance",
-            f"Given {{feature}}, the model answers at chance, so nothing can be measured: "
-            f"{measure} {_rate(rate)}, where guessing gives {rate.chance:.1f} %.",
-        )
+        return unmeasured(rate, rule, measure)
     if CROSSMODAL not in losses:
-        return Verdict("not asked", "No verdict: crossmodal attention was not averaged.")
+        return Verdict("not asked", "{feature}: none, crossmodal attention was not averaged.")
     asked = [losses.get(key) for key in (WITHOUT_VIDEO, WITHOUT_QUESTION, CROSSMODAL)]
     states = [state(loss, rule.level) for loss in asked]
     kind = kind_of(states[0], states[1], states[2] or "open")
@@ -92,12 +91,25 @@ def verdict(
     }
     used = [losses[key] for key in needs.get(kind, ()) if key in losses]
     tests = [_p_value(loss, rule.level) for loss in used]
-    sentence = f"Given {{feature}}, the model {_words(kind, losses, rule)}."
+    sentence = f"{{feature}}: the model {_words(kind, losses, rule)}."
     if kind == "open":
         sentence += f" A loss counts from {rule.margin(rate):.1f} points."
     if not used:
         return Verdict(kind, sentence)
     return Verdict(kind, sentence, needs[kind][0], max([rate.p_chance, *tests]))
+
+
+def unmeasured(rate: Rate, rule: Rule, measure: str) -> Verdict:
+    """Where it does not answer better than by chance, or so few samples could not show it."""
+    if rate.p_best > rule.level:
+        few = f"too few samples (n = {rate.n}) to tell: all could be answered rightly by luck"
+        return Verdict("too few samples", f"{{feature}}: {few}.")
+    value = f"{rate.value:.1f} %{interval(rate.low, rate.high)}"
+    return Verdict(
+        "at chance",
+        f"{{feature}}: the model answers at chance, so nothing can be measured. Its {measure} is "
+        f"{value}, where guessing gives {rate.chance:.1f} %.",
+    )
 
 
 def _p_value(loss: Loss, level: float) -> float:
@@ -111,38 +123,47 @@ def _p_value(loss: Loss, level: float) -> float:
 
 
 def _words(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
-    crossmodal = f"averaging crossmodal attention costs {_told(losses[CROSSMODAL], rule.level)}"
+    """What it does, and the figures for that in a sentence of their own."""
+    crossmodal = f"averaging crossmodal attention {_told('costs', losses[CROSSMODAL], rule.level)}"
     crossmodal = crossmodal.removesuffix(",")
     both = _left_out(losses, rule.level)
     tail = _nothing_costs(losses, rule.level)
     match kind:
         case "fuses":
-            return f"fuses them: {crossmodal}; {both}"
+            return f"fuses them. {_opening(crossmodal)}; {both}"
         case "text alone" | "video alone":
             key = WITHOUT_VIDEO if kind == "text alone" else WITHOUT_QUESTION
             almost = "almost " if _small_but_sure(losses[key], rule) else ""
             also = ", and never aligns the two" if tail else ""
             name = kind.replace(" ", f" {almost}", 1)
-            return f"answers from {name}{also}: {both}; {crossmodal}{tail}"
+            return f"answers from {name}{also}. {_opening(both)}; {crossmodal}{tail}"
         case "needs neither":
-            return f"needs neither of them: {both}; {crossmodal}{tail}"
+            return f"needs neither of them. {_opening(both)}; {crossmodal}{tail}"
         case "never aligns":
             never = "hardly" if _small_but_sure(losses[CROSSMODAL], rule) else "never"
-            return f"uses both but {never} aligns them: {both}, yet {crossmodal}{tail}"
+            return f"uses both but {never} aligns them. {_opening(both)}, yet {crossmodal}{tail}"
         case "does not fuse":
-            return f"does not fuse them: {both}, yet {crossmodal}{tail}"
+            return f"does not fuse them. {_opening(both)}, yet {crossmodal}{tail}"
         case "not asked":
-            return f"was not asked enough for a verdict; {crossmodal}"
-    return f"is not to be judged by these samples yet: {both}; {crossmodal}"
+            return f"was not asked enough for a verdict. {_opening(crossmodal)}"
+    return f"is not to be judged by these samples yet. {_opening(both)}; {crossmodal}"
+
+
+def _opening(words: str) -> str:
+    """With a capital letter."""
+    return words[0].upper() + words[1:]
 
 
 def _left_out(losses: Mapping[str, Loss], level: float) -> str:
     """What it loses without each modality, as far as it was asked."""
     names = {WITHOUT_VIDEO: "the video", WITHOUT_QUESTION: "the question"}
-    told = {key: _told(losses[key], level) for key in names if key in losses}
+    told = {key: _told("loses", losses[key], level) for key in names if key in losses}
     lost = [f"{words} without {names[key]}" for key, words in told.items()]
+    words = " and ".join(lost)
+    if words.startswith("loses ") and "nothing" not in words:
+        words = words.replace(" and loses ", " and ")
     cannot = "" if WITHOUT_VIDEO in losses else " (it takes no question without a video)"
-    return f"it loses {' and '.join(lost)}{cannot}"
+    return f"it {words}{cannot}"
 
 
 def _nothing_costs(losses: Mapping[str, Loss], level: float) -> str:
@@ -151,7 +172,8 @@ def _nothing_costs(losses: Mapping[str, Loss], level: float) -> str:
     if len(made) < len(SHORT_CIRCUITS) or any(state(loss, level) != "spared" for loss in made):
         return ""
     most = max(made, key=lambda loss: loss.lost)
-    return f", and no short-circuit costs more than {in_words(most)}"
+    words = f"more than {in_words(most)}" if most.lost > 0 else "anything"
+    return f", and no short-circuit costs {words}"
 
 
 def _small_but_sure(loss: Loss, rule: Rule) -> bool:
@@ -164,16 +186,19 @@ def in_words(loss: Loss) -> str:
     return f"{signed(loss.lost)} points{interval(loss.low, loss.high)}"
 
 
-def _told(loss: Loss, level: float) -> str:
-    """Points, and those of the type of question on which the verdict rests in their place."""
+def _told(verb: str, loss: Loss, level: float) -> str:
+    """What is lost or gained, and the type of question on which the verdict rests in its place."""
+    if signed(loss.lost) == "0.0":
+        told = f"{verb} nothing ({in_words(loss)})"
+    elif loss.lost > 0:
+        told = f"{verb} {in_words(loss)}"
+    else:
+        low, high = (None if end is None else -end for end in (loss.high, loss.low))
+        told = f"gains {signed(-loss.lost)} points{interval(low, high)}"
     if loss.worst is None or loss.p_costs <= level:
-        return in_words(loss)
+        return told
     name, worst = loss.worst
-    return f"{in_words(loss)} in all, but {in_words(worst)} on {name} questions,"
-
-
-def _rate(rate: Rate) -> str:
-    return f"{rate.value:.1f} %{interval(rate.low, rate.high)}"
+    return f"{told} in all, but {verb} {in_words(worst)} on {name} questions,"
 
 
 def interval(low: float | None, high: float | None) -> str:

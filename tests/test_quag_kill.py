@@ -1,0 +1,84 @@
+"""`kill -9` in the middle of `audit quag`: the same command goes on, and ends as if undisturbed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from cuescope.store import load_report
+from cuescope_sdk import Report
+
+BATCH = 16
+AUDIT = ("audit", "quag", "--model", "toy-fusion", "--data", "moving-shapes:none", "-M", "epochs=2",
+         "-D", "questions=both", "-D", "train=120", "-D", "val=60", "-D", "test=60",
+         "-O", "captures=0", "-O", "quag_attention=[]", "--device", "cpu",
+         "--batch-size", str(BATCH))  # fmt: skip
+
+# The command line, where each batch is written down before it is answered.
+LOGGED = """
+import os, time
+from cuescope.cli import main
+from cuescope_toy.fusion import ToyFusion
+
+respond = ToyFusion.respond
+
+def logged(model, trials):
+    with open(os.environ["ASKED"], "a") as log:
+        log.write(f"{len(trials)}\\n")
+    time.sleep(0.05)
+    return respond(model, trials)
+
+ToyFusion.respond = logged
+main()
+"""
+
+
+def started(folder: Path) -> "subprocess.Popen[bytes]":
+    """The audit in a process of its own, with the cache and the run in `folder`."""
+    folder.mkdir(exist_ok=True)
+    env = {**os.environ, "CUESCOPE_CACHE": str(folder / "cache"), "ASKED": str(folder / "asked")}
+    words = [sys.executable, "-c", LOGGED, *AUDIT, "--out", str(folder / "run")]
+    return subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def finished(folder: Path) -> Report:
+    """The report of an audit that is let go on to its end."""
+    process = started(folder)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    return load_report(folder / "run")
+
+
+def asked(folder: Path) -> list[int]:
+    """Trials in each batch so far."""
+    log = folder / "asked"
+    return [int(line) for line in log.read_text().split()] if log.exists() else []
+
+
+def killed(folder: Path, after: int) -> None:
+    """Kill the audit when it has asked `after` batches."""
+    process, deadline = started(folder), time.monotonic() + 60
+    while len(asked(folder)) < after and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGKILL, said
+
+
+@pytest.mark.slow
+def test_killed_and_the_same_report(tmp_path: Path) -> None:
+    whole = finished(tmp_path / "whole")
+    disturbed = tmp_path / "disturbed"
+    copytree(tmp_path / "whole" / "cache" / "toy-fusion", disturbed / "cache" / "toy-fusion")
+    killed(disturbed, after=10)
+    assert not (disturbed / "run" / "report.json").exists()
+    report = finished(disturbed)
+    assert report.hash == whole.hash
+    assert report.cost.cache_hits >= 9 * BATCH
+    once = sum(asked(tmp_path / "whole"))
+    assert sum(asked(disturbed)) - once <= BATCH  # the batch in flight

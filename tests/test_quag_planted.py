@@ -1,0 +1,272 @@
+"""A toy that was trained to use text, video or both is told so, by a method that only asks it."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_quag.conditions import WITHOUT_QUESTION, WITHOUT_VIDEO
+from cuescope_quag.verdict import CROSSMODAL
+from cuescope_sdk import (
+    AverageAttention,
+    Context,
+    Lab,
+    Options,
+    Plugin,
+    Report,
+    Request,
+    Sample,
+    Score,
+    Trial,
+    digest,
+)
+from cuescope_sdk.testing import PluginShelf
+
+pytestmark = pytest.mark.slow
+SEEDS = (0, 1, 2)
+TRAINED = {"text": 600, "video": 1000, "both": 2000}  # clips that the toy is trained on
+VERDICTS = {"text": "text alone", "video": "video alone", "both": "fuses"}
+SMALL = {"train": 150, "val": 30, "test": 20, "actions": 2}
+LEARNING = {"learning_rate": 2e-3, "epochs": 30, "patience": 30, "enough": 0.98}
+
+
+class WrappedOptions(Options):
+    """Those of the data set inside."""
+
+    inside: dict[str, Any] = {}
+    split: str = "test"
+
+
+class Wrapped(Plugin):
+    """The samples of another data set, changed."""
+
+    Options = WrappedOptions
+    options: WrappedOptions
+    labels: tuple[str, ...]
+    facts: dict[str, str] = {}
+    name: str
+
+    def __init__(self, options: WrappedOptions, context: Context) -> None:
+        super().__init__(options, context)
+        data = context.build("dataset", self.name, {**options.inside, "split": options.split})
+        self.labels = data.labels
+        self.samples = self.changed([data[index] for index in range(len(data))])
+        self.fingerprint = digest(type(self).__name__, data.fingerprint)
+
+    def changed(self, samples: list[Sample]) -> list[Sample]:
+        """What is shown in their place."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, index: int) -> Sample:
+        return self.samples[index]
+
+    def split(self, name: str) -> "Wrapped":
+        """The same of another split."""
+        return type(self)(self.options.model_copy(update={"split": name}), self.context)
+
+
+class Shuffled(Wrapped):
+    """Questions that neither text nor video answers: each has the answer of another one."""
+
+    name = "moving-shapes:none"
+
+    def changed(self, samples: list[Sample]) -> list[Sample]:
+        """The same with labels in a random order."""
+        order = self.context.rng("shuffled", self.options.split).permutation(len(samples))
+        labels = [samples[index].label for index in order]
+        return [
+            sample.model_copy(update={"label": label})
+            for sample, label in zip(samples, labels, strict=True)
+        ]
+
+
+class Beginnings(Wrapped):
+    """CLAVI without "end" and "after", so that the toy learns the order of events in seconds.
+
+    Of the whole of CLAVI it learns only what happens: when depends on frames and words together.
+    """
+
+    name = "clavi:moving-shapes"
+
+    def changed(self, samples: list[Sample]) -> list[Sample]:
+        """Without half of the questions about the order."""
+        return [s for s in samples if s.annotations["subset"] == "control" or not is_late(s)]
+
+
+def is_late(sample: Sample) -> bool:
+    """Whether it asks about the end, or what came after."""
+    return " after " in str(sample.question) or str(sample.question).endswith("end?")
+
+
+SHELF = {("dataset", "shuffled"): Shuffled, ("dataset", "beginnings"): Beginnings}
+Audited = Callable[..., Report]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where trained toys are kept."""
+    return tmp_path_factory.mktemp("planted")
+
+
+def lab(place: Path, **settings: Any) -> Lab:
+    """Audits with what is installed and the data sets above."""
+    context = Context(PluginShelf(SHELF, installed=True), place / "cache", device="cpu")
+    return Lab(context, place / "runs", **settings)
+
+
+def planted(questions: str, seed: int, **settings: Any) -> Request:
+    """One seed draws the clips, the first weights, and the audited samples."""
+    sizes = {"train": TRAINED[questions], "val": 200, "test": 500, "seed": seed}
+    return Request(
+        method="quag",
+        model="toy-fusion",
+        data="moving-shapes:none",
+        model_options={"enough": 0.98},
+        data_options={"questions": questions, "split": "test", **sizes},
+        **{"seed": seed, "limit": 400, "device": "cpu", **settings},
+    )
+
+
+@pytest.fixture(scope="module")
+def audited(place: Path) -> Audited:
+    """`audited("both", seed)`: the report."""
+    return cache(lambda questions, seed: lab(place).audit(planted(questions, seed)))
+
+
+def lost(report: Report) -> dict[str, float]:
+    """Points of accuracy by condition."""
+    return {score.feature: float(score.value or 0) for score in report.headlines}
+
+
+# ------------------------------------------------------------------------- the three truths
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("questions", ["text", "video", "both"])
+def test_what_answers_is_called_by_its_name(audited: Audited, questions: str, seed: int) -> None:
+    report = audited(questions, seed)
+    assert report.notes["verdict"] == VERDICTS[questions]
+    points = lost(report)
+    needed = {WITHOUT_VIDEO: questions != "text", WITHOUT_QUESTION: questions != "video"}
+    for condition, is_needed in needed.items():
+        assert points[condition] >= 35 if is_needed else abs(points[condition]) <= 5, points
+    if questions != "video":  # there the answer token, which is text, must be told of the video
+        assert points[CROSSMODAL] >= 20 if questions == "both" else abs(points[CROSSMODAL]) <= 5
+
+
+@pytest.mark.parametrize("questions", ["text", "video", "both"])
+def test_the_verdict_is_a_finding_tied_to_its_figures(audited: Audited, questions: str) -> None:
+    report = audited(questions, 0)
+    first = report.findings[0]
+    sentence = str(report.sentence(first))
+    assert first.feature == "verdict"
+    assert first.q_value is not None
+    assert first.q_value <= 0.025
+    points = lost(report)
+    words = {"text": "text alone", "video": "video alone", "both": "fuses them"}
+    assert words[questions] in sentence
+    for condition in (WITHOUT_VIDEO, WITHOUT_QUESTION, CROSSMODAL):
+        assert f"{abs(points[condition]):.1f} points" in sentence
+
+
+def test_the_theory_holds_on_what_was_trained(audited: Audited) -> None:
+    checks = {check.check: check for check in audited("both", 0).evidence}
+    for words in ("theorem 2.1", "lemma 2.2"):
+        [check] = [check for name, check in checks.items() if words in name]
+        assert check.verdict == "supported", check.detail
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_labels_that_nothing_tells_are_answered_at_chance(place: Path, seed: int) -> None:
+    inside = {"questions": "both", "train": 300, "val": 100, "test": 400}
+    request = planted("both", seed).model_copy(
+        update={"data": "shuffled", "data_options": {"inside": inside},
+                "model_options": {"epochs": 4}}
+    )  # fmt: skip
+    report = lab(place).audit(request)
+    assert "at chance" in report.notes["verdict"]
+    assert not report.findings
+
+
+# ---------------------------------------------------------------------------------- CLAVI
+
+
+def consistent(place: Path, data: str, **model_options: Any) -> tuple[Report, dict[str, float]]:
+    """A report, with the consistent accuracies (percent) of the unchanged model."""
+    inside = {"frames": 4, "source_options": SMALL}
+    request = Request(
+        method="quag", model="toy-fusion", data=data, device="cpu",
+        data_options={"inside": inside} if data == "beginnings" else {**inside, "split": "test"},
+        model_options={**LEARNING, **model_options},
+        method_options={"short_circuits": ["crossmodal"], "quag_attention": [], "resamples": 400,
+                        "captures": 0, "pairs": 0},
+    )  # fmt: skip
+    report = lab(place).audit(request)
+    [table] = [table for table in report.tables if table.title.startswith("Consistent accuracy")]
+    [row] = [row for row in table.rows if row["condition"] == "baseline"]
+    found = {name: cell for name, cell in row.items() if name.startswith("CAcc_")}
+    return report, {name: float(str(cell).split()[0]) for name, cell in found.items()}
+
+
+def test_a_bag_of_frames_is_seen_through_by_complements(place: Path) -> None:
+    report, found = consistent(place, "clavi:moving-shapes", positions=False, epochs=8)
+    assert min(found["CAcc_V control"], found["CAcc_T control"]) >= 90
+    assert max(found["CAcc_V complement"], found["CAcc_T complement"]) <= 10
+    assert "the order of events is not understood" in report.notes["complements"]
+    assert f"CAcc_V complement {found['CAcc_V complement']:.1f}" in report.notes["complements"]
+
+
+def test_who_sees_the_order_answers_complements_too(place: Path) -> None:
+    _, ordered = consistent(place, "beginnings", positions=True)
+    _, bag = consistent(place, "beginnings", positions=False, epochs=6)
+    assert min(ordered["CAcc_V control"], bag["CAcc_V control"]) >= 90
+    assert ordered["CAcc_V complement"] >= 80
+    assert bag["CAcc_V complement"] <= 20
+
+
+# ------------------------------------------------------------------- the same, whenever asked
+
+
+def test_same_seed_same_report_cold_and_warm(place: Path, tmp_path: Path) -> None:
+    request = planted("text", 0)
+    cold = lab(tmp_path).audit(request)  # trains again
+    warm = lab(tmp_path).audit(request)
+    assert cold.cost.model_calls > 0
+    assert warm.cost.model_calls == 0
+    assert cold.hash == warm.hash == lab(place, remember=False).audit(request).hash
+    assert lab(place).audit(planted("text", 1)).hash != cold.hash
+
+
+def test_the_batch_size_decides_nothing(place: Path, audited: Audited) -> None:
+    expected = audited("both", 0)
+    for size in (1, 7):
+        found = lab(place, remember=False).audit(planted("both", 0, batch_size=size))
+        assert found.notes["verdict"] == expected.notes["verdict"]
+        assert [s.feature for s in found.headlines] == [s.feature for s in expected.headlines]
+        for one, other in zip(found.scores, expected.scores, strict=True):
+            assert figures(one) == pytest.approx(figures(other), rel=0, abs=1e-5)
+
+
+def figures(score: Score) -> list[float]:
+    """All that is computed; -1 for what is missing."""
+    found = [score.value, score.low, score.high, score.p_value, score.q_value]
+    return [-1.0 if one is None else one for one in found]
+
+
+def test_logits_are_those_of_each_sample_alone(place: Path) -> None:
+    edit = AverageAttention(quadrants=frozenset(("VT", "TV")))
+    rows = []
+    for size in (1, 7, 64):
+        session = lab(place, remember=False).session(planted("both", 0, batch_size=size))
+        samples = session.audit.samples[:70]
+        trials = [Trial(sample=s, edit=e) for e in (None, edit) for s in samples]
+        answers = [outcome.response.logits for outcome in session.audit.respond(trials)]
+        rows.append(np.array(answers, dtype=np.float32))
+    np.testing.assert_allclose(rows[1], rows[0], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(rows[2], rows[0], rtol=0, atol=1e-5)
