@@ -264,7 +264,9 @@ class ToolMethod(RedMethod):
     ) -> Iterable[Evidence]:
         """What the detector found in the first frame."""
         (found,) = audit.tools["detector"].detect(audit.samples[0].frames[:1], ["red"])
-        yield Evidence(check="detector", verdict="inconclusive", detail=found[0].name)
+        yield Evidence(
+            check="detector", verdict="inconclusive", detail=found[0].name, value=found[0].score
+        )
 
 
 class CountingMethod(Plugin):
@@ -285,13 +287,24 @@ class CountingMethod(Plugin):
         yield Evidence(check="count", verdict="supported", detail="scores", n=len(scores))
 
 
+class DetectorOptions(types.Options):
+    """How sure it is."""
+
+    score: float = 1.0
+
+
 class FakeDetector(Plugin):
     """Finds everything everywhere."""
+
+    Options: ClassVar[type[types.Options]] = DetectorOptions
+    options: DetectorOptions
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """A box of the whole frame for every name."""
         return [
-            tuple(Detection(name=name, score=1.0, box=(0, 0, 4, 4)) for name in names)
+            tuple(
+                Detection(name=name, score=self.options.score, box=(0, 0, 4, 4)) for name in names
+            )
             for _ in frames
         ]
 

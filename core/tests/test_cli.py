@@ -165,7 +165,7 @@ def test_a_typo_in_a_matrix_is_told_before_anything_runs(line: Line, tmp_path: P
 
 def test_help_and_version(line: Line) -> None:
     said = line("--help")
-    for command in ("demo", "audit", "run", "report", "plugins"):
+    for command in ("audit", "run", "report", "plugins"):
         assert re.search(rf"^ +{command} +\S", said, re.MULTILINE), command
     assert re.fullmatch(r"cuescope \d+\.\d+\.\d+\n", line("--version"))
     for command in ("audit", "run"):

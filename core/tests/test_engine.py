@@ -236,6 +236,10 @@ def test_tools_by_role(lab: Lab, request_for: Requests) -> None:
     assert "tool finder is no segmenter: expected one with segment()" in refused(
         lab, request_for(tools={"segmenter": "finder"})
     )
+    tools = {"tools": {"detector": "finder"}, "tool_options": {"detector": {"score": "0.25"}}}
+    half = lab.audit(request_for(method="with-tool", **tools))
+    assert [one.value for one in half.evidence if one.check == "detector"] == [0.25]
+    assert half.provenance.tools["detector"].options == {"score": 0.25}
     report = lab.audit(request_for(method="with-tool", tools={"detector": "finder"}))
     assert report.evidence[0].detail == "red"
     assert report.provenance.tools["detector"].dist == "cuescope-fakes"

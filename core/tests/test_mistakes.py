@@ -39,6 +39,16 @@ def replaced(word: str, by: str) -> tuple[str, ...]:
         (replaced("red", "red:x"), ("red takes no ARG", "got 'red:x'")),
         ((*AUDIT, "--tool", "finder"), ("--tool finder", "expected key=value")),
         ((*AUDIT, "--tool", "detektor=finder"), ("no tool role", "Did you mean 'detector'?")),
+        ((*AUDIT, "-T", "score=1"), ("-T score=1", "expected role.key=value")),
+        ((*AUDIT, "-T", "detector.score=1"), ("-T detector", "Add --tool detector=SPEC")),
+        (
+            (*AUDIT, "--tool", "detector=finder", "-T", "detektor.score=1"),
+            ("-T detektor", "Did you mean 'detector'?"),
+        ),
+        (
+            (*AUDIT, "--tool", "detector=finder", "-T", "detector.skore=1"),
+            ("finder has no option 'skore'", "Did you mean 'score'?"),
+        ),
         ((*AUDIT, "--tool", "detector=findr"), ("no tool 'findr'", "Did you mean 'finder'?")),
         ((*AUDIT, "--limit", "0"), ("limit", "greater than 0", "got 0")),
         ((*AUDIT, "--limit", "few"), ("--limit", "few")),

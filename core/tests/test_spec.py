@@ -133,13 +133,15 @@ def test_the_command_of_a_request_asks_for_the_same() -> None:
     request = Request(
         method="red", model="colour:my weights", data="clips",
         method_options={"top_k": 2, "sizes": [2, 3], "ratio": None, "table": {"a": True}},
-        data_options={"size": 30}, tools={"detector": "finder"}, verify_with=("counting",),
+        data_options={"size": 30}, tools={"detector": "finder"},
+        tool_options={"detector": {"score": 0.5}}, verify_with=("counting",),
         seed=3, limit=5, batch_size=8,
     )  # fmt: skip
     assert request.command == (
         "cuescope audit red --model 'colour:my weights' --data clips -D size=30 -O top_k=2 "
         "-O 'sizes=[2, 3]' -O ratio=none -O 'table={\"a\": true}' "
-        "--tool detector=finder --verify-with counting --seed 3 --limit 5 --batch-size 8"
+        "--tool detector=finder -T detector.score=0.5 --verify-with counting --seed 3 --limit 5 "
+        "--batch-size 8"
     )
 
 

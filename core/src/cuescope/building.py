@@ -55,7 +55,7 @@ def build_all(request: Request, context: Context) -> Parts:
         context=context,
         data=data,
         method=method,
-        tools={role: build_tool(context, role, spec) for role, spec in request.tools.items()},
+        tools=build_tools(request, context),
         verifiers=tuple(build_verifier(context, name) for name in request.verify_with),
         executor=build(context, "executor", request.executor) if request.executor else None,
         model=build(context, "model", request.model, request.model_options),
@@ -84,14 +84,23 @@ def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
     return Built(plugin, stamp)
 
 
-def build_tool(context: Context, role: str, text: str) -> Built:
+def build_tools(request: Request, context: Context) -> dict[str, Built]:
+    """The tools of a request by role; raises UserError for options of a role that has none."""
+    for role in request.tool_options.keys() - request.tools.keys():
+        remedy = nearest(role, request.tools) or f"Add --tool {role}=SPEC"
+        raise UserError(f"-T {role}: no tool has this role here", remedy=remedy)
+    given = request.tool_options
+    return {r: build_tool(context, r, spec, given.get(r)) for r, spec in request.tools.items()}
+
+
+def build_tool(context: Context, role: str, text: str, options: Any = None) -> Built:
     """A tool for a role; raises UserError where there is no such role or it cannot fill it."""
     if role not in ROLES:
         known = ", ".join(ROLES)
         raise UserError(
             f"no tool role '{role}'", expected=f"one of {known}", remedy=nearest(role, ROLES)
         )
-    built = build(context, "tool", text)
+    built = build(context, "tool", text, options)
     if not hasattr(built.plugin, ROLES[role]):
         raise UserError(f"tool {text} is no {role}", expected=f"one with {ROLES[role]}()")
     return built

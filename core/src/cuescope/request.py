@@ -23,6 +23,7 @@ class Settings(Value):
     """How to run, whatever is run."""
 
     tools: Mapping[str, str] = Field(default={}, description="role -> SPEC of the tool")
+    tool_options: Mapping[str, Given] = Field(default={}, description="role -> options of the tool")
     verify_with: tuple[str, ...] = Field(default=(), description="methods that verify too")
     executor: str | None = Field(default=None, description="SPEC of where responses are made")
     seed: NonNegativeInt = 0
@@ -64,6 +65,7 @@ class Request(Settings):
             "-D": self.data_options,
             "-O": self.method_options,
             "--tool": self.tools,
+            "-T": {f"{r}.{key}": v for r, of in self.tool_options.items() for key, v in of.items()},
         }
         for flag, options in given.items():
             for key, value in options.items():

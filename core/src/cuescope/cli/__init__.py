@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cuescope import __version__
-from cuescope.cli import audit, demo, plugins, report, run
+from cuescope.cli import audit, plugins, report, run
 from cuescope.cli.external import PluginCommands
 from cuescope.errors import UserError
 
@@ -25,7 +25,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: rich panels would triple the time to the first line
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
 app.command("audit")(audit.audit)
 app.command("run")(run.run)
 app.command("report")(report.report)

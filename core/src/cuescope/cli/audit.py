@@ -30,6 +30,9 @@ def audit(
     tool: Annotated[
         Pairs, typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role.")
     ] = None,
+    tool_option: Annotated[
+        Pairs, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of a tool.")
+    ] = None,
     verify_with: Annotated[
         Pairs, typer.Option("--verify-with", metavar="NAME", help="Method that verifies too.")
     ] = None,
@@ -52,7 +55,7 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Audit one model with one method on one data set."""
-    from cuescope.spec import pairs
+    from cuescope.spec import by_role, pairs
 
     request = make_request(
         method=method,
@@ -62,6 +65,7 @@ def audit(
         model_options=pairs("-M", model_option or ()),
         data_options=pairs("-D", data_option or ()),
         tools=pairs("--tool", tool or ()),
+        tool_options=by_role(pairs("-T", tool_option or ())),
         verify_with=tuple(verify_with or ()),
         executor=executor,
         device=device,

@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
+from cuescope.cli.audit import audit_and_show
 from cuescope.cli.options import RUNS, make_request, open_lab
 
+demo = typer.Typer(add_completion=False, rich_markup_mode=None)
 STORY = """\
 A small video model is trained to tell where a blue disc moves: north, south, east or west.
 Its training clips have a flaw: where the disc moves south, the background is mostly red.
@@ -14,7 +16,8 @@ Did the model learn to see motion, or red? TRoVe is not told about the flaw. It 
 """
 
 
-def demo(
+@demo.command(context_settings={"help_option_names": ["-h", "--help"]})
+def run(
     cue: Annotated[str, typer.Option(help="background, object or attribute.")] = "background",
     seed: Annotated[int, typer.Option(help="Seed of data, training and audit.")] = 0,
     out: Annotated[
@@ -22,8 +25,6 @@ def demo(
     ] = None,
 ) -> None:
     """Train a tiny biased VLM, find its cue, show it."""
-    from cuescope.cli.audit import audit_and_show
-
     request = make_request(
         method="trove",
         model="toy",
