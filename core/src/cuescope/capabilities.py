@@ -120,7 +120,11 @@ class Detection(Value):
 
 @runtime_checkable
 class Detector(Protocol):
-    """Finds named things."""
+    """Finds named things.
+
+    With a `fingerprint` what it finds can be remembered; `joint` True says that what it finds of a
+    name depends on the names asked beside it.
+    """
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame."""

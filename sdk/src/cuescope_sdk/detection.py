@@ -79,6 +79,8 @@ def k_scores(
     """Highest box score of each name in each frame, 0 without a box (SpurLens, section 4)."""
     best = np.zeros((len(found), len(names)))
     for row, of_frame in enumerate(found):
-        for column, name in enumerate(names):
-            best[row, column] = max((d.score for d in of_frame if d.name == name), default=0.0)
+        highest: dict[str, float] = {}
+        for detection in of_frame:
+            highest[detection.name] = max(detection.score, highest.get(detection.name, 0.0))
+        best[row] = [highest.get(name, 0.0) for name in names]
     return best

@@ -1,0 +1,87 @@
+"""Model folders that are not what they should be; light modules."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from cuescope_detectors import Owl
+from cuescope_sdk import Context, UserError
+
+Spoil = Callable[[str], Path]
+
+
+@pytest.fixture
+def copied(folders: dict[str, Path], tmp_path: Path) -> Spoil:
+    """`copied(kind)`: a model folder to spoil."""
+    return lambda kind: copytree(folders[kind], tmp_path / "spoilt")
+
+
+def said(folder: Path | str) -> str:
+    """The one line of the refusal."""
+    with pytest.raises(UserError) as caught:
+        Owl(Owl.Options(model=str(folder)), Context(device="cpu"))
+    line = str(caught.value)
+    assert "\n" not in line
+    return line
+
+
+def test_another_architecture(folders: dict[str, Path]) -> None:
+    line = said(folders["grounding-dino"])
+    assert "expected owlv2, owlvit, got the architecture 'grounding-dino'" in line
+
+
+def test_missing_parts(copied: Spoil) -> None:
+    folder = copied("owlv2")
+    weights = load_file(folder / "model.safetensors")
+    removed = weights.pop("class_head.dense0.weight")
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    assert "1 without, class_head.dense0.weight the first" in said(folder)
+    save_file(
+        {**weights, "class_head.dense0.weight": removed},
+        folder / "model.safetensors", {"format": "pt"},
+    )  # fmt: skip
+    for file in folder.glob("*processor*"):
+        file.unlink()
+    assert said(folder).startswith("owl: ")
+    for file in folder.glob("tokenizer*"):
+        file.unlink()
+    assert "owl: spoilt has no tokenizer" in said(folder)
+    (folder / "model.safetensors").unlink()
+    assert said(folder).startswith("owl: no weights in")
+    assert said("./nowhere").startswith("owl: no model folder ./nowhere")
+
+
+def test_no_code_of_strangers_runs(copied: Spoil) -> None:
+    folder = copied("owlv2")
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "mine.py").write_text(
+        f"import pathlib\npathlib.Path({str(folder / 'ran')!r}).touch()"
+    )
+    line = said(folder)
+    assert "code of its own, which is not run unasked" in line
+    assert "trust_remote_code" not in line
+    assert not (folder / "ran").exists()
+
+
+def test_the_fingerprint_follows_what_answers(
+    build: Callable[..., Any], folders: dict[str, Path], copied: Spoil
+) -> None:
+    folder = copied("owlv2")
+    again = Owl(Owl.Options(model=str(folder)), Context(device="cpu"))
+    plain = build("owlv2")
+    assert again.fingerprint == plain.fingerprint
+    weights = load_file(folder / "model.safetensors")
+    weights["class_head.dense0.weight"] += 1
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    changed = Owl(Owl.Options(model=str(folder)), Context(device="cpu"))
+    others = [build("owlv2", threshold=0.1), build("owlv2", overlap=0.2), build("owlvit"), changed]
+    assert len({tool.fingerprint for tool in (plain, *others)}) == 5
+    assert build("owlv2", images=1).fingerprint == plain.fingerprint
+    assert plain.facts["weights"] == "owlv2"
