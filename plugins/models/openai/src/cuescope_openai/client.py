@@ -1,0 +1,168 @@
+"""Chat completions over HTTP: remembered, retried, paced, several at a time."""
+
+import weakref
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from threading import Event
+
+import httpx
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    sleep_using_event,
+    stop_after_attempt,
+    stop_any,
+    stop_when_event_set,
+)
+
+from cuescope_openai.answer import Answer, read_answer
+from cuescope_openai.budget import Budget, Pace
+from cuescope_openai.endpoint import Endpoint, EndpointOptions
+from cuescope_openai.faults import TransientError, fault_of, seconds_to_wait, told
+from cuescope_openai.memory import Memory
+from cuescope_openai.question import Question
+from cuescope_sdk import UserError, nearest
+
+
+class Client:
+    """Asks one model of one server. What was ever answered is taken from the memory in `cache`.
+
+    An answer is stored as soon as it has come. The first fault that does not pass stops the rest:
+    what is under way is waited for and kept, nothing more is sent.
+    """
+
+    def __init__(self, options: EndpointOptions, endpoint: Endpoint, cache: Path) -> None:
+        self.endpoint = endpoint
+        self.budget = Budget(options)
+        self._options = options
+        self._memory = Memory(cache / "openai" / "answers.sqlite")
+        self._pace = Pace(options.requests_per_minute)
+        self._http = _opened(options, endpoint)
+        weakref.finalize(self, self._http.close)
+        self._reached = False
+        self._scores = True
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The server, and the builds of the model that have answered so far, as it names them."""
+        builds = ", ".join(self._memory.builds(self.endpoint.url, self._options.model))
+        return {"server": self.endpoint.url, **({"server's builds": builds} if builds else {})}
+
+    def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """An answer a question, in order; equal questions are sent once.
+
+        Raises UserError where a budget is spent, or the server cannot be brought to answer.
+        """
+        keys = [question.key(self.endpoint.url) for question in questions]
+        distinct = dict(zip(keys, questions, strict=True))
+        answers = self._memory.get(distinct)
+        answers |= self._fetched({k: q for k, q in distinct.items() if k not in answers})
+        return [answers[key] for key in keys]
+
+    def _fetched(self, missing: dict[str, Question]) -> dict[str, Answer]:
+        stopped = Event()
+        with ThreadPoolExecutor(self._options.concurrency) as pool:
+            futures = {
+                pool.submit(self._answered, key, question, stopped): key
+                for key, question in missing.items()
+            }
+            try:
+                return {futures[done]: done.result() for done in as_completed(futures)}
+            except BaseException:
+                stopped.set()
+                raise
+
+    def _answered(self, key: str, question: Question, stopped: Event) -> Answer:
+        try:
+            answer: Answer = self._retrying(stopped)(self._sent, question, stopped)
+        except TransientError as fault:
+            raise UserError(
+                f"openai: no answer from {self.endpoint.url} in {self._options.retries + 1} tries",
+                got=str(fault),
+                remedy="All answers so far are kept: run the same command to go on",
+            ) from fault
+        self._memory.put(key, self.endpoint.url, self._options.model, answer)
+        self.budget.account(answer)
+        return answer
+
+    def _retrying(self, stopped: Event) -> Retrying:
+        def wait(state: RetryCallState) -> float:
+            fault = state.outcome.exception() if state.outcome else None
+            return seconds_to_wait(state.attempt_number, self._options.backoff, fault)
+
+        return Retrying(
+            retry=retry_if_exception_type(TransientError),
+            stop=stop_any(
+                stop_after_attempt(self._options.retries + 1), stop_when_event_set(stopped)
+            ),
+            wait=wait,
+            sleep=sleep_using_event(stopped),
+            reraise=True,
+        )
+
+    def _sent(self, question: Question, stopped: Event) -> Answer:
+        """One request; raises TransientError for a fault that may pass, else UserError."""
+        self._pace.wait(stopped)
+        if stopped.is_set():
+            raise TransientError("stopped")
+        self.budget.take()
+        scored = self._scores
+        try:
+            response = self._http.post("chat/completions", json=question.body(scored=scored))
+        except httpx.RequestError as error:
+            raise self._unreached(error) from error
+        self._reached = True
+        body = self.endpoint.without_key(response.text)
+        if response.is_success:
+            try:
+                return read_answer(body)
+            except ValueError as fault:
+                raise TransientError(f"no chat completion ({fault}): {told(body)}") from fault
+        refused = response.status_code in (400, 403, 422)
+        if scored and question.scoring and refused and "logprob" in body:
+            self._scores = False  # such a server answers in words alone
+            return self._sent(question, stopped)
+        if response.status_code == 404:
+            raise self._not_found(body)
+        raise fault_of(self.endpoint, response.status_code, response.headers, body)
+
+    def _unreached(self, error: httpx.RequestError) -> TransientError | UserError:
+        """A server that has never been reached is a wrong address sooner than a passing fault."""
+        reason = f"{type(error).__name__} {error}".strip()
+        if self._reached or not isinstance(error, httpx.ConnectError):
+            return TransientError(reason)
+        return UserError(
+            f"openai: no server at {self.endpoint.url}", got=reason,
+            remedy="Start it, or check -M base_url and OPENAI_BASE_URL",
+        )  # fmt: skip
+
+    def _not_found(self, body: str) -> UserError:
+        """Either the model or the address is wrong; the list of models tells which."""
+        url, model = self.endpoint.url, self._options.model
+        try:
+            listed = self._http.get("models").json()["data"]
+            known = sorted(str(entry["id"]) for entry in listed)
+        except (httpx.RequestError, ValueError, KeyError, TypeError):
+            return UserError(
+                f"openai: no chat completions at {url}", got=f"status 404: {told(body)}",
+                remedy="Check -M base_url (most end in /v1), and that the server has the model",
+            )  # fmt: skip
+        if model in known:
+            return UserError(f"openai: {url} does not find '{model}'", got=told(body))
+        some = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
+        return UserError(
+            f"openai: no model '{model}' at {url}", expected=some or "any", got=told(body),
+            remedy=nearest(model, known),
+        )  # fmt: skip
+
+
+def _opened(options: EndpointOptions, endpoint: Endpoint) -> httpx.Client:
+    secret = endpoint.key.get_secret_value() if endpoint.key else None
+    return httpx.Client(
+        base_url=f"{endpoint.url}/",
+        headers={"Authorization": f"Bearer {secret}"} if secret else {},
+        timeout=options.timeout,
+        limits=httpx.Limits(max_connections=options.concurrency),
+    )
