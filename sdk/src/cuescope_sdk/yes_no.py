@@ -6,15 +6,17 @@ import unicodedata
 _YES = """
 yes yeah yep yup はい ja oui sí si sim evet tak da да так igen ano ναι نعم हाँ हां जी
 是 是的 对 有 ええ 네 예 có ya kyllä joo
-"""
+"""  # noqa: RUF001
 _NO = """
 no nope nah non nein nee não nao nej nei hayır nie ne нет ні nem όχι لا नहीं
 否 不 不是 不对 没有 いいえ 아니 아니요 아니오 không tidak ei
-"""
+"""  # noqa: RUF001
 _SAID = dict.fromkeys(_YES.split(), True) | dict.fromkeys(_NO.split(), False)
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u097f]+[^\W_]*)*")
-_BOTH = re.compile(r"\W*yes\W*(?:or|and|/|\|)\W*no\b|\W*no\W*(?:or|and|/|\|)\W*yes\b")
+_NEITHER = re.compile(
+    r"\W*(?:yes\W*(?:or|and|/|\|)\W*no|no\W*(?:or|and|/|\|)\W*yes|no\s+(?:idea|clue|doubt))\b"
+)
 _ANSWER = re.compile(r"\banswer\s*(?:is|:|=|-)\W*(\w+)")
 
 
@@ -22,12 +24,12 @@ def yes_or_no(answer: str) -> bool | None:
     """What an answer says: True for yes, False for no, None where it is not plain.
 
     The first word decides ("No, I cannot see one", "**Yes**"), in any of some twenty languages;
-    else the last word after "answer is" or "answer:"; else a last line of that one word. What
-    stands between think tags is passed over, and so is the wording "yes or no". "There is a cup"
-    is neither: no word is judged by what it holds ("know", "cannot") or implies.
+    else the last word after "answer is" or "answer:"; else a last line of one word. What stands
+    between think tags is passed over. "Yes or no", "no idea" and "there is a cup" are neither: no
+    word is judged by what it holds ("know", "cannot") or implies.
     """
     text = unicodedata.normalize("NFC", unthought(answer)).lower()
-    if _BOTH.match(text):
+    if _NEITHER.match(text):
         return None
     lines = [words for line in text.splitlines() if (words := _WORD.findall(line))]
     if not lines:

@@ -8,9 +8,7 @@ from typing import Any
 from cuescope_sdk.proposing.naming import named
 from cuescope_sdk.yes_no import unthought
 
-_MARK = re.compile(
-    r"(?:[-*+•·‣◦●○▪■–—・>]\s*|[(\[#]?\d{1,3}\s*[.):\]、]+\s*|[a-z]\)\s+)+"  # noqa: RUF001
-)
+_MARK = re.compile(r"(?:[-*+•·‣◦●○▪■–—・>]\s*|[(\[#]?\d{1,3}\s*[.):\]、|]+\s*|[a-z]\)\s+)+")
 _INLINE = re.compile(r"\s+[(\[]?\d{1,2}[.)\]]\s+")
 _ASIDE = re.compile(r"\([^)]*\)")
 _REMARK = re.compile(r"[:：]|\s[-–—]\s")  # noqa: RUF001
@@ -21,7 +19,7 @@ _MOST_STARTS = 4  # "[note] {here}" before the list
 
 
 def listed(reply: str) -> list[str]:
-    """The names in a reply, cleaned, each once, in order; () where it is prose or says nothing."""
+    """The names in a reply, cleaned, each once, in order; [] where it is prose or says nothing."""
     text = unthought(reply)
     pieces = _of_json(text) or [piece for line in text.splitlines() for piece in _of_line(line)]
     return list(dict.fromkeys(name for piece in pieces if (name := named(piece))))
@@ -31,10 +29,10 @@ def _of_json(text: str) -> list[str]:
     """The texts of the first JSON list or object that has any."""
     for start in [found.start() for found in _JSON_STARTS.finditer(text)][:_MOST_STARTS]:
         try:
-            value, _ = json.JSONDecoder().raw_decode(text, start)
+            found = list(_texts(json.JSONDecoder().raw_decode(text, start)[0]))
         except (ValueError, RecursionError):
             continue
-        if found := list(_texts(value)):
+        if found:
             return found
     return []
 
@@ -53,7 +51,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _of_line(line: str) -> list[str]:
     """The pieces of a line between commas; none of a heading, or where most are no names."""
-    bare = line.strip().strip("|*_`").strip()
+    bare = line.replace("**", "").strip("| \t")
     if not bare or bare.endswith((":", "：")) or re.match(r"#+\s", bare):  # noqa: RUF001
         return []
     marked = _MARK.match(bare)

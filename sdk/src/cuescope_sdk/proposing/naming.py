@@ -6,6 +6,15 @@ from collections.abc import Iterable
 
 import simplemma
 
+from cuescope_sdk.proposing.words import (
+    ALWAYS_PLURAL,
+    IN_SENTENCES,
+    IRREGULAR,
+    LIGHT,
+    PLURALS_WITHOUT_S,
+    PREPOSITIONS,
+)
+
 MOST_WORDS, MOST_LETTERS = 4, 40
 _MARKUP = re.compile(r"[*_`~\"“”„«»<>{}|\\#\[\]]")
 _ASIDE = re.compile(r"\([^)]*\)?")
@@ -13,29 +22,6 @@ _REMARK = re.compile(r"[:;]|\s[-–—]+(?:\s|$)|[.!?](?:\s|$)|[。！？]")  # 
 _ARTICLES = re.compile(r"^(?:(?:an?|the|some|any|other|various|several|many)\s+)+")
 _EDGES = " \t,.!?:;'’‘-–—/&+=•·、。"  # noqa: RUF001
 _WORD = re.compile(r"[^\W_]+")
-# a name has none of these; a sentence has
-_SENTENCE = frozenset(
-    """i i'm i've i'll me my we us our you your he she it it's they them their this that these
-    those there there's here here's who what which is are was were be been has have had do does
-    don't can can't cannot could may might will would should must not n't no yes ok okay sure sorry
-    unable certainly please thanks none nothing n/a etc include includes including following often
-    usually typically common commonly because however also such let note example""".split()
-)
-_PREPOSITIONS = frozenset(
-    "in on at by near with without for from to of as under over behind beside between".split()
-)
-# what simplemma takes for verbs ("leaves") or for one of two ("trousers")
-_IRREGULAR = {
-    "leaves": "leaf", "shelves": "shelf", "halves": "half", "calves": "calf", "loaves": "loaf",
-    "thieves": "thief", "hooves": "hoof",
-}  # fmt: skip
-_ALWAYS_PLURAL = frozenset(
-    """glasses sunglasses eyeglasses goggles binoculars headphones earphones earbuds trousers pants
-    shorts jeans leggings tights pajamas tongs pliers tweezers scissors clippers clothes groceries
-    stairs crossroads woods fries blinds headquarters dice media data""".split()
-)
-_OTHER_PLURALS = ("men", "children", "mice", "geese", "feet", "teeth", "oxen", "cacti", "fungi")
-_SMALL = frozenset("a an the of and or in on at to for with by from".split())
 
 
 def named(text: str) -> str | None:
@@ -57,7 +43,7 @@ def singular(name: str) -> str:
     Only plurals are changed, by simplemma's English dictionary: a "painting" is no verb here.
     """
     words = name.split()
-    head = next((i for i, word in enumerate(words) if word in _PREPOSITIONS and i), len(words)) - 1
+    head = next((i for i, word in enumerate(words) if word in PREPOSITIONS and i), len(words)) - 1
     return " ".join([*words[:head], _singular(words[head]), *words[head + 1 :]])
 
 
@@ -73,15 +59,16 @@ def _is_name(said: str) -> bool:
         0 < len(words) <= MOST_WORDS
         and len(said) <= MOST_LETTERS
         and any(letter.isalpha() for letter in said)
-        and words[0] not in _PREPOSITIONS
-        and _SENTENCE.isdisjoint(words)
+        and (len(said) > 1 or not said.isascii())
+        and words[0] not in PREPOSITIONS
+        and IN_SENTENCES.isdisjoint(words)
     )
 
 
 def _singular(word: str) -> str:
-    if word in _ALWAYS_PLURAL or not word.endswith(("s", *_OTHER_PLURALS)):
+    if word in ALWAYS_PLURAL or not word.endswith(("s", *PLURALS_WITHOUT_S)):
         return word
-    for plural, single in _IRREGULAR.items():
+    for plural, single in IRREGULAR.items():
         if word.endswith(plural):
             return word.removesuffix(plural) + single
     found = simplemma.lemmatize(word, lang="en").lower()
@@ -90,7 +77,7 @@ def _singular(word: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.lower()) if word not in _SMALL]
+    return [word for word in _WORD.findall(text.lower()) if word not in LIGHT]
 
 
 def _forms(word: str) -> set[str]:

@@ -12,12 +12,12 @@ from cuescope_sdk.detection import best_first
 
 
 class AnnotatedBoxes(Plugin):
-    """Detects what is annotated under "boxes"; names are compared without case."""
+    """Detects what is annotated under "boxes"; names are compared without case and number."""
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
         self._known = Known("annotations", context, ("boxes",))
-        self.fingerprint = digest("annotations", 1, self._known.data.fingerprint)
+        self.fingerprint = digest("annotations", 2, self._known.data.fingerprint)
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """The boxes of any of the names, a tuple a frame; raises UserError for other frames."""
@@ -34,7 +34,7 @@ class AnnotatedMasks(Plugin):
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
         self._known = Known("masks", context, ("masks", "foreground"))
-        self.fingerprint = digest("masks", 1, self._known.data.fingerprint)
+        self.fingerprint = digest("masks", 2, self._known.data.fingerprint)
 
     def segment(
         self, frames: Sequence[Frame], names: Sequence[str]

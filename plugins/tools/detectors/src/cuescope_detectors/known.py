@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from jaxtyping import Bool
 
 from cuescope_sdk import Context, Detection, Frame, Sample, UserError
 from cuescope_sdk.detection import spoken
+from cuescope_sdk.proposing import singular
 
 WHITE = 127
 REMEDY = "Use a tool that looks at the image, such as owl or sam."
@@ -60,10 +62,16 @@ class Known:
         return dict(found)
 
 
+@lru_cache(maxsize=4096)
+def meant(name: str) -> str:
+    """A name without case and number: COCO's "skis" are what a proposer calls "ski"."""
+    return singular(spoken(name))
+
+
 def boxes_of(samples: Sequence[Sample], name: str) -> list[Detection]:
     """The boxes of a name, under that name, each once."""
     known = [box for sample in samples for box in sample.annotations.get("boxes", ())]
-    ours = (box for box in known if spoken(box.name) == spoken(name))
+    ours = (box for box in known if meant(box.name) == meant(name))
     return list(dict.fromkeys(box.model_copy(update={"name": name}) for box in ours))
 
 
@@ -74,7 +82,7 @@ def mask_of(
     found = np.zeros(size[::-1], dtype=bool)
     for sample in samples:
         for of, mask in _masks(sample):
-            if spoken(of) == spoken(name):
+            if meant(of) == meant(name):
                 pixels = shown(mask)
                 if pixels.shape != found.shape:
                     raise UserError(

@@ -1,0 +1,1 @@
+"""Tools that name what may be a cue for a class."""

@@ -1,0 +1,58 @@
+"""Cues that a language model names."""
+
+from collections.abc import Mapping
+from itertools import chain, zip_longest
+from typing import Any, ClassVar
+
+from pydantic import Field, PositiveInt
+
+from cuescope_sdk import Context, Options, Plugin, UserError, digest
+from cuescope_sdk.detection import spoken
+from cuescope_sdk.proposing.asking import ANGLES, EACH, angles
+
+
+class LLMOptions(Options):
+    """Options of `llm`; the part after `llm:` is `generator`."""
+
+    argument: ClassVar[str | None] = "generator"
+
+    generator: str = Field(
+        description="SPEC of the language model: openai:gpt-4o-mini, transformers-llm:MODEL"
+    )
+    generator_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    each: PositiveInt = Field(EACH, description="names asked for in each of the four ways")
+
+
+class LLMProposer(Plugin):
+    """Asks for cues in four ways (SpurLens, section 4): in images, behind, beside, in mind.
+
+    What was answered before is the language model's to remember.
+    """
+
+    Options: ClassVar[type[Options]] = LLMOptions
+    options: LLMOptions
+
+    def __init__(self, options: LLMOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self._generator = context.build("tool", options.generator, options.generator_options)
+        if not hasattr(self._generator, "generate"):
+            raise UserError(
+                f"llm: tool {options.generator} writes no text", expected="one with generate()"
+            )
+        asked = getattr(self._generator, "fingerprint", None)
+        self.fingerprint = asked and digest("llm", 1, asked, ANGLES, options.each)
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """Who is asked, and what the language model says of itself."""
+        told = getattr(self._generator, "facts", {})
+        return {**told, "cues are named by": self.options.generator}
+
+    def propose(self, label: str) -> list[str]:
+        """The names in the four replies, the first of each reply first; [] where all is prose."""
+        from cuescope_sdk.proposing import listed
+
+        own = spoken(label)
+        replies = self._generator.generate(angles(label, self.options.each))
+        ranks = zip_longest(*map(listed, replies), fillvalue=own)
+        return [name for name in dict.fromkeys(chain.from_iterable(ranks)) if name != own]

@@ -1,0 +1,116 @@
+"""Cue files in each form, and mistakes in them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cuescope_proposers.cues import CueFile, read_cues
+from cuescope_sdk import Context, UserError
+
+Write = Callable[[str, str | bytes], Path]
+
+
+def tool(path: Path) -> CueFile:
+    return CueFile(CueFile.Options(path=path), Context())
+
+
+def said(path: Path) -> str:
+    """The one line of a refusal."""
+    with pytest.raises(UserError) as caught:
+        read_cues(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Write:
+    """`written(name, text)`: a file of that name."""
+
+    def write(name: str, text: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+WANTED: dict[str, list[str]] = {
+    "toaster": ["kitchen counter", "bread"],
+    "dining table": ["plate"],
+    "kite": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "toaster: [kitchen counter, bread]\ndining table:\n- plate\nkite: []\n"),
+        ("a.json", json.dumps(WANTED)),
+        ("a.txt", "# mine\ntoaster: kitchen counter, bread,\n\ndining table: plate\nkite:\n"),
+    ],
+)  # fmt: skip
+def test_each_form_of_a_file(written: Write, name: str, text: str) -> None:
+    assert read_cues(written(name, text)) == WANTED
+
+
+def test_a_folder_of_classes(tmp_path: Path) -> None:
+    (tmp_path / "toaster.txt").write_text("kitchen counter\n# no: oven\nbread\n")
+    (tmp_path / "dining_table.txt").write_text("plate\nplate\n")
+    (tmp_path / "notes.md").write_text("nothing")
+    proposer = tool(tmp_path)
+    assert proposer.propose("toaster") == ["kitchen counter", "bread"]
+    assert proposer.propose("Dining Table") == ["plate"], "each once"
+    assert proposer.facts == {"cues": f"4 for 2 classes, {tmp_path.name}"}
+
+
+def test_the_class_itself_is_no_cue(written: Write) -> None:
+    assert tool(written("a.yaml", "kite: [Kite, sky]")).propose("kite") == ["sky"]
+
+
+def test_a_class_that_is_not_there(written: Write) -> None:
+    proposer = tool(written("a.yaml", "toastr: [bread]\nkite: []\n"))
+    assert proposer.propose("kite") == []
+    with pytest.raises(UserError, match=r"no class 'toaster': .*Did you mean 'toastr'\?"):
+        proposer.propose("toaster")
+    with pytest.raises(UserError, match=r"Write `zebra: \[\]` if it has no cues"):
+        proposer.propose("zebra")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.yaml", "", "expected a mapping {class: [cue, cue]}, got nothing"),
+        ("a.yaml", "- bread", "expected a mapping {class: [cue, cue]}, got list"),
+        ("a.yaml", "toaster: bread", "class 'toaster': expected a list [cue, cue], got 'bread'"),
+        ("a.yaml", "toaster: [no]", "expected words, got False. Put it in quotes."),
+        ("a.yaml", "12: [bread]", "expected words, got 12. Put it in quotes."),
+        ("a.yaml", "a: [b\nc: [d]", "a.yaml line 2 is no YAML"),
+        ("a.json", "[" * 100_000, "a.json is no YAML"),
+        ("a.yaml", b"\xff\xfe\xfa", "cannot read a.yaml: expected UTF-8 text"),
+        ("a.yaml", "dining_table: []\nDining table: []", "has class 'Dining table' twice"),
+        ("a.txt", "toaster: bread\nbread", "a.txt line 2: expected class: cue, cue, got 'bread'"),
+        ("a.txt", "kite: sky\nkite: sea", "twice: got 'kite' and 'kite' (cues: a.txt line 2)"),
+        ("a.txt", "", "expected a row or more, got none"),
+        ("a.csv", "x", ".txt file, or a folder of .txt files, got '.csv'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_in_a_line(written: Write, name: str, text: str, line: str) -> None:
+    assert line in said(written(name, text))
+
+
+def test_missing_files_and_empty_folders(written: Write, tmp_path: Path) -> None:
+    assert "expected a .txt file a class, got none" in said(tmp_path)
+    written("cues.yaml", "a: [b]")
+    assert "cannot read cue.yaml: expected UTF-8 text, got No such file" in said(
+        tmp_path / "cue.yaml"
+    )
+    assert said(tmp_path / "cue").endswith("got no such file. Did you mean 'cues.yaml'?")
+    assert said(tmp_path / "gone" / "cue").endswith("got no such file")
+
+
+def test_the_fingerprint_is_that_of_the_cues(written: Write) -> None:
+    first, second = (written(f"{i}.yaml", "a: [b]  # " + i) for i in "12")
+    other = written("3.yaml", "a: [c]")
+    assert tool(first).fingerprint == tool(second).fingerprint != tool(other).fingerprint

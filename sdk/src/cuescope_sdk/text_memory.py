@@ -1,0 +1,34 @@
+"""Texts that a language model wrote before, kept in the user's cache by writer and prompt."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from cuescope.digest import digest
+from cuescope.store import ResponseCache
+from cuescope.types import Response
+
+FILE = "texts.sqlite"
+
+
+class TextMemory:
+    """What a text generator of this `fingerprint` wrote; for one whose answers do not vary.
+
+    Each `put` is one transaction, so that a kill loses the batch in flight and no more.
+    """
+
+    def __init__(self, fingerprint: str, cache: Path) -> None:
+        self._fingerprint = fingerprint
+        self._kept = ResponseCache(cache / FILE)
+
+    def get(self, prompts: Iterable[str]) -> dict[str, str]:
+        """The known texts by prompt."""
+        keys = {self._key(prompt): prompt for prompt in prompts}
+        kept = self._kept.get(keys)
+        return {keys[key]: said.text for key, said in kept.items() if said.text is not None}
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Keep texts by prompt."""
+        self._kept.put({self._key(prompt): Response(text=of) for prompt, of in texts.items()})
+
+    def _key(self, prompt: str) -> str:
+        return digest("text", 1, self._fingerprint, prompt)
