@@ -94,6 +94,19 @@ def _llava(kind: str) -> Parts:
            "video_token_index": tokenizer.video_token_id}  # fmt: skip
     grid = [[16, 16], [16, 32]]
     chat = _chat("<image>", "<video>")
+    if kind == "llava-next":
+        config = transformers.LlavaNextConfig(
+            text_config={**TEXT, "model_type": "llama"},
+            vision_config={**VISION, "model_type": "clip_vision_model", "projection_dim": 16},
+            image_grid_pinpoints=grid, image_token_index=tokenizer.image_token_id,
+        )  # fmt: skip
+        return config, transformers.LlavaNextProcessor(
+            image_processor=transformers.LlavaNextImageProcessor(
+                image_grid_pinpoints=grid, size={"shortest_edge": 16}, crop_size=SQUARE
+            ),
+            tokenizer=tokenizer, patch_size=4, vision_feature_select_strategy="default",
+            num_additional_image_tokens=1, chat_template=chat,
+        )  # fmt: skip
     if kind == "llava-next-video":
         config = transformers.LlavaNextVideoConfig(
             text_config={**TEXT, "model_type": "llama"},
@@ -119,6 +132,20 @@ def _llava(kind: str) -> Parts:
         video_processor=transformers.LlavaOnevisionVideoProcessor(size=SQUARE),
         tokenizer=tokenizer, num_image_tokens=16, vision_feature_select_strategy="full",
         chat_template=chat,
+    )  # fmt: skip
+
+
+def _llava15(kind: str) -> Parts:
+    tokenizer = _tokenizer(image_token="<image>")
+    config = transformers.LlavaConfig(
+        text_config={**TEXT, "model_type": "llama"},
+        vision_config={**VISION, "model_type": "clip_vision_model", "projection_dim": 16},
+        image_token_index=tokenizer.image_token_id,
+    )  # fmt: skip
+    return config, transformers.LlavaProcessor(
+        image_processor=transformers.CLIPImageProcessor(size=SQUARE, crop_size=SQUARE),
+        tokenizer=tokenizer, patch_size=4, vision_feature_select_strategy="default",
+        num_additional_image_tokens=1, chat_template=_chat("<image>"),
     )  # fmt: skip
 
 
@@ -295,6 +322,8 @@ def _t5gemma2(kind: str) -> Parts:
 BUILDERS: dict[str, Callable[[str], Parts]] = {
     "qwen2-vl": _qwen,
     "qwen2.5-vl": _qwen,
+    "llava": _llava15,
+    "llava-next": _llava,
     "llava-next-video": _llava,
     "llava-onevision": _llava,
     "internvl": _internvl,

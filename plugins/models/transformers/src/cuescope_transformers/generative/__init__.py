@@ -49,7 +49,7 @@ class VLMOptions(Options):
     @classmethod
     def _asks(cls, prompt: str) -> str:
         if "{question}" not in prompt:
-            raise ValueError("expected {question} in it")
+            raise ValueError("{question} in it")
         return prompt
 
 
@@ -63,7 +63,7 @@ class TransformersVLM(Plugin):
     options: VLMOptions
     capabilities: Capabilities = Capabilities(
         outputs=frozenset(("logits", "text")),
-        edits=frozenset({"average-attention", "average-tokens"}),
+        edits=frozenset({"average-attention", "average-tokens", "hide-tokens"}),
         exposes=frozenset({"fusion"}),
         min_frames=0,
     )

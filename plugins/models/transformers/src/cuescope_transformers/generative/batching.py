@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cuescope_sdk import Trial
+from cuescope_sdk import HideTokens, Trial
+from cuescope_transformers.generative.hiding import hidden
 from cuescope_transformers.generative.loading import Loaded
 from cuescope_transformers.generative.prompts import rendered, said_of
 from cuescope_transformers.generative.scoring import Tokens
@@ -39,16 +40,25 @@ def row_of(loaded: Loaded, options: "VLMOptions", index: int, trial: Trial) -> R
 def batches(
     loaded: Loaded, rows: Sequence[Row], fps: float, size: int
 ) -> Iterator[tuple[list[Row], Batch]]:
-    """At most `size` rows at once, of one edit and one number of frames.
+    """At most `size` rows at once, of one edit and one number of frames; any masks go together.
 
     One at a time, where a model would count padding as words.
     """
     size = size if loaded.takes_padding else 1
     alike: dict[object, list[Row]] = {}
     for row in rows:
-        alike.setdefault((row.trial.edit, len(row.trial.sample.frames)), []).append(row)
+        edit = row.trial.edit
+        kind = edit.kind if isinstance(edit, HideTokens) else edit
+        alike.setdefault((kind, len(row.trial.sample.frames)), []).append(row)
     for group in alike.values():
         for start in range(0, len(group), size):
             part = group[start : start + size]
-            samples = [row.trial.sample for row in part]
-            yield part, shown(loaded, samples, [row.prompt for row in part], fps)
+            yield part, _batch(loaded, part, fps)
+
+
+def _batch(loaded: Loaded, rows: Sequence[Row], fps: float) -> Batch:
+    prompts = [row.prompt for row in rows]
+    masked = [(t, t.edit) for t in (row.trial for row in rows) if isinstance(t.edit, HideTokens)]
+    if masked:
+        return hidden(loaded, masked, prompts, fps)
+    return shown(loaded, [row.trial.sample for row in rows], prompts, fps)

@@ -59,7 +59,7 @@ def predicted(
 def _generate(
     loaded: Loaded, batch: Batch, fusion: Fusion | None, most: int, steps: _Steps, **asked: Any
 ) -> Any:
-    with quiet(), following(loaded.model, fusion):
+    with quiet(), batch.around(), following(loaded.model, fusion):
         return loaded.model.generate(
             **batch.inputs, **_cache(loaded.model), **asked, do_sample=False, num_beams=1,
             max_new_tokens=most, use_cache=True, logits_processor=LogitsProcessorList([steps]),

@@ -1,7 +1,8 @@
 """Samples as a processor takes them: prompt and frames to the tensors of a batch."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
@@ -26,12 +27,14 @@ class Batch:
     """A batch on the model's device, and what its tokens are.
 
     It is padded on the left, where answers follow the prompt, and on the right of an encoder.
-    `cross` are the keys of cross-attention, where the visual tokens are there alone.
+    `cross` are the keys of cross-attention, where the visual tokens are there alone. The model
+    is run within `around()`.
     """
 
-    inputs: dict[str, Tensor]
+    inputs: dict[str, Any]
     modality: Int8[Tensor, "row token"]
     cross: Int8[Tensor, "row key"] | None = None
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def shows_video(self) -> bool:
@@ -76,6 +79,13 @@ def needs_image(loaded: Loaded) -> bool:
 
 def shown(loaded: Loaded, samples: Sequence[Sample], prompts: Sequence[str], fps: float) -> Batch:
     """Samples of equally many frames, each with its prompt; raises UserError where refused."""
+    return described(loaded, processed(loaded, samples, prompts, fps))
+
+
+def processed(
+    loaded: Loaded, samples: Sequence[Sample], prompts: Sequence[str], fps: float
+) -> dict[str, Any]:
+    """What the model is given, on its device; raises UserError where the processor refuses."""
     try:
         with quiet():
             made = _processed(loaded, samples, list(prompts), fps)
@@ -88,12 +98,16 @@ def shown(loaded: Loaded, samples: Sequence[Sample], prompts: Sequence[str], fps
             got=shorten(str(error), 200) or type(error).__name__,
         ) from error
     known = arguments(loaded.model.forward)
-    inputs = {
+    return {
         name: _placed(value, loaded)
         for name, value in made.items()
         if name in known and name != "labels"
     }
-    return _described(loaded, inputs)
+
+
+def pixels_in(inputs: Mapping[str, Any]) -> str:
+    """The name of what is given of the frames."""
+    return next(name for name in ("pixel_values_videos", "pixel_values") if name in inputs)
 
 
 def _processed(loaded: Loaded, samples: Sequence[Sample], prompts: list[str], fps: float) -> Any:
@@ -133,7 +147,7 @@ def _placed(value: Any, loaded: Loaded) -> Any:
     return value.to(loaded.device, loaded.model.dtype if value.is_floating_point() else None)
 
 
-def _described(loaded: Loaded, inputs: dict[str, Any]) -> Batch:
+def described(loaded: Loaded, inputs: dict[str, Any]) -> Batch:
     """The batch with the modality of its tokens."""
     tokens, config = inputs["input_ids"], loaded.model.config
     mask = inputs.setdefault("attention_mask", torch.ones_like(tokens))

@@ -4,7 +4,7 @@ from collections.abc import Set
 from typing import Any
 
 import torch
-from jaxtyping import Int, Int8
+from jaxtyping import Bool, Int, Int8
 from torch import Tensor
 
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
@@ -40,10 +40,10 @@ def modalities(
     `causal` model, for they see neither.
     """
     found = torch.full_like(tokens, TEXT, dtype=torch.int8)
-    found[_among(tokens, visual)] = VIDEO
+    found[among(tokens, visual)] = VIDEO
     found[mask == 0] = OTHER
     if causal:
-        opening = (mask == 0) | _among(tokens, special - visual)
+        opening = (mask == 0) | among(tokens, special - visual)
         found[opening.cumprod(dim=1).bool()] = OTHER
     return found
 
@@ -56,5 +56,6 @@ def crossed(
     return torch.where(seen, VIDEO, OTHER).to(torch.int8)
 
 
-def _among(tokens: Tensor, ids: Set[int]) -> Tensor:
+def among(tokens: Int[Tensor, "*shape"], ids: Set[int]) -> Bool[Tensor, "*shape"]:
+    """Which tokens are one of the ids."""
     return torch.isin(tokens, torch.tensor(sorted(ids), device=tokens.device, dtype=tokens.dtype))

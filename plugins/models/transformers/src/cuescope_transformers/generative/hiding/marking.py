@@ -1,0 +1,101 @@
+"""Where a mask over the frames comes to lie in what the processor makes of them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt8
+from torch import Tensor
+from torch.nn.functional import max_pool2d
+
+from cuescope_sdk import Frame, Sample
+from cuescope_transformers.generative.loading import Loaded
+from cuescope_transformers.generative.showing import pixels_in, processed
+
+GREY, WHITE = 128, 255
+DIM = 85  # 255 x a quarter = 85 x the rest
+Masks = Bool[np.ndarray, "frame row col"]
+Pixels = UInt8[np.ndarray, "height width 3"]
+Share = Float[np.ndarray, "height width"]
+Draw = Callable[[Pixels, Share], np.ndarray]
+
+
+def erase(
+    loaded: Loaded,
+    inputs: dict[str, Any],
+    shown: Sequence[tuple[Sample, Masks]],
+    prompts: Sequence[str],
+    fps: float,
+) -> None:
+    """Make NaN of the pixels in `inputs` of which more than a quarter is under the masks.
+
+    Two drawings of the masks go the way of the frames, resized, cut and padded alike: the first is
+    the brighter one there. What blurs over the edge of a mask is less.
+    """
+    name = pixels_in(inputs)
+    bright, dim = (
+        processed(loaded, [drawn(*pair, draw) for pair in shown], prompts, fps)[name]
+        for draw in (_bright, _dim)
+    )
+    inputs[name] = inputs[name].masked_fill(bright > dim, float("nan"))
+
+
+def blanked(sample: Sample, masks: Masks) -> Sample:
+    """The sample with grey under the masks, so that resampling carries nothing away from there."""
+    return drawn(sample, masks, _grey)
+
+
+def drawn(sample: Sample, masks: Masks, draw: Draw) -> Sample:
+    """The sample with each frame drawn anew, from its pixels and how much of each is masked."""
+    frames = []
+    for frame, mask in zip(sample.frames, masks, strict=True):
+        pixels = np.asarray(frame.load())
+        levels = draw(pixels, covered(mask, *pixels.shape[:2]))
+        frames.append(Frame.from_array(np.broadcast_to(levels, pixels.shape).astype(np.uint8)))
+    return sample.showing(tuple(frames), "drawn")
+
+
+def _grey(pixels: Pixels, share: Share) -> np.ndarray:
+    return np.where(share[..., None] > 0, GREY, pixels)
+
+
+def _bright(pixels: Pixels, share: Share) -> np.ndarray:
+    return np.asarray(np.rint(WHITE * share)[..., None])
+
+
+def _dim(pixels: Pixels, share: Share) -> np.ndarray:
+    return np.asarray(np.rint(DIM * (1 - share))[..., None])
+
+
+def covered(mask: Bool[np.ndarray, "row col"], height: int, width: int) -> Share:
+    """The share of each pixel under a mask that is stretched over them, in [0, 1]."""
+    return _stretched(_stretched(mask.astype(int), height).T, width).T / mask.size
+
+
+def _stretched(share: Int[np.ndarray, "old side"], new: int) -> Int[np.ndarray, "new side"]:
+    """As many rows over the same length, each `old` times the mean of what it covers."""
+    old = len(share)
+    row, past = np.divmod(np.arange(new + 1) * old, new)
+    before, following = (
+        np.pad(share.cumsum(axis=0), ((1, 0), (0, 0))),
+        np.pad(share, ((0, 1), (0, 0))),
+    )
+    return np.asarray(np.diff(before[row] * new + past[:, None] * following[row], axis=0))
+
+
+def cells_with_nan(
+    pixels: Float[Tensor, "*image channel height width"], cell: int
+) -> Bool[Tensor, "*image row col"]:
+    """The cells, of so many pixels a side, with a NaN in them; the last ones may be cut off."""
+    bad = pixels.isnan().any(dim=-3)
+    cells = max_pool2d(bad.flatten(0, -3)[:, None].float(), cell, ceil_mode=True)
+    return cells.bool().view(*bad.shape[:-2], *cells.shape[-2:])
+
+
+def grown(
+    pixels: Float[Tensor, "*image channel height width"], cell: int
+) -> Float[Tensor, "*image channel height width"]:
+    """Pixels with NaN spread over whole cells."""
+    height, width = pixels.shape[-2:]
+    spread = cells_with_nan(pixels, cell).repeat_interleave(cell, -2).repeat_interleave(cell, -1)
+    return pixels.masked_fill(spread[..., None, :height, :width], float("nan"))
