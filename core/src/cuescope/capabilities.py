@@ -196,7 +196,6 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "dataset": (("__len__",), ("__getitem__",)),
     "tool": (("detect", "segment", "generate", "encode", "edit", "propose"),),
     "executor": (("map",),),
-    "observer": (),
     "bench": (("run",),),
 }
 ROLES: dict[str, str] = {

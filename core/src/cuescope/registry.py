@@ -189,7 +189,7 @@ def _import(entry: Entry) -> Any:
     options = getattr(loaded, "Options", None)
     if not (isclass(options) and issubclass(options, Options)):
         raise TypeError(f"{entry.target}.Options is no subclass of cuescope_sdk.Options")
-    for any_of in MEMBERS[entry.kind]:
+    for any_of in MEMBERS.get(entry.kind, ()):
         if not any(hasattr(loaded, member) for member in any_of):
             raise TypeError(f"{entry.target} lacks {' or '.join(any_of)}, which a {entry.kind} has")
     return loaded

@@ -25,11 +25,20 @@ WAL_PAGES = 4000  # each checkpoint waits for the disk
 PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
 PICTURED_FEATURES, PICTURES_EACH = 40, 24
 
-_TABLES = """
+_SETTINGS_AND_TABLES = f"""PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {WAL_PAGES};
 CREATE TABLE IF NOT EXISTS replies
     (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB, reading BLOB, crc INTEGER);
 CREATE TABLE IF NOT EXISTS pace (model TEXT PRIMARY KEY, calls INTEGER, seconds REAL);
 """
+
+
+def _write_ahead(connection: sqlite3.Connection) -> object:
+    """Wait for others that open the file at this moment, for which sqlite itself does not wait."""
+    for _ in range(50):
+        with suppress(sqlite3.OperationalError):
+            return connection.execute("PRAGMA journal_mode = WAL")
+        time.sleep(0.1)
+    return None
 
 
 class ResponseCache:
@@ -108,10 +117,8 @@ class ResponseCache:
             ) from error
         try:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
-            connection.executescript(_TABLES)
+            _write_ahead(connection)
+            connection.executescript(_SETTINGS_AND_TABLES)
         except BaseException:
             connection.close()
             raise

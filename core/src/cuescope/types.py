@@ -462,8 +462,8 @@ class Report(Value):
     @property
     def statements(self) -> tuple[str, ...]:
         """What is said of the headlines, ranked: of findings, and of rows without a figure."""
-        told = (s for s in self.headlines if s.statement and (s.finding or s.value is None))
-        return tuple(self.sentence(score) or "" for score in told)
+        told = [s for s in self.headlines if s.finding or s.value is None]
+        return tuple(words for score in told if (words := self.sentence(score)))
 
     def sentence(self, score: Score) -> str | None:
         """The statement of a score with the feature's name in its place."""
