@@ -14,7 +14,7 @@ from cuescope_scenes.words import BACKGROUNDS, FAMILY_OF, LABELS, PARTNER_OF, SP
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, derive, digest, nearest
 
 
-def _known_split(name: object) -> object:
+def known_split(name: object) -> object:
     """A split's name; a typo is told with the nearest."""
     if name not in SPLITS:
         raise UserError(
@@ -37,7 +37,7 @@ class ScenesOptions(Options):
     audit_dial: float = Field(
         0.0, ge=0, le=1, description="the same in the splits val and test; 0 is balanced"
     )
-    split: Annotated[Literal["train", "val", "test"], BeforeValidator(_known_split)] = Field(
+    split: Annotated[Literal["train", "val", "test"], BeforeValidator(known_split)] = Field(
         "val", description="which split to show"
     )
     train: int = Field(4800, ge=8, description="pictures for training")

@@ -40,7 +40,7 @@ class Split:
     """
 
     shown: Shown
-    features: Float[Tensor, "distinct feature"]
+    features: Float[Tensor, "distinct patch feature"]
     label: Int[Tensor, " sample"]
 
 
@@ -58,9 +58,9 @@ def fit(
     `advance` is called with 1 after each epoch.
     """
     seen = train.shown.index[train.shown.index >= 0]
-    fixed = standardising(
-        train.features, torch.bincount(seen, minlength=len(train.features)).float()
-    )
+    times = torch.bincount(seen, minlength=len(train.features)).float()
+    patches = train.features.shape[1]
+    fixed = standardising(train.features.flatten(0, 1), times.repeat_interleave(patches))
     trained = initial_weights(sizes, generator)
     weights = {**fixed, **trained}
     optimiser = torch.optim.AdamW(

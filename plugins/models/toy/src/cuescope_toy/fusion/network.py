@@ -48,7 +48,10 @@ class Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A batch: features of the frames and ids of the words, -1 where a sample has fewer."""
+    """A batch: features of the frames and ids of the words, -1 where a sample has fewer.
+
+    A frame that is cut into patches stands as so many frames.
+    """
 
     video: Float[Tensor, "batch frame feature"]
     shown: Bool[Tensor, "batch frame"]
