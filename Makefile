@@ -44,7 +44,7 @@ check: .venv/ready
 		-p cuescope_msrvtt_qa -p cuescope_next_qa -p cuescope_charades_sta \
 		-p cuescope_coco -p cuescope_imagenet -p cuescope_hard_imagenet -p cuescope_spurious_imagenet \
 		-p cuescope_celeba -p cuescope_waterbirds -p cuescope_counter_animals \
-		-p cuescope_detectors -p cuescope_openai -p cuescope_proposers
+		-p cuescope_detectors -p cuescope_openai -p cuescope_proposers -p cuescope_spurlens
 	$(MAKE) --no-print-directory docs
 
 bench: .venv/ready

@@ -119,7 +119,7 @@ def _legend(report: Report) -> RenderableType:
     return _grid(
         *((metric.title, metric.meaning) for metric in report.metrics),
         ("n", "samples behind the figure"),
-        ("q", "false discovery rate: share of false finds to expect among rows this strong"),
+        ("q", "p-value corrected for all that was tried"),
     )
 
 

@@ -1,0 +1,24 @@
+"""The sdk's contract suite, on a fake that is asked whether it sees each of its classes."""
+
+from cuescope_sdk import Response, Trial
+from cuescope_sdk.testing import FakeModel, MethodContract
+from cuescope_sdk.testing.fake_data import LABELS
+from cuescope_spurlens import SpurLens
+
+
+class Asked(FakeModel):
+    """Says yes to the class that the fake would choose, and no to the others."""
+
+    def answer(self, trial: Trial) -> Response:
+        words = (trial.sample.question or "").split()
+        asked = next(label for label in LABELS if label in words)
+        chosen = trial.model_copy(
+            update={"sample": trial.sample.model_copy(update={"choices": LABELS})}
+        )
+        choice = super().answer(chosen).text
+        return Response(text="Yes." if choice == asked else "No.")
+
+
+class TestContract(MethodContract):
+    plugin = SpurLens
+    model = Asked

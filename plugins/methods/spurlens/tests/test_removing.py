@@ -1,0 +1,77 @@
+"""Objects taken out of their images."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import Capabilities, Frame, HideTokens, Report, Sample, UserError
+from cuescope_sdk.testing import Setup
+from cuescope_spurlens.removing import blank, has_mask, removed
+
+PIXELS = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3) + 1
+OUTLINE = np.zeros((4, 6, 3), np.uint8)
+OUTLINE[1:3, 2:] = 255
+SAMPLE = Sample(
+    key="a", frames=(Frame.from_array(PIXELS),),
+    annotations={"masks": {"cup": Frame.from_array(OUTLINE)}},
+)  # fmt: skip
+
+
+class Outliner:
+    def segment(self, frames: Any, names: Any) -> list[np.ndarray]:
+        return [np.stack([np.eye(4, 6, dtype=bool) for _ in names]) for _ in frames]
+
+
+def audit_with(**tools: Any) -> Any:
+    return SimpleNamespace(tools=tools)
+
+
+def test_drop_hides_what_is_under_the_mask() -> None:
+    shown, edit = removed(audit_with(), SAMPLE, "cup", "drop")
+    assert shown is SAMPLE
+    assert isinstance(edit, HideTokens)
+    assert np.array_equal(edit.mask, OUTLINE[None, ..., 0] > 0)
+
+
+def test_mask_blackens_what_is_under_the_mask_and_nothing_else() -> None:
+    shown, edit = removed(audit_with(), SAMPLE, "cup", "mask")
+    assert edit is None
+    seen = np.asarray(shown.frames[0].load())
+    assert not seen[OUTLINE > 0].any()
+    assert np.array_equal(seen[OUTLINE == 0], PIXELS[OUTLINE == 0])
+    assert shown.frames[0].key != SAMPLE.frames[0].key
+
+
+def test_a_segmenter_draws_what_is_not_annotated() -> None:
+    plain = Sample(key="b", frames=SAMPLE.frames)
+    assert not has_mask(audit_with(), plain, "cup")
+    audit = audit_with(segmenter=Outliner())
+    assert has_mask(audit, plain, "cup")
+    _, edit = removed(audit, plain, "cup", "drop")
+    assert isinstance(edit, HideTokens)
+    assert np.array_equal(edit.mask[0], np.eye(4, 6, dtype=bool))
+
+
+def test_blank_is_black_and_as_large() -> None:
+    seen = np.asarray(blank(SAMPLE).frames[0].load())
+    assert seen.shape == PIXELS.shape
+    assert not seen.any()
+
+
+def test_an_object_that_is_gone_is_imagined_beside_its_cue(audited: Callable[..., Report]) -> None:
+    report = audited(artificial=("drop", "mask", "blank"), k=20, task="hallucination")
+    found = {score.feature for score in report.findings}
+    assert found == {f"{task}/cup/table" for task in ("hallucination", "drop", "mask")}
+    assert "imagined in" in report.notes["black image"]
+    assert {f.kind for f in report.features} == {"hallucination", "drop", "mask"}
+
+
+def test_dropping_needs_a_model_that_can(setup: Callable[..., Setup]) -> None:
+    class Whole(setup().model):  # type: ignore[misc, name-defined]
+        capabilities = Capabilities(outputs=frozenset({"text"}))
+
+    with pytest.raises(UserError, match="artificial=mask"):
+        setup(model=Whole, artificial=("drop",)).report()

@@ -1,0 +1,216 @@
+"""The planted cue is found in both tasks; nothing else is, and nothing where nothing is planted."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Detection,
+    Frame,
+    Report,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+)
+from cuescope_sdk.testing import Setup
+
+Audited = Callable[..., Report]
+Making = Callable[..., Setup]
+
+
+def table(report: Report, title: str) -> dict[str, Mapping[str, Any]]:
+    """The rows of the table whose title begins so, by their first column."""
+    found = next(table for table in report.tables if table.title.startswith(title))
+    return {str(row[found.columns[0]]): row for row in found.rows}
+
+
+def find_of(setup: Setup) -> Any:
+    """The detector that an audit uses."""
+    return setup.tools["detector"]
+
+
+def test_finds_the_planted_cue_first_in_both_tasks(audited: Audited) -> None:
+    report = audited()
+    assert [score.feature for score in report.findings] == [
+        "hallucination/cup/table", "recognition/cup/table",
+    ]  # fmt: skip
+    assert all(score.q_value is not None and score.q_value < 0.01 for score in report.findings)
+    said = "\n".join(report.statements)
+    assert "With a table, 'cup' is seen in 100% of the images with a cup; without, in" in said
+    assert "With a table, 'cup' is imagined in 100% of the images without a cup; without" in said
+    verdicts = {one.check: one.verdict for one in report.evidence}
+    assert verdicts["planted cue of 'cup': recognition"] == "supported"
+    assert verdicts["planted cues: nothing is found where none is planted"] == "supported"
+
+
+def test_finds_nothing_where_nothing_is_planted(setup: Making) -> None:
+    """Six cases of six cues in 30 audits: at the promised 5 %, 6 with a finding are 1 in 300."""
+    found = 0
+    for seed in range(30):
+        made = setup(
+            data_options={"seed": seed, "samples": 80}, model_options={"cue": ""}, k=10, draws=500
+        )
+        found += bool(made.report(seed=seed).findings)
+    assert found <= 5
+
+
+def test_rates_are_those_of_the_images(setup: Making) -> None:
+    """PA with the cue, asked of the model itself about the feature's images."""
+    made = setup(k=15)
+    report = made.report()
+    data = made.data(made.data.Options(), Context())
+    by_key = {sample.key: sample for sample in (data[i] for i in range(len(data)))}
+    model = made.model(made.model.Options(), Context())
+    feature = next(f for f in report.features if f.key == "recognition/clock/table")
+    assert len(feature.occurrences) == 15
+    yes = []
+    for occurrence in feature.occurrences:
+        sample = by_key[occurrence.sample]
+        assert "clock" in sample.annotations["objects"]
+        assert occurrence.region == (0, 3, 8, 4)
+        asked = sample.model_copy(update={"question": "Do you see a clock in the image?"})
+        yes.append(model.answer(Trial(sample=asked, outputs=frozenset({"text"}))).text == "yes")
+    (score,) = (
+        s for s in report.scores
+        if (s.feature, s.metric) == (feature.key, "perception_with")
+    )  # fmt: skip
+    assert score.value == pytest.approx(np.mean(yes))
+
+
+def test_each_question_is_asked_once_and_each_image_looked_at_once(setup: Making) -> None:
+    made, asked = setup(), []
+
+    class Watched(made.model):  # type: ignore[misc, name-defined]
+        def answer(self, trial: Trial) -> Response:
+            asked.append((trial.sample.frames[0].key, trial.sample.question))
+            return super().answer(trial)  # type: ignore[no-any-return]
+
+    find_of(made).shown.clear()
+    report = setup(model=Watched).report()
+    assert len(asked) == len(set(asked)) == report.cost.model_calls == 240 * 3 * 3
+    assert sum(frames for frames, _ in find_of(made).shown) == 240
+    assert report.notes["detector passes"].startswith("240 at most")
+
+
+def test_plan_is_what_is_asked(setup: Making) -> None:
+    plan, report = setup(k=10).plan(), setup(k=10).report()
+    assert plan.model_calls == report.cost.model_calls < 240 * 3 * 3
+    assert report.notes["answers"].startswith(f"{plan.trials:,} distinct questions")
+    most = int(report.notes["questions"].partition(" ")[0].replace(",", ""))
+    assert plan.trials <= most <= 240 * 3 * 3
+
+
+def test_what_is_seen_is_remembered(setup: Making) -> None:
+    made = setup()
+    cold = made.report()
+    find_of(made).shown.clear()
+    assert made.report().hash == cold.hash
+    assert find_of(made).shown == []
+
+
+def test_cues_that_cannot_be_ranked_are_said(setup: Making) -> None:
+    made = setup()
+    namer = type("Names", (made.tools["proposer"],), {"said": ("table", "wall", "dragon")})
+    finder = made.tools["detector"]
+
+    class Both(finder):  # type: ignore[misc, valid-type]
+        fingerprint = "both"
+
+        def found(self, frame: Frame, names: Sequence[str]) -> Iterator[Detection]:
+            yield from super().found(frame, names)
+            if "wall" in names:
+                yield Detection(name="wall", score=0.7, box=(0, 0, 8, 8))
+
+    report = setup(tools={"proposer": namer, "detector": Both}).report()
+    words = table(report, "Cues that were left out")["cup"]["cues"]
+    assert "wall: in every image alike (recognition)" in words
+    assert "dragon: never detected (hallucination)" in words
+    assert {feature.name for feature in report.features} == {"table"}
+
+
+def test_a_class_with_few_images_has_a_smaller_k(audited: Audited) -> None:
+    report = audited(data_options={"samples": 40}, k=12)
+    assert "fewer for" in report.notes["K"]
+    rows = table(report, "Recognition")
+    assert any(int(row["K"]) < 12 for row in rows.values())
+    assert all(int(row["K"]) >= 5 for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    "said", [(), ("I am sorry, but I cannot help you with any of that today.",)]
+)
+def test_a_proposer_that_names_nothing_is_said(setup: Making, said: tuple[str, ...]) -> None:
+    namer = type("Names", (setup().tools["proposer"],), {"said": said})
+    report = setup(tools={"proposer": namer}).report()
+    assert not report.features
+    assert not report.scores
+    assert report.notes["left out: cup"] == "the proposer names nothing that could be a cue"
+
+
+def test_more_cues_than_wanted_are_kept_with_the_reason(audited: Audited) -> None:
+    report = audited(max_cues=2)
+    assert "beyond the first 2" in table(report, "Cues that were left out")["cup"]["cues"]
+    assert {f.name for f in report.features if "/cup/" in f.key} == {"table", "tree"}
+
+
+@pytest.mark.parametrize("speaks", ["**{}**, there is.", "Let me look.\nAnswer: {}"])
+def test_answers_are_read_in_a_models_own_manner(audited: Audited, speaks: str) -> None:
+    report = audited(model_options={"speaks": speaks}, classes=("cup",))
+    assert len(report.findings) == 2
+    assert "0 answered neither" in report.notes["answers"]
+
+
+def test_words_that_are_no_answer_are_counted_and_not_guessed(audited: Audited) -> None:
+    report = audited(model_options={"speaks": "I know that I cannot be sure, eyes or not."})
+    assert not report.findings
+    assert "2,160 (100.0%) answered neither yes nor no" in report.notes["answers"]
+    answers = next(one for one in report.evidence if one.check == "answers are yes or no")
+    assert answers.verdict == "inconclusive"
+
+
+def test_a_model_of_logits_alone_is_asked_for_these(setup: Making) -> None:
+    class Silent(setup().model):  # type: ignore[misc, name-defined]
+        capabilities = Capabilities(outputs=frozenset({"logits"}))
+
+    assert len(setup(model=Silent).report().findings) == 2
+
+
+def test_the_null_of_the_paper_finds_it_too(audited: Audited) -> None:
+    report = audited(null="random-rankings", correction="bh", task="recognition")
+    assert [score.feature for score in report.findings] == ["recognition/cup/table"]
+    assert report.notes["chance"].startswith("as many random rankings")
+
+
+def test_a_question_names_the_object(audited: Audited) -> None:
+    with pytest.raises(UserError, match="object"):
+        audited(questions=("Is it there?",))
+
+
+def test_unknown_class_is_told_with_the_nearest(audited: Audited) -> None:
+    with pytest.raises(UserError, match="Did you mean 'clock'"):
+        audited(classes=("clok",))
+
+
+def test_unknown_strategy_is_told(audited: Audited) -> None:
+    with pytest.raises(UserError, match="ensemble"):
+        audited(mitigation=("ensembel",))
+
+
+def test_samples_without_objects_are_left_out(setup: Making) -> None:
+    """A class that no image shows cannot be recognised, but it can be imagined."""
+
+    class NoCups(setup().data):  # type: ignore[misc, name-defined]
+        def __getitem__(self, index: int) -> Sample:
+            sample = super().__getitem__(index)
+            objects = tuple(n for n in sample.annotations["objects"] if n != "cup")
+            known = {**sample.annotations, "objects": objects}
+            return sample.model_copy(update={"annotations": known})  # type: ignore[no-any-return]
+
+    report = setup(data=NoCups).report()
+    assert report.notes["left out: cup"] == "0 images to compare (recognition)"
+    assert [score.feature for score in report.findings] == ["hallucination/cup/table"]
