@@ -101,7 +101,8 @@ def commands(page: Path) -> Iterator[list[str]]:
     text = page.read_text(encoding="utf-8")
     prose = FENCED.sub("", text)
     shell = [block.text for block in blocks(page) if block.language == "sh"]
-    shell += re.findall(r"^ {4}((?:.*&& )?(?:\w+=\S+ )*cuescope (?:.*\\\n)*.*)$", prose, re.MULTILINE)
+    indented = r"^ {4}((?:.*&& )?(?:\w+=\S+ )*cuescope (?:.*\\\n)*.*)$"  # over several lines
+    shell += re.findall(indented, prose, re.MULTILINE)
     for text in shell:
         yield from in_shell(text)
 

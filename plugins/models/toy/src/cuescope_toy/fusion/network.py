@@ -74,9 +74,7 @@ def initial_weights(sizes: Sizes, generator: torch.Generator, spread: float = 1.
     return dict(_drawn(sizes, generator, spread))
 
 
-def _drawn(
-    sizes: Sizes, generator: torch.Generator, spread: float
-) -> Iterator[tuple[str, Tensor]]:
+def _drawn(sizes: Sizes, generator: torch.Generator, spread: float) -> Iterator[tuple[str, Tensor]]:
     for name, shape in sizes.shapes.items():
         if name.endswith("norm"):
             yield f"{name}.weight", torch.ones(shape)
