@@ -118,7 +118,7 @@ class GridEncoder:
         return np.stack([text_embedding(text, self.dim) for text in texts])
 
 
-class ColourGrid:
+class ColourGrid(GridEncoder):
     """Colour grids themselves, channels between 0 and 1, for a network with a layer of its own.
 
     A frame is cut into `patches` x `patches` of equal size, from left to right, then down.
