@@ -36,9 +36,6 @@ class ToyFusionOptions(Options):
     data_options: dict[str, Any] = Field(
         default={}, description="options of `data`, as {questions: both, train: 1000}"
     )
-    patches: PositiveInt = Field(
-        default=1, le=32, description="a frame is cut into so many by so many video tokens"
-    )
     positions: bool = Field(
         default=True, description="false: the video is a bag of frames, without their order"
     )
@@ -92,7 +89,7 @@ class ToyFusion(Plugin):
 
         device, dtype = resolve_device(context.device), resolve_dtype(context.dtype)
         self.device = str(device)
-        features = FrameFeatures(ColourGrid(options.patches), context)
+        features = FrameFeatures(ColourGrid(), context)
         made = trained(options, context, features)
         weights = {name: tensor.to(device, dtype) for name, tensor in made.weights.items()}
         self._network = Answering(weights, made.vocabulary, features, options.positions)

@@ -61,14 +61,12 @@ class Shown:
 
     def batch(
         self,
-        features: Float[Tensor, "distinct patch feature"],
+        features: Float[Tensor, "distinct feature"],
         samples: Int[Tensor, " batch"] | slice = slice(None),
     ) -> Asked:
         """Some samples as the network takes them, with the features of the distinct frames."""
         index = self.index[samples]
-        patches = features[index.clamp_min(0)].flatten(1, 2)
-        visible = (index >= 0).repeat_interleave(features.shape[1], dim=1)
-        return Asked(patches, visible, self.words[samples])
+        return Asked(features[index.clamp_min(0)], index >= 0, self.words[samples])
 
 
 def words_of(question: str | None) -> list[str]:

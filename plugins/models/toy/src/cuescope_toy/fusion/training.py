@@ -37,8 +37,7 @@ def trained(options: "ToyFusionOptions", context: Context, features: FrameFeatur
         options.data, options.data_options, context, "toy-fusion", "train", "val", closed=False
     )
     seed = context.seed if options.seed is None else options.seed
-    # what these name enters by its content
-    own = options.model_dump(exclude={"data", "data_options", "patches"})
+    own = options.model_dump(exclude={"data", "data_options"})  # data enters by its content
     key = digest(
         TRAINING_VERSION, {**own, "seed": seed}, features.encoder.fingerprint,
         train.fingerprint, val.fingerprint,
@@ -73,7 +72,7 @@ def _train(
         for name, part in samples.items()
     }
     sizes = Sizes(
-        feature=splits["train"].features.shape[2],
+        feature=splits["train"].features.shape[1],
         words=vocabulary.rows,
         answers=len(vocabulary.answers),
         layers=options.layers,
