@@ -13,12 +13,12 @@ empty :=
 SHAPED := $(subst $(empty) $(empty),$(comma),$(addprefix cuescope_sdk.,stats ranking calibration clustering figures \
 	faithfulness.schedule faithfulness.perturbing faithfulness.curves faithfulness.areas) \
 	$(addprefix cuescope_trove.,scoring resampling grading) $(addprefix cuescope_cci.,importance regions sides) \
-	$(addprefix cuescope_moving_shapes.,motion cues drawing acts) cuescope_toy.network \
+	$(addprefix cuescope_moving_shapes.,motion cues drawing) cuescope_toy.network \
 	$(addprefix cuescope_toy.fusion.,network reading fitting) cuescope_sdk.torch.fusion \
 	$(addprefix cuescope_quag.simulation.,data network training figure))
 SHAPED_TESTS := $(wildcard $(addsuffix .py,$(addprefix sdk/tests/test_,stats ranking calibration clustering figures faithfulness) \
 	plugins/methods/trove/tests/test_scoring $(addprefix plugins/methods/cci/tests/test_,importance regions sides) \
-	$(addprefix plugins/datasets/moving-shapes/tests/test_,motion cues drawing acts) \
+	$(addprefix plugins/datasets/moving-shapes/tests/test_,motion cues drawing) \
 	$(addprefix plugins/models/toy/tests/test_,network fusion_parts) sdk/tests/test_fusion_attention \
 	plugins/methods/quag/tests/test_simulation))
 
