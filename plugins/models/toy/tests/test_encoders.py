@@ -167,8 +167,9 @@ def test_a_frame_is_encoded_once() -> None:
 
 
 def test_what_was_shown_last_is_remembered_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frame_features, "KEPT", 2)
     encoder = Counting()
+    monkeypatch.setattr(frame_features, "KEPT", 2 * encoder.encode([_frame()])[0].nbytes)
+    encoder.keys.clear()
     features = FrameFeatures(encoder, Context(PluginShelf({})))
     a, b, c = (_frame(col=col) for col in (0, 10, 20))
     for frame in (a, b, a, c, a, b):

@@ -121,7 +121,7 @@ def test_samples_become_numbers() -> None:
     assert numbers.index.tolist() == [[0, 1], [1, -1], [-1, -1]]
     assert numbers.words.tolist() == [[3, 2, 0, 1], [-1] * 4, [3, 4, -1, -1]]
     assert labels(samples, vocabulary).tolist() == [1, 0, -1]
-    batch = numbers.batch(torch.tensor([[10.0], [20.0]]), torch.tensor([1, 0]))
+    batch = numbers.batch(torch.tensor([[[10.0]], [[20.0]]]), torch.tensor([1, 0]))
     assert batch.video[:, :, 0].where(batch.shown, -1).tolist() == [[20, -1], [10, 20]]
     assert batch.words.tolist() == numbers.words[[1, 0]].tolist()
 
@@ -157,7 +157,7 @@ def split_of(count: int, seed: int) -> Split:
         )
     ]
     numbers = shown(samples, Vocabulary(("w0", "w1", "w2"), ()))
-    features = torch.randn(len(numbers.frames), 6, generator=drawn)
+    features = torch.randn(len(numbers.frames), 1, 6, generator=drawn)
     return Split(numbers, features, numbers.words[:, 0])
 
 

@@ -40,7 +40,12 @@ class SpurLensBench(Plugin):
         data_options: dict[str, Any] = Field({}, description="its options")
         model: str = Field("toy-fusion", description="SPEC of the model")
         model_options: dict[str, Any] = Field(
-            {"data": "object-scenes", "data_options": {"questions": "presence"}, "patches": 8},
+            {
+                "data": "object-scenes",
+                "data_options": {"questions": "presence"},
+                "patches": 4,
+                "epochs": 10,
+            },
             description="its options",
         )
         detector: str = Field("annotations", description="SPEC of the detector")

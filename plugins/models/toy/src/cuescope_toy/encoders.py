@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 GRID_VERSION = 1  # enters the fingerprint: raise it when equal frames get other features
 CELLS = 12  # a side of the colour grid
+PATCH_CELLS = 6  # a side of the colour grid of a patch, where a frame has several
 FEATURES = 256
 EMBEDDING = frozenset({"embedding"})
 
@@ -35,7 +36,7 @@ class Encoder(Protocol):
 
     fingerprint: str
 
-    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
+    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame ..."]:
         """Features of frames."""
         ...
 
@@ -64,9 +65,9 @@ def chosen_encoder(options: "ToyOptions", context: Context) -> Encoder:
 # -------------------------------------------------------------------------------------- built in
 
 
-def colour_grid(image: Image.Image) -> UInt8[np.ndarray, " cell"]:
-    """Mean colour of each cell of a 12 x 12 grid, (row, col, channel) flattened."""
-    pooled = image.convert("RGB").resize((CELLS, CELLS), Image.Resampling.BOX)
+def colour_grid(image: Image.Image, side: int = CELLS) -> UInt8[np.ndarray, " cell"]:
+    """Mean colour of each cell of a `side` x `side` grid, (row, col, channel) flattened."""
+    pooled = image.convert("RGB").resize((side, side), Image.Resampling.BOX)
     return np.asarray(pooled, np.uint8).ravel()
 
 
@@ -118,15 +119,25 @@ class GridEncoder:
 
 
 class ColourGrid(GridEncoder):
-    """The colour grid itself, channels between 0 and 1, for a network with a layer of its own."""
+    """Colour grids themselves, channels between 0 and 1, for a network with a layer of its own.
 
-    def __init__(self) -> None:
-        self.fingerprint = digest("colour-grid", GRID_VERSION, CELLS)
+    A frame is cut into `patches` x `patches` of equal size, from left to right, then down.
+    """
 
-    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame cell"]:
-        """A row a frame."""
-        grids = np.stack([colour_grid(frame.load()) for frame in frames])
+    def __init__(self, patches: int = 1) -> None:
+        self.patches, self.cells = patches, CELLS if patches == 1 else PATCH_CELLS
+        cut = () if patches == 1 else (patches, PATCH_CELLS)
+        self.fingerprint = digest("colour-grid", GRID_VERSION, CELLS, *cut)
+
+    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame patch cell"]:
+        """A row a patch."""
+        grids = np.stack([self._cut(frame.load()) for frame in frames])
         return grids.astype(np.float32) / 255
+
+    def _cut(self, image: Image.Image) -> UInt8[np.ndarray, "patch cell"]:
+        side, cells = self.patches, self.cells
+        rows = colour_grid(image, side * cells).reshape(side, cells, side, cells * 3)
+        return rows.swapaxes(1, 2).reshape(side * side, -1)
 
 
 # ----------------------------------------------------------------------------------- other models

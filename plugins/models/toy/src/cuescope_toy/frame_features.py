@@ -9,7 +9,7 @@ from jaxtyping import Float
 from cuescope_sdk import Context, Frame
 from cuescope_toy.encoders import Encoder
 
-KEPT = 65_536  # frames whose features are remembered, 64 MB of built-in ones
+KEPT = 2**26  # bytes of features that are remembered: 65,536 frames of built-in ones
 
 
 class FrameFeatures:
@@ -30,7 +30,7 @@ class FrameFeatures:
 
     def of_frames(
         self, frames: Sequence[Frame], description: str | None = None
-    ) -> Float[np.ndarray, "frame feature"]:
+    ) -> Float[np.ndarray, "frame ..."]:
         """Features of distinct frames; with a description, under a progress bar."""
         found = {frame.key: self._kept[frame.key] for frame in frames if frame.key in self._kept}
         missing = [frame for frame in frames if frame.key not in found]
@@ -56,5 +56,6 @@ class FrameFeatures:
         for key, row in found.items():
             self._kept[key] = row
             self._kept.move_to_end(key)
-        while len(self._kept) > KEPT:
+        most = KEPT // max((row.nbytes for row in found.values()), default=1)
+        while len(self._kept) > most:
             self._kept.popitem(last=False)

@@ -1,4 +1,4 @@
-"""A small fusion transformer over video and text tokens, for questions about short clips."""
+"""A small fusion transformer over video and text tokens: questions about clips and images."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -36,8 +36,11 @@ class ToyFusionOptions(Options):
     data_options: dict[str, Any] = Field(
         default={}, description="options of `data`, as {questions: both, train: 1000}"
     )
+    patches: PositiveInt = Field(
+        default=1, le=32, description="a frame is cut into so many by so many video tokens"
+    )
     positions: bool = Field(
-        default=True, description="false: the video is a bag of frames, without their order"
+        default=True, description="false: the video is a bag of frames, or of their patches"
     )
     layers: PositiveInt = Field(default=2, description="fusion layers")
     dim: PositiveInt = Field(default=64, multiple_of=8, description="width of a token")
@@ -58,6 +61,8 @@ class ToyFusionOptions(Options):
 
 class ToyFusion(Plugin):
     """Frames and words as tokens of one transformer; a token of the text takes up the answer.
+
+    A frame is one token, or with `patches` a grid of them, each with its own pixels and place.
 
     The answer token is text, as a template's mask is: a token of neither kind could mix video and
     text where no short-circuit reaches.
@@ -89,7 +94,7 @@ class ToyFusion(Plugin):
 
         device, dtype = resolve_device(context.device), resolve_dtype(context.dtype)
         self.device = str(device)
-        features = FrameFeatures(ColourGrid(), context)
+        features = FrameFeatures(ColourGrid(options.patches), context)
         made = trained(options, context, features)
         weights = {name: tensor.to(device, dtype) for name, tensor in made.weights.items()}
         self._network = Answering(weights, made.vocabulary, features, options.positions)

@@ -61,7 +61,7 @@ class Answering:
     def _asked(self, trials: Sequence[Trial]) -> Asked:
         mean = self.weights["input.mean"]
         numbered = shown([trial.sample for trial in trials], self.vocabulary, mean.device)
-        features = mean.new_empty((0, len(mean)))
+        features = mean.new_empty((0, 1, len(mean)))
         if numbered.frames:
             features = torch.from_numpy(self.features.of_frames(numbered.frames)).to(mean)
         return numbered.batch(features)

@@ -17,6 +17,9 @@ from cuescope_toy.network import Weights, standardising
 
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
 CHUNK = 512  # samples of the validation split at a time
+# Of the first weights, where frames are cut into patches. Narrow ones make a token attend to all
+# others alike; it then takes thousands of steps until a word and the patch it means meet.
+PATCH_SPREAD = 2.5
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Split:
     """
 
     shown: Shown
-    features: Float[Tensor, "distinct feature"]
+    features: Float[Tensor, "distinct patch feature"]
     label: Int[Tensor, " sample"]
 
 
@@ -58,10 +61,10 @@ def fit(
     `advance` is called with 1 after each epoch.
     """
     seen = train.shown.index[train.shown.index >= 0]
-    fixed = standardising(
-        train.features, torch.bincount(seen, minlength=len(train.features)).float()
-    )
-    trained = initial_weights(sizes, generator)
+    times = torch.bincount(seen, minlength=len(train.features)).float()
+    patches = train.features.shape[1]
+    fixed = standardising(train.features.flatten(0, 1), times.repeat_interleave(patches))
+    trained = initial_weights(sizes, generator, PATCH_SPREAD if patches > 1 else 1.0)
     weights = {**fixed, **trained}
     optimiser = torch.optim.AdamW(
         [weight.requires_grad_() for weight in trained.values()],

@@ -48,7 +48,10 @@ class Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A batch: features of the frames and ids of the words, -1 where a sample has fewer."""
+    """A batch: features of the frames and ids of the words, -1 where a sample has fewer.
+
+    A frame that is cut into patches stands as so many frames.
+    """
 
     video: Float[Tensor, "batch frame feature"]
     shown: Bool[Tensor, "batch frame"]
@@ -63,12 +66,15 @@ class Asked:
         return torch.cat([video, text, answer], dim=1).to(torch.int8)
 
 
-def initial_weights(sizes: Sizes, generator: torch.Generator) -> Weights:
-    """Matrices uniform within 1/sqrt(inputs), norms one, biases zero, words of unit variance."""
-    return dict(_drawn(sizes, generator))
+def initial_weights(sizes: Sizes, generator: torch.Generator, spread: float = 1.0) -> Weights:
+    """Matrices uniform within 1/sqrt(inputs), norms one, biases zero, words of unit variance.
+
+    `spread` widens matrices and words.
+    """
+    return dict(_drawn(sizes, generator, spread))
 
 
-def _drawn(sizes: Sizes, generator: torch.Generator) -> Iterator[tuple[str, Tensor]]:
+def _drawn(sizes: Sizes, generator: torch.Generator, spread: float) -> Iterator[tuple[str, Tensor]]:
     for name, shape in sizes.shapes.items():
         if name.endswith("norm"):
             yield f"{name}.weight", torch.ones(shape)
@@ -76,7 +82,7 @@ def _drawn(sizes: Sizes, generator: torch.Generator) -> Iterator[tuple[str, Tens
             continue
         bound = 3**0.5 if name == "word" else shape[-2] ** -0.5
         drawn = torch.rand(prod(shape), generator=generator).reshape(shape)
-        yield f"{name}.weight", (2 * drawn - 1) * bound
+        yield f"{name}.weight", (2 * drawn - 1) * (bound * spread)
         if name != "word":
             yield f"{name}.bias", torch.zeros((*shape[:-2], shape[-1]))
 

@@ -61,12 +61,14 @@ class Shown:
 
     def batch(
         self,
-        features: Float[Tensor, "distinct feature"],
+        features: Float[Tensor, "distinct patch feature"],
         samples: Int[Tensor, " batch"] | slice = slice(None),
     ) -> Asked:
         """Some samples as the network takes them, with the features of the distinct frames."""
         index = self.index[samples]
-        return Asked(features[index.clamp_min(0)], index >= 0, self.words[samples])
+        patches = features[index.clamp_min(0)].flatten(1, 2)
+        visible = (index >= 0).repeat_interleave(features.shape[1], dim=1)
+        return Asked(patches, visible, self.words[samples])
 
 
 def words_of(question: str | None) -> list[str]:

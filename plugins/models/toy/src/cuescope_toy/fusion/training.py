@@ -37,7 +37,8 @@ def trained(options: "ToyFusionOptions", context: Context, features: FrameFeatur
         options.data, options.data_options, context, "toy-fusion", "train", "val", closed=False
     )
     seed = context.seed if options.seed is None else options.seed
-    own = options.model_dump(exclude={"data", "data_options"})  # data enters by its content
+    # what these name enters by its content
+    own = options.model_dump(exclude={"data", "data_options", "patches"})
     key = digest(
         TRAINING_VERSION, {**own, "seed": seed}, features.encoder.fingerprint,
         train.fingerprint, val.fingerprint,
@@ -72,7 +73,7 @@ def _train(
         for name, part in samples.items()
     }
     sizes = Sizes(
-        feature=splits["train"].features.shape[1],
+        feature=splits["train"].features.shape[2],
         words=vocabulary.rows,
         answers=len(vocabulary.answers),
         layers=options.layers,
@@ -88,9 +89,15 @@ def _train(
         "trained on": f"{len(train):,} samples, {len(vocabulary.words)} words, "
         f"{len(vocabulary.answers)} answers; no other can be right",
         "epochs": f"{result.epochs}, the best {result.epoch}",
-        "frames": "in their order" if options.positions else "a bag, without their order",
+        "frames": _told(options),
     }
     return {**result.weights, **vocabulary.packed()}, facts
+
+
+def _told(options: "ToyFusionOptions") -> str:
+    order = "in their order" if options.positions else "a bag, without their order"
+    side = options.patches
+    return order if side == 1 else f"{side} x {side} patches each, {order}"
 
 
 def _encoded(

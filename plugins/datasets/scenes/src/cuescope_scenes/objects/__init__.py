@@ -1,0 +1,208 @@
+"""Object scenes: many named objects in an image, and things beside them that give some away.
+
+The planted truth for audits of what makes a model see an object, or imagine it: boxes and masks of
+all that is there, and which thing is the cue of which class.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import compress
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+
+from cuescope_scenes import known_split
+from cuescope_scenes.objects.composing import (
+    THING_RATE,
+    compose,
+    draw_objects,
+    draw_questions,
+    draw_things,
+)
+from cuescope_scenes.objects.drawing import DRAWING_VERSION, Picture, detection, frame, mask
+from cuescope_scenes.objects.words import (
+    CLASSES,
+    PLANTED,
+    SUPERCATEGORY_OF,
+    THINGS,
+    WORDINGS,
+    listed,
+    with_article,
+)
+from cuescope_sdk import (
+    Context,
+    Options,
+    Plugin,
+    Sample,
+    UserError,
+    derive,
+    digest,
+    generator,
+    nearest,
+)
+
+ANSWERS = ("yes", "no")
+
+
+def _known_pairs(planted: object) -> object:
+    """Classes with a thing each, no thing for two; a typo is told with the nearest."""
+    if not isinstance(planted, Mapping):
+        raise UserError(
+            "object-scenes: planted", expected="{class: thing}, as {cup: table}", got=repr(planted)
+        )
+    for kind, named, known in (
+        ("class", list(planted), CLASSES), ("thing", list(planted.values()), THINGS),
+    ):  # fmt: skip
+        for name in named:
+            if name not in known:
+                raise UserError(
+                    f"object-scenes: planted has an unknown {kind}", expected=", ".join(known),
+                    got=f"'{name}'", remedy=nearest(str(name), known),
+                )  # fmt: skip
+            if named.count(name) > 1:
+                raise UserError(f"object-scenes: planted has the {kind} '{name}' twice")
+    return dict(planted)
+
+
+class ObjectScenesOptions(Options):
+    """What to generate."""
+
+    planted: Annotated[dict[str, str], BeforeValidator(_known_pairs)] = Field(
+        PLANTED, description="{class: thing that gives it away}; {} plants nothing"
+    )
+    strength: float = Field(0.9, ge=0, le=1, description="share of its class's images with a cue")
+    elsewhere: float = Field(0.1, ge=0, le=1, description="share of the other images with it")
+    faint: float = Field(
+        0.4, ge=0, le=1, description="share of the objects with a cue that are small and faint"
+    )
+    audit: Literal["independent", "planted"] = Field(
+        "independent", description="how cues go with objects in the splits val and test"
+    )
+    questions: Literal["none", "presence"] = Field(
+        "none", description="presence: yes/no questions about each image, to train on"
+    )
+    split: Annotated[Literal["train", "val", "test"], BeforeValidator(known_split)] = Field(
+        "val", description="which split to show"
+    )
+    train: int = Field(2000, ge=1, description="images for training")
+    val: int = Field(600, ge=1, description="images for validation and audit")
+    test: int = Field(600, ge=1, description="images held out")
+    noise: float = Field(6.0, ge=0, le=100, description="grain of the images, grey levels")
+    seed: int = Field(0, ge=0, description="another seed, another draw")
+
+    @property
+    def size(self) -> int:
+        """Images of the chosen split."""
+        return {"train": self.train, "val": self.val, "test": self.test}[self.split]
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """How often a cue is there with its class, and without, in the chosen split."""
+        if self.split == "train" or self.audit == "planted":
+            return self.strength, self.elsewhere
+        return THING_RATE, THING_RATE
+
+
+class ObjectScenes(Plugin):
+    """Images of two to six of twelve classes, and of things that are none.
+
+    `objects` and `things` say what is in each image, (image, class) and (image, thing). A sample
+    is an image without label or choices, as in coco; with `questions` it is one of the questions
+    about an image, and its annotation "question_type" is the class that it asks for.
+    """
+
+    Options: ClassVar[type[Options]] = ObjectScenesOptions
+
+    def __init__(self, options: ObjectScenesOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.options: ObjectScenesOptions = options
+        self.labels = CLASSES if options.questions == "none" else ANSWERS
+        objects, things, questions = (
+            generator(options.seed, "object-scenes", part, options.split)
+            for part in ("objects", "things", "questions")
+        )
+        self.objects = draw_objects(options.size, objects)
+        self.things = draw_things(self.objects, options.planted, *options.rates, things)
+        self._questions = draw_questions(self.objects, questions)
+        self.fingerprint = digest(
+            "object-scenes", DRAWING_VERSION, options.split, options.seed, options.noise,
+            options.faint, options.planted, options.questions, self.objects, self.things,
+        )  # fmt: skip
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a report says of this data; which cues are planted is told by the answer sheet."""
+        options = self.options
+        return {
+            "images": f"{options.size}, split {options.split}",
+            "planted": f"{len(options.planted)} cues, in training beside {options.strength:.0%} of "
+            f"the objects and in {options.elsewhere:.0%} of the images without; "
+            f"in this split {options.rates[0]:.0%} and {options.rates[1]:.0%}",
+        }
+
+    def __len__(self) -> int:
+        return self.options.size if self.options.questions == "none" else len(self._questions)
+
+    def __getitem__(self, index: int) -> Sample:
+        index = range(len(self))[index]
+        if self.options.questions == "none":
+            return self._image(index)
+        image, of, wording = self._questions[index].tolist()
+        name = CLASSES[of]
+        shown = self._image(image)
+        return Sample(
+            key=f"{shown.key}-{name}",
+            frames=shown.frames,
+            question=WORDINGS[wording].format(with_article(name)),
+            choices=ANSWERS,
+            label="yes" if self.objects[image, of] else "no",
+            annotations={**shown.annotations, "question_type": name},
+        )
+
+    def split(self, name: str) -> "ObjectScenes":
+        """The same options on "train", "val" or "test"; no image is in two of them."""
+        options = ObjectScenesOptions.model_validate(self.options.model_dump() | {"split": name})
+        return ObjectScenes(options, self.context)
+
+    def _image(self, index: int) -> Sample:
+        options = self.options
+        objects = tuple(compress(CLASSES, self.objects[index]))
+        things = tuple(compress(THINGS, self.things[index]))
+        seed = derive(options.seed, "object-scenes", options.split, str(index))
+        picture = compose(
+            objects, things, frozenset(options.planted), options.faint, options.noise, seed
+        )
+        return Sample(
+            key=f"{options.split}-{index:05d}",
+            frames=(frame(picture),),
+            annotations={
+                "split": options.split,
+                "objects": objects,
+                "things": things,
+                "supercategories": tuple(SUPERCATEGORY_OF[name] for name in objects),
+                **_outlined(picture),
+                "captions": (caption(objects, things),),
+                "cues": {
+                    f"{cue} for {name}": (cue in things,) for name, cue in options.planted.items()
+                },
+            },
+        )
+
+
+def caption(objects: tuple[str, ...], things: tuple[str, ...]) -> str:
+    """`A cup and a boat with a table and a tree.`"""
+    said = f"{listed(objects)} with {listed(things)}" if things else listed(objects)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+@lru_cache(maxsize=64)
+def _outlined(picture: Picture) -> dict[str, Any]:
+    """Boxes and masks of everything, and which objects are hard to see."""
+    return {
+        "boxes": tuple(map(detection, picture.things)),
+        "masks": {thing.name: mask(thing) for thing in picture.things},
+        "faint": tuple(thing.name for thing in picture.things if thing.opacity < 1),
+    }
+
+
+__all__ = ["ObjectScenes", "ObjectScenesOptions"]
