@@ -193,6 +193,9 @@ def test_quag_attention_averages_tokens_before_their_projection(
         if kind in ("open", "padded"):
             keep = None if mask is None else mask[:, 0, 0]
             own = fused_self_attention(hidden, *project, heads=HEADS, layer=0, mask=keep)
+        with matrix_form():
+            matrix = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+    torch.testing.assert_close(matrix, stock, atol=1e-5, rtol=0)
     averaged = [MODALITIES[name] for name in modalities]
     for sample in range(batch):
         kinds = modality[sample].tolist()

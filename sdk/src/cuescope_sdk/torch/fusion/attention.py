@@ -10,7 +10,12 @@ from torch.nn.functional import scaled_dot_product_attention
 from cuescope.types import AverageAttention, AverageTokens
 from cuescope_sdk.torch.fusion.averaging import attend_averaged, average_quadrants
 from cuescope_sdk.torch.fusion.state import Fusion, active, by_matrix
-from cuescope_sdk.torch.fusion.tokens import attend_averages, averaged_blocks, size_terms
+from cuescope_sdk.torch.fusion.tokens import (
+    attend_averages,
+    average_logits,
+    averaged_blocks,
+    size_terms,
+)
 from cuescope_sdk.torch.fusion.visible import Visible
 
 
@@ -44,7 +49,7 @@ def fused_attention(
         return scaled_dot_product_attention(
             query, key, value, attn_mask=mask, is_causal=visible.square, scale=scaling
         )  # fmt: skip
-    if fusion.watch is not None or (by_matrix() and not isinstance(edit, AverageTokens)):
+    if edit is None or fusion.watch is not None or by_matrix():
         return _by_matrix(query, key, value, layer, mask, causal, scaling, fusion, cross)
     return _by_layout(query, key, value, mask, causal, scaling, fusion, edit, cross)
 
@@ -70,7 +75,8 @@ def fused_self_attention(
 
     fusion = active()
     edit = fusion.edit_at(layer) if fusion else None
-    if fusion is not None and isinstance(edit, AverageTokens):
+    formed = by_matrix() or (fusion is not None and fusion.watch is not None)
+    if fusion is not None and isinstance(edit, AverageTokens) and not formed:
         context, bias, sizes = _shortened(states, fusion, edit, mask)
         keys = split(key(context)) * sizes[:, None, :, None]
         mixed = scaled_dot_product_attention(
@@ -115,11 +121,12 @@ def _by_matrix(
     if visible.bias is not None:
         logits = logits + visible.bias
     seen = visible.seen_by(None)
+    edit, sides = fusion.edit_at(layer), fusion.sides(query.shape[2], key.shape[2], cross)
+    if isinstance(edit, AverageTokens):
+        logits = average_logits(logits, sides[1], seen, edit)
     # a query of padding sees nothing, and gets nothing
     weights = logits.masked_fill(~seen, -torch.inf).float().softmax(-1).nan_to_num()
-    edit = fusion.edit_at(layer)
     if isinstance(edit, AverageAttention):
-        sides = fusion.sides(query.shape[2], key.shape[2], cross)
         weights = average_quadrants(weights, *sides, seen, edit.quadrants)
     if fusion.watch is not None:
         fusion.watch(layer, weights)
@@ -128,7 +135,7 @@ def _by_matrix(
 
 def _by_layout(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool,
-    scaling: float, fusion: Fusion, edit: AverageAttention | AverageTokens | None, cross: bool,
+    scaling: float, fusion: Fusion, edit: AverageAttention | AverageTokens, cross: bool,
 ) -> Tensor:  # fmt: skip
     """Samples whose tokens are laid out alike go through the kernels together."""
     queries, keys = fusion.sides(query.shape[2], key.shape[2], cross)
@@ -143,9 +150,8 @@ def _by_layout(
         if isinstance(edit, AverageTokens):
             mixed = attend_averages(*states, visible, keys[first], edit, scaling)
         else:
-            quadrants = edit.quadrants if edit else frozenset()
             mixed = attend_averaged(
-                *states, visible, queries[first], keys[first], quadrants, scaling
+                *states, visible, queries[first], keys[first], edit.quadrants, scaling
             )
         out[rows] = mixed
     return out

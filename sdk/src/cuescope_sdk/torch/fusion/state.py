@@ -23,7 +23,7 @@ class Fusion:
     `modality` says OTHER, VIDEO or TEXT of every token of the fused sequence (padding is OTHER,
     and hidden by the mask); tokens that a model generates after them are TEXT. `cross` does so for
     the keys of cross-attention, which are another sequence. `watch` gets the layer and its
-    weights, after the edit; weights are not there to be watched under `AverageTokens`.
+    weights, after the edit; under `AverageTokens` each key has its part of its average's weight.
     """
 
     modality: Int8[Tensor, "batch token"]

@@ -38,6 +38,25 @@ def size_terms(
     return factor, term.masked_fill(counts == 0, -torch.inf)
 
 
+def average_logits(
+    logits: Float[Tensor, "batch head query key"],
+    keys: Int8[Tensor, "batch key"],
+    seen: Bool[Tensor, "#batch #head #query key"],
+    edit: AverageTokens,
+) -> Float[Tensor, "batch head query key"]:
+    """The same on the matrix: the logit of an averaged key is the mean of its keys' logits.
+
+    Each of the n keys gets an equal part of the weight, so log(n) less than all of it.
+    """
+    for block in averaged_blocks(keys, edit):
+        here = block[:, None, None, :] & seen
+        count = here.sum(-1, keepdim=True, dtype=torch.float32)
+        mean = logits.masked_fill(~here, 0).sum(-1, keepdim=True) / count.clamp_min(1)
+        factor, term = size_terms(count, edit, logits.dtype)
+        logits = torch.where(here, mean * factor + term - count.clamp_min(1).log(), logits)
+    return logits
+
+
 def attend_averages(
     query: Float[Tensor, "batch head query dim"],
     key: Float[Tensor, "batch head key dim"],
