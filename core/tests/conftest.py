@@ -32,7 +32,10 @@ FAKES = {
         "words": "cuescope_fakes:TextModel",
     },
     "cuescope.datasets": {"clips": "cuescope_fakes:Clips"},
-    "cuescope.tools": {"finder": "cuescope_fakes:FakeDetector"},
+    "cuescope.tools": {
+        "finder": "cuescope_fakes:FakeDetector",
+        "heavy": "cuescope_fakes:HeavyDetector",
+    },
     "cuescope.executors": {"threads": "cuescope_fakes:ThreadPool"},
     "cuescope.observers": {"file": "cuescope_fakes:FileObserver"},
 }

@@ -309,6 +309,22 @@ class FakeDetector(Plugin):
         ]
 
 
+class HeavyDetector(FakeDetector):
+    """Opens its weights late, and writes that it did into the cache folder."""
+
+    def load(self) -> None:
+        """Open the weights, once."""
+        self.context.end_plan("weights of heavy")
+        with (self.context.cache / "loads").open("a") as log:
+            log.write("load\n")
+
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+        """As the light one."""
+        self.context.spent["images"] += len(frames)
+        self.context.end_plan("what heavy sees")
+        return super().detect(frames, names)
+
+
 class ThreadPool(Plugin):
     """An executor whose workers each build the model; batches come back as they finish."""
 

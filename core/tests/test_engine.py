@@ -180,17 +180,34 @@ def test_a_plan_counts_and_asks_nothing(lab: Lab, request_for: Requests, tmp_pat
     request = request_for(model_options={"log": str(tmp_path / "log")})
     cold = lab.plan(request)
     assert (cold.trials, cold.model_calls, cold.cached) == (40, 40, 0)
-    assert (cold.seconds, cold.whole) == (None, False)
+    assert (cold.seconds, cold.until) == (None, "the answers of the model")
     assert not (tmp_path / "log").exists()
     lab.audit(request)
     asked = (tmp_path / "log").read_text()
     warm = lab.plan(request)
-    assert (warm.trials, warm.model_calls, warm.cached, warm.whole) == (40, 0, 40, True)
+    assert (warm.trials, warm.model_calls, warm.cached, warm.until) == (40, 0, 40, None)
     assert warm.seconds == 0
     other = lab.plan(request_for(data="clips:30"))
     assert (other.trials, other.model_calls) == (60, 20)
     assert other.seconds is not None
     assert (tmp_path / "log").read_text() == asked
+
+
+def test_a_plan_opens_no_weights_and_an_audit_opens_them_first(
+    lab: Lab, request_for: Requests
+) -> None:
+    request = request_for(method="with-tool", tools={"detector": "heavy"})
+    loads = lab.context.cache / "loads"
+    cold = lab.plan(request)
+    assert (cold.until, cold.tools) == ("the answers of the model", {})
+    assert cold.notes["cues in propose_features"] == "hidden"
+    assert not loads.exists()
+    report = lab.audit(request)
+    assert loads.read_text() == "load\n"
+    warm = lab.plan(request)
+    assert (warm.until, warm.model_calls) == ("what heavy sees", 0)
+    assert warm.tools == report.cost.tools == {"images": 1}
+    assert loads.read_text() == "load\n"
 
 
 # ------------------------------------------------------------------------------------- refusals

@@ -107,7 +107,7 @@ def test_a_fault_of_cuescope_itself_is_one_line_too(
     def fault(path: Path) -> Report:
         raise LookupError("lost")
 
-    monkeypatch.setattr("cuescope.store.load_report", fault)
+    monkeypatch.setattr("cuescope_sdk.report.load_report", fault)
     with pytest.raises(SystemExit) as ended:
         main(["report", "x"])
     assert ended.value.code == 1

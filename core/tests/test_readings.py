@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from cuescope.errors import PluginError, UserError
+from cuescope.errors import PluginError, Unanswered, UserError
 from cuescope.lab import Lab
 from cuescope.request import Request
-from cuescope.respond import Reader, Responder, Unanswered, trial_key
+from cuescope.respond import Reader, Responder, trial_key
 from cuescope.store import ResponseCache
 from cuescope.types import AverageAttention, Frame, HideTokens, Reading, Response, Sample, Trial
 

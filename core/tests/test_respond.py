@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuescope.errors import PluginError
-from cuescope.respond import Responder, Unanswered, trial_key
+from cuescope.errors import PluginError, Unanswered
+from cuescope.respond import Responder, trial_key
 from cuescope.store import ResponseCache
 from cuescope.types import (
     AverageAttention,

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from cuescope.request import Matrix
+from cuescope_sdk.matrix import Matrix
 from cuescope_sdk.schema import schema as command
 
 

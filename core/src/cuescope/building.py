@@ -1,5 +1,6 @@
 """From a request to built plugins: data, method, tools, verifiers, and the model last."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,10 +38,10 @@ class Parts:
     model: Built
 
 
-def build_all(request: Request, context: Context) -> Parts:
+def build_all(request: Request, context: Context, planning: bool = False) -> Parts:
     """Build cheap things first: a mistake is told before weights load."""
     check_capabilities(request, context.registry)
-    context = settled(request, context)
+    context = settled(request, context, planning)
     data = build(context, "dataset", request.data, request.data_options)
     context = context.auditing(data.plugin)
     method = build(context, "method", request.method, request.method_options)
@@ -62,10 +63,11 @@ def build_all(request: Request, context: Context) -> Parts:
     )
 
 
-def settled(request: Request, context: Context) -> Context:
-    """The context with the request's settings."""
+def settled(request: Request, context: Context, planning: bool = False) -> Context:
+    """The context of this request, with its settings."""
     names = ("seed", "device", "dtype", "batch_size")
-    return replace(context, **{name: getattr(request, name) for name in names})
+    given = {name: getattr(request, name) for name in names}
+    return replace(context, **given, planning=planning, spent=Counter())
 
 
 def build(context: Context, kind: str, text: str, options: Any = None) -> Built:

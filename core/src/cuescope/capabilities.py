@@ -170,6 +170,15 @@ class Proposer(Protocol):
     def propose(self, label: str) -> list[str]: ...
 
 
+@runtime_checkable
+class Loads(Protocol):
+    """A plugin that opens its weights late: fingerprint, facts and capabilities come from files."""
+
+    def load(self) -> None:
+        """Open the weights now. An audit calls it before the first question, a plan never."""
+        ...
+
+
 class Responds(Protocol):
     """What answers trials: a model, or a model with the readings beside it."""
 
@@ -189,15 +198,7 @@ class Executor(Protocol):
     ) -> Iterator[tuple[int, list[Response]]]: ...
 
 
-# What the loaded class of each kind must have, beyond being a class with `Options`.
-MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "method": (("title",), ("requires",), ("metrics",)),
-    "model": (("capabilities",), ("respond",)),
-    "dataset": (("__len__",), ("__getitem__",)),
-    "tool": (("detect", "segment", "generate", "encode", "edit", "propose"),),
-    "executor": (("map",),),
-    "bench": (("run",),),
-}
+# The tool roles, and the method that fills each.
 ROLES: dict[str, str] = {
     "detector": "detect",
     "segmenter": "segment",
@@ -205,4 +206,15 @@ ROLES: dict[str, str] = {
     "sentence-encoder": "encode",
     "image-editor": "edit",
     "proposer": "propose",
+    "claim-verifier": "judge",
+}
+
+# What the loaded class of each kind must have, beyond being a class with `Options`.
+MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "method": (("title",), ("requires",), ("metrics",)),
+    "model": (("capabilities",), ("respond",)),
+    "dataset": (("__len__",), ("__getitem__",)),
+    "tool": (tuple(ROLES.values()),),
+    "executor": (("map",),),
+    "bench": (("run",),),
 }

@@ -1,6 +1,7 @@
 """What a plugin is built with: the registry, devices, seeds, the cache folder, a progress bar."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ import platformdirs
 
 from cuescope import seeds
 from cuescope.capabilities import Dataset
+from cuescope.errors import Unanswered
 from cuescope.registry import Registry
 from cuescope.spec import Spec, validated
 
@@ -39,6 +41,8 @@ class Context:
     `dataset` is the audited data set, None while data sets themselves are built; a plugin that
     builds a helper for other data passes `replace(context, dataset=None)`.
     `progress(description, total)` opens a bar and gives the function that advances it.
+    `spent` counts the costly work of tools ("images shown to the detector"), for plan and report;
+    `planning` says that none may be done.
     """
 
     registry: Registry = field(default_factory=Registry)
@@ -49,6 +53,8 @@ class Context:
     batch_size: int = 64
     dataset: Dataset | None = None
     progress: Progress = silent
+    planning: bool = False
+    spent: Counter[str] = field(default_factory=Counter)
 
     def build(self, kind: str, spec: str | Spec, options: Mapping[str, Any] | None = None) -> Any:
         """A plugin by `NAME[:ARG]`, with validated options; raises UserError where it cannot be."""
@@ -57,6 +63,11 @@ class Context:
         cls = self.registry.load(entry)
         with self.registry.blaming(entry):
             return cls(validated(entry, cls, spec, options or {}), self)
+
+    def end_plan(self, work: str) -> None:
+        """A plan ends before this `work`: weights that would be opened, texts that cost money."""
+        if self.planning:
+            raise Unanswered(work)
 
     def auditing(self, dataset: Dataset) -> "Context":
         """The same context, about this data set."""

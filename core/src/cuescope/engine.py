@@ -4,7 +4,7 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,11 +18,12 @@ import pluggy
 from cuescope import hookspecs
 from cuescope.audit import Audit
 from cuescope.building import build_all, chosen_samples, rebuild_model
+from cuescope.capabilities import Loads
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import PluginError
+from cuescope.errors import PluginError, Unanswered
 from cuescope.request import Request
-from cuescope.respond import Responder, Unanswered
+from cuescope.respond import Responder
 from cuescope.spec import Spec
 from cuescope.store import ResponseCache
 from cuescope.types import (
@@ -44,15 +45,18 @@ T = TypeVar("T")
 class Plan:
     """What an audit would cost, as far as it can be known without asking the model.
 
-    `whole` is False where later trials depend on answers that are still to come; `seconds` is
-    None for a model that has never been timed here.
+    It ends before the work `until`, None where it is whole; `seconds` is None for a model that has
+    never been timed here. `tools` is their work so far, `notes` what the
+    method says of the rest.
     """
 
     trials: int
     cached: int
     model_calls: int
     seconds: float | None
-    whole: bool
+    until: str | None
+    tools: Mapping[str, int]
+    notes: Mapping[str, str]
 
 
 class VerifyOnly:
@@ -76,7 +80,7 @@ class Session:
     ) -> None:
         self.started, self._clock = datetime.now(UTC), time.perf_counter()
         self.request, self.cache = request, cache
-        self.parts = parts = build_all(request, context)
+        self.parts = parts = build_all(request, context, planning)
         self.responder = Responder(
             identity_of(parts.model.stamp, request.dtype),
             partial(rebuild_model, request, context)
@@ -108,6 +112,8 @@ class Session:
     def run(self) -> Report:
         """The four hooks, in order."""
         audit, hook, method = self.audit, self._manager.hook, self.parts.method
+        if not audit.context.planning:
+            self._open_weights()
         self._tell("audit_started")
         with self._blaming("method", method.stamp.spec):
             features = flatten(hook.propose_features(audit=audit))
@@ -128,6 +134,15 @@ class Session:
                 provenance=self.provenance(),
                 cost=self._cost(),
             )
+
+    def _open_weights(self) -> None:
+        """What cannot be opened is told before anything is asked; workers open their own."""
+        parts = self.parts
+        asked = [("tool", built) for built in parts.tools.values()]
+        for kind, built in asked if parts.executor else [*asked, ("model", parts.model)]:
+            if isinstance(built.plugin, Loads):
+                with self._blaming(kind, built.stamp.spec):
+                    built.plugin.load()
 
     def _verified(self, features: list[Feature], scores: list[Score]) -> Iterator[Evidence]:
         """What the method says, then each extra verifier; a failure is told under its own name."""
@@ -152,15 +167,18 @@ class Session:
 
     def plan(self) -> Plan:
         """What `run` would ask of the model."""
-        whole = True
+        until = None
         try:
             self.run()
-        except Unanswered:
-            whole = False
+        except Unanswered as end:
+            until = str(end)
         asked = self.responder
         pace = self.cache.pace(asked.identity)
         seconds = None if pace is None else pace * asked.model_calls
-        return Plan(asked.trials, asked.cache_hits, asked.model_calls, seconds, whole)
+        return Plan(
+            asked.trials, asked.cache_hits, asked.model_calls, seconds, until,
+            self.parts.context.spent, self.audit.notes,
+        )  # fmt: skip
 
     def _blaming(self, kind: str, spec: str) -> AbstractContextManager[None]:
         registry = self.parts.context.registry
@@ -176,6 +194,7 @@ class Session:
             model_calls=asked.model_calls,
             cache_hits=asked.cache_hits,
             seconds=round(time.perf_counter() - self._clock, 3),
+            tools=dict(self.parts.context.spent),
         )
 
     def provenance(self) -> Provenance:

@@ -33,6 +33,10 @@ class BadDataError(UserError):
     """Too much of the data cannot be used."""
 
 
+class Unanswered(BaseException):
+    """Ends a plan where the first costly work would begin; not an error."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """`Did you mean 'x'?` for the known name closest to `name`, None where nothing is close."""
     found = get_close_matches(name, list(known), n=1, cutoff=0.5)

@@ -1,18 +1,14 @@
-"""What is asked for: one audit, or a matrix of them in a YAML file."""
+"""What is asked for: one audit."""
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from itertools import product
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Literal
 
-import yaml
-from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope.digest import digest
-from cuescope.errors import UserError
-from cuescope.spec import Spec, fault
+from cuescope.spec import Spec
 from cuescope.types import Value
 
 Given = Mapping[str, Any]
@@ -82,43 +78,3 @@ def written(value: Any) -> str:
     if value is None:
         return "none"
     return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
-class Use(Value):
-    """A plugin with options, in a matrix."""
-
-    use: str = Field(description="NAME or NAME:ARG")
-    options: Mapping[str, Any] = {}
-
-
-class Matrix(Settings):
-    """`cuescope run FILE.yaml`: every method on every model on every data set."""
-
-    methods: tuple[str | Use, ...] = Field(min_length=1)
-    models: tuple[str | Use, ...] = Field(min_length=1)
-    data: tuple[str | Use, ...] = Field(min_length=1)
-
-    def requests(self) -> Iterator[Request]:
-        """The audits, data sets outermost so that each is opened for its models in turn."""
-        settings = {name: getattr(self, name) for name in Settings.model_fields}
-        for data, model, method in product(self.data, self.models, self.methods):
-            named = {"method": method, "model": model, "data": data}
-            uses = {k: Use(use=use) if isinstance(use, str) else use for k, use in named.items()}
-            specs = {kind: use.use for kind, use in uses.items()}
-            options = {f"{kind}_options": use.options for kind, use in uses.items()}
-            yield Request(**settings, **specs, **options)
-
-
-def read_matrix(path: Path) -> Matrix:
-    """From YAML; raises UserError with the place of what does not fit."""
-    try:
-        content = yaml.safe_load(path.read_bytes())
-    except OSError as error:
-        raise UserError(f"cannot read {path}", got=error.strerror or str(error)) from error
-    except yaml.YAMLError as error:
-        raise UserError(f"{path} is no YAML", got=" ".join(str(error).split())) from error
-    try:
-        return Matrix.model_validate(content)
-    except ValidationError as error:
-        remedy = "`cuescope schema` describes the file"
-        raise fault(str(path), error, Matrix.model_fields, remedy) from error

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 
 from cuescope.capabilities import Executor, Model, Responds
 from cuescope.digest import digest
-from cuescope.errors import PluginError
+from cuescope.errors import PluginError, Unanswered
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Reading, Response, Trial
 
@@ -37,10 +37,6 @@ class Reader:
         if (reading := trials[0].reading) is None:
             return self.model.respond(trials)
         return [Response(reading=array) for array in reading.read(self.model, trials)]
-
-
-class Unanswered(BaseException):
-    """Ends a plan at the first trials that the model would have to answer; not an error."""
 
 
 class Responder:
@@ -83,7 +79,7 @@ class Responder:
         self._count(distinct, missing)
         if missing:
             if self.planning:
-                raise Unanswered
+                raise Unanswered("the answers of the model")
             alike: dict[Reading | None, list[str]] = {}
             for key in missing:
                 alike.setdefault(distinct[key].reading, []).append(key)

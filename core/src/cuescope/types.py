@@ -365,12 +365,13 @@ class PluginStamp(Value):
 
 
 class Cost(Value):
-    """What the audit took."""
+    """What the audit took; `tools` is the work of tools in words ("images shown to ...")."""
 
     trials: int
     model_calls: int
     cache_hits: int
     seconds: float
+    tools: dict[str, int] = {}
 
 
 class Provenance(Value):

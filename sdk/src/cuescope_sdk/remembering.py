@@ -16,7 +16,9 @@ from cuescope.types import Frame, Response
 from cuescope_sdk.detection import best_first
 
 FILE = "detections.sqlite"
+PASSES = "images shown to detectors"
 Key = tuple[str, str]  # frame key, name
+Asked = tuple[Sequence[Frame], Sequence[str]]
 
 
 def remembered(detector: Detector, context: Context) -> "Remembered":
@@ -32,7 +34,8 @@ class Remembered:
     """A `Detector` that asks the real one only for what is not known yet.
 
     The frames of a batch (`context.batch_size`) go in one call, with the names that any of them
-    lacks; what came is stored before the next call. `passes` counts the frames that were shown.
+    lacks; what came is stored before the next call. `passes` counts the frames that were shown;
+    `context.spent` those that will be, before the first of them, for a plan.
     """
 
     def __init__(self, detector: Detector, context: Context) -> None:
@@ -50,6 +53,14 @@ class Remembered:
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""
+        return self.detect_all([(frames, names)])[0]
+
+    def detect_all(self, asked: Sequence[Asked]) -> list[list[tuple[Detection, ...]]]:
+        """As `detect`, for several groups of frames, each with names of its own."""
+        self._context.spent[PASSES] += sum(self.passes_to_come(*group) for group in asked)
+        return [self._detect(*group) for group in asked]
+
+    def _detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         names = tuple(dict.fromkeys(names))
         distinct = list({frame.key: frame for frame in frames}.values())
         found: dict[str, tuple[Detection, ...]] = {}

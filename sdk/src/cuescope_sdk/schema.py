@@ -4,7 +4,7 @@ import json
 
 import typer
 
-from cuescope.request import Matrix
+from cuescope_sdk.matrix import Matrix
 
 schema = typer.Typer(add_completion=False, rich_markup_mode=None)
 

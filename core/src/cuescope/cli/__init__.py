@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cuescope import __version__
-from cuescope.cli import audit, plugins, report, run
+from cuescope.cli import audit, plugins
 from cuescope.cli.external import PluginCommands
 from cuescope.errors import UserError
 
@@ -26,8 +26,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("audit")(audit.audit)
-app.command("run")(run.run)
-app.command("report")(report.report)
 app.add_typer(plugins.app, name="plugins")
 
 

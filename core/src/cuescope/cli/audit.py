@@ -97,11 +97,15 @@ def audit_and_show(lab: "Lab", request: "Request", *, as_json: bool = False) -> 
 def show_plan(lab: "Lab", request: "Request") -> None:
     """Print what a request would cost."""
     plan = lab.plan(request)
-    least = "" if plan.whole else "at least "
+    least = "at least " if plan.until else ""
     typer.echo(f"trials       {least}{plan.trials:,}")
     typer.echo(f"cache hits   {plan.cached:,}")
     typer.echo(f"model calls  {least}{plan.model_calls:,}")
     pace = "unknown until this model has answered once here"
     typer.echo(f"time         {pace if plan.seconds is None else f'{least}{plan.seconds:.0f} s'}")
-    if not plan.whole:
-        typer.echo("More trials may follow, depending on the answers to these.")
+    for work, count in plan.tools.items():
+        typer.echo(f"{work}: {count:,}")
+    if plan.until:
+        typer.echo(f"What follows depends on {plan.until}.")
+        for key, text in plan.notes.items():
+            typer.echo(f"{key}: {text}")

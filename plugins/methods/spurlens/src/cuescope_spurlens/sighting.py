@@ -57,12 +57,18 @@ def _looked(
     finder: Remembered, joint: bool, pools: Sequence[Pool], cues: Mapping[str, Sequence[str]]
 ) -> list[Sightings]:
     seen = [Sightings.none(len(pool.samples), len(cues[pool.label])) for pool in pools]
-    for labels, samples in _groups(pools, joint).items():
-        names = list(dict.fromkeys(name for label in labels for name in cues[label]))
-        frames = [frame for sample, _ in samples for frame in sample.frames]
-        found = iter(finder.detect(frames, names))
+    groups = _groups(pools, joint)
+    asked = [
+        (
+            [frame for sample, _ in samples for frame in sample.frames],
+            list(dict.fromkeys(name for label in labels for name in cues[label])),
+        )
+        for labels, samples in groups.items()
+    ]
+    for samples, found in zip(groups.values(), finder.detect_all(asked), strict=True):
+        said = iter(found)
         for sample, places in samples:
-            per_frame = [next(found) for _ in sample.frames]
+            per_frame = [next(said) for _ in sample.frames]
             for pool, row in places:
                 _write(seen[pool], row, cues[pools[pool].label], per_frame)
     return seen

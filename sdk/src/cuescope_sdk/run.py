@@ -1,17 +1,24 @@
 """`cuescope run FILE.yaml`: a matrix of methods, models and data sets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
+from cuescope.building import checked_classes
+from cuescope.cli import terminal
 from cuescope.cli.options import RUNS, NoCache, Observers, open_lab
+from cuescope.errors import UserError
+from cuescope.types import Report
+from cuescope_sdk.matrix import read_matrix
 
-if TYPE_CHECKING:
-    from cuescope.types import Report
+run = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-def run(
+@run.command(context_settings={"help_option_names": ["-h", "--help"]})
+def audits(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runs.")] = RUNS,
     again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
@@ -19,14 +26,6 @@ def run(
     no_cache: NoCache = False,
 ) -> None:
     """Audit a matrix of methods, models and data sets; resumes."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from cuescope.building import checked_classes
-    from cuescope.cli import terminal
-    from cuescope.errors import UserError
-    from cuescope.request import read_matrix
-
     requests = list(read_matrix(file).requests())
     lab = open_lab(out, observe=observe or (), remember=not no_cache)
     for request in requests:
@@ -49,5 +48,5 @@ def run(
         raise typer.Exit(1)
 
 
-def _strongest(report: "Report") -> str:
+def _strongest(report: Report) -> str:
     return report.sentence(report.findings[0]) or "" if report.findings else "no cue found"
