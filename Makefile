@@ -31,7 +31,7 @@ demo: .venv/ready
 test: export OMP_NUM_THREADS := 1
 test: export PATH := $(CURDIR)/.uv/bin:$(PATH)
 test: .venv/ready
-	$(RUN)/pytest -n $(PYTEST_WORKERS) --dist loadgroup --durations 30
+	$(RUN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations 30
 	$(RUN)/pytest -q --jaxtyping-packages=$(SHAPED),beartype.beartype $(SHAPED_TESTS)
 
 check: .venv/ready

@@ -36,7 +36,6 @@ HOME = {
 pytestmark = [
     pytest.mark.real,
     pytest.mark.slow,
-    pytest.mark.xdist_group("real"),  # one audit for all of them, not one a worker
     pytest.mark.skipif(
         not all(path.exists() for path in (WEIGHTS, TABLE, ASSETS / "stamps")),
         reason=f"needs real weights and photos: {COMMAND}",
