@@ -24,6 +24,12 @@ class Built:
     plugin: Any
     stamp: PluginStamp
 
+    @property
+    def told(self) -> PluginStamp:
+        """The stamp with what the plugin says of itself by now: some learn it from answers."""
+        facts = dict(getattr(self.plugin, "facts", {}))
+        return self.stamp.model_copy(update={"facts": facts})
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -81,7 +87,6 @@ def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
         dist=entry.dist,
         version=entry.version,
         fingerprint=getattr(plugin, "fingerprint", None),
-        facts=dict(getattr(plugin, "facts", {})),
     )
     return Built(plugin, stamp)
 

@@ -202,11 +202,11 @@ class Session:
         request, parts = self.request, self.parts
         libraries = [name for name in ("torch", "faiss", "open_clip") if name in sys.modules]
         return Provenance(
-            method=parts.method.stamp,
-            model=parts.model.stamp,
-            data=parts.data.stamp,
-            tools={role: built.stamp for role, built in parts.tools.items()},
-            verifiers=tuple(built.stamp for built in parts.verifiers),
+            method=parts.method.told,
+            model=parts.model.told,
+            data=parts.data.told,
+            tools={role: built.told for role, built in parts.tools.items()},
+            verifiers=tuple(built.told for built in parts.verifiers),
             seed=request.seed,
             limit=request.limit,
             samples=len(self.audit.all_samples),

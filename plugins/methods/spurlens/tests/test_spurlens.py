@@ -41,8 +41,9 @@ def test_finds_the_planted_cue_first_in_both_tasks(audited: Audited) -> None:
     ]  # fmt: skip
     assert all(score.q_value is not None and score.q_value < 0.01 for score in report.findings)
     said = "\n".join(report.statements)
-    assert "With a table, 'cup' is seen in 100% of the images with a cup; without, in" in said
-    assert "With a table, 'cup' is imagined in 100% of the images without a cup; without" in said
+    shown = "in 100% of those that show a table, and in"
+    assert f"Of the images with a cup, 'cup' is seen {shown}" in said
+    assert f"Of the images without a cup, 'cup' is imagined {shown}" in said
     verdicts = {one.check: one.verdict for one in report.evidence}
     assert verdicts["planted cue of 'cup': recognition"] == "supported"
     assert verdicts["planted cues: nothing is found where none is planted"] == "supported"
@@ -139,6 +140,11 @@ def test_a_class_with_few_images_has_a_smaller_k(audited: Audited) -> None:
     rows = table(report, "Recognition")
     assert any(int(row["K"]) < 12 for row in rows.values())
     assert all(int(row["K"]) >= 5 for row in rows.values())
+
+
+def test_images_too_few_for_the_papers_k_are_said(audited: Audited) -> None:
+    assert "; there are not so many as 50" in audited(data_options={"samples": 80}).notes["K"]
+    assert "not so many" not in audited(k=5).notes["K"]
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,9 @@ def readable_still(path: Path) -> Iterator[None]:
         yield
     except Exception as error:
         raise BadDataError(
-            f"{path} can no longer be read", got=reason(error), remedy="Has it changed?"
-        ) from error
+            f"{path} can no longer be read", got=reason(error),
+            remedy="Put it back as it was and run the same command again",
+        ) from error  # fmt: skip
 
 
 def require_pixels(size: Sequence[int], max_pixels: int) -> None:

@@ -7,6 +7,7 @@ from cuescope_sdk import Audit, Score
 from cuescope_spurlens.asking import with_article, yes_rates
 from cuescope_spurlens.cases import Study
 from cuescope_spurlens.scoring import Heard, Scored
+from cuescope_spurlens.studying import default_k
 
 if TYPE_CHECKING:
     from cuescope_spurlens import SpurLens
@@ -62,29 +63,27 @@ def statement(one: Scored) -> str:
     elif case.task != "recognition":
         done = "dropped" if case.task == "drop" else "blackened"
         images = f"images whose {case.label} is {done}"
+    most, least = f"the {case.k} that show {a_cue} most", f"the {case.k} that show it least"
     if case.is_pure(cue):
-        return f"With {a_cue}, {seen} {with_cue} of the {images}; without, in {without}."
-    return (
-        f"Of the {images}, {seen} {with_cue} of the {case.k} that show {a_cue} most, "
-        f"and in {without} of the {case.k} that show it least."
-    )
+        most, least = f"those that show {a_cue}", "those that do not"
+    return f"Of the {images}, {seen} {with_cue} of {most}, and in {without} of {least}."
 
 
 def note(audit: Audit, options: "SpurLens.Options", study: Study, heard: Heard) -> None:
     """All facts at the head."""
     most = max((case.k for case in study.cases), default=0)
     fewer = [f"{c.label} ({c.task}) {c.k}" for c in study.cases if c.k < most]
-    wanted = options.k
+    wanted = options.k or default_k(audit)
     audit.note(
         "K", f"{most} images with the most of a cue, and {most} with the least"
-        + (f"; there are not so many as {wanted}" if wanted and most < wanted else "")
+        + (f"; there are not so many as {wanted}" if 0 < most < wanted else "")
         + (f"; fewer for {listed(fewer)}" if fewer else ""),
     )  # fmt: skip
     audit.note("answers", answered(heard))
     if study.blank is not None:
         audit.note("black image", imagined_in_black(study, heard))
-    over = f"over the {len(study.cases)} cases corrected after {CORRECTIONS[options.correction]}"
-    audit.note("chance", f"{NULLS[options.null]}, {heard.draws:,} times; {over}")
+    over = f"over {len(study.cases)} classes and tasks after {CORRECTIONS[options.correction]}"
+    audit.note("chance", f"{NULLS[options.null]}, {heard.draws:,} times; corrected {over}")
     cues = {(label, cue) for label, cue, _ in study.left_out if cue != "all"}
     if cues:
         audit.note("cues left out", f"{len(cues)}, with the reasons in a table")

@@ -1,0 +1,96 @@
+"""R2R (Anderson et al., 2018): instructions to walk through a house, and the way that was meant.
+
+The authors' `R2R_{train,val_seen,val_unseen,test}.json`, and of the Matterport3D simulator the
+`SCAN_connectivity.json` of each house, whose poses tell every turn. Pictures are one's own renders.
+"""
+
+from collections.abc import Iterator
+from math import degrees
+from typing import ClassVar
+
+from pydantic import Field
+
+from cuescope_r2r.layout import PathRow, Viewpoint, check, picture_of
+from cuescope_r2r.walking import walk
+from cuescope_sdk import UserError
+from cuescope_sdk.annotation_files import read_json
+from cuescope_sdk.grounding.episodes import Episode, EpisodeOptions, Episodes
+
+NAMES = {"iid": "val_seen", "ood": "val_unseen"}
+UNSEEN = ("val_unseen", "test")
+
+
+class R2ROptions(EpisodeOptions):
+    """Those of every data set of pictures in turn."""
+
+    split: str = Field(
+        "val_seen", description="train, val_seen (or iid), val_unseen (or ood), or test"
+    )
+
+
+class R2R(Episodes):
+    """A sample an instruction: a frame where the walk begins, and after each turn and each stretch.
+
+    Its annotation "scene" says what motion led to each frame. "times" number the frames: there is
+    no clock. "viewpoints" and "headings" (degrees from the y axis to the right) are by frame;
+    "scan", "path_id", "path" and "distance" (metres) are the authors'.
+    """
+
+    Options = R2ROptions
+    options: R2ROptions
+    title: ClassVar[str] = "r2r"
+    split_names: ClassVar[tuple[str, ...]] = ("train", "val_seen", "val_unseen", "test", *NAMES)
+
+    def read(self, split: str) -> Iterator[Episode]:
+        """The instructions of a split; raises UserError where an unseen house was trained on."""
+        shown = NAMES.get(split, split)
+        rows = self._rows(shown)
+        houses = {scan: self._house(scan) for scan in sorted({row.scan for row in rows})}
+        self.facts["houses"] = f"{len(houses)}{self._unseen(set(houses), shown)}"
+        for row in rows:
+            house = houses[row.scan]
+            check(row, house, f"{self.title}: R2R_{shown}.json path {row.path_id}")
+            yield from self._episodes(row, house)
+
+    def _episodes(self, row: PathRow, house: dict[str, Viewpoint]) -> Iterator[Episode]:
+        """One for each instruction of a path."""
+        positions = {name: house[name].position for name in row.path}
+        steps = walk(row.path, positions, degrees(row.heading))
+        pictures = tuple(picture_of(self.images, row.scan, step) for step in steps)
+        known = {
+            "scan": row.scan,
+            "path_id": row.path_id,
+            "path": row.path,
+            "distance": row.distance,
+            "viewpoints": tuple(step.viewpoint for step in steps),
+            "headings": tuple(round(step.heading % 360, 2) for step in steps),
+        }
+        for number, instruction in enumerate(row.instructions):
+            yield Episode(
+                f"{row.path_id}_{number}", pictures, tuple(map(float, range(len(steps)))),
+                tuple(step.scene for step in steps), instruction, known,
+            )  # fmt: skip
+
+    def _rows(self, split: str) -> list[PathRow]:
+        return read_json(self.file(f"R2R_{split}.json"), PathRow, self.title)
+
+    def _house(self, scan: str) -> dict[str, Viewpoint]:
+        file = self.file(f"{scan}_connectivity.json")
+        return {
+            viewpoint.image_id: viewpoint for viewpoint in read_json(file, Viewpoint, self.title)
+        }
+
+    def _unseen(self, houses: set[str], split: str) -> str:
+        """In words, whether the houses of an unseen split are none of the training's."""
+        if split not in UNSEEN:
+            return ""
+        try:
+            trained = {row.scan for row in self._rows("train")}
+        except UserError:
+            return "; whether training had others is not known: no readable R2R_train.json"
+        if shared := sorted(houses & trained):
+            raise UserError(
+                f"{self.title}: R2R_{split}.json", expected="houses that R2R_train.json has not",
+                got=f"{len(shared)} of them: {', '.join(shared[:3])}",
+            )  # fmt: skip
+        return f", none of them among the {len(trained)} of R2R_train.json"

@@ -1,0 +1,59 @@
+"""A path of viewpoints as a walk: turn, go, turn, go, stop."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import atan2, degrees, hypot
+
+from cuescope_sdk.grounding import SceneFrame
+from cuescope_sdk.grounding.motions import turn_of
+
+Position = tuple[float, float, float]
+CLIMB = 0.3  # metres between two viewpoints; of nine in ten edges it is less than 0.16
+VIEWS = 12  # of the simulator at the height of the eyes: numbers 12 to 23
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A moment of a walk: where, looking which way, and what was done since the step before.
+
+    `heading` is in degrees from the y axis to the right.
+    """
+
+    viewpoint: str
+    heading: float
+    motion: str | None = None
+
+    @property
+    def view(self) -> int:
+        """The number of the simulator's view that looks this way, level: 12 to 23."""
+        return VIEWS + round(self.heading / (360 / VIEWS)) % VIEWS
+
+    @property
+    def scene(self) -> SceneFrame:
+        """What is known. Who climbs also goes forward: only of other steps is all motion told."""
+        told = self.motion not in ("go up", "go down")
+        return SceneFrame(motion=self.motion, closed=frozenset({"motion"} if told else ()))
+
+
+def walk(path: Sequence[str], positions: Mapping[str, Position], heading: float) -> list[Step]:
+    """The steps of a path that begins with `heading`, in degrees, and ends by stopping.
+
+    Positions are in metres, z up. A path of one viewpoint is a start, of which no end is known.
+    """
+    steps = [Step(path[0], heading)]
+    for here, there in pairwise(path):
+        dx, dy, dz = (b - a for a, b in zip(positions[here], positions[there], strict=True))
+        bearing = degrees(atan2(dx, dy)) if hypot(dx, dy) > CLIMB else heading
+        turn = turn_of(bearing - heading)
+        if turn is not None:
+            steps.append(Step(here, bearing, turn))
+        heading = bearing
+        steps.append(Step(there, heading, _gone(dz)))
+    return steps if len(path) == 1 else [*steps, Step(path[-1], heading, "stop")]
+
+
+def _gone(rise: float) -> str:
+    if abs(rise) < CLIMB:
+        return "move forward"
+    return "go up" if rise > 0 else "go down"

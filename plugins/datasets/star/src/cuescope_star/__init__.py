@@ -1,0 +1,117 @@
+"""STAR (Wu et al., 2021): situated reasoning about clips of Charades, with situation graphs.
+
+The authors' `STAR_{train,val,test}.json` and the five files of `STAR_classes`. The splits "iid"
+and "ood" hold action and object categories out (Rahman et al., section 4.1).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from cuescope_sdk import Sample, digest
+from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
+from cuescope_sdk.grounding.held_out import held_out
+from cuescope_sdk.media import clip_times, frames_at, frames_between
+from cuescope_sdk.video_questions import Question, VideoQuestionOptions, VideoQuestions, read_json
+from cuescope_star.categories import part_of
+from cuescope_star.layout import QuestionRow, check, read_all_classes
+from cuescope_star.scenes import scene_frame, shown_frames
+
+HELD_ACTIONS, HELD_OBJECTS = 3, 5
+
+
+class STAROptions(VideoQuestionOptions):
+    """Those of every question data set, and what is held out."""
+
+    split: str = Field("val", description="which split to show: train, val, test, iid or ood")
+    ood: Literal["train", "val"] = Field(
+        "val", description="the split whose questions are parted into iid and ood"
+    )
+    held_actions: tuple[str, ...] | None = Field(
+        None, description="held-out verbs: NAME,NAME; default three drawn by held_seed"
+    )
+    held_objects: tuple[str, ...] | None = Field(
+        None, description="held-out objects: NAME,NAME; default five drawn by held_seed"
+    )
+    held_seed: int = Field(0, ge=0, description="another seed, other held-out categories")
+
+
+class STAR(VideoQuestions):
+    """A sample a question with four choices, about the seconds `clip` of a video.
+
+    "scene" has the situation graph of each annotated frame and an empty one of the others; "times"
+    count from the start of the clip. "question_type" is Interaction, Sequence, Prediction or
+    Feasibility, "template" the authors' finer one ("T1").
+    """
+
+    Options = STAROptions
+    options: STAROptions
+    title: ClassVar[str] = "star"
+    split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test", "iid", "ood")
+
+    def read(self, split: str) -> Iterator[Question]:
+        """The questions of a split."""
+        file = self.file(f"STAR_{self.options.ood if split in ('iid', 'ood') else split}.json")
+        rows = read_json(file, QuestionRow, self.title)
+        self.classes = read_all_classes(self.options.path.expanduser(), self.title)
+        for row in rows:
+            check(row, self.classes, f"{self.title}: {file.name} question '{row.question_id}'")
+        if split in ("iid", "ood"):
+            rows = self._part(rows, split)
+        self.rows = {row.question_id: row for row in rows}
+        for row in rows:
+            kind, _, rest = row.question_id.partition("_")
+            yield Question(
+                row.question_id, row.video_id, row.question, row.answers, row.answer,
+                {"question_type": kind, "template": rest.partition("_")[0],
+                 "clip": (row.start, row.end)},
+            )  # fmt: skip
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of everything that a sample shows, the situation graphs among it."""
+        rows = (self.rows[question.key] for question in self.questions)
+        graphs = [row.model_dump_json(include={"situations"}) for row in rows]
+        return digest(super().fingerprint, self.classes, graphs)
+
+    def __getitem__(self, index: int) -> Sample:
+        question = self.questions[index]
+        row, (file, probe) = self.rows[question.key], self.clips[question.video]
+        times, annotated = clip_times(file, probe), row.annotated
+        within = frames_between(times, row.start, row.end)
+        shown = shown_frames(within, annotated, self.options.frames)
+        known: dict[str, Any] = {
+            SCENE: tuple(
+                scene_frame(annotated[frame], self.classes) if frame in annotated else SceneFrame()
+                for frame in shown
+            ),
+            TIMES: tuple(max(0.0, round(float(times[frame]) - row.start, 3)) for frame in shown),
+        }
+        sample = super().__getitem__(index)
+        return sample.model_copy(
+            update={
+                "frames": frames_at(file, probe, shown),
+                "annotations": {**sample.annotations, **known},
+            }
+        )
+
+    def _part(self, rows: list[QuestionRow], wanted: str) -> list[QuestionRow]:
+        """The rows in or out of distribution; what is held out and how many are neither is told."""
+        named, seed, classes = self.options, self.options.held_seed, self.classes
+        verbs = held_out(named.held_actions, classes.verbs, HELD_ACTIONS,
+                         seed=seed, title=self.title, what="action")  # fmt: skip
+        things = held_out(named.held_objects, classes.things, HELD_OBJECTS,
+                          seed=seed, title=self.title, what="object")  # fmt: skip
+        parts = [part_of(row, verbs | things, classes) for row in rows]
+        count = Counter(parts)
+        self.facts["held out"] = (
+            f"actions {', '.join(sorted(verbs))}; objects {', '.join(sorted(things))}"
+        )
+        self.facts["of distribution"] = (
+            f"{count['iid']:,} in, {count['ood']:,} out, {count[None]:,} neither "
+            f"(a held-out category is on screen or a wrong choice), of STAR_{named.ood}.json"
+        )
+        return [row for row, part in zip(rows, parts, strict=True) if part == wanted]

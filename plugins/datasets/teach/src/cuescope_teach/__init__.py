@@ -1,0 +1,110 @@
+"""TEACh (Padmakumar et al., 2022): household tasks that a commander and a driver talk through.
+
+The authors' `edh_instances` or `tfd_instances`, `games` and `images`. The splits "iid" and "ood"
+hold recipes out (Rahman et al., section 4.1).
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from cuescope_sdk import UserError
+from cuescope_sdk.grounding.episodes import Episode, EpisodeOptions, Episodes
+from cuescope_sdk.grounding.held_out import held_out
+from cuescope_teach.layout import Task, files_of, read_instance, read_task
+from cuescope_teach.scenes import scenes, shown_moments
+
+HELD_TASKS = 3
+Official = Literal["train", "valid_seen", "valid_unseen", "test_seen", "test_unseen"]
+
+
+class TEAChOptions(EpisodeOptions):
+    """Those of every data set of pictures in turn, and what is held out."""
+
+    split: str = Field(
+        "valid_seen",
+        description="train, valid_seen, valid_unseen, test_seen, test_unseen, iid or ood",
+    )
+    instances: Literal["edh", "tfd"] = Field(
+        "edh", description="edh: from a point of the dialogue on; tfd: a whole game"
+    )
+    frames: int = Field(16, ge=1, description="most frames shown of an instance")
+    ood: Official = Field(
+        "valid_seen", description="the split whose games are parted into iid and ood"
+    )
+    held_tasks: tuple[str, ...] | None = Field(
+        None, description="held-out tasks: NAME,NAME; default three drawn by held_seed"
+    )
+    held_seed: int = Field(0, ge=0, description="another seed, other held-out tasks")
+
+
+class TEACh(Episodes):
+    """A sample an instance: the dialogue is its question, the driver's pictures are its frames.
+
+    "scene" has the actions and motions of the driver, "times" are seconds of the game, "game" is
+    its id; in the splits iid and ood, "task" is its recipe.
+    """
+
+    Options = TEAChOptions
+    options: TEAChOptions
+    title: ClassVar[str] = "teach"
+    split_names: ClassVar[tuple[str, ...]] = (
+        "train", "valid_seen", "valid_unseen", "test_seen", "test_unseen", "iid", "ood",
+    )  # fmt: skip
+
+    def read(self, split: str) -> Iterator[Episode]:
+        """The instances of a split."""
+        parted = split in ("iid", "ood")
+        shown = self.options.ood if parted else split
+        suffix = ".tfd.json" if self.options.instances == "tfd" else ".json"
+        folder = f"{self.options.instances}_instances"
+        files = files_of(self.root, folder, shown, suffix, self.title)
+        tasks = self._part(shown, split) if parted else {}
+        for file in files:
+            game = file.name.partition(".")[0]
+            if not parted or game in tasks:
+                yield self._episode(file, shown, tasks.get(game))
+
+    def _episode(self, file: Path, split: str, task: Task | None) -> Episode:
+        instance = read_instance(file, self.title)
+        moments = instance.moments
+        shown = shown_moments(moments, self.options.frames)
+        folder = self.images / split / instance.game_id
+        known = {"game": instance.game_id, **({"task": task.task_name} if task else {})}
+        return Episode(
+            file.name.removesuffix(".json"),
+            tuple(folder / moments[number].picture for number in shown),
+            tuple(moments[number].time for number in shown),
+            scenes(moments, shown), instance.dialogue, known,
+        )  # fmt: skip
+
+    def _part(self, split: str, wanted: str) -> dict[str, Task]:
+        """The tasks of the games in or out of distribution, which share no recipe.
+
+        Out are the games of held-out tasks; in are those that share no part with them either.
+        """
+        files = files_of(self.root, "games", split, ".game.json", self.title)
+        tasks = {
+            file.name.removesuffix(".game.json"): read_task(file, self.title) for file in files
+        }
+        options = self.options
+        held = held_out(
+            options.held_tasks, {task.task_name for task in tasks.values()}, HELD_TASKS,
+            seed=options.held_seed, title=self.title, what="task",
+        )  # fmt: skip
+        outside = {game: task for game, task in tasks.items() if task.task_name in held}
+        recipes = frozenset().union(*(task.recipes for task in outside.values()))
+        inside = {game: task for game, task in tasks.items() if not task.recipes & recipes}
+        neither = len(tasks) - len(inside) - len(outside)
+        self.facts["held out"] = f"tasks {', '.join(sorted(held))}"
+        self.facts["of distribution"] = (
+            f"{len(inside):,} games in, {len(outside):,} out, {neither:,} neither (they share a "
+            f"part with a held-out task), of {split}"
+        )
+        found = outside if wanted == "ood" else inside
+        if not found:
+            raise UserError(f"{self.title}: no games in split {wanted}",
+                            got=f"all but {neither:,} out: {self.facts['held out']}")  # fmt: skip
+        return found

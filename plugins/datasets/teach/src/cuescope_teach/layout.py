@@ -1,0 +1,152 @@
+"""The authors' files: instances with the driver's pictures and actions, games with their task."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from pydantic import BaseModel, FiniteFloat
+
+from cuescope_sdk import UserError, nearest
+from cuescope_sdk.annotation_files import read_json_object
+
+DRIVER = 1
+
+
+class DriverAction(BaseModel):
+    """What the driver did; `time_start` in seconds, `oid` "Mug|-01.2|+00.9|+03.0" where known."""
+
+    action_name: str
+    time_start: FiniteFloat
+    oid: str | None = None
+
+
+class Interaction(BaseModel):
+    """An entry of the game's log, of which only success is taken (1, or 0)."""
+
+    agent_id: int
+    time_start: FiniteFloat
+    success: int | None = None
+
+
+class Instance(BaseModel):
+    """`GAME.edhN.json` or `GAME.tfd.json`; picture i was taken just before action i."""
+
+    game_id: str
+    dialog_history: tuple[tuple[str, str], ...]
+    dialog_history_cleaned: tuple[tuple[str, str], ...] | None = None
+    driver_action_history: tuple[DriverAction, ...] = ()
+    driver_image_history: tuple[str, ...] = ()
+    driver_actions_future: tuple[DriverAction, ...] = ()
+    driver_images_future: tuple[str, ...] = ()
+    interactions: tuple[Interaction, ...] = ()
+
+    @property
+    def dialogue(self) -> str | None:
+        """ "Commander: Clean all the mugs." a line, spelling mended where the authors did."""
+        spoken = self.dialog_history_cleaned or self.dialog_history
+        return "\n".join(f"{speaker}: {words}" for speaker, words in spoken if words) or None
+
+    @property
+    def moments(self) -> "list[Moment]":
+        """Each successful action of the driver with its picture, in order."""
+        names = (*self.driver_image_history, *self.driver_images_future)
+        actions = (*self.driver_action_history, *self.driver_actions_future)
+        failed = {
+            entry.time_start
+            for entry in self.interactions
+            if entry.agent_id == DRIVER and entry.success == 0
+        }
+        return [
+            Moment(picture, action.time_start, action.action_name, action.oid)
+            for picture, action in zip(names, actions, strict=True)
+            if action.time_start not in failed
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A picture and what is done next, at `time` in seconds of the game."""
+
+    picture: str
+    time: float
+    action: str
+    oid: str | None = None
+
+
+class Component(BaseModel):
+    """A part of a task, which may be a task itself."""
+
+    task_name: str | None = None
+    task: Optional["Task"] = None
+
+
+class Task(BaseModel):
+    """A recipe with its parts."""
+
+    task_name: str
+    components: dict[str, Component] = {}
+
+    @property
+    def recipes(self) -> frozenset[str]:
+        """Its name, and those of all tasks that it is made of."""
+        return frozenset(self._names())
+
+    def _names(self) -> Iterator[str]:
+        yield self.task_name
+        for part in self.components.values():
+            if part.task_name is not None:
+                yield part.task_name
+            if part.task is not None:
+                yield from part.task.recipes
+
+
+class Game(BaseModel):
+    """`GAME.game.json`; `tasks` has one."""
+
+    tasks: tuple[Task, ...]
+
+
+def read_instance(path: Path, title: str) -> Instance:
+    """An instance; raises UserError for a file that is none, and for pictures without actions."""
+    instance = read_json_object(path, Instance, title)
+    for pictures, actions in (
+        ("driver_image_history", "driver_action_history"),
+        ("driver_images_future", "driver_actions_future"),
+    ):
+        counts = len(getattr(instance, pictures)), len(getattr(instance, actions))
+        if counts[0] != counts[1]:
+            raise UserError(f"{title}: {path.name}", expected=f"as many {pictures} as {actions}",
+                            got=f"{counts[0]} and {counts[1]}")  # fmt: skip
+    times = [action.time_start for action in instance.driver_action_history]
+    times += [action.time_start for action in instance.driver_actions_future]
+    if times != sorted(times):
+        raise UserError(
+            f"{title}: {path.name}", expected="actions in the order of their time_start"
+        )
+    if not instance.moments:
+        raise UserError(f"{title}: {path.name}", expected="a picture and a successful action")
+    return instance
+
+
+def read_task(path: Path, title: str) -> Task:
+    """The task of a game; raises UserError for a file that is none."""
+    tasks = read_json_object(path, Game, title).tasks
+    if not tasks:
+        raise UserError(f"{title}: {path.name}", expected="a task", got="none")
+    return tasks[0]
+
+
+def files_of(root: Path, folder: str, split: str, suffix: str, title: str) -> list[Path]:
+    """The files `root/folder/split/*suffix`, by name; raises UserError where there is none."""
+    place = root / folder / split
+    if not place.is_dir():
+        above = root / folder if (root / folder).is_dir() else root
+        raise UserError(
+            f"{title}: no folder {folder}/{split}", expected=f"it in {root}",
+            remedy=nearest(split, [entry.name for entry in above.iterdir() if entry.is_dir()]),
+        )  # fmt: skip
+    found = sorted(file for file in place.iterdir() if file.name.endswith(suffix))
+    if not found:
+        raise UserError(f"{title}: {folder}/{split}", expected=f"files *{suffix}", got="none")
+    return found

@@ -1,0 +1,296 @@
+"""`cuescope audit spurlens` against a server that fails, is cut off, and costs: nothing is lost.
+
+Proposals and answers come from one scripted server, which counts what it is asked. The images are
+a COCO tree of kitchens; the server sees a cup wherever there is a table.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cuescope.store import load_report
+from cuescope_sdk import Report, digest
+from cuescope_sdk.testing.chat_server import ChatServer, said_in, serving
+
+NAMES = ("cup", "clock", "table", "tree", "rug", "dragon")  # rows of an image; no dragon is drawn
+DRAWN = NAMES[:-1]
+IMAGES, SIDE = 48, 8
+PROPOSALS = 8  # four for each class
+CONCURRENCY, BATCH = 4, 16
+WORDS = ("audit", "spurlens", "--model", "openai:tiny-vision", "--tool", "detector=annotations",
+         "--tool", "proposer=llm:openai:tiny", "--batch-size", str(BATCH),
+         "--device", "cpu")  # fmt: skip
+OPTIONS = {
+    "-O classes": "cup,clock", "-O negatives": "all", "-O k": "10", "-O draws": "200",
+    "-M concurrency": str(CONCURRENCY), "-M backoff": "0.01", "-M timeout": "3",
+    "-T proposer.generator_options": "{concurrency: 1, backoff: 0.01, timeout: 3}",
+}  # fmt: skip
+
+pytestmark = pytest.mark.slow
+
+FAULTS: tuple[Callable[[ChatServer], None], ...] = (
+    lambda server: server.fail(429, {"error": {"message": "slow down"}}, Retry_After="0.1"),
+    lambda server: server.fail(500, "<html>oh</html>"),
+    lambda server: server.stall(4),  # longer than the timeout
+    lambda server: server.cut(),
+    lambda server: server.fail(200, '{"choices": [{"mess'),
+)
+
+
+def write_kitchens(root: Path) -> Path:
+    """A COCO tree: a bright row of pixels, and a box, for each name that is there."""
+    rng = np.random.default_rng(1)
+    there = rng.random((IMAGES, len(DRAWN))) < 0.5
+    (root / "annotations").mkdir(parents=True)
+    (root / "val2017").mkdir()
+    things, images = [], []
+    for number, here in enumerate(there):
+        pixels = rng.integers(0, 99, (SIDE, SIDE, 3), dtype=np.uint8)
+        file = f"{number:012d}.png"
+        images.append({"id": number, "file_name": file, "width": SIDE, "height": SIDE})
+        for row in np.flatnonzero(here).tolist():
+            pixels[row] += 150
+            corners = [0, row, SIDE, row, SIDE, row + 1, 0, row + 1]
+            things.append({"id": len(things), "image_id": number, "category_id": row, "iscrowd": 0,
+                           "bbox": [0, row, SIDE, 1], "area": SIDE,
+                           "segmentation": [corners]})  # fmt: skip
+        Image.fromarray(pixels).save(root / "val2017" / file)
+    categories = [{"id": n, "name": name, "supercategory": "thing"} for n, name in enumerate(NAMES)]
+    whole = {"images": images, "annotations": things, "categories": categories}
+    (root / "annotations" / "instances_val2017.json").write_text(json.dumps(whole))
+    return root
+
+
+def brain(body: dict[str, Any]) -> dict[str, Any]:
+    """A list of names to words alone, yes or no to an image."""
+    return {"message": {"content": seen(body) if is_shown(body) else "- " + "\n- ".join(NAMES)}}
+
+
+def is_shown(body: dict[str, Any]) -> bool:
+    return not isinstance(body["messages"][-1]["content"], str)
+
+
+def picture_in(body: dict[str, Any]) -> bytes:
+    """The file that is sent."""
+    url: str = body["messages"][-1]["content"][0]["image_url"]["url"]
+    return b64decode(url.partition(",")[2])
+
+
+def pixels_of(file: bytes) -> bytes:
+    return np.asarray(Image.open(BytesIO(file))).tobytes()
+
+
+def seen(body: dict[str, Any]) -> str:
+    """A cup where there is a table, a clock where there is a clock."""
+    pixels = pixels_of(picture_in(body))
+    rows = np.frombuffer(pixels, np.uint8).reshape(SIDE, -1).mean(axis=1) > 120
+    here = {name for name, bright in zip(DRAWN, rows, strict=False) if bright}
+    looked_for = "table" if re.search(r"\bcup\b", said_in(body)) else "clock"
+    return "yes" if looked_for in here else "no"
+
+
+class Place:
+    """The command line in a process of its own, with a cache and a run in `folder`."""
+
+    def __init__(self, server: ChatServer, tree: Path, folder: Path) -> None:
+        self.server, self.tree, self.folder = server, tree, folder
+
+    def start(self, **changes: str) -> "subprocess.Popen[str]":
+        words = [*WORDS, "--data", f"coco:{self.tree}", "--out", str(self.folder / "run")]
+        for option, value in {**OPTIONS, **changes}.items():
+            words += f"{option}={value}".split(" ", 1)
+        env = {**os.environ, "OPENAI_BASE_URL": self.server.url,
+               "CUESCOPE_CACHE": str(self.folder / "cache")}  # fmt: skip
+        program = [sys.executable, "-c", "from cuescope.cli import main; main()"]
+        return subprocess.Popen(
+            [*program, *words], env=env, text=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def report(self, **changes: str) -> Report:
+        """Of an audit that goes on to its end."""
+        process = self.start(**changes)
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+        return load_report(self.folder / "run")
+
+    def line(self, **changes: str) -> str:
+        """The one line of an audit that stops."""
+        process = self.start(**changes)
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 2, said
+        assert len(said.splitlines()) == 1, said
+        assert not (self.folder / "run" / "report.json").exists()
+        return said
+
+    def killed(self, answered: int, under_way: int) -> None:
+        """Kill an audit that has so many answers, and waits for others."""
+        self.server.most = answered
+        process = self.start()
+        deadline = time.monotonic() + 60
+        # a thread that sends another request has stored the answer before
+        while len(self.server.asked) < answered + under_way and time.monotonic() < deadline:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        _, said = process.communicate(timeout=30)
+        assert process.returncode == -signal.SIGKILL, said
+        assert len(self.server.asked) == answered + under_way
+        self.server.most = sys.maxsize
+        self.server.released.set()
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A report, all that was paid for it, and the pixels of the image that was asked about last."""
+
+    report: Report
+    paid: list[str]
+    last: bytes
+
+
+def paid(server: ChatServer) -> list[str]:
+    """Every question that got its answer; twice where it was paid twice."""
+    return sorted(digest(body["messages"]) for body in server.paid)
+
+
+@pytest.fixture(scope="module")
+def loopback() -> Iterator[ChatServer]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def server(loopback: ChatServer) -> ChatServer:
+    loopback.reset()
+    loopback.brain = brain
+    return loopback
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_kitchens(tmp_path_factory.mktemp("kitchens"))
+
+
+@pytest.fixture(scope="module")
+def whole(loopback: ChatServer, tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """An audit that nothing disturbs."""
+    loopback.reset()
+    loopback.brain = brain
+    report = Place(loopback, tree, tmp_path_factory.mktemp("whole")).report()
+    return Whole(report, paid(loopback), pixels_of(picture_in(loopback.paid[-1])))
+
+
+@pytest.fixture
+def place(server: ChatServer, whole: Whole, tree: Path, tmp_path: Path) -> Place:
+    return Place(server, tree, tmp_path)
+
+
+def test_proposals_and_answers_come_through_a_server(whole: Whole) -> None:
+    found = {score.feature for score in whole.report.findings}
+    assert found == {"hallucination/cup/table", "recognition/cup/table"}
+    assert len(whole.paid) == len(set(whole.paid)) == PROPOSALS + whole.report.cost.model_calls
+
+
+def test_faults_lose_nothing_and_pay_nothing_twice(place: Place, whole: Whole) -> None:
+    server, healthy = place.server, [True, False]
+
+    def answered(body: dict[str, Any]) -> dict[str, Any]:
+        """After the first proposal, and after the first answer, all goes wrong."""
+        with suppress(ValueError):
+            healthy.remove(is_shown(body))
+            for fail in FAULTS:
+                fail(server)
+        return brain(body)
+
+    server.brain = answered
+    assert place.report().hash == whole.report.hash
+    assert paid(server) == whole.paid
+    assert len(server.asked) == len(whole.paid) + 2 * len(FAULTS)
+
+
+@pytest.mark.parametrize(
+    ("answered", "under_way"),
+    [(3, 1), (PROPOSALS + 5 * BATCH + 5, CONCURRENCY)],
+    ids=["proposals", "answers"],
+)
+def test_killed_and_the_same_report(
+    place: Place, whole: Whole, answered: int, under_way: int
+) -> None:
+    place.killed(answered, under_way)
+    assert len(place.server.paid) == answered
+    assert not (place.folder / "run" / "report.json").exists()
+    assert place.report().hash == whole.report.hash
+    assert paid(place.server) == whole.paid
+    assert len(place.server.asked) == len(whole.paid) + under_way <= len(whole.paid) + BATCH
+
+
+def test_an_image_deleted_on_the_way(place: Place, whole: Whole, tmp_path: Path) -> None:
+    place.tree = copytree(place.tree, tmp_path / "coco")
+    files = {pixels_of(file.read_bytes()): file for file in place.tree.glob("val2017/*.png")}
+    victim = files[whole.last]
+    kept, soon = victim.read_bytes(), PROPOSALS + 3 * BATCH + 5
+
+    def answered(body: dict[str, Any]) -> dict[str, Any]:
+        if len(place.server.paid) >= soon:
+            victim.unlink(missing_ok=True)
+        return brain(body)
+
+    place.server.brain = answered
+    assert f"{victim.name} can no longer be read" in place.line()
+    assert soon < len(place.server.asked) < len(whole.paid)
+    place.server.brain = brain
+    victim.write_bytes(kept)
+    assert place.report().hash == whole.report.hash
+    assert paid(place.server) == whole.paid
+    assert len(place.server.asked) == len(whole.paid)
+
+
+@pytest.mark.parametrize(
+    ("budget", "most", "sent"),
+    [
+        ({"-T proposer.generator_options": "{concurrency: 1, max_calls: 3}"}, 3, 3),
+        ({"-M max_calls": "100"}, 100, PROPOSALS + 100),
+    ],
+    ids=["proposals", "answers"],
+)
+def test_a_budget_reached_on_the_way(
+    place: Place, whole: Whole, budget: dict[str, str], most: int, sent: int
+) -> None:
+    assert f"the budget max_calls={most} is spent" in place.line(**budget)
+    assert len(place.server.asked) == sent
+    assert place.report().hash == whole.report.hash
+    assert paid(place.server) == whole.paid
+    assert len(place.server.asked) == len(whole.paid)
+
+
+def test_what_cannot_be_compared_is_said(place: Place) -> None:
+    def answered(body: dict[str, Any]) -> dict[str, Any]:
+        said = "A clock is a device that tells the time, as you will surely know."
+        if is_shown(body) or '"cup"' in said_in(body):
+            return brain(body)
+        return {"message": {"content": said if '"clock"' in said_in(body) else None}}
+
+    place.server.brain = answered
+    report = place.report(**{"-O k": "40", "-O classes": "cup,clock,tree"})
+    assert "13 with the least; there are not so many as 40; fewer for cup" in report.notes["K"]
+    nothing = "the proposer names nothing that could be a cue"
+    assert [report.notes[f"left out: {label}"] for label in ("clock", "tree")] == [nothing] * 2
+    (words,) = [str(row["cues"]) for row in report.tables[-1].rows if row["class"] == "cup"]
+    assert "dragon: never detected (recognition)" in words
+    assert {score.label for score in report.findings} == {"cup"}
