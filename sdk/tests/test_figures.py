@@ -17,6 +17,7 @@ from cuescope_sdk.figures import (
     curves,
     heated,
     panels,
+    scatter,
     spread,
     strips,
     tinted,
@@ -154,3 +155,16 @@ def test_a_long_strip_shows_its_first_and_last_frame() -> None:
     drawn = opened(strips([StripRow("", frames)], most=4))
     assert (drawn == 0).all(axis=2).mean() > 0.02
     assert (np.abs(drawn - 232) < 3).all(axis=2).mean() > 0.02
+
+
+def test_points_have_their_places_and_their_groups_colours() -> None:
+    drawn = opened(scatter({"small": ([0, 10], [0, 10]), "large": ([5], [9])}, "x", "y"))
+    blue, orange = (
+        np.argwhere((np.abs(drawn - list(bytes.fromhex(c[1:]))) <= 12).all(axis=2))
+        for c in COLOURS[:2]
+    )
+    first, last = blue[blue[:, 1].argmin()], blue[blue[:, 1].argmax()]
+    assert first[0] > last[0] + 200  # rows count from the top: the larger y is higher
+    assert first[1] < orange[:, 1].mean() < last[1]
+    alone = opened(scatter({"small": ([0, 10], [0, 10])}, "x", "y"))
+    assert share_of(alone, COLOURS[1]) == 0 < share_of(drawn, COLOURS[1])

@@ -36,7 +36,7 @@ class Embedding(FakeModel):
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset(["logits", "embedding"]),
         edits=frozenset({"hide-tokens"}),
-        exposes=frozenset({"patches"}),
+        exposes=frozenset({"patches", "choices"}),
         max_frames=2,
     )
 

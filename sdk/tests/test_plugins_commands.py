@@ -57,7 +57,8 @@ def test_info_tells_what_a_plugin_can_do_and_takes(line: Line) -> None:
     assert "method fake (not-installed 0): Hides each quarter" in said
     for words in (
         "capabilities outputs: embedding, logits, text", "capabilities edits: hide-tokens",
-        "capabilities exposes: patches", "requires outputs: logits", "requires edits: none",
+        "capabilities exposes: choices, patches", "requires outputs: logits",
+        "requires edits: none",
     ):  # fmt: skip
         assert words in said.splitlines()
     assert "lean" in said

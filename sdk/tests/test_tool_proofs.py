@@ -10,8 +10,10 @@ from PIL import Image
 from pydantic import ConfigDict, Field
 
 from cuescope_sdk import Context, Detection, Frame, Options, Plugin
+from cuescope_sdk.grounding import Case, Judgement
 from cuescope_sdk.testing import (
     FAKE_TOOLS,
+    FakeClaimVerifier,
     FakeDetector,
     FakeImageEditor,
     FakeProposer,
@@ -40,6 +42,26 @@ def detecting(change: Callable[[Detection], dict[str, Any]]) -> type[Plugin]:
         "detect",
         lambda found: [tuple(d.model_copy(update=change(d)) for d in frame) for frame in found],
     )
+
+
+def judging(change: Callable[[Judgement], dict[str, Any]]) -> type[Plugin]:
+    """A verifier whose judgements are changed one by one."""
+    return having(
+        FakeClaimVerifier,
+        "judge",
+        lambda found: [[j.model_copy(update=change(j)) for j in case] for case in found],
+    )
+
+
+class Deaf(FakeClaimVerifier):
+    """Does not hear the "no"."""
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        plain = [
+            (sample, [claim.model_copy(update={"negated": False}) for claim in claims])
+            for sample, claims in cases
+        ]
+        return super().judge(plain)
 
 
 class Loose(Options):
@@ -161,6 +183,12 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_proposes_names": (
         having(FakeProposer, "propose", lambda names: [*names, names[0]]), set(),
     ),
+    "test_judges_each_claim": (
+        having(FakeClaimVerifier, "judge", lambda found: [case[:-1] for case in found]), set(),
+    ),
+    "test_says_why_nothing_can_be_said": (judging(lambda one: {"reason": "abstract"}), set()),
+    "test_points_into_the_video": (judging(lambda one: {"frame": 7}), set()),
+    "test_judges_a_denial_the_other_way": (Deaf, set()),
 }  # fmt: skip
 ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
 

@@ -12,9 +12,9 @@ from cuescope.types import Frame, Metric, Options, Output, Response, Sample, Tri
 class Capabilities(Value):
     """What a model answers: its outputs, the kinds of edit it takes, how many frames a sample has.
 
-    `exposes` names what a reading can look at: "patches" for `HasPatches`, "image-tower" for the
-    sdk's `HasImageTower`, "fusion" for its `HasFusion`. `max_frames` None means any number;
-    `min_frames` 0 that a question is answered without any.
+    `exposes` names what a reading can look at: "patches" for `HasPatches`, "choices" for
+    `EmbedsChoices`, "image-tower" for the sdk's `HasImageTower`, "fusion" for its `HasFusion`.
+    `max_frames` None means any number; `min_frames` 0 that a question is answered without any.
     """
 
     outputs: frozenset[Output]
@@ -105,8 +105,13 @@ class HasPatches(Protocol):
         """Patch tokens after a layer, float32 (row, col, dim), on the model's own grid."""
         ...
 
+
+@runtime_checkable
+class EmbedsChoices(Protocol):
+    """A model whose `logits` compare its image embedding with texts."""
+
     def embed_choices(self, choices: Sequence[str]) -> np.ndarray:
-        """Unit rows (choice, dim): what the image embedding is compared with for `logits`."""
+        """Unit rows (choice, dim): what the image embedding is compared with."""
         ...
 
 

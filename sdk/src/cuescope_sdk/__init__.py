@@ -6,11 +6,13 @@ from cuescope.capabilities import (
     Dataset,
     Detection,
     Detector,
+    EmbedsChoices,
     EmbedsText,
     Executor,
     HasPatches,
     HasSplits,
     ImageEditor,
+    Loads,
     Method,
     Model,
     Proposer,
@@ -27,6 +29,7 @@ from cuescope.lab import Lab
 from cuescope.plugin import Plugin
 from cuescope.request import Request
 from cuescope.seeds import derive, generator
+from cuescope.store import load_report
 from cuescope.types import (
     AverageAttention,
     AverageTokens,
@@ -61,11 +64,11 @@ __all__ = [
     "Table", "Cell", "Picture",
     # plugins
     "Plugin", "Options", "Context", "Audit", "hookimpl",
-    "Method", "Model", "Dataset", "Capabilities", "Requirements",
+    "Method", "Model", "Dataset", "Capabilities", "Requirements", "Loads",
     "Detector", "Detection", "Segmenter", "TextGenerator", "SentenceEncoder", "ImageEditor",
-    "Proposer", "Executor", "HasSplits", "EmbedsText", "HasPatches",
+    "Proposer", "Executor", "HasSplits", "EmbedsText", "EmbedsChoices", "HasPatches",
     # benches
-    "Bench", "Lab", "Request",
+    "Bench", "Lab", "Request", "load_report",
     # errors, digests, seeds
     "UserError", "PluginError", "BadDataError", "nearest", "digest", "generator", "derive",
 ]  # fmt: skip

@@ -216,6 +216,29 @@ def curves(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> bytes
     return _png(figure)
 
 
+def scatter(
+    groups: Mapping[str, tuple[Sequence[float], Sequence[float]]], xlabel: str, ylabel: str
+) -> bytes:
+    """A PNG: points (x, y) by group, each group's name beside its colour, and the line of all."""
+    figure = _figure(4.2, 3.0)
+    axes = figure.add_axes((0.13, 0.15, 0.82, 0.8))
+    _plain(axes)
+    axes.set_xlabel(_words(xlabel), size=7, color=INK)
+    axes.set_ylabel(_words(ylabel), size=7, color=INK)
+    axes.grid(color=FAINT, linewidth=0.6)
+    for number, (name, (x, y)) in enumerate(groups.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        axes.scatter(x, y, s=14, color=colour, label=_words(name), linewidths=0, zorder=3)
+    across, up = (np.concatenate([of[axis] for of in groups.values()]) for axis in (0, 1))
+    if len(across) > 1 and np.ptp(across) > 0:
+        ends = np.array([across.min(), across.max()])
+        slope, start = np.polyfit(across, up, 1)
+        axes.plot(ends, start + slope * ends, color=INK, linewidth=0.8, linestyle="--")
+    if len(groups) > 1:
+        axes.legend(fontsize=6.5, frameon=False)
+    return _png(figure)
+
+
 def spread(heights: Sequence[float], gap: float) -> list[float]:
     """Heights in [0, 1] at least `gap` apart, in the same order, a crowd about its own middle."""
     order = sorted(range(len(heights)), key=heights.__getitem__)

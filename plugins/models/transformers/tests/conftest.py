@@ -160,3 +160,17 @@ def frames() -> tuple[Frame, ...]:
     return tuple(
         Frame.from_array(rng.integers(0, 256, (*shape, 3), dtype=np.uint8)) for shape in shapes
     )
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The architectures whose weights are opened from now on."""
+    found: list[str] = []
+    real = transformers.PreTrainedModel.from_pretrained.__func__  # type: ignore[attr-defined]
+
+    def noting(cls: type, *args: Any, **given: Any) -> Any:
+        found.append(cls.__name__)
+        return real(cls, *args, **given)
+
+    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(noting))
+    return found

@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pytest
+import transformers
 from safetensors.torch import load_file, save_file
 
-from cuescope_detectors import Owl
-from cuescope_sdk import Context, UserError
+from cuescope_detectors import GroundingDino, Owl
+from cuescope_detectors.grounded_sam import GroundedSam
+from cuescope_sdk import Context, Loads, UserError
+from cuescope_sdk.testing import FakeDetector, PluginShelf
 
 Spoil = Callable[[str], Path]
 
@@ -21,10 +25,14 @@ def copied(folders: dict[str, Path], tmp_path: Path) -> Spoil:
     return lambda kind: copytree(folders[kind], tmp_path / "spoilt")
 
 
-def said(folder: Path | str) -> str:
+def built(folder: Path | str) -> Owl:
+    return Owl(Owl.Options(model=str(folder)), Context(device="cpu"))
+
+
+def said(folder: Path | str, ask: Callable[[Path | str], Any] = built) -> str:
     """The one line of the refusal."""
     with pytest.raises(UserError) as caught:
-        Owl(Owl.Options(model=str(folder)), Context(device="cpu"))
+        ask(folder)
     line = str(caught.value)
     assert "\n" not in line
     return line
@@ -40,7 +48,8 @@ def test_missing_parts(copied: Spoil) -> None:
     weights = load_file(folder / "model.safetensors")
     removed = weights.pop("class_head.dense0.weight")
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    assert "1 without, class_head.dense0.weight the first" in said(folder)
+    line = said(folder, lambda folder: built(folder).load())
+    assert "1 without, class_head.dense0.weight the first" in line
     save_file(
         {**weights, "class_head.dense0.weight": removed},
         folder / "model.safetensors", {"format": "pt"},
@@ -74,14 +83,50 @@ def test_the_fingerprint_follows_what_answers(
     build: Callable[..., Any], folders: dict[str, Path], copied: Spoil
 ) -> None:
     folder = copied("owlv2")
-    again = Owl(Owl.Options(model=str(folder)), Context(device="cpu"))
-    plain = build("owlv2")
+    again, plain = built(folder), build("owlv2")
     assert again.fingerprint == plain.fingerprint
     weights = load_file(folder / "model.safetensors")
     weights["class_head.dense0.weight"] += 1
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    changed = Owl(Owl.Options(model=str(folder)), Context(device="cpu"))
-    others = [build("owlv2", threshold=0.1), build("owlv2", overlap=0.2), build("owlvit"), changed]
+    others = [build("owlv2", threshold=0.1), build("owlv2", overlap=0.2), build("owlvit")]
+    others.append(built(folder))
     assert len({tool.fingerprint for tool in (plain, *others)}) == 5
     assert build("owlv2", images=1).fingerprint == plain.fingerprint
     assert plain.facts["weights"] == "owlv2"
+
+
+@pytest.mark.parametrize("kind", ["owlv2", "grounding-dino", "sam"])
+def test_weights_are_opened_late_and_once(
+    kind: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    real = transformers.PreTrainedModel.from_pretrained.__func__  # type: ignore[attr-defined]
+
+    def counting(cls: type, *args: Any, **given: Any) -> Any:
+        opened.append(cls.__name__)
+        return real(cls, *args, **given)
+
+    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(counting))
+    context = Context(PluginShelf({("tool", "corners"): FakeDetector}), device="cpu")
+    finder: dict[str, Any] = {"detector": "corners"} if kind == "sam" else {}
+    plugin: Any = {"owlv2": Owl, "grounding-dino": GroundingDino, "sam": GroundedSam}[kind]
+    options = plugin.Options(model=str(folders[kind]), **finder)
+    tool, planned = plugin(options, context), plugin(options, replace(context, planning=True))
+    assert isinstance(tool, Loads)
+    with pytest.raises(BaseException, match=f"the weights of {kind}"):
+        planned.load()
+    assert not opened
+    tool.load()
+    tool.load()
+    assert opened == [tool.facts["architecture"]]
+
+
+def test_sam_opens_its_detector_too(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(Owl, "load", lambda self: calls.append(self.owner))
+    context = Context(PluginShelf({("tool", "owl"): Owl}), device="cpu")
+    given = {"model": str(folders["sam"]), "detector": f"owl:{folders['owlvit']}"}
+    GroundedSam(GroundedSam.Options(**given), context).load()
+    assert calls == ["owl"]

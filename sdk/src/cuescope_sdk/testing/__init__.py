@@ -16,6 +16,7 @@ from cuescope_sdk.testing.fake_method import FakeMethod
 from cuescope_sdk.testing.fake_model import FakeModel
 from cuescope_sdk.testing.fake_tools import (
     FAKE_TOOLS,
+    FakeClaimVerifier,
     FakeDetector,
     FakeImageEditor,
     FakeProposer,
@@ -45,6 +46,7 @@ __all__ = [
     "FakeDataset", "FakeModel", "FakeMethod", "CUE", "DECOY", "points_at", "FAKE_TOOLS",
     "FakeFusionModel", "FakeDetector",
     "FakeSegmenter", "FakeTextGenerator", "FakeSentenceEncoder", "FakeImageEditor", "FakeProposer",
+    "FakeClaimVerifier",
     # audits of what is not installed
     "running", "Setup", "remembering", "PluginShelf",
 ]  # fmt: skip

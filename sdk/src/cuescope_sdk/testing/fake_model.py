@@ -52,7 +52,7 @@ class FakeModel(Plugin):
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset(["logits", "text", "embedding"]),
         edits=frozenset({"hide-tokens"}),
-        exposes=frozenset({"patches"}),
+        exposes=frozenset({"patches", "choices"}),
     )
 
     def __init__(self, options: FakeModelOptions, context: Context) -> None:

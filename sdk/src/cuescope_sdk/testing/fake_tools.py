@@ -1,12 +1,14 @@
 """One fake tool a role, each right about the fake data set."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 from PIL import Image, ImageDraw
 
-from cuescope_sdk import Detection, Frame, Plugin, generator
+from cuescope_sdk import Detection, Frame, Plugin, Sample, generator
+from cuescope_sdk.grounding import Case, Claim, Judgement
+from cuescope_sdk.grounding.judging import frame_by_frame, judged
 from cuescope_sdk.testing.fake_data import CUE, CUE_BOX, DECOY, DECOY_BOX, LABELS, SIDE, shows
 
 CORNERS = {CUE: (CUE_BOX, 0), DECOY: (DECOY_BOX, 2)}
@@ -75,6 +77,17 @@ class FakeProposer(Plugin):
         return [CUE, DECOY, *(other for other in LABELS if other != label)]
 
 
+class FakeClaimVerifier(Plugin):
+    """Sees whether a corner is there, and nothing else."""
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        """A judgement a claim, for each sample with its claims."""
+        return [
+            [judged(claim, len(sample.frames), frame_by_frame(_sees(sample))) for claim in claims]
+            for sample, claims in cases
+        ]
+
+
 FAKE_TOOLS: dict[str, type[Plugin]] = {
     "detector": FakeDetector,
     "segmenter": FakeSegmenter,
@@ -82,6 +95,7 @@ FAKE_TOOLS: dict[str, type[Plugin]] = {
     "sentence-encoder": FakeSentenceEncoder,
     "image-editor": FakeImageEditor,
     "proposer": FakeProposer,
+    "claim-verifier": FakeClaimVerifier,
 }
 
 
@@ -98,6 +112,18 @@ def _mask(frame: Frame, name: str) -> np.ndarray:
         x0, y0, x1, y1 = map(int, _box(frame, name))
         mask[y0:y1, x0:x1] = True
     return mask
+
+
+def _sees(sample: Sample) -> Callable[[Claim, int], Judgement]:
+    def at(claim: Claim, index: int) -> Judgement:
+        if claim.kind != "entity" or claim.subject not in CORNERS:
+            return Judgement.open("out of vocabulary")
+        frame = sample.frames[index]
+        there = shows(frame, *CORNERS[claim.subject])
+        box = _box(frame, claim.subject) if there else None
+        return Judgement.of(there, score=0.9, frame=index, box=box)
+
+    return at
 
 
 def _direction(word: str) -> np.ndarray:

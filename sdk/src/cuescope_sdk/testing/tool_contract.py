@@ -7,7 +7,9 @@ import numpy as np
 
 from cuescope.capabilities import ROLES
 from cuescope.spec import Spec
-from cuescope_sdk import Context, Detection, Frame
+from cuescope_sdk import Context, Detection, Frame, Sample
+from cuescope_sdk.grounding import Case, Claim, Judgement
+from cuescope_sdk.testing.claiming import action, attribute, entity, motion, order, relation
 from cuescope_sdk.testing.contract import Contract, PerClass
 from cuescope_sdk.testing.fake_data import CUE, DECOY, FakeDataset
 from cuescope_sdk.testing.running import NAME
@@ -20,7 +22,8 @@ PROMPTS = ("Name an animal.", "Name a plant.", "Say where a tree stands.")
 class ToolContract(Contract):
     """Checks of a tool in every role that it can fill, on frames of `data`.
 
-    `names` are what a detector or segmenter is asked for, `label` what a proposer is.
+    `names` are what a detector or segmenter is asked for and what claims are about, `label` what a
+    proposer is asked for.
     """
 
     kind = "tool"
@@ -30,14 +33,19 @@ class ToolContract(Contract):
     label: ClassVar[str] = "top"
     count: ClassVar[int] = 4
     tool: PerClass[Any] = PerClass(lambda contract: contract.build())
-    frames: PerClass[list[Frame]] = PerClass(lambda contract: contract.shown())
+    samples: PerClass[list[Sample]] = PerClass(lambda contract: contract.shown())
 
     @classmethod
-    def shown(cls) -> list[Frame]:
-        """One frame of each of the first samples."""
+    def shown(cls) -> list[Sample]:
+        """The first samples."""
         shelf = PluginShelf({("dataset", NAME): cls.data}, installed=True)
         data = Context(shelf, cls.cache_folder()).build("dataset", Spec(NAME), cls.data_options)
-        return [data[index].frames[0] for index in range(min(cls.count, len(data)))]
+        return [data[index] for index in range(min(cls.count, len(data)))]
+
+    @property
+    def frames(self) -> list[Frame]:
+        """One frame of each of the samples."""
+        return [sample.frames[0] for sample in self.samples]
 
     @property
     def roles(self) -> list[str]:
@@ -48,6 +56,8 @@ class ToolContract(Contract):
         """What a tool of this role is given, one by one."""
         if role in ("detector", "segmenter", "image-editor"):
             return list(self.frames)
+        if role == "claim-verifier":
+            return [(sample, claims_about(self.names)) for sample in self.samples]
         return list(PROMPTS) if role != "proposer" else [self.label]
 
     def ask(self, role: str, inputs: Sequence[Any], tool: Any = None) -> Any:
@@ -214,11 +224,82 @@ class ToolContract(Contract):
             remedy="Drop repetitions, blanks and the label",
         )  # fmt: skip
 
+    def test_judges_each_claim(self) -> None:
+        """A judgement a claim, in order; none where nothing is claimed."""
+        for (_, claims), found in self.judgements():
+            expect(
+                len(found) == len(claims) and all(isinstance(one, Judgement) for one in found),
+                f"{len(claims)} judgements", got=found, remedy="Return a Judgement for each claim",
+            )  # fmt: skip
+        silent = self.tool.judge([(sample, ()) for sample in self.samples])
+        expect(
+            not any(map(len, silent)), "no judgement where nothing is claimed", got=silent,
+            remedy="Return an empty list for a sample without claims",
+        )  # fmt: skip
+
+    def test_says_why_nothing_can_be_said(self) -> None:
+        """A reason goes with "unverifiable", and with nothing else; a moment outside is open."""
+        for (_, claims), found in self.judgements():
+            for claim, one in zip(claims, found, strict=False):  # the check above counts
+                open_ = one.verdict == "unverifiable"
+                expect(
+                    open_ == (one.reason is not None) and (open_ or claim.frames != ()),
+                    "a reason for 'unverifiable' alone, and that for a moment outside the video",
+                    got=one, remedy="Use Judgement.open(reason), and judged() for moments",
+                )  # fmt: skip
+
+    def test_points_into_the_video(self) -> None:
+        """The frame of a judgement is one of the sample, its box lies within."""
+        for (sample, _), found in self.judgements():
+            for one in found:
+                width, height = sample.frames[one.frame or 0].load().size
+                x0, y0, x1, y1 = one.box or (0, 0, 1, 1)
+                expect(
+                    one.frame in (None, *range(len(sample.frames)))
+                    and 0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height,
+                    "a frame of the sample, and a box in its pixels", got=one,
+                    remedy="Boxes are (x0, y0, x1, y1) in pixels, frames count from 0",
+                )  # fmt: skip
+
+    def test_judges_a_denial_the_other_way(self) -> None:
+        """What supports "there is no chair" speaks against "there is a chair"."""
+        for (sample, claims), found in self.judgements():
+            denials = [c.model_copy(update={"negated": not c.negated}) for c in claims]
+            opposite = {"supported": "unsupported", "unsupported": "supported"}
+            wanted = [opposite.get(one.verdict, one.verdict) for one in found]
+            got = [one.verdict for one in self.tool.judge([(sample, denials)])[0]]
+            expect(
+                got == wanted, f"{wanted} for the denials", got=got,
+                remedy="Judge the claim undenied, and turn the verdict round (judged() does)",
+            )  # fmt: skip
+
+    def judgements(self) -> list[tuple[Case, list[Judgement]]]:
+        """Each case with its judgements."""
+        found = self.results("claim-verifier")
+        return list(zip(self.inputs("claim-verifier"), found, strict=True))
+
     def results(self, role: str) -> Any:
         """The tool's results in a role; raises NotApplicable where it cannot fill it."""
         if role not in self.roles:
             raise NotApplicable(f"asks about a {role}, which this tool is not")
         return self.ask(role, self.inputs(role))
+
+
+def claims_about(names: Sequence[str]) -> tuple[Claim, ...]:
+    """Claims of every kind: of a moment, of any and of none, of what is there and what is not."""
+    there, too = entity(names[0]), entity(names[-1])
+    return (
+        there,
+        there.model_copy(update={"negated": True}),
+        entity(names[-1], 0),
+        there.model_copy(update={"frames": ()}),
+        attribute(names[0], "red"),
+        relation(names[0], "above", names[-1]),
+        action(names[0], "move left"),
+        action(names[0], "want"),
+        motion("turn left"),
+        order(there, "before", too),
+    )
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -227,10 +308,17 @@ def _alike(one: Any, other: Any) -> bool:
         return one.shape == other.shape and bool(np.allclose(one, other, atol=1e-5))
     if isinstance(one, Frame):
         return bool(one.key == other.key)
+    if one and isinstance(one[0], Judgement):
+        return len(one) == len(other) and all(map(_same_judgement, one, other))
     if one and isinstance(one[0], Detection):
         names, figures = zip(*map(_parts, (one, other)), strict=True)
         return bool(names[0] == names[1] and np.allclose(figures[0], figures[1], atol=1e-3))
     return bool(one == other)
+
+
+def _same_judgement(one: Judgement, other: Judgement) -> bool:
+    said = [(judgement.verdict, judgement.reason, judgement.frame) for judgement in (one, other)]
+    return said[0] == said[1] and abs((one.score or 0.0) - (other.score or 0.0)) < 1e-3
 
 
 def _parts(found: Sequence[Detection]) -> tuple[list[str], np.ndarray]:

@@ -3,6 +3,7 @@
 Needs huggingface_hub, which the plugins that load such models bring.
 """
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,15 +49,38 @@ def find_source(owner: str, model: str, revision: str | None, with_code: bool = 
     return Source(owner, _from_hub(owner, title, model, revision, with_code), title)
 
 
-def has_weights(folder: Path) -> bool:
-    """Whether the folder holds weights, whole or in shards."""
-    return any(
-        (folder / f"{name}{end}").is_file() for name in WEIGHTS for end in ("", ".index.json")
-    )
+def weight_files(source: Source) -> list[Path]:
+    """The files that transformers opens: one, or the shards that an index names; [] for none.
+
+    safetensors come before a state dict. A shard need not be there. Raises UserError for an index
+    that cannot be read.
+    """
+    for name in WEIGHTS:
+        whole, index = source.folder / name, source.folder / f"{name}.index.json"
+        if whole.is_file():
+            return [whole]
+        if index.is_file():
+            return [source.folder / shard for shard in _shards(source, index)]
+    return []
+
+
+def _shards(source: Source, index: Path) -> list[str]:
+    try:
+        return sorted(set(json.loads(index.read_text())["weight_map"].values()))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{source.owner}: {index.name} of {source.title} cannot be read",
+            expected="the file of each tensor under weight_map",
+        ) from error
+
+
+def _whole(source: Source) -> bool:
+    files = weight_files(source)
+    return bool(files) and all(file.is_file() for file in files)
 
 
 def _checked(source: Source) -> Source:
-    """The source; raises UserError for a folder without configuration or weights."""
+    """The source; raises UserError for a folder without configuration or with weights missing."""
     owner, folder = source.owner, source.folder
     if not (folder / CONFIG).is_file():
         other = (folder / "open_clip_config.json").is_file()
@@ -67,9 +91,15 @@ def _checked(source: Source) -> Source:
             if other
             else "Save model and processor there with save_pretrained.",
         )
-    if not has_weights(folder):
+    if not (files := weight_files(source)):
         raise UserError(
             f"{owner}: no weights in {folder}", expected=" or ".join(WEIGHTS), got="none"
+        )
+    if missing := [file.name for file in files if not file.is_file()]:
+        raise UserError(
+            f"{owner}: {source.title} lacks a part of its weights",
+            expected=f"the {len(files)} files that its index names",
+            got=f"{len(missing)} fewer, {missing[0]} the first",
         )
     return source
 
@@ -77,13 +107,13 @@ def _checked(source: Source) -> Source:
 def _from_hub(owner: str, title: str, name: str, revision: str | None, with_code: bool) -> Path:
     """Folder of a snapshot; one that is in the cache with its weights needs no network."""
     cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
-    if isinstance(cached, str) and has_weights(Path(cached).parent):
+    if isinstance(cached, str) and _whole(Source(owner, Path(cached).parent, title)):
         return Path(cached).parent
     require_hub(owner, title, "Connect, or give a folder with the model's files.")
     patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
     try:
         folder = _download(name, revision, patterns)
-        if not has_weights(folder):
+        if not weight_files(Source(owner, folder, title)):
             folder = _download(name, revision, ["pytorch_model*.bin"])
     except Exception as error:  # the client raises the errors of three libraries
         reason = f"{error}".strip().partition("\n")[0]

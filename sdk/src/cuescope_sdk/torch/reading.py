@@ -21,7 +21,10 @@ def read_part(
 
     `trust_remote_code` None: the plugin has no such option, and no code of the model's own runs.
     """
-    remedy = "Read that code, then add -M trust_remote_code=true."
+    remedy = (
+        "Read that code, then add -M trust_remote_code=true, "
+        "or -T ROLE.trust_remote_code=true for a tool."
+    )
     with _told_as_user_error(source, what, None if trust_remote_code is None else remedy), quiet():
         trusted = bool(trust_remote_code)
         return cls.from_pretrained(source.folder, trust_remote_code=trusted, **options)

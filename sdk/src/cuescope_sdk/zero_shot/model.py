@@ -55,7 +55,7 @@ class ZeroShotModel(Plugin):
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=OUTPUTS,
         edits=frozenset({"hide-tokens"}),
-        exposes=frozenset({"patches", "image-tower"}),
+        exposes=frozenset({"patches", "choices", "image-tower"}),
     )
     fingerprint: str
     facts: Mapping[str, str]

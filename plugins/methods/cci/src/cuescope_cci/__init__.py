@@ -55,7 +55,7 @@ class CCI(Plugin):
     requires = Requirements(
         outputs=frozenset({"logits"}),
         edits=frozenset({"hide-tokens"}),
-        exposes=frozenset({"patches"}),
+        exposes=frozenset({"patches", "choices"}),
     )
     metrics = METRICS
 

@@ -20,6 +20,7 @@ from cuescope_sdk.torch.image_tower import (
 )
 from cuescope_sdk.zero_shot.texts import TextTower
 from cuescope_transformers.loading import OWNER, Loaded
+from cuescope_transformers.pixels import as_image
 
 PATCHES = "spatial_shapes"  # beside inputs that are cut into patches already: rows, columns
 TOKENS = ("input_ids", "attention_mask")
@@ -98,7 +99,7 @@ def grid(inputs: Inputs, patch_size: int) -> tuple[int, int]:
 
 def canvas(loaded: Loaded, inputs: Inputs) -> np.ndarray:
     """The pixels of the first image, rescaling and normalisation undone: uint8 (row, col, 3)."""
-    processor, size = loaded.image_processor, loaded.vision_config.patch_size
+    size = loaded.vision_config.patch_size
     if PATCHES in inputs:
         rows, cols = grid(inputs, size)
         patches = inputs["pixel_values"][0, : rows * cols].view(rows, cols, size, size, 3)
@@ -106,11 +107,7 @@ def canvas(loaded: Loaded, inputs: Inputs) -> np.ndarray:
     else:
         values = inputs["pixel_values"]
         pixels = values.view(-1, *values.shape[-3:])[0].permute(1, 2, 0)
-    if processor.do_normalize:
-        pixels = pixels * torch.tensor(processor.image_std) + torch.tensor(processor.image_mean)
-    if processor.do_rescale:
-        pixels = pixels / processor.rescale_factor
-    return np.asarray(pixels.round().clamp(0, 255).byte().numpy())
+    return as_image(pixels, loaded.image_processor)
 
 
 def block(layer: Any, own: int = 0, padded: bool = False) -> Block:

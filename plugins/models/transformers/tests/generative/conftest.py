@@ -386,9 +386,12 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
 def build(folder_of: Callable[[str], Path]) -> Build:
     """`build("qwen2-vl", scoring="letters")`: the plugin on a tiny model, or on a folder."""
 
-    def make(model: str, *, dtype: str = "float32", **options: Any) -> TransformersVLM:
+    def make(
+        model: str, *, dtype: str = "float32", planning: bool = False, **options: Any
+    ) -> TransformersVLM:
         given = VLMOptions(**{"model": model, "max_new_tokens": 4, **options})
-        return TransformersVLM(given, Context(device="cpu", dtype=dtype, batch_size=8))
+        context = Context(device="cpu", dtype=dtype, batch_size=8, planning=planning)
+        return TransformersVLM(given, context)
 
     known = cache(lambda kind, **options: make(str(folder_of(kind)), **options))
     return lambda model, **options: (known if model in BUILDERS else make)(model, **options)

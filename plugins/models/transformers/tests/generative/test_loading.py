@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from shutil import copytree
+from shutil import copyfile, copytree
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from cuescope_sdk import AverageAttention, AverageTokens, Edit, Trial, UserError
+from cuescope_sdk import AverageAttention, AverageTokens, Edit, Loads, Trial, UserError
 from cuescope_sdk.fusion import HasFusion
 from cuescope_transformers import Transformers, TransformersOptions
 from cuescope_transformers.generative import TransformersVLM
@@ -65,7 +65,49 @@ def test_weights_that_are_missing_are_not_drawn_at_random(
     gone = next(name for name in weights if "language_model" in name)
     del weights[gone]
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    assert "spoilt lacks weights of a InternVLForConditional" in said(lambda: build(str(folder)))
+    plugin = build(str(folder))
+    for ask in (plugin.load, lambda: plugin.fusion):
+        assert "spoilt lacks weights of a InternVLForConditionalGeneration" in said(ask)
+
+
+def test_weights_are_opened_late_and_once(
+    folder_of: Callable[[str], Path], build: Build, trial: MakeTrial, opened: list[str]
+) -> None:
+    for kind in ("qwen2-vl", "blip-2"):
+        planned = build(str(folder_of(kind)), planning=True)
+        with pytest.raises(BaseException, match=f"the weights of {kind}"):
+            planned.respond([trial(1)])
+        plugin = build(str(folder_of(kind)))
+        assert isinstance(plugin, Loads)
+        assert not opened, "capabilities, facts and fingerprint come from the files"
+        plugin.load()
+        plugin.load()
+        assert opened == [plugin.facts["architecture"]]
+        assert planned.fingerprint == plugin.fingerprint
+        opened.clear()
+
+
+def test_a_shard_that_is_missing_is_missed_at_once(
+    folder_of: Callable[[str], Path], build: Build, trial: MakeTrial, tmp_path: Path
+) -> None:
+    folder = copytree(folder_of("internvl"), tmp_path / "spoilt")
+    (folder / "model.safetensors").unlink()
+    build("internvl")._loaded.model.save_pretrained(folder, max_shard_size="20KB")
+    shards = sorted(folder.glob("model-*.safetensors"))
+    assert len(shards) > 2
+    plugin = build(str(folder))
+    one, other = (p.respond([trial(2)])[0].logits for p in (plugin, build("internvl")))
+    np.testing.assert_array_equal(one, other)
+    weights = load_file(shards[1])
+    save_file({name: part + 1 for name, part in weights.items()}, shards[1], {"format": "pt"})
+    assert build(str(folder)).fingerprint != plugin.fingerprint
+    shards[1].unlink()
+    line = said(lambda: build(str(folder)))
+    assert f"got 1 fewer, {shards[1].name} the first" in line
+    (folder / "model.safetensors.index.json").write_text("{}")
+    assert "model.safetensors.index.json of spoilt cannot be read" in said(
+        lambda: build(str(folder))
+    )
 
 
 def test_missing_processor_and_tokenizer(copied: Callable[[str], Path], build: Build) -> None:
@@ -140,7 +182,9 @@ def test_it_can_be_looked_into(build: Build) -> None:
     }  # fmt: skip
 
 
-def test_the_fingerprint_follows_what_answers(copied: Callable[[str], Path], build: Build) -> None:
+def test_the_fingerprint_follows_what_answers(
+    copied: Callable[[str], Path], folder_of: Callable[[str], Path], build: Build
+) -> None:
     folder, plain = copied("qwen2-vl"), build("qwen2-vl").fingerprint
 
     def again(name: str, change: Callable[[Any], Any]) -> str:
@@ -154,8 +198,15 @@ def test_the_fingerprint_follows_what_answers(copied: Callable[[str], Path], bui
         return lambda text: json.dumps({**json.loads(text), **new})
 
     assert again("config.json", config(_name_or_path="x")) == plain
+    weights = load_file(folder / "model.safetensors")
+    weights[min(weights)].view(-1)[-1] += 1
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    changed = build(str(folder)).fingerprint
+    copyfile(folder_of("qwen2-vl") / "model.safetensors", folder / "model.safetensors")
+    assert build(str(folder)).fingerprint == plain
     found = {
         plain,
+        changed,
         again("chat_template.jinja", lambda text: text.replace("assistant", "user")),
         again("generation_config.json", config(repetition_penalty=1.5)),
         again("tokenizer.json", lambda text: text.replace('"yes"', '"yess"')),
@@ -166,4 +217,4 @@ def test_the_fingerprint_follows_what_answers(copied: Callable[[str], Path], bui
         build("qwen2-vl", prompt="{question} ?").fingerprint,
         build("qwen2-vl", dtype="bfloat16").fingerprint,
     }
-    assert len(found) == 10
+    assert len(found) == 11

@@ -75,12 +75,13 @@ def writer_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
 
 @pytest.fixture
 def writer(writer_folder: Callable[[str], Path], tmp_path: Path) -> Callable[..., Any]:
-    """`writer(kind or folder, cache=, dtype=, **options)`: the tool on the CPU."""
+    """`writer(kind or folder, cache=, dtype=, planning=, **options)`: the tool on the CPU."""
 
-    def built(kind: str, *, cache: str = "cache", dtype: str = "float32", **options: Any) -> Any:
+    def built(kind: str, *, cache: str = "cache", **given: Any) -> Any:
         folder = writer_folder(kind) if kind in MAKERS else kind
-        context = Context(cache=tmp_path / cache, device="cpu", dtype=dtype)
-        asked = {"max_new_tokens": 12, **options}
+        settings = {name: given.pop(name) for name in ("dtype", "planning") if name in given}
+        context = Context(cache=tmp_path / cache, device="cpu", **settings)
+        asked = {"max_new_tokens": 12, **given}
         return TransformersWriter(WriterOptions(model=str(folder), **asked), context)
 
     return built

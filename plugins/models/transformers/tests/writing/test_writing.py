@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
-from cuescope_sdk import UserError
+from cuescope_sdk import Loads, UserError
 from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.writing import network
 from cuescope_transformers.writing.network import rendered
@@ -68,6 +69,23 @@ def test_nothing_is_written_twice(writer: Writer, monkeypatch: pytest.MonkeyPatc
     assert len(asked) == 3
     writer("llama", max_new_tokens=3).generate(PROMPTS[:1])
     assert len(asked) == 4, "a shorter text is another text"
+
+
+def test_weights_are_opened_when_something_new_is_written(
+    writer: Writer, opened: list[str]
+) -> None:
+    planned = writer("llama", planning=True)
+    with pytest.raises(BaseException, match="the weights of llama"):
+        planned.generate(PROMPTS)
+    first, second = writer("llama"), writer("llama")
+    assert isinstance(first, Loads)
+    assert not opened
+    said = first.generate(PROMPTS)
+    assert second.generate(PROMPTS) == planned.generate(PROMPTS) == said
+    assert opened == [first.facts["architecture"]] == ["LlamaForCausalLM"]
+    second.load()
+    second.load()
+    assert len(opened) == 2
 
 
 def test_what_was_written_before_a_fault_is_kept(
@@ -128,4 +146,8 @@ def test_the_fingerprint_follows_what_writes(
     }  # fmt: skip
     template = folder / "chat_template.jinja"
     template.write_text(template.read_text().replace("assistant", "user"))
-    assert len(found | {writer(str(folder)).fingerprint}) == 6
+    found.add(writer(str(folder)).fingerprint)
+    weights = load_file(folder / "model.safetensors")
+    weights[min(weights)].view(-1)[0] += 1
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    assert len(found | {writer(str(folder)).fingerprint}) == 7

@@ -37,7 +37,7 @@ class Owl(OpenVocabularyDetector):
         super().__init__(options, context)
         from cuescope_detectors.owl import OwlNetwork
 
-        self.use(OwlNetwork(self.load(OwlNetwork.builders), options.prompt))
+        self.use(OwlNetwork(self.files(OwlNetwork.builders), options.prompt))
 
 
 class GroundingDinoOptions(OpenVocabularyOptions):
@@ -69,7 +69,7 @@ class GroundingDino(OpenVocabularyDetector):
         super().__init__(options, context)
         from cuescope_detectors.grounding_dino import GroundingDinoNetwork
 
-        loaded = self.load(GroundingDinoNetwork.builders)
+        loaded = self.files(GroundingDinoNetwork.builders)
         self.use(GroundingDinoNetwork(loaded, options.one_by_one, options.tokens))
 
     @property

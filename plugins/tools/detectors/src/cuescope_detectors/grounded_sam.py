@@ -8,7 +8,7 @@ from jaxtyping import Bool
 from pydantic import Field
 
 from cuescope_detectors.open_vocabulary import MODEL, PretrainedOptions
-from cuescope_sdk import Context, Detection, Frame, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, Detection, Frame, Loads, Options, Plugin, UserError, digest
 
 
 class GroundedSamOptions(PretrainedOptions):
@@ -42,7 +42,8 @@ class GroundedSam(Plugin):
         from cuescope_detectors.loading import load
         from cuescope_detectors.sam import SamNetwork
 
-        self._network = SamNetwork(load("sam", SamNetwork.builders, options, context, False))
+        self._loaded = load("sam", SamNetwork.builders, options, context, takes_text=False)
+        self._network = SamNetwork(self._loaded)
         found_by = getattr(self._detector, "fingerprint", None)
         self.fingerprint = found_by and digest(
             "sam", 1, self._network.fingerprint, found_by, options.threshold
@@ -51,6 +52,12 @@ class GroundedSam(Plugin):
             **self._network.facts,
             "boxes": f"{options.detector} above {options.threshold:g}",
         }
+
+    def load(self) -> None:
+        """Open the weights now, and the detector's if it opens them late."""
+        _ = self._loaded.model
+        if isinstance(self._detector, Loads):
+            self._detector.load()
 
     def segment(
         self, frames: Sequence[Frame], names: Sequence[str]

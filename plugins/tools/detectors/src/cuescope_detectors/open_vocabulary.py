@@ -65,11 +65,16 @@ class OpenVocabularyDetector(Plugin):
     fingerprint: str
     facts: Mapping[str, str]
 
-    def load(self, builders: Mapping[str, str]) -> "Loaded":
-        """The model with its processor, read strictly."""
+    def files(self, builders: Mapping[str, str]) -> "Loaded":
+        """The model by its files; called once, in `__init__`."""
         from cuescope_detectors.loading import load
 
-        return load(self.owner, builders, self.options, self.context, takes_text=True)
+        self._loaded = load(self.owner, builders, self.options, self.context, takes_text=True)
+        return self._loaded
+
+    def load(self) -> None:
+        """Open the weights now."""
+        _ = self._loaded.model
 
     def use(self, network: Network) -> None:
         """Take the network; called once, in `__init__`."""

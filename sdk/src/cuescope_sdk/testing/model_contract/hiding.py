@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope_sdk import Frame, HasPatches, HideTokens, Sample, Trial, generator
+from cuescope_sdk import Frame, HasPatches, HideTokens, Sample, Trial, UserError, generator
 from cuescope_sdk.testing.contract import PerClass
 from cuescope_sdk.testing.model_contract.comparing import TOLERANCE, distance, noise_under
 from cuescope_sdk.testing.model_contract.looking import ModelLooks
@@ -92,14 +92,22 @@ class ModelHides(ModelLooks):
         )  # fmt: skip
 
     def test_refuses_masks_of_another_shape(self) -> None:
-        """A mask for other frames or of another grid hides what nobody meant."""
-        rows, cols = self.own_grid()
-        sample = self.canvases[0]
-        count = len(sample.frames)
-        for shape in ((count + 1, rows, cols), (count, rows + 1, cols + 1)):
-            mask = np.zeros(shape, dtype=bool)
-            mask[:, 0] = True
-            self.refuses(self.hiding(sample, mask), f"a mask of shape {shape}")
+        """A mask for other frames is refused; one of another grid too, or stretched over them."""
+        grid, sample = self.own_grid(), self.canvases[0]
+        [mask] = _half(grid, [sample])
+        more = np.concatenate([mask, mask[:1]])
+        self.refuses(self.hiding(sample, more), f"a mask of {len(more)} frames")
+        finer = self.hiding(sample, mask.repeat(2, axis=1).repeat(2, axis=2))
+        try:
+            [found] = self.model.respond([finer])
+        except UserError:
+            return
+        [own] = self.model.respond([self.hiding(sample, mask)])
+        expect(
+            self.alike(found, own), "a UserError, or the answer under the same mask on its grid",
+            got="another one under a mask of twice the rows and columns",
+            remedy="Raise UserError(...), or stretch the mask over the frame",
+        )  # fmt: skip
 
     def _farthest(self, trials: Iterable[Trial], others: Iterable[Trial]) -> float:
         one, other = (self.model.respond(list(asked)) for asked in (trials, others))

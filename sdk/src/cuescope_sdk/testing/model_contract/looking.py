@@ -1,10 +1,10 @@
-"""A model that is open to looks: its canvas, its patches, what it compares images with."""
+"""A model that is open to looks: its canvas, its patches; what it compares images with."""
 
 from typing import cast
 
 import numpy as np
 
-from cuescope_sdk import Frame, HasPatches, UserError
+from cuescope_sdk import EmbedsChoices, Frame, HasPatches, UserError
 from cuescope_sdk.testing.contract import PerClass
 from cuescope_sdk.testing.model_contract.comparing import TOLERANCE
 from cuescope_sdk.testing.model_contract.setting import ModelSetting
@@ -16,7 +16,7 @@ LOGIT_TIE = 1e-3  # relative; rounding may turn closer ones over
 
 
 class ModelLooks(ModelSetting):
-    """`HasPatches`, of models that expose "patches"."""
+    """`HasPatches` and `EmbedsChoices`, of models that expose "patches" and "choices"."""
 
     @property
     def open_model(self) -> HasPatches:
@@ -24,6 +24,13 @@ class ModelLooks(ModelSetting):
         if "patches" not in self.capabilities.exposes:
             raise NotApplicable("asks about patches, which this model does not expose")
         return cast(HasPatches, self.model)
+
+    @property
+    def comparing(self) -> EmbedsChoices:
+        """The model; raises NotApplicable where it exposes no choices."""
+        if "choices" not in self.capabilities.exposes:
+            raise NotApplicable("asks about embedded choices, which this model does not expose")
+        return cast(EmbedsChoices, self.model)
 
     frames: PerClass[list[Frame]] = PerClass(lambda contract: contract.some_frames())
 
@@ -97,8 +104,8 @@ class ModelLooks(ModelSetting):
     def test_embeds_choices_as_unit_rows(self) -> None:
         """Rows of length 1, in the order of the choices."""
         choices = self.samples[0].choices
-        rows = np.asarray(self.open_model.embed_choices(choices))
-        turned = np.asarray(self.open_model.embed_choices(choices[::-1]))[::-1]
+        rows = np.asarray(self.comparing.embed_choices(choices))
+        turned = np.asarray(self.comparing.embed_choices(choices[::-1]))[::-1]
         expect(
             rows.ndim == 2 and len(rows) == len(choices)
             and bool(np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3))
@@ -111,9 +118,9 @@ class ModelLooks(ModelSetting):
         """Explainers ask for the cosine with a choice in place of its logit."""
         self.needs("logits")
         self.needs("embedding")
-        if getattr(getattr(self.open_model, "image_tower", None), "frames", 1) > 1:
+        if getattr(getattr(self.comparing, "image_tower", None), "frames", 1) > 1:
             raise NotApplicable("asks about texts that do not depend on what is shown")
-        rows = self.open_model.embed_choices(self.samples[0].choices)
+        rows = self.comparing.embed_choices(self.samples[0].choices)
         trials = self.trials(outputs=frozenset(("logits", "embedding")))
         for response in self.model.respond(trials):
             logits, cosines = np.asarray(response.logits), rows @ np.asarray(response.embedding)

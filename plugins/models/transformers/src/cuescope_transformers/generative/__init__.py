@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float, Int8
+from jaxtyping import Float, Int8, UInt8
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial, digest
+from cuescope_sdk import Capabilities, Context, Frame, Options, Plugin, Response, Trial
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.refusals import refuse_unanswerable
 
@@ -64,7 +64,7 @@ class TransformersVLM(Plugin):
     capabilities: Capabilities = Capabilities(
         outputs=frozenset(("logits", "text")),
         edits=frozenset({"average-attention", "average-tokens", "hide-tokens"}),
-        exposes=frozenset({"fusion"}),
+        exposes=frozenset({"fusion", "patches"}),
         min_frames=0,
     )
     fingerprint: str
@@ -72,23 +72,25 @@ class TransformersVLM(Plugin):
 
     def __init__(self, options: VLMOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch.devices import resolve_device
         from cuescope_transformers.generative.loading import load
-        from cuescope_transformers.generative.showing import needs_image
+        from cuescope_transformers.generative.patches import shows_patches
 
-        loaded = load(
-            options.model, options.revision, options.trust_remote_code,
-            resolve_device(context.device), context.dtype,
-        )  # fmt: skip
+        loaded = load(options.model, options.revision, options.trust_remote_code, context)
         asked = options.model_dump(
             include={"scoring", "max_new_tokens", "prompt", "question", "fps"}
         )
         self.device = str(loaded.device)
-        self.fingerprint = digest(loaded.fingerprint(), asked)
+        self.fingerprint = loaded.fingerprint(asked)
         self.facts = {**loaded.facts, "choices are scored by": options.scoring}
         self._loaded = loaded
-        if needs_image(loaded):
-            self.capabilities = self.capabilities.model_copy(update={"min_frames": 1})
+        shown = frozenset({"patches"} if shows_patches(loaded) else ())
+        self.capabilities = self.capabilities.model_copy(
+            update={"exposes": shown | {"fusion"}, "min_frames": int(loaded.needs_image)}
+        )
+
+    def load(self) -> None:
+        """Open the weights now."""
+        _ = self._loaded.opened
 
     @property
     def fusion(self) -> FusionShape:
@@ -104,6 +106,20 @@ class TransformersVLM(Plugin):
         from cuescope_transformers.generative.answering import respond
 
         return respond(self._loaded, self.options, trials, self.context.batch_size)
+
+    def canvas(self, frames: Sequence[Frame]) -> list[UInt8[np.ndarray, "height width 3"]]:
+        """The pixels that the image encoder sees of each frame, shown as an image."""
+        from cuescope_transformers.generative.patches import canvas
+
+        return canvas(self._loaded, frames)
+
+    def patch_features(
+        self, frames: Sequence[Frame], layer: int = -1
+    ) -> list[Float[np.ndarray, "row col dim"]]:
+        """Tokens after a layer of the image encoder; the last is what the language model reads."""
+        from cuescope_transformers.generative.patches import patch_features
+
+        return patch_features(self._loaded, frames, layer)
 
     def modalities(
         self, trials: Sequence[Trial], layer: int

@@ -23,13 +23,14 @@ def require_editable(loaded: Loaded, trial: Trial) -> None:
 
 def shape_of(loaded: Loaded) -> FusionShape:
     """The sizes of the fusion layers; raises UserError where they are closed."""
-    if loaded.fusion is None:
+    opened = loaded.opened
+    if opened.fusion is None:
         raise UserError(
             f"{loaded.title} cannot be edited or looked into",
-            got=f"{loaded.closed}",
+            got=f"{opened.closed}",
             remedy="Ask it for plain answers.",
         )
-    return loaded.fusion
+    return opened.fusion
 
 
 def fusion_of(

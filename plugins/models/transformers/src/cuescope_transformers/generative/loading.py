@@ -1,51 +1,66 @@
-"""Load a generative model with its processor."""
+"""A generative model with its processor: files now, weights when they are first needed."""
 
 import inspect
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import torch
 import transformers
 
-from cuescope_sdk import UserError, digest
+from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.torch.devices import resolve_dtype
-from cuescope_sdk.torch.fingerprints import tensor_bytes
 from cuescope_sdk.torch.fusion import stock_fusion
-from cuescope_sdk.torch.hub_folders import Source, find_source
+from cuescope_sdk.torch.hub_folders import Source
+from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
 from cuescope_sdk.torch.quiet import quiet
-from cuescope_sdk.torch.reading import (
-    content,
-    read_part,
-    require_tensors,
-    require_vocabulary,
-    vocabulary,
-)
+from cuescope_sdk.torch.reading import content, vocabulary
 from cuescope_transformers.generative.shape import fusion_shape
 from cuescope_transformers.loading import BUILDERS, OWNER
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A model ready to answer; `fusion` is None, with the reason, where its layers are closed."""
+class Opened:
+    """The network; `fusion` is None, with the reason, where its layers are closed."""
 
     model: Any
-    processor: Any
-    source: Source
-    device: torch.device
     fusion: FusionShape | None
     closed: UserError | None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model that can answer; what asks for `opened` or `model` opens its weights."""
+
+    files: Pretrained
+    processor: Any
+
+    @cached_property
+    def opened(self) -> Opened:
+        """The weights, read when first asked for."""
+        network = self.files.opened()
+        network.generation_config.pad_token_id = self.tokenizer.pad_token_id
+        return Opened(network, *_fusing(network))
+
+    @property
+    def model(self) -> Any:
+        """The network."""
+        return self.opened.model
+
+    @property
+    def device(self) -> torch.device:
+        """Where it is."""
+        return self.files.device
 
     @property
     def kind(self) -> str:
         """The family: `model_type` of the configuration."""
-        return str(self.model.config.model_type)
+        return str(self.files.config.model_type)
 
     @property
     def title(self) -> str:
         """What errors call it."""
-        return f"{OWNER}: {self.source.title}"
+        return self.files.title
 
     @property
     def tokenizer(self) -> Any:
@@ -58,6 +73,13 @@ class Loaded:
         parts = (self.model, getattr(self.model, "language_model", None))
         follows = [part for part in parts if part and "position_ids" in arguments(part.forward)]
         return bool(follows) or bool(self.model.config.is_encoder_decoder)
+
+    @property
+    def needs_image(self) -> bool:
+        """Some `generate` cannot do without pixels; a model with code of its own may not tell."""
+        generate = getattr(self.files.network, "generate", None)
+        taken = inspect.signature(generate).parameters if generate else {}
+        return "pixel_values" in taken and taken["pixel_values"].default is inspect.Parameter.empty
 
     @cached_property
     def special(self) -> frozenset[int]:
@@ -73,22 +95,16 @@ class Loaded:
     def facts(self) -> dict[str, str]:
         """What a report says of the model."""
         video = getattr(self.processor, "video_processor", None) is not None
-        return {
-            "architecture": type(self.model).__name__,
-            "weights": self.source.title,
-            "frames are shown as": "a video" if video else "images",
-        }
+        return {**self.files.facts, "frames are shown as": "a video" if video else "images"}
 
-    def fingerprint(self) -> str:
+    def fingerprint(self, *said: object) -> str:
         """Digest of weights, configuration, preprocessing, words, chat template and dtype."""
-        weights = {name: tensor_bytes(part) for name, part in self.model.state_dict().items()}
         parts = [
             getattr(self.processor, name, None) for name in ("image_processor", "video_processor")
         ]
-        return digest(
-            weights, content(self.model.config), content(self.model.generation_config),
+        return self.files.fingerprint(
             content(self.processor), [content(part) for part in parts if part is not None],
-            vocabulary(self.tokenizer), str(self.processor.chat_template), str(self.model.dtype),
+            vocabulary(self.tokenizer), str(self.processor.chat_template), *said,
         )  # fmt: skip
 
 
@@ -97,32 +113,13 @@ def arguments(function: Any) -> frozenset[str]:
     return frozenset(inspect.signature(function).parameters)
 
 
-def load(
-    model: str, revision: str | None, trust_remote_code: bool, device: torch.device, dtype: str
-) -> Loaded:
-    """Find and load everything; raises UserError for whatever a person can mend."""
-    precision = resolve_dtype(dtype)
-    source = find_source(OWNER, model, revision, trust_remote_code)
-    read = partial(read_part, source, trust_remote_code)
-    config = read("configuration", transformers.AutoConfig)
-    builder = builder_of(config, source)
-    require_vocabulary(source)
-    processor = read("processor", transformers.AutoProcessor)
-    if not isinstance(processor, transformers.ProcessorMixin):
-        raise UserError(
-            f"{OWNER}: {source.title} has no processor",
-            expected="processor_config.json or preprocessor_config.json",
-            remedy="Save the processor in the same folder with save_pretrained.",
-        )
-    network, info = read(
-        "weights", builder, config=config, dtype=precision, output_loading_info=True
-    )
-    require_tensors(network, info, source)
-    network.eval().requires_grad_(False).to(device)
+def load(model: str, revision: str | None, trust_remote_code: bool, context: Context) -> Loaded:
+    """Find and read all but the weights; raises UserError for whatever a person can mend."""
+    files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
+    processor = files.processor()
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
-    network.generation_config.pad_token_id = processor.tokenizer.pad_token_id
-    return Loaded(network, processor, source, device, *_opened(network))
+    return Loaded(files, processor)
 
 
 def builder_of(config: Any, source: Source) -> Any:
@@ -144,7 +141,7 @@ def builder_of(config: Any, source: Source) -> Any:
     )
 
 
-def _opened(model: Any) -> tuple[FusionShape | None, UserError | None]:
+def _fusing(model: Any) -> tuple[FusionShape | None, UserError | None]:
     """The fusion layers switched to attention that can be edited; a model without still answers."""
     try:
         with quiet():

@@ -1,6 +1,5 @@
 """Samples as a processor takes them: prompt and frames to the tensors of a batch."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -53,7 +52,7 @@ def media_of(loaded: Loaded, sample: Sample) -> list[Medium]:
     takes_video, takes_image = (
         getattr(processor, f"{kind}_processor", None) is not None for kind in ("video", "image")
     )
-    if not count and needs_image(loaded):
+    if not count and loaded.needs_image:
         raise UserError(
             f"{loaded.title} answers nothing without an image",
             expected="a sample with a frame",
@@ -71,12 +70,6 @@ def media_of(loaded: Loaded, sample: Sample) -> list[Medium]:
     return ["image"] * count
 
 
-def needs_image(loaded: Loaded) -> bool:
-    """Some `generate` cannot do without pixels."""
-    pixels = inspect.signature(loaded.model.generate).parameters.get("pixel_values")
-    return pixels is not None and pixels.default is pixels.empty
-
-
 def shown(loaded: Loaded, samples: Sequence[Sample], prompts: Sequence[str], fps: float) -> Batch:
     """Samples of equally many frames, each with its prompt; raises UserError where refused."""
     return described(loaded, processed(loaded, samples, prompts, fps))
@@ -86,9 +79,21 @@ def processed(
     loaded: Loaded, samples: Sequence[Sample], prompts: Sequence[str], fps: float
 ) -> dict[str, Any]:
     """What the model is given, on its device; raises UserError where the processor refuses."""
+    known = arguments(loaded.model.forward)
+    return {
+        name: _placed(value, loaded)
+        for name, value in made(loaded, samples, prompts, fps).items()
+        if name in known and name != "labels"
+    }
+
+
+def made(
+    loaded: Loaded, samples: Sequence[Sample], prompts: Sequence[str], fps: float
+) -> dict[str, Any]:
+    """What the processor makes; raises UserError where it refuses."""
     try:
         with quiet():
-            made = _processed(loaded, samples, list(prompts), fps)
+            return dict(_processed(loaded, samples, list(prompts), fps))
     except UserError:
         raise
     except Exception as error:  # processors refuse with whatever breaks first
@@ -97,12 +102,6 @@ def processed(
             f"{loaded.title} cannot be shown {count or 'no'} frame{'' if count == 1 else 's'}",
             got=shorten(str(error), 200) or type(error).__name__,
         ) from error
-    known = arguments(loaded.model.forward)
-    return {
-        name: _placed(value, loaded)
-        for name, value in made.items()
-        if name in known and name != "labels"
-    }
 
 
 def pixels_in(inputs: Mapping[str, Any]) -> str:
@@ -112,7 +111,7 @@ def pixels_in(inputs: Mapping[str, Any]) -> str:
 
 def _processed(loaded: Loaded, samples: Sequence[Sample], prompts: list[str], fps: float) -> Any:
     tokenizer = loaded.tokenizer
-    side = "right" if loaded.model.config.is_encoder_decoder else "left"
+    side = "right" if loaded.files.config.is_encoder_decoder else "left"
     options: dict[str, Any] = {"padding": True, "padding_side": side, "return_tensors": "pt"}
     bos = tokenizer.bos_token
     options["add_special_tokens"] = not (bos and prompts[0].startswith(bos))

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Context, Options, Plugin, digest
+from cuescope_sdk import Context, Options, Plugin
 from cuescope_sdk.text_memory import TextMemory
 
 OWNER = "transformers-llm"
@@ -43,18 +43,16 @@ class TransformersWriter(Plugin):
 
     def __init__(self, options: WriterOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch.devices import resolve_device
         from cuescope_transformers.writing.network import load
 
-        self._network = load(
-            options.model, options.revision, options.trust_remote_code,
-            resolve_device(context.device), context.dtype,
-        )  # fmt: skip
-        self.fingerprint = digest(
-            self._network.fingerprint(), options.system, options.max_new_tokens
-        )
+        self._network = load(options.model, options.revision, options.trust_remote_code, context)
+        self.fingerprint = self._network.fingerprint(options.system, options.max_new_tokens)
         self.facts = self._network.facts
         self._memory = TextMemory(self.fingerprint, context.cache)
+
+    def load(self) -> None:
+        """Open the weights now."""
+        _ = self._network.model
 
     def generate(self, prompts: Sequence[str]) -> list[str]:
         """The text that follows each prompt."""
@@ -65,7 +63,7 @@ class TransformersWriter(Plugin):
             {prompt for prompt in prompts if prompt not in known},
             key=lambda prompt: (len(prompt), prompt),
         )
-        size = options.batch_size if self._network.takes_padding else 1
+        size = options.batch_size if new and self._network.takes_padding else 1
         with self.context.progress("writing", len(new)) as advance:
             for start in range(0, len(new), size):
                 part = new[start : start + size]

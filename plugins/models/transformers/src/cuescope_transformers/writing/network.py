@@ -1,38 +1,36 @@
-"""Load a causal language model with its tokenizer, and let it write."""
+"""A causal language model with its tokenizer: files now, weights when it first writes."""
 
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import torch
 import transformers
 from jinja2 import TemplateError
 
-from cuescope_sdk import UserError, digest
-from cuescope_sdk.torch.devices import resolve_dtype
-from cuescope_sdk.torch.fingerprints import tensor_bytes
-from cuescope_sdk.torch.hub_folders import Source, find_source
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.torch.hub_folders import Source
+from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
 from cuescope_sdk.torch.quiet import quiet
-from cuescope_sdk.torch.reading import (
-    content,
-    read_part,
-    require_tensors,
-    require_vocabulary,
-    vocabulary,
-)
+from cuescope_sdk.torch.reading import require_vocabulary, vocabulary
 from cuescope_transformers.writing import OWNER
 
 
 @dataclass(frozen=True)
 class Network:
-    """A language model ready to write."""
+    """A language model that can write; what asks for `model` opens its weights."""
 
-    model: Any
+    files: Pretrained
     tokenizer: Any
-    source: Source
-    device: torch.device
+
+    @cached_property
+    def model(self) -> Any:
+        """The network, its weights read when first asked for."""
+        network = self.files.opened()
+        network.generation_config.pad_token_id = self.tokenizer.pad_token_id
+        return network
 
     @property
     def takes_padding(self) -> bool:
@@ -43,42 +41,34 @@ class Network:
     def facts(self) -> dict[str, str]:
         """What a report says of the model."""
         chat = "a chat" if self.tokenizer.chat_template else "plain text: it has no chat template"
-        return {
-            "architecture": type(self.model).__name__,
-            "weights": self.source.title,
-            "prompts are": chat,
-        }
+        return {**self.files.facts, "prompts are": chat}
 
-    def fingerprint(self) -> str:
+    def fingerprint(self, *said: object) -> str:
         """Digest of weights, configuration, words, chat template and dtype."""
-        weights = {name: tensor_bytes(part) for name, part in self.model.state_dict().items()}
-        return digest(
-            weights, content(self.model.config), content(self.model.generation_config),
-            vocabulary(self.tokenizer), str(self.tokenizer.chat_template), str(self.model.dtype),
-        )  # fmt: skip
+        words, template = vocabulary(self.tokenizer), str(self.tokenizer.chat_template)
+        return self.files.fingerprint(words, template, *said)
 
 
-def load(
-    model: str, revision: str | None, trust_remote_code: bool, device: torch.device, dtype: str
-) -> Network:
-    """Find and load everything; raises UserError for whatever a person can mend."""
-    precision = resolve_dtype(dtype)
-    source = find_source(OWNER, model, revision, trust_remote_code)
-    read = partial(read_part, source, trust_remote_code)
-    config = read("configuration", transformers.AutoConfig)
-    _require_writer(config, source)
-    require_vocabulary(source)
-    tokenizer = read("tokenizer", transformers.AutoTokenizer, padding_side="left")
-    network, info = read(
-        "weights", transformers.AutoModelForCausalLM, config=config, dtype=precision,
-        output_loading_info=True,
-    )  # fmt: skip
-    require_tensors(network, info, source)
-    network.eval().requires_grad_(False).to(device)
+def load(model: str, revision: str | None, trust_remote_code: bool, context: Context) -> Network:
+    """Find and read all but the weights; raises UserError for whatever a person can mend."""
+    files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
+    require_vocabulary(files.source)
+    tokenizer = files.read("tokenizer", transformers.AutoTokenizer, padding_side="left")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    network.generation_config.pad_token_id = tokenizer.pad_token_id
-    return Network(network, tokenizer, source, device)
+    return Network(files, tokenizer)
+
+
+def builder_of(config: Any, source: Source) -> Any:
+    """The Auto class; raises UserError for an architecture that does not continue texts."""
+    auto = getattr(config, "auto_map", None) or {}
+    known = transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+    if type(config) in known or "AutoModelForCausalLM" in auto:
+        return transformers.AutoModelForCausalLM
+    raise UserError(
+        f"{OWNER}: {source.title} does not continue texts",
+        expected="a causal language model", got=f"the architecture '{config.model_type}'",
+    )  # fmt: skip
 
 
 @torch.inference_mode()
@@ -89,7 +79,7 @@ def written(network: Network, prompts: Sequence[str], system: str, most: int) ->
         inputs = network.tokenizer(
             said, padding=True, return_tensors="pt", return_token_type_ids=False,
             add_special_tokens=not network.tokenizer.chat_template,
-        ).to(network.device)  # fmt: skip
+        ).to(network.files.device)  # fmt: skip
         tokens = network.model.generate(
             **inputs, do_sample=False, num_beams=1, max_new_tokens=most
         )  # fmt: skip
@@ -117,14 +107,3 @@ def rendered(tokenizer: Any, prompt: str, system: str) -> str:
             remedy="Leave the option `system` out." if system else None,
         ) from error  # fmt: skip
     return str(said)
-
-
-def _require_writer(config: Any, source: Source) -> None:
-    """Raises UserError for an architecture that does not continue texts."""
-    auto = getattr(config, "auto_map", None) or {}
-    known = transformers.MODEL_FOR_CAUSAL_LM_MAPPING
-    if type(config) not in known and "AutoModelForCausalLM" not in auto:
-        raise UserError(
-            f"{OWNER}: {source.title} does not continue texts",
-            expected="a causal language model", got=f"the architecture '{config.model_type}'",
-        )  # fmt: skip

@@ -1,0 +1,226 @@
+"""Claims against annotated scenes with planted truths, one for each rule and reason."""
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import Frame, Sample
+from cuescope_sdk.grounding import SCENE, Action, Claim, Judgement, Relation, SceneFrame, Thing
+from cuescope_sdk.grounding.bag import BagOfWords
+from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding.noise import noisy
+from cuescope_sdk.testing.claiming import action, attribute, entity, motion, order, relation, says
+
+CLOSED = frozenset({"things", "attributes", "relations", "actions", "motion"})
+BLANK = Frame.from_array(np.zeros((4, 4, 3), np.uint8))
+
+
+def circle(x: float, **more: object) -> Thing:
+    said = {"name": "circle", "attributes": ("red",), "box": (x, 0, x + 10, 10), **more}
+    return Thing.model_validate({"id": "c", **said})
+
+
+SQUARE = Thing(id="s", name="square", attributes=("blue",), box=(50, 0, 60, 10))
+OTHER = Thing(id="s2", name="square", attributes=("green",), box=(0, 30, 10, 40))
+STAR = Thing(id="t", name="star", attributes=("green",), box=(30, 0, 40, 10))
+LEFT = Relation(subject="c", predicate="left of", object="s")
+RIGHT = Relation(subject="c", predicate="right of", object="s")
+
+
+def told(*things: Thing, **more: object) -> SceneFrame:
+    return SceneFrame.model_validate({"things": things, "closed": CLOSED, **more})
+
+
+def going(verb: str, subject: str = "c", of: str | None = None) -> Action:
+    return Action(subject=subject, verb=verb, object=of)
+
+
+# The circle passes the square from left to right, hides at 2, turns green at 4; a star comes at 3.
+WORLD = (
+    told(circle(20), SQUARE, relations=(LEFT,)),
+    told(circle(40), SQUARE, relations=(LEFT,), actions=(going("move right"),), motion="turn left"),
+    told(circle(50, visible=False), SQUARE, actions=(going("move right"),)),
+    told(circle(70), SQUARE, STAR, relations=(RIGHT,), actions=(going("appear", "t"),)),
+    told(
+        circle(70, attributes=("green",)), OTHER, STAR,
+        actions=(going("turn green"), going("disappear", "s")), motion="stop",
+    ),
+)  # fmt: skip
+
+
+def sample(*scene: SceneFrame) -> Sample:
+    return Sample(key="a", frames=(BLANK,) * len(scene), annotations={SCENE: scene})
+
+
+def verdict_on(said: Claim, *scene: SceneFrame) -> str:
+    """The verdict, or the reason that there is none."""
+    [found] = says(SceneVerifier(), sample(*(scene or WORLD)), said)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        (entity("red circle", 0), "supported"),
+        (entity("thing", 0), "supported"),
+        (entity("blue thing", 0), "supported"),
+        (entity("green thing", 0), "unsupported"),
+        (entity("blue circle", 0), "unsupported"),
+        (entity("triangle"), "unsupported"),
+        (entity("red circle", 2), "occluded"),
+        (entity("red circle", 1, 2), "supported"),
+        (entity("star", 0, 1), "unsupported"),
+        (entity("star"), "supported"),
+        (entity("triangle", negated=True), "supported"),
+        (entity("star", 0, 1, negated=True), "supported"),
+        (entity("star", 0, 3, negated=True), "unsupported"),
+        (entity("red circle", 2, negated=True), "occluded"),
+        (attribute("circle", "red", 0), "supported"),
+        (attribute("circle", "green", 0), "unsupported"),
+        (attribute("circle", "green"), "supported"),
+        (attribute("circle", "green", 0, negated=True), "supported"),
+        (attribute("circle", "red", 2), "occluded"),
+        (attribute("circle", "visible", 1), "supported"),
+        (attribute("circle", "hidden", 2), "supported"),
+        (attribute("circle", "hidden", 1), "unsupported"),
+        (attribute("triangle", "red"), "unsupported"),
+        (relation("circle", "left of", "square", 0), "supported"),
+        (relation("square", "right of", "circle", 0), "supported"),
+        (relation("circle", "right of", "square", 0), "unsupported"),
+        (relation("circle", "right of", "square", 3), "supported"),
+        (relation("circle", "left of", "blue square", 2), "occluded"),
+        (relation("circle", "left of", "triangle", 0), "unsupported"),
+        (relation("square", "near", "square", 0), "unsupported"),
+        (action("circle", "move right", 1), "supported"),
+        (action("red circle", "move", 1), "supported"),
+        (action("circle", "move left", 1), "unsupported"),
+        (action("square", "move right", 1), "unsupported"),
+        (action("circle", "move right", 2), "occluded"),
+        (action("star", "appear", 3), "supported"),
+        (action("blue square", "vanish", 4), "supported"),
+        (action("green square", "disappear", 4), "unsupported"),
+        (action("red circle", "turn green", 4), "supported"),
+        (action("circle", "turn green", 3), "unsupported"),
+        (motion("turn left", 1), "supported"),
+        (motion("turn right", 1), "unsupported"),
+        (motion("turn left", 2), "unsupported"),
+        (motion("stop", 0), "supported"),
+        (order(entity("circle"), "before", entity("star")), "supported"),
+        (order(entity("circle"), "after", entity("star")), "unsupported"),
+        (order(entity("star"), "after", motion("turn left")), "supported"),
+        (order(action("circle", "move right"), "while", motion("turn left")), "supported"),
+        (order(entity("star"), "while", motion("turn left")), "unsupported"),
+        (order(entity("triangle"), "before", entity("star")), "unsupported"),
+        (order(entity("circle", 3), "before", entity("star", 3)), "supported"),
+        (order(entity("star", 4), "before", entity("square", 0)), "unsupported"),
+    ],
+)  # fmt: skip
+def test_verdicts_in_a_closed_world(said: Claim, verdict: str) -> None:
+    assert verdict_on(said) == verdict
+
+
+OPEN = (
+    SceneFrame(
+        things=(
+            Thing(id="p", name="person", box=(0, 0, 10, 40)),
+            Thing(id="g", name="cup/glass", attributes=("red",), box=(8, 10, 12, 14)),
+            Thing(id="d", name="dining table"),
+        ),
+        relations=(Relation(subject="p", predicate="holding", object="g"),),
+        actions=(going("pick up", "p", "g"), going("look around", "agent")),
+    ),
+    SceneFrame(things=(Thing(id="p", name="person"),), motion="go up"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        (entity("woman"), "supported"),
+        (entity("table", 0), "supported"),
+        (entity("glass", 0), "supported"),
+        (entity("glass", 1), "no evidence"),
+        (entity("zebra"), "out of vocabulary"),
+        (entity("zebra", negated=True), "out of vocabulary"),
+        (entity("blue glass", 0), "out of vocabulary"),
+        (entity("red table", 0), "no evidence"),
+        (attribute("table", "red", 0), "no evidence"),
+        (attribute("table", "wobbly", 0), "out of vocabulary"),
+        (relation("man", "holding", "red cup", 0), "supported"),
+        (relation("table", "holding", "cup", 0), "no evidence"),
+        (relation("person", "left of", "cup", 0), "supported"),
+        (relation("cup", "left of", "person", 0), "unsupported"),
+        (relation("person", "left of", "table", 0), "no evidence"),
+        (relation("person", "behind", "cup", 0), "complex relation"),
+        (relation("cup", "between", "table and person", 0), "complex relation"),
+        (action("person", "pick up", 0, object="glass"), "supported"),
+        (action("person", "pick up", 0, object="table"), "no evidence"),
+        (action("person", "sing", 0), "out of vocabulary"),
+        (action("agent", "look around", 0), "supported"),
+        (motion("go up", 1), "supported"),
+        (motion("go down", 1), "unsupported"),
+        (motion("go up", 0), "no evidence"),
+        (motion("moonwalk", 0), "out of vocabulary"),
+        (attribute("person", "very happy"), "abstract"),
+        (action("person", "want to leave"), "abstract"),
+        (entity("clear intention"), "abstract"),
+        (entity("it"), "unclear reference"),
+        (attribute("", "red"), "unclear reference"),
+        (entity("person", frames=()), "unclear reference"),
+        (entity("person", 7), "unclear reference"),
+        (order(entity("person"), "beside", entity("cup")), "complex relation"),
+        (order(entity("zebra"), "before", entity("cup")), "out of vocabulary"),
+        (order(entity("person"), "before", action("person", "want")), "abstract"),
+    ],
+)
+def test_verdicts_where_not_all_is_told(said: Claim, verdict: str) -> None:
+    assert verdict_on(said, *OPEN) == verdict
+
+
+def test_a_judgement_points_at_what_was_seen() -> None:
+    [[seen]] = SceneVerifier().judge([(sample(*WORLD), [entity("star")])])
+    assert (seen.frame, seen.box) == (3, STAR.box)
+
+
+def test_without_annotations_nothing_is_known() -> None:
+    bare = Sample(key="b", frames=(BLANK,))
+    [said] = SceneVerifier().judge([(bare, [entity("cat"), attribute("cat", "happy")])])
+    assert [one.reason for one in said] == ["no evidence", "abstract"]
+
+
+def test_noise_turns_one_in_ten_of_what_is_decided() -> None:
+    claims = [entity("red circle", 0), entity("triangle"), entity("it")] * 2000
+    case = sample(*WORLD), claims
+    [clean], [turned] = SceneVerifier().judge([case]), noisy(SceneVerifier(), 0.1, 3).judge([case])
+    differ = [one.verdict != other.verdict for one, other in zip(clean, turned, strict=True)]
+    assert not any(differ[2::3])
+    assert np.mean(differ[0::3]) == pytest.approx(0.1, abs=0.02)
+    assert np.mean(differ[1::3]) == pytest.approx(0.1, abs=0.02)
+    assert noisy(SceneVerifier(), 0.1, 3).judge([case]) == [turned]
+    assert noisy(SceneVerifier(), 0.1, 4).judge([case]) != [turned]
+    assert [j.verdict for j in noisy(SceneVerifier(), 1, 0).judge([case])[0][:2]] == [
+        "unsupported", "supported",
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="within 0 and 1"):
+        noisy(SceneVerifier(), 10, 0)
+
+
+def test_the_bag_knows_related_words() -> None:
+    bag = BagOfWords()
+    rows = bag.encode([
+        "The red chairs are left of the table.", "A red chair left of tables", "He drinks water.",
+        "", "!",
+    ])  # fmt: skip
+    likeness = rows @ rows.T
+    assert np.diag(likeness) == pytest.approx(1)
+    assert likeness[0, 1] == pytest.approx(1)
+    assert likeness[0, 2] < 0.3
+    assert likeness[3, 4] == pytest.approx(1)
+    assert bag.encode([]).shape == (0, rows.shape[1])
+
+
+def test_judgements_are_opposite_under_denial() -> None:
+    for said in (entity("star", 0), entity("star", 3), relation("circle", "near", "square", 0)):
+        plain = verdict_on(said)
+        denied = verdict_on(said.model_copy(update={"negated": True}))
+        assert {plain, denied} == {"supported", "unsupported"}
+    assert Judgement.of(True).verdict == "supported"
