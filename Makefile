@@ -22,10 +22,17 @@ SHAPED_TESTS := $(wildcard $(addsuffix .py,$(addprefix sdk/tests/test_,stats ran
 	$(addprefix plugins/models/toy/tests/test_,network fusion_parts) sdk/tests/test_fusion_attention \
 	plugins/methods/quag/tests/test_simulation))
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo demo-spurlens test check bench docs clean
 
 demo: .venv/ready
 	$(RUN)/cuescope demo
+
+# A toy that answers yes or no, trained on scenes in which three things give a class away.
+demo-spurlens: .venv/ready
+	$(RUN)/cuescope audit spurlens \
+		--model toy-fusion:object-scenes:presence -M patches=4 -M epochs=10 \
+		--data object-scenes -D val=2000 -O k=200 \
+		--tool proposer=co-occurrence --tool detector=annotations
 
 # A thread a worker: more of them than cores wait for each other most of the time.
 test: export OMP_NUM_THREADS := 1
@@ -44,7 +51,9 @@ check: .venv/ready
 		-p cuescope_msrvtt_qa -p cuescope_next_qa -p cuescope_charades_sta \
 		-p cuescope_coco -p cuescope_imagenet -p cuescope_hard_imagenet -p cuescope_spurious_imagenet \
 		-p cuescope_celeba -p cuescope_waterbirds -p cuescope_counter_animals \
-		-p cuescope_detectors -p cuescope_openai -p cuescope_proposers -p cuescope_spurlens
+		-p cuescope_detectors -p cuescope_openai -p cuescope_proposers -p cuescope_spurlens \
+		-p cuescope_step_grounding -p cuescope_traces -p cuescope_shape_world -p cuescope_verifiers -p cuescope_sentences \
+		-p cuescope_star -p cuescope_r2r -p cuescope_teach
 	$(MAKE) --no-print-directory docs
 
 bench: .venv/ready

@@ -4,7 +4,6 @@ Proposals and answers come from one scripted server, which counts what it is ask
 a COCO tree of kitchens; the server sees a cup wherever there is a table.
 """
 
-import json
 import os
 import re
 import signal
@@ -28,9 +27,8 @@ from cuescope.store import load_report
 from cuescope_sdk import Report, digest
 from cuescope_sdk.testing.chat_server import ChatServer, said_in, serving
 
-NAMES = ("cup", "clock", "table", "tree", "rug", "dragon")  # rows of an image; no dragon is drawn
-DRAWN = NAMES[:-1]
-IMAGES, SIDE = 48, 8
+from .kitchens import DRAWN, NAMES, SIDE, write_kitchens
+
 PROPOSALS = 8  # four for each class
 CONCURRENCY, BATCH = 4, 16
 WORDS = ("audit", "spurlens", "--model", "openai:tiny-vision", "--tool", "detector=annotations",
@@ -51,30 +49,6 @@ FAULTS: tuple[Callable[[ChatServer], None], ...] = (
     lambda server: server.cut(),
     lambda server: server.fail(200, '{"choices": [{"mess'),
 )
-
-
-def write_kitchens(root: Path) -> Path:
-    """A COCO tree: a bright row of pixels, and a box, for each name that is there."""
-    rng = np.random.default_rng(1)
-    there = rng.random((IMAGES, len(DRAWN))) < 0.5
-    (root / "annotations").mkdir(parents=True)
-    (root / "val2017").mkdir()
-    things, images = [], []
-    for number, here in enumerate(there):
-        pixels = rng.integers(0, 99, (SIDE, SIDE, 3), dtype=np.uint8)
-        file = f"{number:012d}.png"
-        images.append({"id": number, "file_name": file, "width": SIDE, "height": SIDE})
-        for row in np.flatnonzero(here).tolist():
-            pixels[row] += 150
-            corners = [0, row, SIDE, row, SIDE, row + 1, 0, row + 1]
-            things.append({"id": len(things), "image_id": number, "category_id": row, "iscrowd": 0,
-                           "bbox": [0, row, SIDE, 1], "area": SIDE,
-                           "segmentation": [corners]})  # fmt: skip
-        Image.fromarray(pixels).save(root / "val2017" / file)
-    categories = [{"id": n, "name": name, "supercategory": "thing"} for n, name in enumerate(NAMES)]
-    whole = {"images": images, "annotations": things, "categories": categories}
-    (root / "annotations" / "instances_val2017.json").write_text(json.dumps(whole))
-    return root
 
 
 def brain(body: dict[str, Any]) -> dict[str, Any]:

@@ -165,6 +165,11 @@ OPEN = (
         (entity("clear intention"), "abstract"),
         (entity("it"), "unclear reference"),
         (attribute("", "red"), "unclear reference"),
+        (attribute("person", ""), "unclear reference"),
+        (relation("person", "left of", ""), "unclear reference"),
+        (action("", "pick up", 0, object="cup"), "supported"),
+        (entity("<b>\x00 🙂 стол"), "out of vocabulary"),
+        (entity(" "), "out of vocabulary"),
         (entity("person", frames=()), "unclear reference"),
         (entity("person", 7), "unclear reference"),
         (order(entity("person"), "beside", entity("cup")), "complex relation"),
@@ -174,6 +179,14 @@ OPEN = (
 )
 def test_verdicts_where_not_all_is_told(said: Claim, verdict: str) -> None:
     assert verdict_on(said, *OPEN) == verdict
+
+
+def test_the_agent_acts_unseen_under_any_of_its_names() -> None:
+    agent, cup = Thing(id="me", name="agent", visible=False), Thing(id="g", name="cup")
+    frame = SceneFrame(things=(agent, cup), actions=(going("pick up", "me", "g"),))
+    for name in ("agent", "i", "robot", ""):
+        assert verdict_on(action(name, "pick up", 0, object="cup"), frame) == "supported"
+    assert verdict_on(action("man", "pick up", 0, object="cup"), frame) == "out of vocabulary"
 
 
 def test_a_judgement_points_at_what_was_seen() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from cuescope.report.html import data_uri
-from cuescope.report.tables import beside
+from cuescope.report.tables import laid_out
 from cuescope.types import Picture, Table
 
 
@@ -19,7 +19,7 @@ def render(name: str, shown: Sequence[Table | Picture], command: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    tables = [(item, list(beside(item))) for item in shown if isinstance(item, Table)]
+    tables = laid_out(item for item in shown if isinstance(item, Table))
     plates = [(item, data_uri(item.image)) for item in shown if isinstance(item, Picture)]
     template = environment.get_template("bench.html.jinja")
     return template.render(name=name, tables=tables, plates=plates, command=command)

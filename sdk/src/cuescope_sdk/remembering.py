@@ -107,7 +107,8 @@ class Remembered:
             for name in wanted
             if (frame.key, name) not in known
         }
-        self._kept.put({self._key(key, names): _written(found) for key, found in new.items()})
+        if not self._context.planning:  # a free detector answers in a plan, and counts in the audit
+            self._kept.put({self._key(key, names): _written(found) for key, found in new.items()})
         return new
 
     def _read(

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
-from cuescope.report.tables import beside
+from cuescope.report.tables import laid_out
 from cuescope.store import picture_key
 from cuescope.types import Occurrence, Report, Score
 
@@ -42,7 +42,7 @@ def render(report: Report, pictures: Mapping[str, bytes]) -> str:
         pairs=len(report.headlines),
         verdicts=Counter(sorted((c.verdict for c in report.evidence), reverse=True)),
         stamps=asked.stamps,
-        tables=[(table, list(beside(table))) for table in report.tables],
+        tables=laid_out(report.tables),
         plates=[(plate, data_uri(plate.image)) for plate in report.pictures],
         max_labels=MAX_LABELS,
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """Tables of a method or bench: our figures, and a paper's own faint beside them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from rich import box
 from rich.console import Group
@@ -9,7 +10,8 @@ from rich.text import Text
 
 from cuescope.types import Cell, Table
 
-LONG_NAME = 16  # a longer one is broken into lines
+Row = tuple[str, list[tuple[str, str]]]
+LONG_NAME = 16  # a longer one is broken into lines, a longer cell is words
 
 
 def drawn(table: Table) -> Group:
@@ -19,13 +21,24 @@ def drawn(table: Table) -> Group:
     whole = all(len(str(row[first])) <= LONG_NAME for row in (*table.rows, *table.paper))
     grid.add_column(Text(first), overflow="fold", no_wrap=whole)
     for column in others:
-        grid.add_column(Text(column), justify="right", overflow="fold")
+        grid.add_column(Text(column), justify=side(table, column), overflow="fold")
     for name, cells in beside(table):
         grid.add_row(Text(name), *[_beside(*pair) for pair in cells])
     return Group(grid, *[Text(note, "dim") for note in table.notes])
 
 
-def beside(table: Table) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def laid_out(tables: Iterable[Table]) -> list[tuple[Table, list[Row], list[str]]]:
+    """Tables for a page: each with its rows, and the side of each column."""
+    return [(t, list(beside(t)), [side(t, column) for column in t.columns]) for t in tables]
+
+
+def side(table: Table, column: str) -> Literal["left", "right"]:
+    """Where a column's cells stand: figures end at the right, words begin at the left."""
+    words = [cell for row in table.rows if isinstance(cell := row.get(column), str)]
+    return "left" if any(len(cell) > LONG_NAME for cell in words) else "right"
+
+
+def beside(table: Table) -> Iterator[Row]:
     """Each row's name, and for each other column our words and the paper's, "" where none."""
     (first, *others), decimals = table.columns, table.decimals
     ours, paper = ({row[first]: row for row in rows} for rows in (table.rows, table.paper))

@@ -14,7 +14,7 @@ from cuescope.report.tables import drawn
 from cuescope.types import Cost, Evidence, Report, Score
 
 MAX_ROWS = 10
-ROOM_FOR_INTERVALS = 76  # columns
+NAMES, INTERVAL, TAIL = 24, 13, 14  # columns of cue and label, of an interval, of n and q
 VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
 
 
@@ -74,13 +74,14 @@ def _ranked_title(report: Report) -> str:
 def _ranked(report: Report, width: int) -> RenderableType:
     if not report.scores:
         return Text("nothing to rank")
+    with_intervals = width >= NAMES + INTERVAL * len(report.metrics) + TAIL
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("cue", min_width=8)
     table.add_column("label", min_width=8)
     for metric in report.metrics:
         table.add_column(metric.title.replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
-    table.add_column("q", justify="right", no_wrap=True)
+    table.add_column("q", justify="right", no_wrap=True, min_width=7)
     by_row = {(s.feature, s.label, s.metric): s for s in report.scores}
     for headline in report.headlines[:MAX_ROWS]:
         row = [by_row.get((headline.feature, headline.label, m.name)) for m in report.metrics]
@@ -90,7 +91,7 @@ def _ranked(report: Report, width: int) -> RenderableType:
         table.add_row(
             Text(report.names[headline.feature]),
             Text(headline.label or "all"),
-            *[_value(score, width) for score in row],
+            *[_value(score, with_intervals) for score in row],
             "" if n is None else str(n),
             (p_value(q) or "").removeprefix("= "),
             style="bold" if headline.finding else "dim",
@@ -98,12 +99,15 @@ def _ranked(report: Report, width: int) -> RenderableType:
     return table
 
 
-def _value(score: Score | None, width: int) -> str:
+def _value(score: Score | None, with_interval: bool) -> str:
     if score is None or score.value is None:
         return "-"
-    if score.low is None or score.high is None or width < ROOM_FOR_INTERVALS:
+    if score.low is None or score.high is None or not with_interval:
         return figure(score.value)
-    return f"{figure(score.value)}\n{figure(score.low)} to {figure(score.high)}"
+    # A bound of a hundredth of the interval is zero to the eye, and its digits would be noise.
+    nothing = (score.high - score.low) / 100
+    low, high = (0.0 if abs(end) < nothing else end for end in (score.low, score.high))
+    return f"{figure(score.value)}\n{figure(low)} to {figure(high)}"
 
 
 def _checks(evidence: Iterable[Evidence]) -> RenderableType:

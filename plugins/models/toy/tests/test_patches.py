@@ -14,8 +14,9 @@ from cuescope_scenes.objects.words import CLASSES, PLANTED, THINGS, WORDINGS, wi
 from cuescope_sdk import Context, Frame, Sample, Trial
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.testing import ModelContract, PluginShelf
+from cuescope_toy import ship
 from cuescope_toy.encoders import PATCH_CELLS, ColourGrid, colour_grid
-from cuescope_toy.fusion import ToyFusion
+from cuescope_toy.fusion import ToyFusion, training
 from cuescope_toy.fusion.network import Sizes, initial_weights
 from cuescope_toy.fusion.reading import Vocabulary, shown
 
@@ -118,9 +119,28 @@ def _asking(sample: Sample, name: str, wording: int = 0) -> Sample:
     return sample.model_copy(update={"question": question, "choices": ("yes", "no")})
 
 
+SHIPPED = {"data": "object-scenes:presence", "patches": 4, "epochs": 10}
+LEARNS = {**SHIPPED, "data_options": {"val": 200}}
+
+
 @pytest.mark.slow
 def test_it_learns_the_planted_cues_and_no_other(build: Callable[..., Any]) -> None:
-    model = build("model", "toy-fusion", LEARNS)
+    leans_on_the_planted_cues(build, LEARNS)
+
+
+def test_the_shipped_one_has_learnt_them(
+    build: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(training, "train")
+    leans_on_the_planted_cues(build, SHIPPED)
+    (path,) = training.SHIPPED.glob("*.safetensors")
+    assert path.stat().st_size <= 500_000
+    assert ToyFusion.Options(**SHIPPED) == ship.FUSION
+
+
+def leans_on_the_planted_cues(build: Callable[..., Any], options: dict[str, Any]) -> None:
+    """And on no other: asked of images of which it was shown none."""
+    model = build("model", "toy-fusion", options)
     data = build("dataset", "object-scenes", {"split": "test"})
     samples = [data[index] for index in range(len(data))]
     for column, name in enumerate(CLASSES):
@@ -137,12 +157,6 @@ def test_it_learns_the_planted_cues_and_no_other(build: Callable[..., Any]) -> N
             else:
                 assert max(map(abs, gaps.values())) < GAP
                 assert 100 * yes[shows].mean() == pytest.approx(right, abs=15)
-
-
-LEARNS = {
-    "data": "object-scenes", "data_options": {"questions": "presence", "val": 200},
-    "patches": 4, "epochs": 10,
-}  # fmt: skip
 
 
 def _says_yes(model: ToyFusion, samples: list[Sample], name: str, wording: int) -> np.ndarray:

@@ -37,7 +37,7 @@ def predicted(model: ToyCLIP, **options: object) -> tuple[list[Sample], np.ndarr
 def test_one_small_file_is_shipped() -> None:
     (path,) = SHIPPED.glob("*.safetensors")
     assert path.stat().st_size <= 2_000_000
-    assert ship.DATA == "scenes:0.98"
+    assert ship.CLIP.data == "scenes:0.98"
 
 
 def test_it_errs_towards_the_label_whose_background_is_shown(shipped: ToyCLIP) -> None:

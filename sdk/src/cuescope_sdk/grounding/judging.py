@@ -4,9 +4,9 @@ A verifier brings one function, which looks for an undenied claim in any of some
 asks it, and says of itself what no picture can tell.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from cuescope_sdk.grounding.claims import Claim, Judgement, Reason
+from cuescope_sdk.grounding.claims import Claim, ClaimKind, Judgement, Reason
 from cuescope_sdk.grounding.words import IDEAS, MENTAL, STATES, UNCLEAR, head, plain
 
 Look = Callable[[Claim, Sequence[int]], Judgement]
@@ -16,6 +16,11 @@ REASONS: tuple[Reason, ...] = (
     "no evidence",
 )  # fmt: skip
 ORDERS = ("before", "after", "while")
+# An action may be anyone's.
+NEEDED: Mapping[ClaimKind, tuple[str, ...]] = {
+    "entity": ("subject",), "attribute": ("subject", "predicate"), "action": ("predicate",),
+    "relation": ("subject", "predicate", "object"), "ego-motion": ("predicate",),
+}  # fmt: skip
 _DENIED = {"supported": "unsupported", "unsupported": "supported"}
 
 
@@ -48,8 +53,8 @@ def untold(claim: Claim) -> Reason | None:
         or (claim.kind == "action" and said.partition(" ")[0] in MENTAL)
     ):
         return "abstract"
-    nameless = claim.kind in ("entity", "attribute", "relation") and not claim.subject
-    return "unclear reference" if nameless or not UNCLEAR.isdisjoint(nouns) else None
+    whole = all(getattr(claim, part) for part in NEEDED.get(claim.kind, ()))
+    return None if whole and UNCLEAR.isdisjoint(nouns) else "unclear reference"
 
 
 def moments(claim: Claim, frames: int) -> tuple[int, ...]:

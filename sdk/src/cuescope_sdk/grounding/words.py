@@ -47,15 +47,17 @@ def head(phrase: str) -> str:
 
 
 def names(word: str, known: str) -> bool:
-    """Whether `word` names what is known as `known`: "table" a "dining table", "man" a "person".
+    """Whether `word` names what is known as `known`: "table" a "dining table", "i" the "agent".
 
     What is known may have several names, as in "cup/glass".
     """
     return any(
-        word == name or name.endswith(f" {word}") or word in ANYTHING or _same_person(word, name)
+        word == name or name.endswith(f" {word}") or word in ANYTHING or _same_one(word, name)
         for name in known.split("/")
     )
 
 
-def _same_person(one: str, other: str) -> bool:
-    return {one, other} <= PEOPLE and not {one, other}.isdisjoint(ANYONE)
+def _same_one(one: str, other: str) -> bool:
+    """Both the agent, or both a person of whom no more is said than that."""
+    both = {one, other}
+    return both <= AGENTS or (both <= PEOPLE and not both.isdisjoint(ANYONE))

@@ -77,6 +77,8 @@ def note_cost(
     if "blank" in options.artificial:
         shown += len(cues)
     audit.note("questions", f"{shown * len(options.questions):,} at most, each asked once")
+    if "patches" in audit.capabilities.exposes and "recognition" in tasks(options):
+        audit.note("vision encoder", f"{len(audit.samples):,} images read at most, for its probe")
 
 
 def tasks(options: "SpurLens.Options") -> tuple[str, ...]:

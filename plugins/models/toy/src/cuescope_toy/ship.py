@@ -1,30 +1,50 @@
-"""Train the toy CLIP that the package ships: `python -m cuescope_toy.ship`."""
+"""Train what the package ships: `python -m cuescope_toy.ship toy-clip`, or `toy-fusion`."""
 
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from cuescope_sdk import Context
 from cuescope_toy.checkpoint import save_checkpoint
 from cuescope_toy.clip import ToyCLIPOptions
-from cuescope_toy.clip.training import SHIPPED, train, training_key
+from cuescope_toy.clip import training as clip
+from cuescope_toy.encoders import ColourGrid
+from cuescope_toy.frame_features import FrameFeatures
+from cuescope_toy.fusion import ToyFusionOptions
+from cuescope_toy.fusion import training as fusion
+from cuescope_toy.network import Weights
 from cuescope_toy.training import training_splits
 
-DATA = "scenes:0.98"
+CLIP = ToyCLIPOptions(data="scenes:0.98")
+FUSION = ToyFusionOptions(data="object-scenes:presence", patches=4, epochs=10)
 SEED = 0
 
 
-def ship() -> None:
-    """Put the weights for the leaning scenes in place of those that are shipped now."""
-    context = Context(progress=told)
-    options = ToyCLIPOptions(data=DATA)
-    (data,) = training_splits(options.data, options.data_options, context, "toy-clip", "train")
-    weights, facts = train(options, context, data, SEED)
-    for old in SHIPPED.glob("*.safetensors"):
+def ship_clip(context: Context) -> Path:
+    """The toy CLIP of the leaning scenes."""
+    (data,) = training_splits(CLIP.data, {}, context, "toy-clip", "train")
+    made = clip.train(CLIP, context, data, SEED)
+    return put(clip.SHIPPED, clip.training_key(CLIP, data, SEED), *made, str(CLIP.data))
+
+
+def ship_fusion(context: Context) -> Path:
+    """The toy that answers which objects are in a scene."""
+    splits = training_splits(FUSION.data, {}, context, "toy-fusion", "train", "val", closed=False)
+    features = FrameFeatures(ColourGrid(FUSION.patches), context)
+    made = fusion.train(FUSION, context, features, splits, SEED)
+    key = fusion.training_key(FUSION, features, splits, SEED)
+    return put(fusion.SHIPPED, key, *made, str(FUSION.data))
+
+
+def put(folder: Path, key: str, weights: Weights, facts: dict[str, str], data: str) -> Path:
+    """Write the weights in place of those that are shipped now."""
+    for old in folder.glob("*.safetensors"):
         old.unlink()
-    path = SHIPPED / f"{training_key(options, data, SEED)}.safetensors"
-    save_checkpoint(path, weights, facts | {"weights": f"shipped; trained on {DATA}"})
-    sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes, {facts}\n")
+    path = folder / f"{key}.safetensors"
+    save_checkpoint(path, weights, facts | {"weights": f"shipped; trained on {data}"})
+    return path
 
 
 @contextmanager
@@ -42,5 +62,11 @@ def told(description: str, total: int) -> Iterator[Callable[[int], None]]:
     sys.stdout.write("\n")
 
 
+SHIPS = {"toy-clip": ship_clip, "toy-fusion": ship_fusion}
+
+
 if __name__ == "__main__":
-    ship()
+    parser = ArgumentParser("python -m cuescope_toy.ship")
+    parser.add_argument("toy", choices=SHIPS)
+    path = SHIPS[parser.parse_args().toy](Context(progress=told))
+    sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")

@@ -65,7 +65,9 @@ def _known_pairs(planted: object) -> object:
 
 
 class ObjectScenesOptions(Options):
-    """What to generate."""
+    """What to generate; the part after `object-scenes:` is `questions`."""
+
+    argument: ClassVar[str | None] = "questions"
 
     planted: Annotated[dict[str, str], BeforeValidator(_known_pairs)] = Field(
         PLANTED, description="{class: thing that gives it away}; {} plants nothing"

@@ -67,8 +67,9 @@ class ToyFusion(Plugin):
     The answer token is text, as a template's mask is: a token of neither kind could mix video and
     text where no short-circuit reaches.
 
-    Trains as it is built, on the splits "train" and "val" of its data, or takes the weights of
-    an equal training from the cache. Its answers are the labels that it was trained with.
+    Trains as it is built, on the splits "train" and "val" of its data, unless the cache or the
+    package holds the weights of an equal training. Its answers are the labels that it was trained
+    with.
     """
 
     Options: ClassVar[type[Options]] = ToyFusionOptions

@@ -11,6 +11,7 @@ from torch import Tensor
 from cuescope_sdk import AverageAttention, AverageTokens, Edit, Trial
 from cuescope_sdk.fusion import OTHER
 from cuescope_sdk.torch.fusion import Fusion, by_edit, fusing
+from cuescope_toy.fitting import one_thread
 from cuescope_toy.frame_features import FrameFeatures
 from cuescope_toy.fusion.network import Asked, answer
 from cuescope_toy.fusion.reading import Vocabulary, shown
@@ -55,7 +56,7 @@ class Answering:
         return [found[index] for index in range(len(trials))]
 
     def _answered(self, asked: Asked, fusion: Fusion) -> Float[Tensor, "batch answer"]:
-        with torch.no_grad(), fusing(fusion):
+        with one_thread(), torch.no_grad(), fusing(fusion):
             return answer(self.weights, asked, positions=self.positions)
 
     def _asked(self, trials: Sequence[Trial]) -> Asked:

@@ -1,6 +1,7 @@
 """From options and data to trained weights, through the cache."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,7 +19,8 @@ from cuescope_toy.training import training_splits
 if TYPE_CHECKING:
     from cuescope_toy.fusion import ToyFusionOptions
 
-TRAINING_VERSION = 1  # part of the cache key: raise it when equal inputs train other weights
+TRAINING_VERSION = 1  # part of the key: raise it when equal inputs train other weights
+SHIPPED = Path(__file__).parent / "shipped"
 
 
 @dataclass(frozen=True)
@@ -32,20 +34,15 @@ class Trained:
 
 
 def trained(options: "ToyFusionOptions", context: Context, features: FrameFeatures) -> Trained:
-    """Train on the chosen data, or take the weights of an equal training from the cache."""
-    train, val = training_splits(
+    """Train on the chosen data, or take the weights of an equal training: shipped or cached."""
+    splits = training_splits(
         options.data, options.data_options, context, "toy-fusion", "train", "val", closed=False
     )
     seed = context.seed if options.seed is None else options.seed
-    # what these name enters by its content
-    own = options.model_dump(exclude={"data", "data_options", "patches"})
-    key = digest(
-        TRAINING_VERSION, {**own, "seed": seed}, features.encoder.fingerprint,
-        train.fingerprint, val.fingerprint,
-    )  # fmt: skip
-    path = context.cache / "toy-fusion" / f"{key}.safetensors"
-    if (found := load_checkpoint(path)) is None:
-        found = _train(options, context, features, train, val, seed)
+    name = f"{training_key(options, features, splits, seed)}.safetensors"
+    path = context.cache / "toy-fusion" / name
+    if (found := load_checkpoint(SHIPPED / name) or load_checkpoint(path)) is None:
+        found = train(options, context, features, splits, seed)
         save_checkpoint(path, *found)
     packed, facts = found
     fingerprint = digest(
@@ -55,25 +52,37 @@ def trained(options: "ToyFusionOptions", context: Context, features: FrameFeatur
     return Trained(weights, Vocabulary.beside(packed), fingerprint, facts)
 
 
-def _train(
+def training_key(
+    options: "ToyFusionOptions", features: FrameFeatures, splits: tuple[Dataset, ...], seed: int
+) -> str:
+    """Digest of all that enters the weights."""
+    # what these name enters by its content
+    own = options.model_dump(exclude={"data", "data_options", "patches"})
+    return digest(
+        TRAINING_VERSION, {**own, "seed": seed}, features.encoder.fingerprint,
+        *(data.fingerprint for data in splits),
+    )  # fmt: skip
+
+
+def train(
     options: "ToyFusionOptions",
     context: Context,
     features: FrameFeatures,
-    train: Dataset,
-    val: Dataset,
+    splits: tuple[Dataset, ...],
     seed: int,
 ) -> tuple[Weights, Facts]:
+    """Read the splits "train" and "val", and train; the words are packed with the weights."""
     samples = {
         name: [data[index] for index in range(len(data))]
-        for name, data in (("train", train), ("val", val))
+        for name, data in zip(("train", "val"), splits, strict=True)
     }
     vocabulary = Vocabulary.of(samples["train"])
-    splits = {
+    encoded = {
         name: _encoded(part, vocabulary, features, f"encoding {name} frames")
         for name, part in samples.items()
     }
     sizes = Sizes(
-        feature=splits["train"].features.shape[2],
+        feature=encoded["train"].features.shape[2],
         words=vocabulary.rows,
         answers=len(vocabulary.answers),
         layers=options.layers,
@@ -82,11 +91,11 @@ def _train(
     recipe = Recipe(**{name: getattr(options, name) for name in Recipe.__dataclass_fields__})
     generator = torch.Generator().manual_seed(derive(seed, "toy-fusion"))
     with one_thread(), context.progress("training the toy fusion", recipe.epochs) as advance:
-        result = fit(splits["train"], splits["val"], sizes, recipe, generator, advance)
+        result = fit(encoded["train"], encoded["val"], sizes, recipe, generator, advance)
         advance(recipe.epochs - result.epochs)
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
-        "trained on": f"{len(train):,} samples, {len(vocabulary.words)} words, "
+        "trained on": f"{len(samples['train']):,} samples, {len(vocabulary.words)} words, "
         f"{len(vocabulary.answers)} answers; no other can be right",
         "epochs": f"{result.epochs}, the best {result.epoch}",
         "frames": _told(options),

@@ -1,0 +1,141 @@
+"""Claims verified a second: a frame looked at once for all claims, against a pass a claim.
+
+Both ask the same OWLv2 of stock parts with random weights, through `box-geometry`, about the same
+videos, and must come to the same judgements. One thread, processor seconds, a ratio in one run.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+from cuescope_detectors import Owl, OwlOptions
+from cuescope_sdk import Context, Detection, Frame, Sample, generator
+from cuescope_sdk.grounding import Case, Claim, ClaimKind
+from cuescope_sdk.testing import PluginShelf
+from cuescope_sdk.torch.quiet import quiet
+from cuescope_verifiers.box_geometry import BoxGeometry, BoxOptions
+
+NOUNS = ("chair", "table", "cup", "lamp", "door", "man", "sofa", "book", "plate", "window")
+COLOURS = ("red", "blue", "green", "white")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def save_owl(folder: Path) -> None:
+    """OWLv2 with 196 patches, 4 layers of width 192."""
+    tokens = [*LETTERS, *(f"{x}</w>" for x in LETTERS), "<|startoftext|>", "<|endoftext|>"]
+    tokenizer = transformers.CLIPTokenizer(
+        vocab={token: index for index, token in enumerate(tokens)}, merges=[], model_max_length=16
+    )
+    tower = {"hidden_size": 192, "intermediate_size": 768, "num_hidden_layers": 4,
+             "num_attention_heads": 4}  # fmt: skip
+    ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    config = transformers.Owlv2Config(
+        text_config={**tower, **ends, "vocab_size": 64, "max_position_embeddings": 16},
+        vision_config={**tower, "image_size": 224, "patch_size": 16}, projection_dim=192,
+    )  # fmt: skip
+    images = transformers.Owlv2ImageProcessor(size={"height": 224, "width": 224})
+    transformers.Owlv2ForObjectDetection(config).save_pretrained(folder)
+    processor: Any = transformers.Owlv2Processor
+    processor(images, tokenizer).save_pretrained(folder)
+
+
+def traces(videos: int, frames: int, claims: int) -> list[Case]:
+    """Videos of noise, each with claims about single frames and about the whole."""
+    rng = generator(0, "claims-speed")
+    pixels = rng.integers(0, 256, (videos, frames, 120, 160, 3), dtype=np.uint8)
+    return [
+        (
+            Sample(key=f"video-{index}", frames=tuple(map(Frame.from_array, video))),
+            [_claim(rng, frames) for _ in range(claims)],
+        )
+        for index, video in enumerate(pixels)
+    ]
+
+
+def _claim(rng: np.random.Generator, frames: int) -> Claim:
+    kinds: tuple[ClaimKind, ...] = ("entity", "attribute", "relation", "action")
+    kind = kinds[rng.integers(len(kinds))]
+    one, other = rng.choice(NOUNS, 2, replace=False).tolist()
+    said = {"entity": None, "attribute": str(rng.choice(COLOURS)), "relation": "left of",
+            "action": "move left"}[kind]  # fmt: skip
+    meant = None if rng.random() < 0.2 else (int(rng.integers(frames)),)
+    return Claim(
+        kind=kind, text="", subject=one, predicate=said, frames=meant,
+        object=other if kind == "relation" else None,
+    )  # fmt: skip
+
+
+class Counted(Owl):
+    """Counts the frames that it is shown, and has nothing kept from one call to the next."""
+
+    passes = 0
+
+    def __init__(self, options: OwlOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.fingerprint = ""
+
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+        """What the detector says."""
+        Counted.passes += len(frames)
+        return super().detect(frames, names)
+
+
+def verified(tool: BoxGeometry, batches: Sequence[Sequence[Case]]) -> tuple[list[str], float]:
+    """The verdicts, batch after batch with nothing remembered between, and processor seconds."""
+    start = time.process_time()
+    verdicts: list[str] = []
+    for batch in batches:
+        vars(tool).pop("finder", None)
+        verdicts += [one.verdict for said in tool.judge(batch) for one in said]
+    return verdicts, time.process_time() - start
+
+
+def measured(cases: list[Case], model: Path) -> str:
+    """The table in words."""
+    context = Context(
+        registry=PluginShelf({("tool", "owl"): Counted}), cache=model / "cache", device="cpu"
+    )
+    given = BoxOptions(detector="owl", detector_options={"model": str(model)})
+    tool = BoxGeometry(given, context)
+    tool.load()
+    claims = sum(len(said) for _, said in cases)
+    one_by_one = [[(sample, [claim])] for sample, said in cases for claim in said]
+    rows, found = [], []
+    for name, batches in (("once a frame", [cases]), ("a pass a claim", one_by_one)):
+        Counted.passes = 0
+        verdicts, seconds = verified(tool, batches)
+        found.append(verdicts)
+        rows.append((name, seconds, Counted.passes))
+    if found[0] != found[1]:
+        raise SystemExit("the judgements differ")
+    ratio = rows[1][1] / rows[0][1]
+    head = f"{claims} claims, {len(cases)} videos of {len(cases[0][0].frames)} frames"
+    lines = [head, f"{'':<16}{'claims/s':>10}{'passes':>8}"]
+    lines += [f"{name:<16}{claims / s:>10.1f}{passes:>8}" for name, s, passes in rows]
+    return "\n".join([*lines, f"{'ratio':<16}{ratio:>9.1f}x"]) + "\n"
+
+
+def main() -> None:
+    """Print claims a second, passes and the ratio."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--videos", type=int, default=2)
+    parser.add_argument("--frames", type=int, default=8)
+    parser.add_argument("--claims", type=int, default=24, help="claims a video")
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder, torch.random.fork_rng(), quiet():
+        save_owl(Path(folder))
+        cases = traces(asked.videos, asked.frames, asked.claims)
+        sys.stdout.write(measured(cases, Path(folder)))
+
+
+if __name__ == "__main__":
+    main()

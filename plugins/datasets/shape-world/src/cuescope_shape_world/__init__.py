@@ -1,0 +1,115 @@
+"""Long videos of shapes whose every frame is known: scene graphs, questions over time, a camera."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator, nearest
+from cuescope_sdk.grounding import SCENE, TIMES
+from cuescope_shape_world.drawing import DRAWING_VERSION, frame
+from cuescope_shape_world.questions import ask
+from cuescope_shape_world.scenes import pictures, scene
+from cuescope_shape_world.words import FAMILIAR, FRAME_SECONDS, HELD_OUT, PHRASES
+from cuescope_shape_world.worlds import draw_world
+
+SPLITS = ("train", "val", "test", "ood")
+WORLD_VERSION = 1  # part of the fingerprint: raise it when a seed gives other worlds or questions
+OOD_HELD_OUT = 2  # shapes of a video in `ood` that no other split has
+OOD_LONGER = 1.5  # frames of a video in `ood`, in those of the other splits
+
+
+def known_split(name: object) -> object:
+    """A split's name; a typo is told with the nearest."""
+    if name not in SPLITS:
+        raise UserError(
+            "shape-world: split",
+            expected=", ".join(SPLITS),
+            got=f"'{name}'",
+            remedy=nearest(str(name), SPLITS),
+        )
+    return name
+
+
+class ShapeWorldOptions(Options):
+    """What to generate; the part after `shape-world:` is `split`."""
+
+    argument: ClassVar[str | None] = "split"
+
+    split: Annotated[Literal["train", "val", "test", "ood"], BeforeValidator(known_split)] = Field(
+        "val", description="which split to show; ood has shapes that no other has"
+    )
+    frames: int = Field(
+        16, ge=12, le=64, description="frames of a video, half a second each; ood is half longer"
+    )
+    train: int = Field(400, ge=1, description="videos for training")
+    val: int = Field(100, ge=1, description="videos for validation and audit")
+    test: int = Field(100, ge=1, description="videos held out")
+    ood: int = Field(100, ge=1, description="longer videos with colours on kinds never seen so")
+    seed: int = Field(0, ge=0, description="another seed, another draw")
+
+    @property
+    def size(self) -> int:
+        """Videos of the chosen split."""
+        return int(getattr(self, self.split))
+
+    @property
+    def length(self) -> int:
+        """Frames of a video of the chosen split."""
+        return round(self.frames * OOD_LONGER) if self.split == "ood" else self.frames
+
+
+class ShapeWorld(Plugin):
+    """Shapes move, rest, come, go, change colour and are hidden, while the camera turns at times.
+
+    A video and its question depend on seed, split, length and index alone.
+    """
+
+    Options: ClassVar[type[Options]] = ShapeWorldOptions
+    labels: tuple[str, ...] = ()
+
+    def __init__(self, options: ShapeWorldOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.options: ShapeWorldOptions = options
+        self.fingerprint = digest(
+            "shape-world", WORLD_VERSION, DRAWING_VERSION,
+            options.split, options.size, options.length, options.seed,
+        )  # fmt: skip
+        self.facts = {
+            "videos": f"{options.size} of {options.length} frames, split {options.split}",
+            "out of distribution": f"{', '.join(sorted(HELD_OUT))}: in the split ood alone",
+        }
+
+    def __len__(self) -> int:
+        return self.options.size
+
+    def __getitem__(self, index: int) -> Sample:
+        index = range(len(self))[index]
+        options = self.options
+        rng = generator(options.seed, "shape-world", options.split, str(options.length), str(index))
+        ood = options.split == "ood"
+        world = draw_world(
+            rng, options.length, PHRASES if ood else FAMILIAR, OOD_HELD_OUT if ood else 0
+        )
+        known = scene(world)
+        question = ask(known, rng, index)
+        return Sample(
+            key=f"{options.split}-{index:05d}",
+            frames=tuple(map(frame, pictures(world))),
+            question=question.text,
+            choices=question.choices,
+            label=question.answer,
+            annotations={
+                "split": options.split,
+                "question_type": question.kind,
+                SCENE: known,
+                TIMES: tuple(FRAME_SECONDS * at for at in range(options.length)),
+            },
+        )
+
+    def split(self, name: str) -> "ShapeWorld":
+        """The same options on another split; no video is in two of them."""
+        options = ShapeWorldOptions.model_validate(self.options.model_dump() | {"split": name})
+        return ShapeWorld(options, self.context)
+
+
+__all__ = ["ShapeWorld", "ShapeWorldOptions"]

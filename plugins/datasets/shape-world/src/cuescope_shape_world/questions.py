@@ -1,0 +1,219 @@
+"""Questions over time, their choices, and their answers by what the frames show.
+
+A kind of question is asked of a scene where it has one plain answer, and is answered from any
+scene: the annotated one for the label, or one that was read from pixels.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from cuescope_sdk.grounding import SceneFrame, Thing
+from cuescope_sdk.grounding.relations import centre, holds
+from cuescope_shape_world.words import COLOURS, FRAME_SECONDS, KINDS, WALL
+
+Scene = Sequence[SceneFrame]
+CHOICES = 4  # shapes to choose from
+CLEAR = 6.0  # px between two centres along the axis that a question is about
+YES_NO = ("yes", "no")
+SIDES = ("left", "right")
+_PLACES = ("left of", "right of", "above", "below")
+_PHRASE = rf"(?:{'|'.join(COLOURS)}) (?:{'|'.join(KINDS)})"
+
+
+class Question(NamedTuple):
+    """What is asked, of which kind, among which choices, and the right one."""
+
+    text: str
+    kind: str
+    choices: tuple[str, ...]
+    answer: str
+
+
+def ask(scene: Scene, rng: np.random.Generator, first: int = 0) -> Question:
+    """A question about a scene: of the first kind from the `first` on that has a plain answer."""
+    kinds = list(_ASKING)
+    start = first % len(kinds)
+    for kind in kinds[start:] + kinds[:start]:
+        texts = list(_ASKING[kind](scene))
+        rng.shuffle(texts)
+        for text in texts:
+            right = answer(text, scene)
+            if right is not None:
+                return Question(text, kind, _choices(right, scene, rng), right)
+    raise ValueError("a scene in which the camera turns can be asked about")
+
+
+def answer(text: str, scene: Scene) -> str | None:
+    """The right answer to the question within `text`; None where it is none of this world's."""
+    for pattern, find in _ANSWERING.items():
+        if found := re.search(pattern, text, re.IGNORECASE):
+            return find(scene, *(group.lower() for group in found.groups()))
+    return None
+
+
+def phrases_in(text: str) -> tuple[str, ...]:
+    """The shapes that a text names, in order, each once."""
+    return tuple(dict.fromkeys(re.findall(_PHRASE, text.lower())))
+
+
+def phrase(thing: Thing) -> str:
+    """Its colour and kind."""
+    return f"{thing.attributes[0]} {thing.name}"
+
+
+def shapes(frame: SceneFrame) -> dict[str, Thing]:
+    """The shapes that can be seen, by phrase."""
+    return {phrase(t): t for t in frame.things if t.visible and t.name in KINDS}
+
+
+def events(scene: Scene, verb: str) -> list[tuple[int, str]]:
+    """When which shape does it, in order of time."""
+    found = []
+    for index, frame in enumerate(scene):
+        doers = {action.subject for action in frame.actions if action.verb == verb}
+        found += [(index, name) for name, thing in shapes(frame).items() if thing.id in doers]
+    return found
+
+
+def turns(scene: Scene) -> list[tuple[int, str]]:
+    """The frame in which each turn of the camera starts, and its side."""
+    motions = [frame.motion for frame in scene]
+    starts = zip([None, *motions], motions, strict=False)
+    return [
+        (index, motion.removeprefix("turn "))
+        for index, (before, motion) in enumerate(starts)
+        if motion is not None and motion != before
+    ]
+
+
+# ------------------------------------------------------------------------------------ answering
+
+
+def _extreme(scene: Scene, which: str) -> str | None:
+    """The shape that appears first or last; None where two do at once."""
+    found = events(scene, "appear")
+    at = [index for index, _ in found]
+    place = -1 if which == "last" else 0
+    return found[place][1] if found and at.count(at[place]) == 1 else None
+
+
+def _colour(scene: Scene, kind: str) -> str | None:
+    """Of the one shape of a kind in the last frame."""
+    found = [thing for thing in scene[-1].things if thing.name == kind]
+    return found[0].attributes[0] if len(found) == 1 and found[0].visible else None
+
+
+def _order(scene: Scene, one: str, verb: str, other: str) -> str | None:
+    """Whether `one` does it before `other` does the opposite; None where that is hard to say."""
+    coming, going = (
+        {name: at for at, name in reversed(events(scene, verb))} for verb in ("appear", "disappear")
+    )
+    comer, goer = (one, other) if verb == "appear" else (other, one)
+    if comer not in coming or goer not in going or 0 <= coming[comer] - going[goer] <= 1:
+        return None
+    return YES_NO[(coming[comer] < going[goer]) != (verb == "appear")]
+
+
+def _turn(scene: Scene, which: str) -> str | None:
+    found = turns(scene)
+    return found[-1 if which == "last" else 0][1] if found else None
+
+
+def _turn_after(scene: Scene, name: str, verb: str) -> str | None:
+    at = next((index for index, who in events(scene, verb.removesuffix("s")) if who == name), None)
+    return next((side for start, side in turns(scene) if at is not None and start > at), None)
+
+
+def _place(
+    scene: Scene, one: str, relation: str, other: str, minute: str, second: str
+) -> str | None:
+    """Whether it holds at a time; None where either is out of sight or the two are level."""
+    index = round((60 * int(minute) + int(second)) / FRAME_SECONDS)
+    seen = shapes(scene[index]) if index < len(scene) else {}
+    if one not in seen or other not in seen:
+        return None
+    ours, theirs = seen[one].box, seen[other].box
+    if ours is None or theirs is None:
+        return None
+    axis = 0 if relation in ("left of", "right of") else 1
+    if abs(centre(ours)[axis] - centre(theirs)[axis]) < CLEAR:
+        return None
+    return YES_NO[not holds(relation, ours, theirs)]
+
+
+def _hidden(scene: Scene) -> str | None:
+    """The shape before which a wall comes to stand."""
+    for before, now in pairwise(scene):
+        for wall in (thing.box for thing in now.things if thing.name == WALL):
+            for name, thing in shapes(before).items():
+                if thing.box and wall and holds("inside", thing.box, wall):
+                    return name
+    return None
+
+
+# With a few words that say the same, so that a question may be asked otherwise.
+_END = r"(first|initially|last)"
+_TURN = r"which way does the camera (?:turn|rotate)"
+_ANSWERING: Mapping[str, Callable[..., str | None]] = {
+    rf"which shape appears {_END}\?": _extreme,
+    rf"(?:what|which) colour is the ({'|'.join(KINDS)}) (?:at|in) the end\?": _colour,
+    rf"does the ({_PHRASE}) (appear|disappear) before the ({_PHRASE}) (?:dis)?appears\?": _order,
+    rf"{_TURN} {_END}\?": _turn,
+    rf"{_TURN} after the ({_PHRASE}) ((?:dis)?appears)\?": _turn_after,
+    rf"is the ({_PHRASE}) ({'|'.join(_PLACES)}) the ({_PHRASE}) at (\d+):(\d\d)\?": _place,
+    r"which shape is hidden by the wall\?": _hidden,
+}
+
+
+# --------------------------------------------------------------------------------------- asking
+
+
+def _ask_order(scene: Scene) -> Iterator[str]:
+    for _, one in events(scene, "appear"):
+        for _, other in events(scene, "disappear"):
+            if one != other:
+                yield f"Does the {one} appear before the {other} disappears?"
+                yield f"Does the {other} disappear before the {one} appears?"
+
+
+def _ask_turn(scene: Scene) -> Iterator[str]:
+    for verb in ("appear", "disappear"):
+        for _, name in events(scene, verb):
+            yield f"Which way does the camera turn after the {name} {verb}s?"
+    yield "Which way does the camera turn first?"
+    yield "Which way does the camera turn last?"
+
+
+def _ask_place(scene: Scene) -> Iterator[str]:
+    """At whole seconds."""
+    for second in range(1, int(len(scene) * FRAME_SECONDS)):
+        seen = shapes(scene[round(second / FRAME_SECONDS)])
+        for one in seen:
+            for other in seen:
+                for relation in _PLACES if one != other else ():
+                    at = f"{second // 60}:{second % 60:02d}"
+                    yield f"Is the {one} {relation} the {other} at {at}?"
+
+
+_ASKING: Mapping[str, Callable[[Scene], Iterator[str]]] = {
+    "appearing": lambda scene: (f"Which shape appears {which}?" for which in ("first", "last")),
+    "colour": lambda scene: (f"What colour is the {kind} at the end?" for kind in KINDS),
+    "order": _ask_order,
+    "turn": _ask_turn,
+    "place": _ask_place,
+    "hidden": lambda scene: iter(("Which shape is hidden by the wall?",)),
+}
+
+
+def _choices(right: str, scene: Scene, rng: np.random.Generator) -> tuple[str, ...]:
+    """All answers of the right one's sort; of shapes, a few that are seen, in any order."""
+    for known in (YES_NO, SIDES, tuple(COLOURS)):
+        if right in known:
+            return known
+    seen = {name for frame in scene for name in shapes(frame)}
+    others = [str(name) for name in rng.permutation(sorted(seen - {right}))]
+    return tuple(map(str, rng.permutation([right, *others[: CHOICES - 1]])))

@@ -1,0 +1,146 @@
+"""What each frame shows of a world: the picture, and everything that can be said of it."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from cuescope_sdk.grounding import Action, Relation, SceneFrame, Thing
+from cuescope_sdk.grounding.relations import IN_DEPTH, RELATIONS, Box, holds
+from cuescope_shape_world.drawing import BLOCK, HORIZON, SIDE, WIDTH, Picture
+from cuescope_shape_world.words import HILL, WALL, WAYS
+from cuescope_shape_world.worlds import World, wall_box
+
+CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
+
+
+def pictures(world: World) -> tuple[Picture, ...]:
+    """A picture a frame."""
+    return tuple(_picture(world, frame) for frame in range(len(world.camera)))
+
+
+def scene(world: World) -> tuple[SceneFrame, ...]:
+    """A scene graph a frame, whole: what is missing from it is not so.
+
+    What a shape does in a frame it does since the frame before; it disappears in the last frame
+    that shows it. What comes into view as the camera turns, or from behind a wall, does not appear.
+    """
+    shown = pictures(world)
+    return tuple(
+        SceneFrame(
+            things=things,
+            relations=relations(things),
+            actions=(*_doings(world, frame), *_wall_doings(world, frame)),
+            motion=motion(int(world.camera[frame] - world.camera[max(frame - 1, 0)])),
+            closed=CLOSED,
+        )
+        for frame, things in enumerate(_things(world, *at) for at in enumerate(shown))
+    )
+
+
+def motion(shift: int) -> str | None:
+    """What the camera does when the view goes so many pixels to the right."""
+    return f"turn {'right' if shift > 0 else 'left'}" if shift else None
+
+
+def movement(dx: int, dy: int) -> str | None:
+    """The verb of a displacement in pixels, by its larger part."""
+    if dx == dy == 0:
+        return None
+    step = (int(np.sign(dx)), 0) if abs(dx) >= abs(dy) else (0, int(np.sign(dy)))
+    return f"move {next(way for way, unit in WAYS.items() if unit == step)}"
+
+
+def thing(name: str, phrase: str, corner: tuple[int, int], visible: bool = True) -> Thing:
+    """A shape with its top left corner, px."""
+    colour, kind = phrase.split()
+    box = (*corner, corner[0] + SIDE, corner[1] + SIDE)
+    return Thing(id=name, name=kind, attributes=(colour,), box=box, visible=visible)
+
+
+def wall(index: int, box: Box) -> Thing:
+    """The `index`-th wall of a frame."""
+    return Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
+
+
+def hill(height: int) -> Thing:
+    """The skyline, as high as its highest part, px."""
+    box = (0, HORIZON - height, WIDTH, HORIZON)
+    return Thing(id=HILL, name=HILL, attributes=("black",), box=box)
+
+
+def relations(things: Sequence[Thing]) -> tuple[Relation, ...]:
+    """Of every two things that can be seen, by their boxes; and what is behind a wall."""
+    found = []
+    for one in things:
+        for other in things:
+            if one.id == other.id or one.box is None or other.box is None:
+                continue
+            if one.visible and other.visible:
+                found += [(one.id, name, other.id) for name in _between(one.box, other.box)]
+            elif other.name == WALL and holds("inside", one.box, other.box):
+                found += [(one.id, "behind", other.id), (other.id, "in front of", one.id)]
+    return tuple(Relation(subject=s, predicate=p, object=o) for s, p, o in found)
+
+
+@lru_cache(maxsize=65536)
+def _between(one: Box, other: Box) -> tuple[str, ...]:
+    flat = (name for name in RELATIONS if name not in IN_DEPTH)
+    return tuple(name for name in flat if holds(name, one, other))
+
+
+def _picture(world: World, frame: int) -> Picture:
+    left = int(world.camera[frame])
+    return Picture(
+        shapes=tuple(
+            (life.phrases[frame], int(life.places[frame, 0]) - left, int(life.places[frame, 1]))
+            for index, life in enumerate(world.lives)
+            if world.in_view(life)[frame] and not world.hidden(index)[frame]
+        ),
+        walls=tuple(wall_box(world, w) for w in world.walls if w.first <= frame <= w.last),
+        skyline=tuple(world.skyline[left // BLOCK : (left + WIDTH) // BLOCK].tolist()),
+    )
+
+
+def _things(world: World, frame: int, picture: Picture) -> tuple[Thing, ...]:
+    left = int(world.camera[frame])
+    shapes = tuple(
+        thing(
+            f"shape-{index}",
+            life.phrases[frame],
+            (int(life.places[frame, 0]) - left, int(life.places[frame, 1])),
+            visible=not world.hidden(index)[frame],
+        )
+        for index, life in enumerate(world.lives)
+        if world.in_view(life)[frame]
+    )
+    walls = tuple(wall(index, box) for index, box in enumerate(picture.walls))
+    return (*shapes, *walls, hill(max(picture.skyline)))
+
+
+def _doings(world: World, frame: int) -> Iterator[Action]:
+    """What the shapes do that can be seen in this frame."""
+    last = len(world.camera) - 1
+    for index, life in enumerate(world.lives):
+        name, seen = f"shape-{index}", world.in_view(life) & ~world.hidden(index)
+        if not seen[frame]:
+            continue
+        if frame and not life.there[frame - 1]:
+            yield Action(subject=name, verb="appear")
+        if frame < last and not life.there[frame + 1]:
+            yield Action(subject=name, verb="disappear")
+        if frame and seen[frame - 1]:
+            before, now = life.places[frame - 1 : frame + 1].tolist()
+            if verb := movement(now[0] - before[0], now[1] - before[1]):
+                yield Action(subject=name, verb=verb)
+            if life.phrases[frame] != life.phrases[frame - 1]:
+                yield Action(subject=name, verb=f"turn {life.phrases[frame].split()[0]}")
+
+
+def _wall_doings(world: World, frame: int) -> Iterator[Action]:
+    """Walls come and go."""
+    for index, w in enumerate(w for w in world.walls if w.first <= frame <= w.last):
+        if frame == w.first:
+            yield Action(subject=f"{WALL}-{index}", verb="appear")
+        if frame == w.last:
+            yield Action(subject=f"{WALL}-{index}", verb="disappear")

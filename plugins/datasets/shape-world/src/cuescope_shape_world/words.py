@@ -1,0 +1,25 @@
+"""What there is in this world: colours, kinds, and which of them are never seen together at first.
+
+A phrase is "colour kind", such as "red circle".
+"""
+
+from collections.abc import Mapping
+from itertools import product
+
+COLOURS: Mapping[str, tuple[int, int, int]] = {
+    "red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255),
+    "yellow": (255, 255, 0), "pink": (255, 0, 255), "cyan": (0, 255, 255),
+}  # fmt: skip
+KINDS = ("square", "circle", "triangle", "diamond", "star", "heart")
+WAYS: Mapping[str, tuple[int, int]] = {
+    "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1),
+}  # fmt: skip
+OPPOSITE = {"left": "right", "right": "left", "up": "down", "down": "up"}
+FRAME_SECONDS = 0.5  # from a frame to the next
+
+PHRASES = tuple(f"{colour} {kind}" for colour, kind in product(COLOURS, KINDS))
+# A kind for each colour, in the split `ood` alone.
+HELD_OUT = frozenset(f"{c} {k}" for c, k in zip(COLOURS, KINDS, strict=True))
+FAMILIAR = tuple(phrase for phrase in PHRASES if phrase not in HELD_OUT)
+
+WALL, HILL = "wall", "hill"  # what is no shape: the occluder, and the skyline at the top

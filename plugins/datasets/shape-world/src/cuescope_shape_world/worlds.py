@@ -1,0 +1,226 @@
+"""What happens in a video, in numbers: where the camera looks, what shapes do, where walls are.
+
+A world is drawn until it keeps these rules, by which pixels tell everything of it: no two shapes
+meet, no phrase ("red circle") belongs to two shapes, and nothing appears, disappears, changes or
+moves by itself while the camera turns. A wall comes and goes in front of one shape at rest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from cuescope_shape_world.drawing import BLOCK, HEIGHT, HORIZON, SIDE, WIDTH
+from cuescope_shape_world.words import COLOURS, HELD_OUT, WAYS
+
+THINGS = 5
+TURN, TURN_STEP = 3, BLOCK  # frames of a turn, px the view goes a frame
+STEP = 4  # px that a shape moves a frame
+APART = 2  # px between shapes at least
+MARGIN = 4  # px by which a wall is larger than what it hides
+TRIES = 60
+
+Offsets = Int[np.ndarray, " frame"]
+
+
+@dataclass(frozen=True, eq=False)
+class Life:
+    """One shape: its phrase, its place in the panorama (px), and whether it is there, by frame."""
+
+    phrases: tuple[str, ...]
+    places: Int[np.ndarray, "frame 2"]
+    there: Bool[np.ndarray, " frame"]
+
+
+@dataclass(frozen=True)
+class Wall:
+    """A wall in front of shape `hides`, from frame `first` to `last`."""
+
+    hides: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """`camera` is the left edge of the view in the panorama (px), `skyline` heights by block."""
+
+    camera: Offsets
+    skyline: Int[np.ndarray, " block"]
+    lives: tuple[Life, ...]
+    walls: tuple[Wall, ...] = ()
+
+    def in_view(self, life: Life) -> Bool[np.ndarray, " frame"]:
+        """Whether it is there and wholly within the view; in part, nothing is drawn."""
+        x = life.places[:, 0] - self.camera
+        return np.asarray(life.there & (x >= 0) & (x <= WIDTH - SIDE))
+
+    def hidden(self, index: int) -> Bool[np.ndarray, " frame"]:
+        """Whether a wall stands before this shape."""
+        behind = np.zeros(len(self.camera), bool)
+        for wall in self.walls:
+            behind[wall.first : wall.last + 1] |= wall.hides == index
+        return behind
+
+
+def draw_world(
+    rng: np.random.Generator, frames: int, phrases: Sequence[str], held_out: int = 0
+) -> World:
+    """A world of shapes of these phrases, `held_out` of them from the held-out ones."""
+    while True:
+        world = _attempt(rng, frames, phrases, held_out)
+        if world is not None and _seen_enough(world):
+            return _with_wall(rng, world)
+
+
+def _attempt(
+    rng: np.random.Generator, frames: int, phrases: Sequence[str], held_out: int
+) -> World | None:
+    camera = _camera(rng, frames)
+    skyline = rng.integers(3, HORIZON - 1, (camera.max() + WIDTH) // BLOCK)
+    world = World(camera, skyline, ())
+    free = set(phrases)
+    for index in range(THINGS):
+        held = free & HELD_OUT if index < held_out else free - HELD_OUT
+        for _ in range(TRIES):
+            life = _life(rng, camera, sorted(held), sorted(free))
+            if life is not None and _fits(world, life):
+                break
+        else:
+            return None
+        world = replace(world, lives=(*world.lives, life))
+        free -= set(life.phrases)
+    return world
+
+
+def _camera(rng: np.random.Generator, frames: int) -> Offsets:
+    """A turn left or right in each stretch of eight frames; from 0 up, in blocks."""
+    steps = np.zeros(frames, int)
+    for first, end in pairwise(range(0, frames + 1, 8)):
+        start = int(rng.integers(first + 2, end - TURN))
+        steps[start : start + TURN] = TURN_STEP * rng.choice((-1, 1))
+    camera = steps.cumsum()
+    return np.asarray(camera - camera.min())
+
+
+def stands(camera: Offsets) -> Bool[np.ndarray, " frame"]:
+    """Whether the view is that of the frame before; true of the first frame."""
+    return np.asarray(np.diff(camera, prepend=camera[:1]) == 0)
+
+
+def _life(
+    rng: np.random.Generator, camera: Offsets, own: Sequence[str], free: Sequence[str]
+) -> Life | None:
+    """A shape that may come late, go early, move, and change its colour for a free one."""
+    frames, still = len(camera), stands(camera)
+    first, last = 0, frames - 1
+    if rng.random() < 0.45:
+        first = int(rng.choice(np.flatnonzero(still[2 : frames - 3]) + 2))
+    if rng.random() < 0.45:
+        last = int(rng.choice(np.flatnonzero(still[3:]) + 2))
+    if last - first < 3:
+        return None
+    steps = _steps(rng, still, first, last)
+    turned = _recolouring(rng, still & ~steps.any(axis=1), first, last)
+    phrase = str(rng.choice(own))
+    colour, kind = phrase.split()
+    others = [f"{c} {kind}" for c in COLOURS if c != colour and f"{c} {kind}" in free]
+    if turned is None or not others:
+        phrases = (phrase,) * frames
+    else:
+        phrases = (phrase,) * turned + (str(rng.choice(others)),) * (frames - turned)
+    at = int(rng.integers(first, last + 1))
+    corner = np.array((camera[at], HORIZON))
+    place = corner + rng.integers(1, (WIDTH - SIDE, HEIGHT - HORIZON - SIDE))
+    moved = steps.cumsum(axis=0)
+    there = np.zeros(frames, bool)
+    there[first : last + 1] = True
+    return Life(phrases, place + moved - moved[at], there)
+
+
+def _steps(
+    rng: np.random.Generator, still: Bool[np.ndarray, " frame"], first: int, last: int
+) -> Int[np.ndarray, "frame 2"]:
+    """Pixels moved since the frame before: movements while the camera stands."""
+    steps = np.zeros((len(still), 2), int)
+    for _ in range(int(rng.integers(1, 2 + len(still) // 4))):
+        start, length = int(rng.integers(first + 1, last + 1)), int(rng.integers(2, 6))
+        span = slice(start, min(start + length, last + 1))
+        if still[span].all() and not steps[max(first, start - 1) : span.stop + 1].any():
+            steps[span] = STEP * np.array(WAYS[str(rng.choice(list(WAYS)))])
+    return steps
+
+
+def _recolouring(
+    rng: np.random.Generator, rests: Bool[np.ndarray, " frame"], first: int, last: int
+) -> int | None:
+    """The frame from which it has another colour, or None."""
+    fit = np.flatnonzero(rests[first + 1 : last]) + first + 1
+    return int(rng.choice(fit)) if len(fit) and rng.random() < 0.35 else None
+
+
+def _fits(world: World, life: Life) -> bool:
+    """Inside the field, apart from the others, and in or out of the view by the camera alone."""
+    y = life.places[life.there, 1]
+    if y.min() < HORIZON + 1 or y.max() > HEIGHT - SIDE - 1:
+        return False
+    seen = world.in_view(life)
+    both = life.there[1:] & life.there[:-1] & stands(world.camera)[1:]
+    if (seen[1:] != seen[:-1])[both].any():
+        return False
+    if any(not seen[[p == phrase for p in life.phrases]].any() for phrase in set(life.phrases)):
+        return False
+    return all(_apart(life, other) for other in world.lives)
+
+
+def _apart(one: Life, other: Life) -> bool:
+    far = (np.abs(one.places - other.places) >= SIDE + APART).any(axis=1)
+    return bool(far[one.there & other.there].all())
+
+
+def _seen_enough(world: World) -> bool:
+    """Two shapes in view at any time."""
+    return bool((np.sum([world.in_view(life) for life in world.lives], axis=0) >= 2).all())
+
+
+def _with_wall(rng: np.random.Generator, world: World) -> World:
+    """With a wall for two to four frames in front of a shape, if a place is found for one."""
+    frames = len(world.camera)
+    for _ in range(TRIES):
+        first = int(rng.integers(1, frames - 3))
+        last = min(first + int(rng.integers(1, 4)), frames - 2)
+        wall = Wall(int(rng.integers(len(world.lives))), first, last)
+        if _hides(world, wall):
+            return replace(world, walls=(wall,))
+    return world
+
+
+def _hides(world: World, wall: Wall) -> bool:
+    """Whether it can stand there: over one shape at rest, clear of all others, camera at rest."""
+    life = world.lives[wall.hides]
+    span = slice(wall.first - 1, wall.last + 2)
+    rests = (
+        world.in_view(life)[span].all()
+        and (life.places[span] == life.places[wall.first]).all()
+        and len(set(life.phrases[span])) == 1
+        and stands(world.camera)[wall.first : wall.last + 2].all()
+    )
+    if not rests:
+        return False
+    x0, y0, x1, y1 = wall_box(world, wall)
+    if x0 < 0 or x1 > WIDTH or y0 < HORIZON + 1 or y1 > HEIGHT:
+        return False
+    gap = SIDE + MARGIN + APART
+    others = [other for index, other in enumerate(world.lives) if index != wall.hides]
+    return all(
+        (np.abs(life.places - o.places)[span] >= gap).any(axis=1)[o.there[span]].all()
+        for o in others
+    )
+
+
+def wall_box(world: World, wall: Wall) -> tuple[int, int, int, int]:
+    """In the view, px."""
+    x, y = world.lives[wall.hides].places[wall.first] - (world.camera[wall.first], 0)
+    return int(x) - MARGIN, int(y) - MARGIN, int(x) + SIDE + MARGIN, int(y) + SIDE + MARGIN

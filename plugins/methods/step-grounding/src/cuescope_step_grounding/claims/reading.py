@@ -1,0 +1,156 @@
+"""A step as it is read: sentences of words, with moments and wordy prepositions taken out.
+
+A dependency parser reads plain sentences best. So the words that name a moment are set aside, and a
+preposition of several words ("to the left of") is shown to it as "behind", under its own name.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cuescope_step_grounding.claims.lexicon import ENGLISH
+from cuescope_step_grounding.claims.times import Clock, Mention, mentions
+
+LONGEST_WORD = 30  # letters
+LONGEST = 120  # words of a sentence that are read; a longer one is no sentence
+
+_NOT_WORDS = re.compile(
+    r"\A\s*(?:step\s+\d+\s*[-:.)]|\d+[.)]|-)\s"  # the number of a step
+    r"|<(script|style)\b.*?</\1>|<[^<>]{0,200}>|\x1b\[[\d;]*[A-Za-z]"
+    r"|[*_`#~|^\\]+|https?://\S+",
+    re.DOTALL | re.IGNORECASE,
+)
+_BREAK = re.compile(r"(?<=[.!?;:])[\"')\]]*\s+|;|\n+")
+_QUOTE = "['\N{RIGHT SINGLE QUOTATION MARK}]"
+_WORD = re.compile(
+    rf"\d+(?:[.:]\d+)*|can(?=not\b)|[^\W\d_]+(?=n{_QUOTE}t\b)|n{_QUOTE}t\b"
+    rf"|{_QUOTE}(?:s|re|ve|ll|m|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*|[^\w\s]"
+)
+_TURNING = r"(?<!turn )(?<!turns )(?<!turning )(?<!turned )"
+_SIDE = r"(?:far |immediate )?(?P<{}>left|right)(?:[ -]hand)?(?: side)?"
+_THERE = r"there|and|or|is|are|was|were|has|with|as|now|i|we|hangs|stands"
+_NO_NOUN = rf"(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_THERE})\b)"
+
+# What is said; what the parser is shown; its name, where "{}" is the side that was said.
+_WORDINGS: tuple[tuple[str, str, str], ...] = (
+    (
+        rf"{_TURNING}(?:on|to|at) (?:the|its|his|her|their) {_SIDE.format('a')} of",
+        "behind",
+        "{} of",
+    ),
+    (rf"{_TURNING}(?P<b>left|right) of", "behind", "{} of"),
+    (rf"{_TURNING}(?:on|to) (?:my|our|your) {_SIDE.format('c')}", "behind me", "{} of"),
+    (rf"{_TURNING}(?:on|to) the {_SIDE.format('d')}{_NO_NOUN}", "behind me", "{} of"),
+    (r"(?:directly |right )?in front of|(?<=\bis )ahead of", "behind", "in front of"),
+    (r"(?:(?<=\bis )|(?<=\bare ))(?:straight |right |directly )?ahead", "behind me", "in front of"),
+    (r"(?:right |directly )?(?:next|close|adjacent|nearest) to", "behind", "near"),
+    (r"(?:by|at|on) (?:the|either|each) side of", "behind", "near"),
+    (r"on (?:the )?top of|atop", "behind", "on"),
+    (r"on top(?= *[.,])", "behind it", "on"),
+    (r"in back of", "behind", "behind"),
+    (r"inside of|in the inside of", "behind", "inside"),
+    (r"far(?: away)? from", "behind", "far from"),
+    (r"across from|opposite(?: to| of)?(?= (?:the|a|an|it|me))", "behind", "across from"),
+    (r"in between", "between", "between"),
+    (r"(?:back|over|up) to(?= (?:the|a|an|his|her|its|my|it|him)\b)", "to", "to"),
+    (r"back (?=(?:on|in|into|onto) )", "", ""),
+    (r"no longer", "not", "not"),
+    (r"(?:no one|no-one|nobody|not anyone)\b", "nobody", "nobody"),
+    (r"(?:after that|afterwards?|after this|subsequently|next)(?=,)", "then", "then"),
+    (r"(?<=\bcamera )(?:pans|swings|rotates)\b", "turns", "turns"),
+    (r"(?<=\bcamera )tilts\b", "looks", "looks"),
+    (r"as soon as", "once", "once"),
+    (r"(?:each other|one another)\b", "himself", "each other"),
+)
+_PLAIN = re.compile(
+    "|".join(rf"(?P<w{i}>\b(?:{pattern}))" for i, (pattern, _, _) in enumerate(_WORDINGS)),
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A word as the parser is shown it; its name; where it stands in the step."""
+
+    text: str
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """The words of a sentence, and its moments: the index of the word before which each stood."""
+
+    words: tuple[Shown, ...]
+    moments: tuple[tuple[int, Mention], ...] = ()
+
+
+def cleaned(step: str) -> str:
+    """The step without tags, marks and control characters: blanks stand in their place."""
+    step = _NOT_WORDS.sub(lambda found: " " * len(found[0]), step)
+    return "".join(
+        character if character == "\n" or unicodedata.category(character)[0] in "LNPZ" else " "
+        for character in step
+    )
+
+
+def sentences(step: str, clock: Clock) -> list[Sentence]:
+    """The English sentences of a step."""
+    text, start = cleaned(step), 0
+    found: list[Sentence] = []
+    open_: tuple[tuple[int, Mention], ...] = ()  # "Frame 4: ..."
+    for end, following in [*((b.start(), b.end()) for b in _BREAK.finditer(text)), (len(text), 0)]:
+        sentence = _sentence(text[start:end], start, clock)
+        if not any(word.text.isalnum() for word in sentence.words):
+            open_ += tuple((0, moment) for _, moment in sentence.moments)
+        elif english([word.text for word in sentence.words]):
+            found.append(Sentence(sentence.words, open_ + sentence.moments))
+            open_ = ()
+        start = following
+    return found
+
+
+def english(words: list[str]) -> bool:
+    """Whether words read as English: every short line of plain letters, and a longer one with a
+    sixth of common English words."""
+    plain = [word.lower() for word in words if word.isalpha()]
+    if max(map(len, plain), default=LONGEST_WORD + 1) > LONGEST_WORD or sum(
+        word.isascii() for word in plain
+    ) < 0.8 * len(plain):
+        return False
+    known = sum(word in ENGLISH for word in plain)
+    return len(words) <= LONGEST and (6 * known >= len(plain) or len(plain) <= 3)
+
+
+def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
+    words: list[Shown] = []
+    moments: list[tuple[int, Mention]] = []
+    start = 0
+    for mention in mentions(text, clock):
+        words += _shown(text, start, mention.start, offset)
+        moments.append((len(words), mention))
+        start = mention.end
+        if not words or words[-1].text == ",":  # the comma after "At the beginning"
+            start = re.compile(r"\s*,?").match(text, start).end()  # type: ignore[union-attr]
+    words += _shown(text, start, len(text), offset)
+    return Sentence(tuple(words), tuple(moments))
+
+
+def _shown(text: str, start: int, end: int, offset: int) -> Iterator[Shown]:
+    for found in _PLAIN.finditer(text, start, end):
+        yield from _words(text, start, found.start(), offset)
+        _, shown, name = _WORDINGS[next(i for i in range(len(_WORDINGS)) if found[f"w{i}"])]
+        side = next((found[group].lower() for group in "abcd" if found[group]), "")
+        for index, word in enumerate(shown.split()):
+            named = word if index else name.format(side)
+            yield Shown(word, named, offset + found.start(), offset + found.end())
+        start = found.end()
+    yield from _words(text, start, end, offset)
+
+
+def _words(text: str, start: int, end: int, offset: int) -> Iterator[Shown]:
+    for found in _WORD.finditer(text, start, end):
+        word = re.sub(_QUOTE, "'", found[0])
+        yield Shown(word, word.lower(), offset + found.start(), offset + found.end())

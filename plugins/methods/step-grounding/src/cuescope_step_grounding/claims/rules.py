@@ -1,0 +1,282 @@
+"""A parser of plain English sentences by rules: what stands in where spaCy's model is absent.
+
+Tags come from word lists and endings, dependencies from the order of words: a subject before its
+verb, its object after it, a preposition on what stands just before it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from cuescope_step_grounding.claims.lexicon import ORDERS, PARTICLES, PARTS
+from cuescope_step_grounding.claims.rule_tags import BE, LINKING, tagged
+from cuescope_step_grounding.claims.words import Analysis
+
+_KINDS = {"DT": "det", "PRP$": "poss", "CD": "nummod", "JJ": "amod", "POS": "case"}
+_NEGATIONS = frozenset({"not", "n't", "never"})
+_SEPARABLE = {
+    "pick": "up", "put": "down away on back", "turn": "on off", "switch": "on off",
+    "toggle": "on off", "take": "out off", "throw": "away out", "tidy": "up", "clean": "up",
+    "set": "down", "hang": "up", "fold": "up", "open": "up", "cut": "up off", "lift": "up",
+    "lay": "down",
+}  # fmt: skip
+
+
+def analysed(words: Sequence[str]) -> list[Analysis]:
+    """The analysis of each word of a sentence."""
+    lower = [word.lower() for word in words]
+    tags, lemmas = tagged(lower)
+    return _Sentence(lower, tags, lemmas).parsed()
+
+
+@dataclass
+class _Sentence:
+    """A sentence that is read from left to right."""
+
+    words: Sequence[str]
+    tags: list[str]
+    lemmas: list[str]
+    found: list[Analysis] = field(default_factory=list)
+    main: int | None = None  # the verb that the next words belong to
+    subject: int | None = None  # a noun that waits for its verb
+    noun: int | None = None  # the noun read last
+    mark: int | None = None  # "after", waiting for its clause
+    waiting: int | None = None  # a clause that came before its main one
+    prep: int | None = None  # a preposition that waits for its noun
+    joined: bool = False  # "and" was read since
+    relative: bool = False  # "who" was read since
+    passive: bool = False
+    helpers: list[int] = field(default_factory=list)
+
+    def parsed(self) -> list[Analysis]:
+        """The analyses."""
+        self.found = [
+            Analysis(lemma, tag, "dep", 0)
+            for lemma, tag in zip(self.lemmas, self.tags, strict=True)
+        ]
+        index = 0
+        while index < len(self.words):
+            index = self._read(index)
+        root = self._root()
+        if root is None:
+            root = self.waiting if self.waiting is not None else self.main or self.subject or 0
+        if self.waiting is not None and self.waiting != root:
+            self._set(self.waiting, self.found[self.waiting].dep, root)
+        self._set(root, "ROOT", root)
+        self.found = [
+            replace(one, dep="ROOT", head=i) if i == root
+            else replace(one, head=root) if one.dep == "dep" else one
+            for i, one in enumerate(self.found)
+        ]  # fmt: skip
+        for index in range(len(self.found)):
+            self._untie(index, root)
+        return self.found
+
+    def _root(self) -> int | None:
+        return next((i for i, one in enumerate(self.found) if one.dep == "ROOT"), None)
+
+    def _untie(self, index: int, root: int) -> None:
+        """Hangs a word that hangs on itself, by whatever way, on the root."""
+        seen = {index}
+        while (head := self.found[index].head) != root and index != root:
+            if head in seen:
+                self._set(index, "dep", root)
+                return
+            seen.add(head)
+            index = head
+
+    def _set(self, index: int, dep: str, head: int) -> None:
+        self.found[index] = replace(self.found[index], dep=dep, head=head)
+
+    def _read(self, index: int) -> int:
+        tag, word = self.tags[index], self.words[index]
+        if tag in {"DT", "PRP$", "CD", "JJ"} or tag.startswith("NN"):
+            return self._phrase(index)
+        if tag == "PRP":
+            self._noun(index)
+        elif tag in {"WP", "WDT"}:
+            self.relative = self.noun is not None
+            self.subject = index if self.relative else self.subject
+        elif tag == "EX":
+            self.subject = index
+        elif tag == "CC" or (tag == "RB" and word == "then"):
+            self.joined = True
+            if tag == "RB":
+                self.helpers.append(index)
+        elif tag in {"IN", "TO"}:
+            self._preposition(index)
+        elif tag == "MD" or self._helps(index):
+            self.helpers.append(index)
+        elif tag.startswith("VB"):
+            self._verb(index)
+        elif tag == "RB":
+            self._adverb(index)
+        elif word == "," and self.waiting is not None and self._root() is None:
+            self.main, self.noun = None, None  # the main clause begins
+        elif word == ",":
+            self.noun = None if not self.joined and self.main is not None else self.noun
+        return index + 1
+
+    # ------------------------------------------------------------------------------ noun phrases
+
+    def _phrase(self, index: int) -> int:
+        """Determiners, adjectives and nouns up to the last noun; an adjective alone is said of the
+        subject."""
+        end = index
+        while end < len(self.words) and (
+            self.tags[end] in {"DT", "PRP$", "CD", "JJ", "POS"} or self.tags[end].startswith("NN")
+        ):
+            if end > index and self.tags[end] in {"DT", "PRP$"} and self.tags[end - 1] != "DT":
+                break
+            end += 1
+        nouns = [i for i in range(index, end) if self.tags[i].startswith("NN")]
+        if not nouns:
+            for i in range(index, end):
+                if self.tags[i] == "JJ" and self.main is not None:
+                    head = self.main
+                    linked = self.found[head].lemma in LINKING
+                    self._set(i, "acomp" if linked else "advmod", head)
+            return end
+        head = nouns[-1]
+        for i in nouns[:-1]:
+            if self.tags[i + 1] == "POS":  # "the man's hand"
+                self._set(i, "poss", head)
+        for i in range(index, end):
+            if i != head and self.found[i].dep != "poss":
+                self._set(i, _KINDS.get(self.tags[i], "compound"), head)
+        self._noun(head)
+        return head + 1
+
+    def _noun(self, index: int) -> None:
+        if self.prep is not None:
+            self._set(index, "pobj", self.prep)
+            self.prep = None
+        elif (self.joined and self.noun is not None and not self._verb_follows(index)) or (
+            self.noun is not None and self.words[index - 1] == "," and not self._verb_follows(index)
+        ):
+            self._set(index, "conj", self.noun)
+        elif self._free() or self._verb_follows(index):
+            if self.relative and self.subject is not None:  # "the box which he carries"
+                self.subject = None
+            self.subject = index
+        elif self.main is not None:
+            there = self.found[self.main].lemma == "be"
+            self._set(index, "attr" if there else "dobj", self.main)
+        self.joined = False if self.prep is None else self.joined
+        self.noun = index
+
+    def _free(self) -> bool:
+        return self.main is None or self.mark is not None
+
+    def _verb_follows(self, index: int) -> bool:
+        """Whether a finite verb follows, so that the noun is its subject."""
+        for i in range(index + 1, min(index + 4, len(self.words))):
+            if self.tags[i] in {"VBZ", "VBP", "VBD", "MD"}:
+                return self.tags[i - 1] not in {"WP", "WDT", "IN"} or i == index + 1
+            if self.tags[i] != "RB":
+                return False
+        return False
+
+    # ------------------------------------------------------------------------------------- verbs
+
+    def _helps(self, index: int) -> bool:
+        """Whether "is", "has" or "does" helps a verb that follows."""
+        if self.lemmas[index] not in {"be", "have", "do"}:
+            return False
+        for i in range(index + 1, min(index + 5, len(self.words))):
+            if self.tags[i] in {"VBG", "VBN", "VB"} or self.lemmas[i] == "be":
+                return self.tags[i] != "VB" or self.lemmas[index] == "do"
+            if self.tags[i] != "RB":
+                return False
+        return False
+
+    def _verb(self, index: int) -> None:
+        helpers, self.helpers = self.helpers, []
+        helped = {self.words[i] for i in helpers} & BE.keys()
+        passive = self.tags[index] == "VBN" and bool(helped)
+        if self.words[index - 1] in ORDERS and self.tags[index] == "VBG" and index:
+            self._clause(index, "pcomp", self.mark if self.mark is not None else index)
+        elif self.prep is not None and self.tags[self.prep] == "TO":
+            self._set(self.prep, "aux", index)
+            self.prep = None
+            first = self.main is None
+            self._set(index, "ROOT" if first else "xcomp", self.main or index)
+        elif self.prep is not None and self.tags[index] == "VBG":
+            self._set(index, "pcomp", self.prep)
+            self.prep = None
+        elif self.relative and self.noun is not None:
+            self._set(index, "relcl", self.noun)
+        elif self.mark is not None:
+            self._clause(index, "advcl", None)
+        elif self.noun == index - 1 and self.tags[index] in {"VBG", "VBN"} and not helpers:
+            self._set(index, "acl", index - 1)
+        elif self.main is None:
+            self._set(index, "ROOT", index)
+        else:
+            bound = self.joined or self.subject is not None
+            self._set(index, "conj" if bound else "advcl", self.main)
+        if self.subject is not None:
+            kind = "nsubjpass" if passive else "nsubj"
+            self._set(self.subject, "expl" if self.tags[self.subject] == "EX" else kind, index)
+        for i in helpers:
+            negates = self.words[i] in _NEGATIONS
+            helper = "auxpass" if passive and self.lemmas[i] == "be" else "aux"
+            adverb = self.tags[i] == "RB"
+            self._set(i, "neg" if negates else "advmod" if adverb else helper, index)
+        self.main, self.subject, self.passive = index, None, passive
+        self.noun, self.joined, self.relative = None, False, False
+
+    def _clause(self, index: int, dep: str, head: int | None) -> None:
+        """A clause that "after" or "while" binds to the one before or after it."""
+        mark, self.mark = self.mark, None
+        if dep == "pcomp" and head is not None:
+            self._set(index, "pcomp", head)
+            self.waiting = head if self.main is None else self.waiting
+            self._set(head, "prep", head if self.main is None else self.main)
+            return
+        if mark is not None:
+            self._set(mark, "mark", index)
+        if self.main is None:
+            self.waiting = index
+            self._set(index, "advcl", index)
+        else:
+            self._set(index, "advcl", self.main)
+
+    # --------------------------------------------------------------------------- the small words
+
+    def _preposition(self, index: int) -> None:
+        word = self.words[index]
+        if word in ORDERS or word in {"because", "since", "if"}:
+            self.mark, self.noun = index, None
+            return
+        bare = index + 1 == len(self.words) or self.tags[index + 1] in {",", "CC", "IN"}
+        verb = self.lemmas[self.main] if self.main == index - 1 and index else ""
+        particle = bare or word in _SEPARABLE.get(verb, "").split()
+        if self.main is not None and word in PARTICLES and particle:
+            self._set(index, "prt", self.main)
+            return
+        if word == "by" and self.passive and self.main is not None:
+            self._set(index, "agent", self.main)
+        else:
+            near = self.noun if self.noun == index - 1 else None
+            own = near is not None and (self.main is None or self._holds(near, word))
+            head = near if own else self.main if self.main is not None else self.noun
+            self._set(index, "prep" if head is not None else "dep", head if head is not None else 0)
+        self.prep = index
+
+    def _holds(self, noun: int, word: str) -> bool:
+        """Whether a preposition after a noun belongs to it and not to the verb."""
+        if word in {"of", "with"} or self.lemmas[noun] in PARTS:
+            return True
+        place = self.main is None or self.found[self.main].lemma == "be"
+        held = self.found[noun].dep in {"attr", "pobj", "nsubj"}
+        return place and held and word not in {"to", "from"}
+
+    def _adverb(self, index: int) -> None:
+        word = self.words[index]
+        if self.main is None or (word in _NEGATIONS and self.lemmas[self.main] != "be"):
+            self.helpers.append(index)
+        elif word in _NEGATIONS:
+            self._set(index, "neg", self.main)
+        else:
+            particle = word in PARTICLES and index == self.main + 1
+            self._set(index, "prt" if particle else "advmod", self.main)

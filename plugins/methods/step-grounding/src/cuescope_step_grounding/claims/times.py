@@ -1,0 +1,237 @@
+"""When: the words of a step that name a moment, and the frames that they mean.
+
+People and prompts count frames from 1 ("frame 1" is the first); claims hold indices from 0.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+Frames = tuple[int, ...]
+
+_NUMBER = r"(?:\d+(?:\.\d+)?|one|two|three|four|five|six|seven|eight|nine|ten)"
+_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_FILM = r"(?:video|clip|scene|sequence|footage|recording|episode|film)"
+_OF_IT = rf"(?: (?:part|portion) )?(?: of (?:the |this )?(?:whole |entire )?{_FILM})?(?! of\b)"
+_FRAME = r"(?:frame|image|time ?step|timestamp)"
+_UNIT = r"(?:s|secs?|seconds?)\b"
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\.\d+)?"
+_SECONDS = rf"{_NUMBER}[ -]?{_UNIT}(?: mark)?|(?:the )?{_UNIT} {_NUMBER}"
+_AT_CLOCK = rf"{_CLOCK}|(?:the )?{_SECONDS}"
+_AT_FRAME = rf"(?:the )?{_FRAME} (?:number |no\. |#)?\d+"
+_EDGE = rf"(?:the )?(?:very )?(?:beginning|start|outset|middle|midpoint|end){_OF_IT}"
+_POINT = rf"(?:{_AT_FRAME}|{_AT_CLOCK}|{_EDGE})"
+_TO = r"(?: ?(?:to|until|till|through|-|–) ?| and )"
+
+# Each form of words with its way to frames; the first that fits at a place is taken.
+_FORMS: dict[str, str] = {
+    "list": rf"(?:(?:in|at|on|from|between|during) )?(?:the )?{_FRAME}s "
+    rf"(?P<list>\d+(?:(?:, and |, | and | to | through | ?[-–] ?)\d+)+)",
+    "range": rf"(?:(?:from|between|at|in|during) )?(?P<low>{_POINT})(?:{_TO})(?P<high>{_POINT})",
+    "seconds": rf"(?:from|between|at|in|during) (?:seconds? )?(?P<first>{_NUMBER})(?:{_TO})"
+    rf"(?P<last>{_NUMBER})[ -]?{_UNIT}",
+    "count": rf"(?:in|during|for|over|within) the (?P<side>first|last) (?:few |(?P<n>{_NUMBER}) )?"
+    rf"(?P<unit>frames|seconds|moments){_OF_IT}",
+    "since": rf"(?:after|from|since|starting (?:at|from|with)) (?P<since>{_POINT})"
+    r"(?: on(?:wards?)?)?",
+    "until": rf"(?!until the end(?! of))(?:before|until|till|up to) (?P<until>{_POINT})",
+    "half": rf"(?:in|during|throughout|for) the (?P<half>first|second|latter|last) half{_OF_IT}",
+    "edge": rf"(?:in|on|at) the (?:very )?(?P<edge>first|last|final) {_FRAME}{_OF_IT}",
+    "all": rf"throughout(?: (?:the|this) (?:whole |entire )?{_FILM})?(?! the\b)"
+    rf"|(?:during |for |in )?the (?:whole|entire) (?:time|{_FILM})"
+    rf"|(?:in|across|over) (?:all|every)(?: of the)? {_FRAME}s?",
+    "halfway": r"(?:about |around |roughly )?(?:half ?way|midway)(?: (?:through|into)"
+    rf"(?: the {_FILM})?)?",
+    "clock": rf"(?:at|by|around|in|on|near|during) (?:about |around |roughly )?(?P<clock>{_POINT})"
+    rf"|(?P<bare>{_AT_FRAME}|{_CLOCK}|\bseconds? \d+)",
+    "early": rf"initially|at first|(?:at|in|near) the (?:outset|beginning|start){_OF_IT}"
+    r"|(?<!the )(?<!a )(?<!his )(?<!her )(?<!its )\bfirst\b(?= |,)(?! (?:floor|door|of)\b)",
+    "late": r"finally|lastly|at last|in the end",
+}  # fmt: skip
+_MENTIONS = re.compile(
+    "|".join(rf"(?P<{name}_>\b(?:{form})(?!\w))" for name, form in _FORMS.items()), re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The frames of a video, and the second that each shows (None: unknown, then no claim about
+    seconds can be placed)."""
+
+    frames: int
+    times: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.times is not None and len(self.times) != self.frames:
+            raise ValueError(f"expected a time for each of {self.frames} frames")
+
+    def between(self, first: float, last: float) -> Frames | None:
+        """The frames of these seconds; the nearest one where none falls between."""
+        if self.times is None:
+            return None
+        inside = tuple(i for i, time in enumerate(self.times) if first <= time <= last)
+        return inside or self._nearest((first + last) / 2)
+
+    def span(self, first: int, last: int) -> Frames:
+        """The frames first to last, as far as there are."""
+        return tuple(range(max(first, 0), min(last, self.frames - 1) + 1))
+
+    def _nearest(self, second: float) -> Frames:
+        times = self.times or ()
+        apart = max((b - a for a, b in pairwise(times)), default=1.0)
+        if not times or not times[0] - apart <= second <= times[-1] + apart:
+            return ()
+        return (min(range(len(times)), key=lambda i: abs(times[i] - second)),)
+
+    @property
+    def early(self) -> Frames:
+        """The first quarter of the frames, rounded up."""
+        return self.span(0, self._quarter - 1)
+
+    @property
+    def middle(self) -> Frames:
+        """What is neither in the first nor in the last quarter."""
+        inner = self.span(self._quarter, self.frames - self._quarter - 1)
+        return inner or self.span(self.frames // 2, self.frames // 2)
+
+    @property
+    def late(self) -> Frames:
+        """The last quarter of the frames, rounded up."""
+        return self.span(self.frames - self._quarter, self.frames - 1)
+
+    @property
+    def every(self) -> Frames:
+        """All frames."""
+        return self.span(0, self.frames - 1)
+
+    @property
+    def _quarter(self) -> int:
+        return -(-self.frames // 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Words at [start, end) of a text that name a moment; its frames are None where it has no
+    place in the video for want of times, and () where it lies outside."""
+
+    start: int
+    end: int
+    frames: Frames | None
+
+
+def mentions(text: str, clock: Clock) -> list[Mention]:
+    """Every moment that a text names, in order."""
+    return [Mention(m.start(), m.end(), _frames(m, clock)) for m in _MENTIONS.finditer(text)]
+
+
+def aligned(words: str, clock: Clock) -> Frames | None:
+    """The frames that words mean: all moments that they name; None where they name none."""
+    return union(mention.frames for mention in mentions(words, clock))
+
+
+def union(moments: Iterable[Frames | None]) -> Frames | None:
+    """All frames of several moments; None where none has a place."""
+    placed = [frames for frames in moments if frames is not None]
+    return tuple(sorted({frame for frames in placed for frame in frames})) if placed else None
+
+
+def contradict(moments: list[Frames | None]) -> bool:
+    """Whether two moments told of the same happening share no frame."""
+    placed = [set(frames) for frames in moments if frames is not None]
+    return any(one.isdisjoint(other) for one, other in pairwise(placed))
+
+
+def _frames(match: re.Match[str], clock: Clock) -> Frames | None:
+    form = next(name for name in _FORMS if match[f"{name}_"] is not None)
+    return _RULES[form](match, clock)
+
+
+def _number(word: str) -> float:
+    return float(_WORDS.index(word.lower())) if word.lower() in _WORDS else float(word)
+
+
+def _point(words: str, clock: Clock) -> Frames | None:
+    """One moment: a frame by number, a time, or a part of the video."""
+    words = words.lower()
+    if re.fullmatch(_AT_FRAME, words):
+        index = int(re.findall(r"\d+", words)[-1]) - 1
+        return clock.span(index, index) if index >= 0 else ()
+    if found := re.search(_CLOCK, words):
+        parts = [float(part) for part in found[0].split(":")]
+        second = sum(part * 60**power for power, part in enumerate(reversed(parts)))
+        return clock.between(second, second)
+    if found := re.search(rf"\b{_NUMBER}", words):
+        return clock.between(_number(found[0]), _number(found[0]))
+    if "middle" in words or "midpoint" in words:
+        return clock.middle
+    return clock.late if "end" in words else clock.early
+
+
+def _list(match: re.Match[str], clock: Clock) -> Frames:
+    found: set[int] = set()
+    for first, last in re.findall(r"(\d+)(?:(?: to | through | ?[-–] ?)(\d+))?", match["list"]):
+        found.update(clock.span(int(first) - 1, int(last or first) - 1))
+    words = match[0].lower()
+    if words.startswith(("from", "between")):
+        return clock.span(min(found, default=0), max(found, default=-1))
+    return tuple(sorted(found))
+
+
+def _range(match: re.Match[str], clock: Clock) -> Frames | None:
+    low, high = _point(match["low"], clock), _point(match["high"], clock)
+    if low is None or high is None:
+        return None
+    if not low:
+        return ()
+    if " and " in match[0].lower() and not match[0].lower().startswith("between"):
+        return tuple(sorted({*low, *high}))
+    return clock.span(low[0], high[-1] if high else clock.frames - 1)
+
+
+def _seconds(match: re.Match[str], clock: Clock) -> Frames | None:
+    return clock.between(_number(match["first"]), _number(match["last"]))
+
+
+def _count(match: re.Match[str], clock: Clock) -> Frames | None:
+    first = match["side"].lower() == "first"
+    if match["n"] is None or match["unit"] == "moments":
+        return clock.early if first else clock.late
+    many = _number(match["n"])
+    if match["unit"].lower() == "frames":
+        return clock.every[: int(many)] if first else clock.every[-int(many) :]
+    if clock.times is None:
+        return None
+    last = clock.times[-1] if clock.times else 0.0
+    return clock.between(0.0, many) if first else clock.between(last - many, last)
+
+
+def _since(match: re.Match[str], clock: Clock) -> Frames | None:
+    point = _point(match["since"], clock)
+    after = match[0].lower().startswith("after")
+    return clock.span(point[-1] + 1 if after else point[0], clock.frames - 1) if point else point
+
+
+def _until(match: re.Match[str], clock: Clock) -> Frames | None:
+    point = _point(match["until"], clock)
+    before = match[0].lower().startswith("before")
+    return clock.span(0, point[0] - 1 if before else point[-1]) if point else point
+
+
+def _half(match: re.Match[str], clock: Clock) -> Frames:
+    half = clock.frames // 2
+    return clock.every[: clock.frames - half] if match["half"] == "first" else clock.every[half:]
+
+
+def _edge(match: re.Match[str], clock: Clock) -> Frames:
+    return clock.every[:1] if match["edge"].lower() == "first" else clock.every[-1:]
+
+
+_RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
+    "list": _list, "range": _range, "seconds": _seconds, "count": _count, "since": _since,
+    "until": _until, "half": _half, "edge": _edge,
+    "clock": lambda match, clock: _point(match["clock"] or match["bare"], clock),
+    "all": lambda _, clock: clock.every,
+    "halfway": lambda _, clock: clock.span(clock.frames // 2, clock.frames // 2),
+    "early": lambda _, clock: clock.early, "late": lambda _, clock: clock.late,
+}  # fmt: skip

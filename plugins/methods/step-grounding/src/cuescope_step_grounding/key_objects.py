@@ -1,0 +1,49 @@
+"""The things that a question or a trace is about, and where they are in each frame."""
+
+from collections.abc import Iterable, Sequence
+
+from cuescope_sdk import Sample
+from cuescope_sdk.grounding import Claim, Thing, scene_of
+from cuescope_step_grounding.vocabulary import flat
+
+Box = tuple[float, float, float, float]
+Boxes = tuple[dict[str, Box], ...]  # by thing, a mapping a frame
+
+
+def boxes_of(sample: Sample) -> Boxes:
+    """Where the visible things of an annotated scene are; empty without a scene."""
+    return tuple(
+        {thing.id: thing.box for thing in frame.things if thing.box is not None and thing.visible}
+        for frame in scene_of(sample) or ()
+    )
+
+
+def key_boxes(sample: Sample, claims: Iterable[Claim]) -> Boxes:
+    """The boxes of what the question names, else of what is claimed, else of all things."""
+    known = {thing.id: thing for frame in scene_of(sample) or () for thing in frame.things}
+    boxes = boxes_of(sample)
+    asked = named(sample.question or "", known.values())
+    phrases = [p for claim in flat(claims) for p in (claim.subject, claim.object) if p]
+    claimed = named(". ".join(phrases), known.values())
+    for keys in (asked, claimed):
+        if any(keys & frame.keys() for frame in boxes):
+            return tuple({k: box for k, box in frame.items() if k in keys} for frame in boxes)
+    return boxes
+
+
+def named(text: str, things: Iterable[Thing]) -> set[str]:
+    """The ids of the things that a text names, those with their attributes before all others.
+
+    "Where is the red cup?" means the red cup where there is one, and else any cup.
+    """
+    words = f" {' '.join(_words(text))} "
+    every = list(things)
+    whole = {
+        thing.id for thing in every for attribute in thing.attributes
+        if f" {attribute} {thing.name} ".lower() in words
+    }  # fmt: skip
+    return whole or {thing.id for thing in every if f" {thing.name} ".lower() in words}
+
+
+def _words(text: str) -> Sequence[str]:
+    return "".join(c if c.isalnum() else " " for c in text.lower()).split()

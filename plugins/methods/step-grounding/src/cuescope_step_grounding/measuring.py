@@ -1,0 +1,194 @@
+"""From traces to figures: everything that a trace says, held against the evidence in one call."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cuescope_sdk import Audit, Sample, SentenceEncoder
+from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier
+from cuescope_step_grounding.asking import Claims, Told
+from cuescope_step_grounding.beliefs import similarities, transitions
+from cuescope_step_grounding.counterfactual import CHANGES, Change, counterfactual
+from cuescope_step_grounding.docket import Docket, Verdicts
+from cuescope_step_grounding.metrics import (
+    Step,
+    hallucination_rate,
+    justified,
+    step_grounding_rate,
+    temporal_consistency,
+)
+from cuescope_step_grounding.naming import Policy
+from cuescope_step_grounding.random_reasoning import random_trace
+from cuescope_step_grounding.vocabulary import of_steps, vocabulary
+
+if TYPE_CHECKING:
+    from cuescope_step_grounding import StepGrounding
+
+ALL = "all"  # of the counterfactual changes together
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A trace with how many claims of each step are supported."""
+
+    told: Told
+    steps: tuple[Step, ...]
+    policy: Policy
+    consistency: float | None = None
+
+    @cached_property
+    def grounding(self) -> float | None:
+        """SGR of this trace."""
+        return step_grounding_rate(self.steps, self.policy)
+
+    @cached_property
+    def hallucination(self) -> float | None:
+        """HR of this trace."""
+        return hallucination_rate(self.steps, self.policy)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that was judged of an audit.
+
+    `plain` are the baseline's traces, `others` those of other styles and changed samples. By
+    sample, in the order of `plain`: `random` has the SGR of random traces, `wrong` the SGR of the
+    counterfactual ones by change.
+    """
+
+    plain: tuple[Measured, ...]
+    others: tuple[Measured, ...]
+    random: tuple[tuple[float | None, ...], ...]
+    wrong: Mapping[str, tuple[float | None, ...]]
+    random_claims: tuple[tuple[Claims, ...], ...]
+    verdicts: Verdicts
+
+    @property
+    def answered(self) -> tuple[Measured, ...]:
+        """The baseline's traces of which an SGR is known."""
+        return tuple(one for one in self.plain if one.grounding is not None)
+
+
+def evidence(told: Told, source: str) -> Sample:
+    """What a trace is held against: the sample, or the frames that it was shown.
+
+    Annotations of a scene are of the original, and left behind where other frames are looked at.
+    """
+    shown = told.asked.trial.sample
+    if source == "original" or told.asked.change in (None, "paraphrase"):
+        return told.sample
+    kept = {key: value for key, value in told.sample.annotations.items() if key != SCENE}
+    return told.sample.model_copy(
+        update={"key": shown.key, "frames": shown.frames, "annotations": kept}
+    )
+
+
+def measured(
+    audit: Audit,
+    options: "StepGrounding.Options",
+    told: Sequence[Told],
+    others: Sequence[Told],
+    verifier: ClaimVerifier,
+    encoder: SentenceEncoder,
+    tau: float,
+) -> Findings:
+    """Everything is judged in one call; then it is counted."""
+    policy, docket = options.unverifiable, Docket()
+    random, wrong = _invented(audit, options, told)
+    passed = [transitions(one.claims) for one in told]
+    for place, one in enumerate(told):
+        frozen = [t.kept + t.new for t in passed[place]]
+        there = [existence(name) for name in named(one.claims)]
+        invented = [*random[place], *(traces[place] for traces in wrong.values())]
+        docket.add(one.sample, [c for step in (*one.claims, *frozen) for c in step] + there)
+        docket.add(one.sample, of_steps(invented))
+    for one in others:
+        docket.add(evidence(one, options.evidence), of_steps([one.claims]))
+    found = docket.judge(verifier)
+
+    def rate(one: Told, claims: Claims) -> float | None:
+        return step_grounding_rate(found.steps(one.sample, claims), policy)
+
+    near = iter(similarities([(t.before, t.after) for of in passed for t in of], encoder).tolist())
+    plain = []
+    for place, one in enumerate(told):
+        like, right = [], []
+        for t in passed[place]:
+            like.append(next(near))
+            before, after = (found.counted(one.sample, claims) for claims in (t.kept, t.new))
+            right.append(justified(like[-1], before, after, tau, policy))
+        steps = tuple(found.steps(one.sample, one.claims))
+        plain.append(Measured(one, steps, policy, temporal_consistency(like, right)))
+    return Findings(
+        plain=tuple(plain),
+        others=tuple(
+            Measured(one, tuple(found.steps(evidence(one, options.evidence), one.claims)), policy)
+            for one in others
+        ),
+        random=tuple(tuple(rate(one, t) for t in random[i]) for i, one in enumerate(told)),
+        wrong={
+            change: tuple(rate(one, traces[i]) for i, one in enumerate(told))
+            for change, traces in wrong.items()
+        },
+        random_claims=random,
+        verdicts=found,
+    )
+
+
+def _invented(
+    audit: Audit, options: "StepGrounding.Options", told: Sequence[Told]
+) -> tuple[tuple[tuple[Claims, ...], ...], dict[str, tuple[Claims, ...]]]:
+    """Random traces of each sample, and by change the counterfactual trace of each."""
+    words = vocabulary((one.sample for one in told), of_steps([one.claims for one in told]))
+    random, wrong = [], {}
+    for one in told:
+        rng, frames = audit.rng("random reasoning", one.sample.key), len(one.sample.frames)
+        random.append(
+            tuple(random_trace(one.claims, words, frames, rng) for _ in range(options.draws))
+        )
+    variants: dict[str, tuple[Change, ...]] = {name: (name,) for name in CHANGES}
+    for name, changes in (variants | {ALL: CHANGES}).items():
+        traces = []
+        for one in told:
+            rng, frames = audit.rng("counterfactual", name, one.sample.key), len(one.sample.frames)
+            turned = partial(
+                counterfactual, changes=frozenset(changes), words=words, frames=frames, rng=rng
+            )
+            traces.append(tuple(tuple(map(turned, step)) for step in one.claims))
+        wrong[name] = tuple(traces)
+    return tuple(random), wrong
+
+
+def named(claims: Claims) -> tuple[str, ...]:
+    """The things that a trace says are there, each once."""
+    entities = (claim for step in claims for claim in step)
+    there = (c.subject for c in entities if c.kind == "entity" and not c.negated)
+    return tuple(dict.fromkeys(there))
+
+
+def existence(name: str) -> Claim:
+    """That a thing is anywhere in the video."""
+    return Claim(kind="entity", text=name, subject=name)
+
+
+def known(values: Iterator[float | None] | Sequence[float | None]) -> list[float]:
+    """Those that are not None."""
+    return [value for value in values if value is not None]
+
+
+def restricted(one: Measured, kind: str, found: Verdicts) -> Measured:
+    """The trace by its claims of one kind alone."""
+    steps = [tuple(c for c in step if c.kind == kind) for step in one.told.claims]
+    return replace(one, steps=tuple(found.steps(one.told.sample, steps)))
+
+
+def random_rates(found: Findings, place: int) -> np.ndarray | None:
+    """SGR of a sample's random traces, an unknown one at the mean of the others."""
+    rates = known(found.random[place])
+    if not rates:
+        return None
+    middle = float(np.mean(rates))
+    return np.array([middle if rate is None else rate for rate in found.random[place]])

@@ -1,0 +1,275 @@
+"""Whole audits of planted reasoning: what the report says of it."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import Context, Frame, Options, Plugin, PluginError, Report, Score, UserError
+from cuescope_sdk.grounding import Case, Judgement
+from cuescope_sdk.grounding.by_scene import SceneVerifier
+
+Audited = Callable[..., Report]
+
+
+def figures(report: Report, feature: str = "reasoning") -> dict[str, float | None]:
+    return {s.metric: s.value for s in report.scores if s.feature == feature}
+
+
+def headline(report: Report, feature: str) -> Score:
+    return next(s for s in report.headlines if s.feature == feature)
+
+
+def checks(report: Report) -> dict[str, str]:
+    return {one.check: one.verdict for one in report.evidence}
+
+
+def test_a_reasoner_that_looks_is_found_grounded(
+    audited: Audited, rooms: Any, side_seen: Callable[[Frame], str | None]
+) -> None:
+    """Its TCS is how often a side stays: "left" and "right" are too alike to be a revision."""
+    report = audited()
+    samples = [rooms(rooms.Options(), Context())[index] for index in range(24)]
+    sides = [[side_seen(frame) for frame in sample.frames] for sample in samples]
+    kept = np.mean([[a == b for a, b in pairwise(of)] for of in sides])
+    assert figures(report) == {
+        "supported": 1.0, "consistency": pytest.approx(kept), "hallucination": 0.0,
+        "accuracy": 1.0, "reliance": 10.0,
+    }  # fmt: skip
+    first = report.findings[0]
+    assert first.feature == "reasoning"
+    said = str(report.sentence(first))
+    assert said.startswith("Reasoning: of what a step claims, 100.0 % [100.0, 100.0] is supported")
+    assert "of random steps" in said
+    assert [one.feature for one in report.findings] == ["reasoning"]
+    assert checks(report) == {
+        "counterfactual traces": "supported", "random reasoning": "inconclusive",
+        "verifier noise": "supported", "pictures against words": "supported",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("right", [0.2, 0.5, 0.8])
+def test_support_is_what_is_planted(audited: Audited, right: float) -> None:
+    """Each step claims one thing that is there, and one that is as `right` says."""
+    report = audited({"right": right}, {"samples": 60}, perturbations=())
+    values = figures(report)
+    assert values["supported"] == pytest.approx((1 + right) / 2, abs=0.05)
+    assert values["hallucination"] == pytest.approx(1 - right, abs=0.1)
+    relation = figures(report, "claims: relation")
+    assert relation["supported"] == pytest.approx(right, abs=0.1)
+    assert figures(report, "claims: entity")["supported"] == 1
+
+
+def test_a_blind_reasoner_does_not_change_with_the_video(audited: Audited) -> None:
+    """It is right about the things, which are always there, and guesses where they are."""
+    report = audited({"looks": False, "right": 1.0}, {"samples": 40}, instances=2)
+    assert figures(report)["reliance"] == 0
+    video = headline(report, "video")
+    assert video.finding
+    assert "the reasoning does not change when the video does" in str(report.sentence(video))
+    assert checks(report)["pictures against words"] == "refuted"
+
+
+def test_one_who_looks_relies_on_the_video(audited: Audited) -> None:
+    report = audited({}, {"samples": 16}, instances=2)
+    assert not headline(report, "video").finding
+    table = next(t for t in report.tables if t.title.startswith("What it costs"))
+    rows = {row["changed"]: row for row in table.rows}
+    assert rows["temporal"]["traces"] == 32
+    assert rows["irrelevant"]["SGR lost"] == 0
+    for kind in ("position", "temporal", "visibility"):
+        assert float(str(rows[kind]["|P| %"])) > 0
+    assert float(str(rows["temporal"]["SGR lost"])) > 10
+    assert float(str(rows["visibility"]["SGR lost"])) > 10
+    assert rows["paraphrase"]["|P| %"] is None
+
+
+def test_an_invented_thing_is_named(audited: Audited) -> None:
+    report = audited({"invents": "green dog"}, perturbations=())
+    thing = headline(report, "named: green dog")
+    assert thing.finding
+    assert thing.value == 0
+    assert report.sentence(thing) == (
+        "'green dog': named in 24 traces, of which 24 are of videos that never show it."
+    )
+    assert not headline(report, "named: red cup").finding
+    place = next(f for f in report.features if f.key == "named: green dog").occurrences[0]
+    assert (place.sample, place.frame) == ("room-000", 0)
+
+
+def test_decay_is_found_in_the_last_steps(audited: Audited) -> None:
+    report = audited({"decay": True}, perturbations=())
+    late = headline(report, "steps: late")
+    assert late.finding
+    said = str(report.sentence(late))
+    assert "falls from 100.0 %" in said
+    assert "to 50.0 % in the last" in said
+    assert figures(report, "steps: early")["supported"] == 1
+
+
+def test_right_answers_without_support_are_told(audited: Audited) -> None:
+    report = audited({"right": 0.0, "invents": "green dog"}, perturbations=())
+    answers = headline(report, "answers")
+    assert answers.finding
+    assert "100.0 %" in str(report.sentence(answers))
+    assert figures(report)["accuracy"] == 1
+
+
+class Nothing(Plugin):
+    """A verifier that can say nothing, but how many claims came at once."""
+
+    calls: ClassVar[list[int]] = []
+    fingerprint = "nothing"
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        self.calls.append(sum(len(claims) for _, claims in cases))
+        return [[Judgement.open("abstract") for _ in claims] for _, claims in cases]
+
+
+def test_everything_is_judged_in_one_call(audited: Audited) -> None:
+    Nothing.calls.clear()
+    report = audited({}, {"samples": 6}, tools={"claim-verifier": Nothing}, also=("lite",))
+    assert len(Nothing.calls) == 1
+    assert Nothing.calls[0] > 6 * 8
+    first = report.headlines[0]
+    assert (first.feature, first.value, first.finding) == ("reasoning", None, False)
+    assert str(report.sentence(first)).endswith("could be verified (abstract 100.0 %).")
+    assert figures(report).get("supported") is None
+    assert report.evidence == ()
+
+
+def test_policies_decide_what_is_not_verified(audited: Audited) -> None:
+    tools = {"claim-verifier": Nothing}
+    assert figures(audited(tools=tools, perturbations=(), unverifiable="penalise"))[
+        "hallucination"
+    ] == 1  # fmt: skip
+    neutral = audited(tools=tools, perturbations=(), unverifiable="neutral")
+    assert figures(neutral)["hallucination"] == 0
+    table = next(t for t in neutral.tables if t.title.startswith("How well"))
+    assert table.rows[0]["SGR"] == 50
+
+
+class Short(Plugin):
+    """Leaves out a judgement."""
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        return [said[:-1] for said in SceneVerifier().judge(cases)]
+
+
+def test_a_verifier_that_skips_claims_is_named(audited: Audited) -> None:
+    with pytest.raises(PluginError, match="one judgement a claim"):
+        audited(tools={"claim-verifier": Short})
+
+
+def test_without_evidence_the_report_says_what_to_add(audited: Audited) -> None:
+    report = audited({}, {"scenes": False})
+    said = str(report.sentence(report.headlines[0]))
+    assert "--tool claim-verifier=box-geometry" in said
+    assert "nothing to see" in next(iter(report.notes))
+    assert not report.findings
+
+
+class Watching(Plugin):
+    """Notes what it is shown."""
+
+    Options: ClassVar[type[Options]] = Options
+    shown: ClassVar[list[Case]] = []
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        self.shown.extend(cases)
+        return SceneVerifier().judge(cases)
+
+
+@pytest.mark.parametrize(("source", "videos"), [("original", 4), ("shown", 8)])
+def test_what_changed_traces_are_held_against(audited: Audited, source: str, videos: int) -> None:
+    Watching.shown.clear()
+    audited(
+        {}, {"samples": 4}, tools={"claim-verifier": Watching}, evidence=source,
+        perturbations=("temporal",),
+    )  # fmt: skip
+    assert len({tuple(f.key for f in sample.frames) for sample, _ in Watching.shown}) == videos
+
+
+def test_who_guesses_sides_is_right_half_the_time(audited: Audited) -> None:
+    report = audited({"looks": False}, {"samples": 60, "frames": 8}, perturbations=())
+    assert figures(report, "claims: relation")["supported"] == pytest.approx(0.5, abs=0.1)
+
+
+def test_styles_stand_beside_each_other(audited: Audited) -> None:
+    report = audited({}, {"samples": 8}, also=("lite", "natural"), perturbations=())
+    table = next(t for t in report.tables if t.title.startswith("How well"))
+    assert [row["reasoning"] for row in table.rows] == ["neutral", "lite", "natural"]
+    assert checks(report)["asked in the style lite"] == "supported"
+
+
+def test_a_trace_is_shown_with_each_claim_marked(audited: Audited) -> None:
+    report = audited({"invents": "green dog"}, {"samples": 8}, shown=2)
+    table = next(t for t in report.tables if t.title.startswith("One trace"))
+    assert table.rows[0]["step"].startswith("1. At frame 1, the red cup is ")  # type: ignore[union-attr]
+    assert "✓ red cup" in str(table.rows[0]["claims"])
+    assert table.rows[-1]["claims"] == "✗ green dog"
+    assert table.rows[-1]["when"] == "frame 1"
+    assert len(report.pictures) == 2
+    assert report.pictures[0].image[:2] == b"\xff\xd8"
+
+
+BAD = {
+    "nothing": ("", "empty 6"),
+    "a thousand steps": ("\n".join(f"{n}. A cup." for n in range(1, 1001)), "too many steps 6"),
+    "html": ("1. <img src=x onerror=alert(1)>\nAnswer: left", ""),
+    "controls": ("1. \x1b[2J\x07A cup.\nAnswer: left", ""),
+    "another language": ("1. 左边有一个红色的杯子。\n答案: left", "no answer 6"),
+    "no such frame": ("1. At frame 99, there is a red cup.\nAnswer: left", ""),
+    "two times": ("1. At frame 1, there is a red cup.\n2. At first and last.\nAnswer: left", ""),
+    "cut": ("1. At frame 1, there is a red", "cut 6"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_traces_are_counted_and_no_error(audited: Audited, case: str) -> None:
+    text, problem = BAD[case]
+    form = text.replace("{", "{{").replace("}", "}}")
+    report = audited({"form": form}, {"samples": 6}, perturbations=("temporal",))
+    assert problem in report.notes["traces"]
+    if case == "no such frame":
+        assert "6 about a moment outside the video" in report.notes["claims"]
+        assert report.notes["why unverifiable"] == "unclear reference 100.0 %"
+    if case == "two times":
+        assert "6 steps contradict themselves about the time" in report.notes["claims"]
+    if case == "html":
+        from cuescope.report.html import render
+
+        page = render(report, {})
+        assert "<img src=x" not in page
+        assert "&lt;img src=x" in page
+    if case == "controls":
+        assert "\x1b" not in report.model_dump_json()
+
+
+def test_another_verifier_that_is_none_is_refused(audited: Audited) -> None:
+    with pytest.raises(UserError):
+        audited({}, {"samples": 4}, other_verifiers=("no-such-tool",), perturbations=())
+
+
+def test_options_are_checked() -> None:
+    from pydantic import ValidationError
+
+    from cuescope_step_grounding import StepGrounding
+
+    for wrong in ({"style": "loud"}, {"perturbations": ("sound",)}, {"tau": 2}, {"noise": 0.9}):
+        with pytest.raises(ValidationError):
+            StepGrounding.Options(**wrong)  # type: ignore[arg-type]
+
+
+def test_intervals_hold_their_figures(audited: Audited) -> None:
+    report = audited({"right": 0.6})
+    for score in report.scores:
+        if score.value is not None and score.low is not None and score.high is not None:
+            assert score.low <= score.value <= score.high
+    assert not np.isnan([s.value for s in report.scores if s.value is not None]).any()
+
+
+def test_the_same_audit_gives_the_same_report(audited: Audited) -> None:
+    assert audited({"right": 0.7}).hash == audited({"right": 0.7}).hash

@@ -1,0 +1,131 @@
+"""Beliefs, what they are compared by, and the threshold of being the same."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuescope_sdk.grounding import Claim
+from cuescope_sdk.grounding.bag import BagOfWords
+from cuescope_step_grounding.beliefs import similarities, transitions
+from cuescope_step_grounding.calibration import calibrate, labelled_pairs
+from cuescope_step_grounding.study import TAU, TAU_OF_BAG
+from cuescope_step_grounding.wording import moment, words
+
+ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+MINILM = ASSETS / "all-MiniLM-L6-v2"
+
+
+def entity(name: str, *frames: int) -> Claim:
+    return Claim(kind="entity", text="", subject=name, frames=frames or None)
+
+
+def test_beliefs_are_judged_when_the_next_step_is() -> None:
+    order = Claim(kind="temporal", text="", predicate="before", parts=(entity("a"), entity("b")))
+    first, last = transitions([[entity("a", 0), order], [], [entity("b", 2, 3)], [entity("c")]])
+    assert (first.before, first.after) == ("a; a before b", "b")
+    assert [claim.frames for claim in first.kept] == [(2, 3), None]
+    assert [claim.frames for claim in first.new] == [(2, 3)]
+    assert [claim.frames for claim in last.kept] == [None]
+
+
+def test_claims_in_words() -> None:
+    said = {
+        words(Claim(kind="attribute", text="", subject="door", predicate="open", negated=True)),
+        words(Claim(kind="action", text="", subject="man", predicate="pick up", object="cup")),
+        words(Claim(kind="ego-motion", text="", predicate="turn left")),
+        words(entity("dog").model_copy(update={"negated": True})),
+    }
+    assert said == {"not (door is open)", "man: pick up cup", "camera: turn left", "no dog"}
+    assert [moment(entity("a", *f)) for f in ((), (2,), (2, 3, 4))] == [
+        "", "frame 3", "frames 3 to 5",
+    ]  # fmt: skip
+    assert moment(Claim(kind="entity", text="", subject="a", frames=())) == "no such frame"
+
+
+class Letters:
+    """Unit rows of how often each letter is said."""
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        counts = np.array([[text.count(chr(97 + i)) for i in range(26)] for text in texts], float)
+        return np.asarray(counts / np.linalg.norm(counts, axis=1, keepdims=True))
+
+
+def test_similarity_is_the_cosine_of_rows() -> None:
+    found = similarities([("ab", "ab"), ("ab", "cd"), ("aab", "ab")], Letters())
+    assert found == pytest.approx([1, 0, 3 / np.sqrt(10)])
+    assert len(similarities([], Letters())) == 0
+
+
+def test_calibration_is_the_best_threshold() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        near, same = rng.random(30), rng.random(30) < 0.5
+        best = max(((near > tau) == same).mean() for tau in np.linspace(-0.01, 1.01, 5001))
+        found = calibrate(near, same)
+        assert found.accuracy == pytest.approx(best, abs=1e-9)
+        assert ((near > found.tau) == same).mean() == found.accuracy
+    with pytest.raises(ValueError, match="pairs that are not"):
+        calibrate(np.array([0.1]), np.array([True]))
+
+
+def test_labelled_pairs_are_a_hundred_of_two_halves() -> None:
+    pairs = labelled_pairs()
+    assert len(pairs) == len({(one.first, one.second) for one in pairs}) == 100
+    assert sum(one.same for one in pairs) == 50
+
+
+def of_pairs() -> tuple[list[tuple[str, str]], np.ndarray]:
+    pairs = labelled_pairs()
+    return [(p.first, p.second) for p in pairs], np.array([p.same for p in pairs])
+
+
+def test_the_bag_of_words_at_its_own_threshold() -> None:
+    texts, same = of_pairs()
+    near = similarities(texts, BagOfWords())
+    found = calibrate(near, same)
+    print(f"bag of words: tau {found.tau:.2f}, accuracy {found.accuracy:.0%}")
+    assert found.tau == pytest.approx(TAU_OF_BAG, abs=0.01)
+    assert ((near > TAU_OF_BAG) == same).mean() >= 0.85 > ((near > TAU) == same).mean()
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not MINILM.exists(), reason="needs `offline_assets.py minilm`")
+def test_the_papers_encoder_at_the_papers_threshold() -> None:
+    """Section 3.4: 89 % of labelled pairs at 0.8."""
+    texts, same = of_pairs()
+    near = similarities(texts, MiniLM(MINILM))
+    found = calibrate(near, same)
+    print(f"all-MiniLM-L6-v2: tau {found.tau:.2f}, accuracy {found.accuracy:.0%}")
+    assert ((near > TAU) == same).mean() >= 0.89
+    assert found.tau == pytest.approx(TAU, abs=0.05)
+
+
+class MiniLM:
+    """The released weights: means of the last layer's tokens."""
+
+    def __init__(self, folder: Path) -> None:
+        from safetensors.torch import load_file
+        from transformers import BertConfig, BertModel, BertTokenizerFast
+
+        config = BertConfig(
+            hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536
+        )
+        self.tokenizer = BertTokenizerFast(str(folder / "vocab.txt"))
+        self.network = BertModel(config, add_pooling_layer=False).eval()
+        missing = self.network.load_state_dict(
+            load_file(folder / "model.safetensors"), strict=False
+        ).missing_keys
+        if missing:
+            raise ValueError(f"weights without {missing}")
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        import torch
+
+        with torch.no_grad():
+            batch = self.tokenizer(texts, padding=True, return_tensors="pt")
+            states = self.network(**batch).last_hidden_state
+        mask = batch["attention_mask"][..., None]
+        rows = (states * mask).sum(1) / mask.sum(1)
+        return np.asarray(torch.nn.functional.normalize(rows))

@@ -1,0 +1,115 @@
+"""Claims held against the likeness of pictures and sentences."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+
+from cuescope_sdk import Context, Frame, Loads, Options, Plugin, Sample, Trial, UserError, digest
+from cuescope_sdk.grounding import Case, Claim, Judgement
+from cuescope_sdk.grounding.judging import frame_by_frame, judged, moments
+from cuescope_verifiers.phrases import atoms
+from cuescope_verifiers.sentences import opposites, sentence
+
+EMBEDDING = frozenset({"embedding"})
+Row = Float[np.ndarray, " dim"]
+
+
+class ImageTextOptions(Options):
+    """Options of `image-text`."""
+
+    argument: ClassVar[str | None] = "model"
+
+    model: str = Field(
+        "open-clip:ViT-B-16/openai", description="SPEC of a model with an image and a text tower"
+    )
+    model_options: Mapping[str, Any] = Field({}, description="options of that model")
+    margin: float = Field(
+        0.01, ge=0, le=2,
+        description="cosine by which a claim must beat its opposites, or they it; less is open",
+    )  # fmt: skip
+
+
+class ImageText(Plugin):
+    """A claim as a sentence against its opposites: relation inverted, attribute swapped, denied.
+
+    Any contrastive model that embeds texts beside images will do. A frame is embedded once.
+    """
+
+    Options: ClassVar[type[Options]] = ImageTextOptions
+    options: ImageTextOptions
+
+    def __init__(self, options: ImageTextOptions, context: Context) -> None:
+        super().__init__(options, context)
+        model: Any = context.build("model", options.model, options.model_options)
+        if not hasattr(model, "embed_texts") or not model.capabilities.outputs >= EMBEDDING:
+            raise UserError(
+                f"image-text: model {options.model} does not embed both images and texts",
+                expected="a contrastive model with its text tower, as open-clip:ViT-B-16/openai",
+            )
+        self._model = model
+        self.fingerprint = digest("image-text", 1, model.fingerprint, options.margin)
+        self.facts = {
+            **model.facts,
+            "evidence": f"likeness by {options.model}, margin {options.margin:g}",
+        }
+        self._frames: dict[str, Row] = {}
+        self._texts: dict[str, Row] = {}
+
+    def load(self) -> None:
+        """Open the model's weights now, if it opens them late."""
+        if isinstance(self._model, Loads):
+            self._model.load()
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        """A judgement a claim, for each sample with its claims."""
+        frames: dict[str, Frame] = {}
+        texts: dict[str, None] = {}
+        for sample, claims in cases:
+            for claim in atoms(claims):
+                if said := sentence(claim):
+                    texts |= dict.fromkeys((said, *opposites(claim)))
+                    meant = (sample.frames[at] for at in moments(claim, len(sample.frames)))
+                    frames |= {frame.key: frame for frame in meant}
+        self._embed([frame for key, frame in frames.items() if key not in self._frames])
+        if new := [text for text in texts if text not in self._texts]:
+            self._texts |= zip(new, unit(self._model.embed_texts(new)), strict=True)
+        return [self._judged(sample, claims) for sample, claims in cases]
+
+    def _judged(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
+        look = frame_by_frame(self._against(sample))
+        return [judged(claim, len(sample.frames), look) for claim in claims]
+
+    def _against(self, sample: Sample) -> Callable[[Claim, int], Judgement]:
+        def at(claim: Claim, index: int) -> Judgement:
+            said = sentence(claim)
+            if said is None:
+                return Judgement.open("out of vocabulary")
+            rows = np.stack([self._texts[text] for text in (said, *opposites(claim))])
+            likeness = rows @ self._frames[sample.frames[index].key]
+            ahead = float(likeness[0] - likeness[1:].max())
+            if abs(ahead) <= self.options.margin:
+                return Judgement.open("no evidence").model_copy(update={"score": ahead})
+            return Judgement.of(ahead > 0, score=ahead, frame=index)
+
+        return at
+
+    def _embed(self, frames: Sequence[Frame]) -> None:
+        """Ask for the frames in batches, each shown as often as the model needs frames."""
+        shown = max(self._model.capabilities.min_frames, 1)
+        size = self.context.batch_size
+        with self.context.progress("comparing frames with sentences", len(frames)) as advance:
+            for start in range(0, len(frames), size):
+                batch = frames[start : start + size]
+                asked = [Sample(key=frame.key, frames=(frame,) * shown) for frame in batch]
+                said = self._model.respond([Trial(sample=s, outputs=EMBEDDING) for s in asked])
+                rows = unit(np.stack([response.embedding for response in said]))
+                self._frames |= zip((frame.key for frame in batch), rows, strict=True)
+                advance(len(batch))
+
+
+def unit(rows: Float[np.ndarray, "row dim"]) -> Float[np.ndarray, "row dim"]:
+    """Rows of length 1."""
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-12))

@@ -1,0 +1,127 @@
+"""Stock action networks of transformers: X-CLIP, which reads sentences, and VideoMAE."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+import transformers
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope_sdk import Context, UserError, nearest
+from cuescope_sdk.torch.hub_folders import Source
+from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
+from cuescope_sdk.torch.reading import content, vocabulary
+
+OWNER = "actions"
+
+
+class Recogniser(Protocol):
+    """An action network: `length` frames of a clip; `classes` None where it reads sentences."""
+
+    length: int
+    classes: tuple[str, ...] | None
+    fingerprint: str
+    files: Pretrained
+
+    def load(self) -> None: ...
+
+    def logits(
+        self, clip: Sequence[Image.Image], texts: Sequence[str]
+    ) -> Float[np.ndarray, " candidate"]:
+        """Of each of the sentences, or of each class."""
+        ...
+
+
+class _Stock:
+    """The stock model, opened when it is first asked."""
+
+    def __init__(self, files: Pretrained) -> None:
+        self.files = files
+
+    @cached_property
+    def model(self) -> Any:
+        """The network with its weights."""
+        return self.files.opened()
+
+    def load(self) -> None:
+        """Open the weights now."""
+        _ = self.model
+
+    def pixels(self, processor: Any, clip: Sequence[Image.Image]) -> torch.Tensor:
+        """(1, frame, channel, row, col) on the model's device."""
+        shown = processor([list(clip)], return_tensors="pt").pixel_values
+        return torch.as_tensor(shown).to(self.files.device, self.files.dtype)
+
+
+class XCLIP(_Stock):
+    """X-CLIP (Ni et al., 2022): a clip and sentences, each by itself."""
+
+    classes: tuple[str, ...] | None = None
+
+    def __init__(self, files: Pretrained) -> None:
+        super().__init__(files)
+        self.length: int = files.config.vision_config.num_frames
+        self._processor = files.processor()
+        words = vocabulary(self._processor.tokenizer)
+        self.fingerprint = files.fingerprint(content(self._processor.image_processor), words)
+
+    @torch.no_grad()
+    def logits(
+        self, clip: Sequence[Image.Image], texts: Sequence[str]
+    ) -> Float[np.ndarray, " candidate"]:
+        """Likeness of the clip to each sentence, times the model's scale."""
+        tokens = self._processor.tokenizer(
+            list(texts), padding="max_length", truncation=True, return_tensors="pt",
+            max_length=self.files.config.text_config.max_position_embeddings,
+        ).to(self.files.device)  # fmt: skip
+        said = self.model(
+            input_ids=tokens.input_ids, attention_mask=tokens.attention_mask,
+            pixel_values=self.pixels(self._processor.image_processor, clip),
+        )  # fmt: skip
+        return np.asarray(said.logits_per_video[0].float().cpu().numpy())
+
+
+class VideoMAE(_Stock):
+    """VideoMAE (Tong et al., 2022), fine-tuned on classes of actions."""
+
+    def __init__(self, files: Pretrained) -> None:
+        super().__init__(files)
+        self.length: int = files.config.num_frames
+        names = files.config.id2label
+        self.classes: tuple[str, ...] | None = tuple(names[key] for key in sorted(names))
+        self._processor = files.read("processor", transformers.AutoImageProcessor)
+        self.fingerprint = files.fingerprint(content(self._processor))
+
+    @torch.no_grad()
+    def logits(
+        self, clip: Sequence[Image.Image], texts: Sequence[str]
+    ) -> Float[np.ndarray, " candidate"]:
+        """Of each class; `texts` are not read."""
+        said = self.model(pixel_values=self.pixels(self._processor, clip))
+        return np.asarray(said.logits[0].float().cpu().numpy())
+
+
+KINDS: Mapping[str, tuple[str, type[XCLIP] | type[VideoMAE]]] = {
+    "xclip": ("XCLIPModel", XCLIP),
+    "videomae": ("VideoMAEForVideoClassification", VideoMAE),
+}
+
+
+def recogniser(model: str, revision: str | None, context: Context) -> Recogniser:
+    """The network of a folder or hub id; raises UserError for whatever a person can mend."""
+
+    def builder_of(config: Any, source: Source) -> Any:
+        if config.model_type not in KINDS:
+            raise UserError(
+                f"{OWNER}: {source.title} is no action network that is known here",
+                expected=", ".join(KINDS),
+                got=f"the architecture '{config.model_type}'",
+                remedy=nearest(config.model_type, KINDS),
+            )
+        return getattr(transformers, KINDS[config.model_type][0])
+
+    files = find_pretrained(OWNER, model, revision, context, builder_of)
+    return KINDS[files.config.model_type][1](files)

@@ -1,0 +1,171 @@
+"""Actions by tiny stock networks, saved as a user would find them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from scipy.special import softmax
+
+from cuescope_sdk import Context, Frame, Sample, UserError
+from cuescope_sdk.testing import ToolContract
+from cuescope_sdk.testing.claiming import action, entity, motion, order, says
+from cuescope_verifiers.actions import Actions
+from cuescope_verifiers.clips import clips, fits, verdict
+from cuescope_verifiers.sentences import opposites, sentence
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz."
+VISION = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
+          "num_attention_heads": 2, "image_size": 16, "patch_size": 8}  # fmt: skip
+CLASSES = ("opening a door", "putting something down", "closing a book", "eating")
+SIZE = {"size": {"shortest_edge": 16}, "crop_size": {"height": 16, "width": 16}}
+FRAMES = tuple(
+    Frame.from_array(pixels)
+    for pixels in np.random.default_rng(5).integers(0, 256, (6, 16, 20, 3), dtype=np.uint8)
+)
+VIDEO = Sample(key="v", frames=FRAMES)
+
+
+def xclip(folder: Path) -> None:
+    tokens = [*LETTERS, *(f"{x}</w>" for x in LETTERS), "<|startoftext|>", "<|endoftext|>"]
+    tokenizer = transformers.CLIPTokenizer(
+        vocab={token: index for index, token in enumerate(tokens)}, merges=[], model_max_length=48
+    )
+    ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    text = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
+            "num_attention_heads": 2, "vocab_size": 64, "max_position_embeddings": 48}  # fmt: skip
+    mit = {"mit_hidden_size": 16, "mit_intermediate_size": 24, "mit_num_hidden_layers": 1,
+           "mit_num_attention_heads": 2, "num_frames": 4}  # fmt: skip
+    config = transformers.XCLIPConfig(
+        text_config={**text, **ends}, vision_config={**VISION, **mit}, projection_dim=16,
+        prompt_layers=1, prompt_num_attention_heads=2,
+    )  # fmt: skip
+    model = transformers.XCLIPModel(config)
+    for name, weight in model.named_parameters():
+        if weight.ndim > 1 and "norm" not in name:
+            weight.data.normal_(std=0.4)
+    model.save_pretrained(folder)
+    images = transformers.VideoMAEImageProcessor(**SIZE)
+    transformers.XCLIPProcessor(images, tokenizer).save_pretrained(folder)
+
+
+def videomae(folder: Path) -> None:
+    """One that sees someone open a door, whatever it is shown."""
+    config = transformers.VideoMAEConfig(
+        **VISION, num_frames=4, tubelet_size=2, id2label=dict(enumerate(CLASSES)),
+        label2id={name: index for index, name in enumerate(CLASSES)},
+    )  # fmt: skip
+    model = transformers.VideoMAEForVideoClassification(config)
+    model.classifier.weight.data.zero_()
+    model.classifier.bias.data = torch.tensor([2.0, 1.5, -3.0, -3.0])
+    model.save_pretrained(folder)
+    transformers.VideoMAEImageProcessor(**SIZE).save_pretrained(folder)
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A folder a network."""
+    made = {}
+    for maker in (xclip, videomae):
+        made[maker.__name__] = tmp_path_factory.mktemp(maker.__name__)
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            maker(made[maker.__name__])
+    return made
+
+
+@pytest.fixture
+def build(folders: dict[str, Path]) -> Callable[..., Actions]:
+    def made(kind: str, **options: Any) -> Actions:
+        given = Actions.Options(model=str(folders[kind]), **options)
+        return Actions(given, Context(device="cpu"))
+
+    return made
+
+
+class _Tiny(ToolContract):
+    plugin = Actions
+    device = "cpu"
+    kind_of_model: str
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _tiny(cls, folders: dict[str, Path]) -> None:
+        cls.options = {"model": str(folders[cls.kind_of_model])}
+
+
+class TestXCLIP(_Tiny):
+    kind_of_model = "xclip"
+
+
+class TestVideoMAE(_Tiny):
+    kind_of_model = "videomae"
+
+
+def test_classes_of_videomae_decide(build: Callable[..., Actions]) -> None:
+    door = action("man", "open", object="red door")
+    seen = says(
+        build("videomae"), VIDEO, door, door.model_copy(update={"negated": True}),
+        action("man", "put down", object="cup"), action("man", "close", object="book"),
+        action("man", "eat", 2), action("man", "open", object="window"), action("man", "sing"),
+        action("man", "want"), entity("door"), motion("turn left"), order(door, "before", door),
+    )  # fmt: skip
+    assert seen == [
+        "supported", "unsupported", "no evidence", "unsupported", "unsupported",
+        "out of vocabulary", "out of vocabulary", "abstract", "out of vocabulary",
+        "out of vocabulary", "unsupported",
+    ]  # fmt: skip
+
+
+def test_xclip_weighs_a_claim_against_others_as_the_stock_model_does(
+    build: Callable[..., Actions], folders: dict[str, Path]
+) -> None:
+    others = ("Nothing happens.", "A person walks.", "A person opens something.")
+    claim = action("man", "open", 1, object="door")
+    [[found, _]] = build("xclip", alternatives=others).judge([(VIDEO, [claim, entity("door")])])
+    texts = [sentence(claim), *opposites(claim), *others[:2]]
+    model = transformers.XCLIPModel.from_pretrained(folders["xclip"]).eval()
+    processor = transformers.AutoProcessor.from_pretrained(folders["xclip"])
+    given = processor(
+        text=texts, videos=[frame.load() for frame in FRAMES[:4]], return_tensors="pt",
+        padding="max_length", max_length=48,
+    )  # fmt: skip
+    with torch.no_grad():
+        wanted = softmax(model(**given).logits_per_video[0].numpy())
+    assert found.score == pytest.approx(wanted[0], abs=1e-5)
+    assert found == verdict(wanted, [0]).model_copy(update={"score": found.score, "frame": 2})
+    [[before], [after]] = build("xclip").judge([(VIDEO, [claim]), (VIDEO.static(0), [claim])])
+    assert before.score != after.score
+
+
+def test_the_most_likely_is_supported_and_less_than_chance_is_not() -> None:
+    assert verdict(np.array([0.5, 0.3, 0.2]), [0]).verdict == "supported"
+    assert verdict(np.array([0.5, 0.3, 0.2]), [2]).verdict == "unsupported"
+    assert verdict(np.array([0.5, 0.4, 0.1]), [1]).reason == "no evidence"
+    assert verdict(np.array([0.5, 0.1, 0.4]), [1, 0]).score == pytest.approx(0.6)
+
+
+def test_clips_are_of_the_moments_meant() -> None:
+    assert clips((1,), 10, 4) == [(0, 1, 2, 3)]
+    assert clips((9,), 10, 4) == [(6, 7, 8, 9)]
+    assert clips((2, 8), 10, 4) == [(2, 4, 6, 8)]
+    assert clips(range(10), 10, 4) == [(0, 1, 2, 3), (2, 3, 4, 5), (4, 5, 6, 7), (6, 7, 8, 9)]
+    assert clips(range(2), 2, 4) == [(0, 0, 1, 1)]
+
+
+def test_classes_are_matched_by_verb_particle_and_thing() -> None:
+    assert fits(action("man", "put down", object="cup"), "Putting something down")
+    assert fits(action("man", "put down"), "putting_down_cups")
+    assert not fits(action("man", "put down", object="cup"), "putting down plate")
+    assert not fits(action("man", "put on", object="shoe"), "putting down shoe")
+    assert not fits(action("man", "put"), "computing")
+
+
+def test_another_architecture_is_refused(tmp_path: Path) -> None:
+    config = transformers.CLIPVisionConfig(hidden_size=8, num_attention_heads=1)
+    transformers.CLIPVisionModel(config).save_pretrained(tmp_path)
+    with pytest.raises(UserError, match="no action network that is known here: expected xclip"):
+        Actions(Actions.Options(model=str(tmp_path)), Context(device="cpu"))
