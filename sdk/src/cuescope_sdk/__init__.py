@@ -23,7 +23,7 @@ from cuescope.capabilities import (
 )
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import BadDataError, PluginError, UserError, nearest
+from cuescope.errors import BadDataError, PluginError, Unanswered, UserError, nearest
 from cuescope.hookspecs import hookimpl
 from cuescope.lab import Lab
 from cuescope.plugin import Plugin
@@ -70,5 +70,5 @@ __all__ = [
     # benches
     "Bench", "Lab", "Request", "load_report",
     # errors, digests, seeds
-    "UserError", "PluginError", "BadDataError", "nearest", "digest", "generator", "derive",
+    "UserError", "PluginError", "BadDataError", "Unanswered", "nearest", "digest", "generator", "derive",
 ]  # fmt: skip

@@ -100,6 +100,34 @@ def test_an_unknown_second_detector_is_told_first(audited: Audited) -> None:
         audited(second_detector="owll")
 
 
+def with_proposer(setup: Making, names: list[str]) -> Setup:
+    """An audit whose second proposer names these."""
+    made = setup()
+    second = type(
+        "Second", (made.tools["proposer"],),
+        {"propose": lambda self, label: names, "edit": lambda *_: []},
+    )  # fmt: skip
+    return setup(tools={"image-editor": second}, second_proposer="under-test-image-editor", k=20)
+
+
+def test_a_second_proposer_is_compared_by_its_cues(setup: Making) -> None:
+    made = setup()
+    own = made.tools["proposer"](made.tools["proposer"].Options(), Context()).propose("cup")
+    for names, share in ((own, 1.0), (["submarine"], 0.0), ([], 0.0)):
+        report = with_proposer(setup, names).report()
+        (found,) = checks(report, "second proposer")
+        assert found.value == pytest.approx(share)
+        assert found.verdict == ("supported" if share else "inconclusive")
+        table = next(t for t in report.tables if t.title == "Second proposer")
+        assert {row["related %"] for row in table.rows} == {100 * share}
+        assert "bag of words" in table.notes[0]
+
+
+def test_a_tool_that_is_no_proposer_is_told_first(setup: Making) -> None:
+    with pytest.raises(UserError, match="is no proposer"):
+        setup(second_proposer="under-test-detector").report()
+
+
 @pytest.fixture
 def labelled(setup: Making, tmp_path: Path) -> Callable[[float], Report]:
     """An audit with people's labels of all tables, of which a share is wrong."""

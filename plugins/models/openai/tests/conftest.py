@@ -36,9 +36,10 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def writer(server: ChatServer, tmp_path: Path) -> Callable[..., OpenAIWriter]:
     """`writer(**options)`: the tool on the server, quick to try again."""
 
-    def build(**options: Any) -> OpenAIWriter:
+    def build(*, planning: bool = False, **options: Any) -> OpenAIWriter:
         given = {"model": "tiny", "base_url": server.url, "backoff": 0.01, **options}
-        return OpenAIWriter(OpenAIWriterOptions(**given), Context(cache=tmp_path))
+        context = Context(cache=tmp_path, planning=planning)
+        return OpenAIWriter(OpenAIWriterOptions(**given), context)
 
     return build
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cuescope_sdk import UserError
+from cuescope_sdk import Unanswered, UserError
 
 Build = Callable[..., Any]
 PROMPTS = [f"prompt {number}" for number in range(12)]
@@ -22,6 +22,14 @@ FAULTS: dict[str, Callable[[Any], None]] = {
     "empty choices": lambda server: server.fail(200, {"choices": []}),
     "a gateway's page": lambda server: server.fail(200, "<html>hello</html>"),
 }
+
+
+def test_a_plan_sends_nothing_and_ends_where_something_is_new(server: Any, writer: Build) -> None:
+    assert writer().generate(PROMPTS[:2]) == ECHOED[:2]
+    assert writer(planning=True).generate(PROMPTS[:2]) == ECHOED[:2]
+    with pytest.raises(Unanswered, match="what tiny answers"):
+        writer(planning=True).generate(PROMPTS[:3])
+    assert len(server.asked) == 2
 
 
 @pytest.mark.parametrize("fault", FAULTS)

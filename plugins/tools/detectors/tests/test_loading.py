@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from cuescope_detectors import GroundingDino, Owl
 from cuescope_detectors.grounded_sam import GroundedSam
-from cuescope_sdk import Context, Loads, UserError
+from cuescope_sdk import Context, Loads, Unanswered, UserError
 from cuescope_sdk.testing import FakeDetector, PluginShelf
 
 Spoil = Callable[[str], Path]
@@ -113,7 +113,7 @@ def test_weights_are_opened_late_and_once(
     options = plugin.Options(model=str(folders[kind]), **finder)
     tool, planned = plugin(options, context), plugin(options, replace(context, planning=True))
     assert isinstance(tool, Loads)
-    with pytest.raises(BaseException, match=f"the weights of {kind}"):
+    with pytest.raises(Unanswered, match=f"the weights of {kind}"):
         planned.load()
     assert not opened
     tool.load()

@@ -15,6 +15,7 @@ from cuescope_sdk import (
     Metric,
     Outcome,
     Plugin,
+    Proposer,
     Requirements,
     Score,
     Trial,
@@ -113,6 +114,12 @@ class SpurLens(Plugin):
             None, description="SPEC of another detector, by which the findings are ranked again"
         )
         second_detector_options: dict[str, Any] = Field({}, description="its options")
+        second_proposer: str | None = Field(
+            None,
+            description="SPEC of another proposer, whose cues are compared (by the tool "
+            "sentence-encoder where there is one)",
+        )
+        second_proposer_options: dict[str, Any] = Field({}, description="its options")
         labels: Path | None = Field(
             None, description="a CSV file of people's labels: image,cue,present (yes or no)"
         )
@@ -140,7 +147,8 @@ class SpurLens(Plugin):
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
-        self._second = _detector(context, options) if options.second_detector else None
+        self._second = _second(context, options, "detector", Detector)
+        self._proposer = _second(context, options, "proposer", Proposer)
         self._labels = _labels(options.labels) if options.labels else {}
         self._study: Study | None = None
         self._heard: Heard | None = None
@@ -189,15 +197,18 @@ class SpurLens(Plugin):
         if self._study is not None and self._heard is not None:
             yield from evidence(
                 audit, self.options, self._study, self._heard,
-                second=self._second, labels=self._labels,
+                second=self._second, proposer=self._proposer, labels=self._labels,
             )  # fmt: skip
 
 
-def _detector(context: Context, options: "SpurLens.Options") -> Detector:
-    spec = str(options.second_detector)
-    tool = context.build("tool", spec, options.second_detector_options)
-    if not isinstance(tool, Detector):
-        raise UserError(f"spurlens: tool {spec} is no detector", expected="one with detect()")
+def _second(context: Context, options: "SpurLens.Options", role: str, kind: type) -> Any:
+    """The tool of the option `second_ROLE`, None where it is not given."""
+    spec = getattr(options, f"second_{role}")
+    if spec is None:
+        return None
+    tool = context.build("tool", spec, getattr(options, f"second_{role}_options"))
+    if not isinstance(tool, kind):
+        raise UserError(f"spurlens: tool {spec} is no {role}", expected=f"a {role}")
     return tool
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cuescope_sdk import Audit, Detector, Evidence
+from cuescope_sdk import Audit, Detector, Evidence, Proposer
 from cuescope_spurlens.adequacy import check_adequacy
 from cuescope_spurlens.cases import Study
 from cuescope_spurlens.mitigations import compare
@@ -12,6 +12,7 @@ from cuescope_spurlens.planted import check_planted
 from cuescope_spurlens.probe import check_encoder
 from cuescope_spurlens.scoring import Heard
 from cuescope_spurlens.second import check_second_detector
+from cuescope_spurlens.second_proposer import check_second_proposer
 from cuescope_spurlens.sensitivity import check_other_k
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def evidence(
     heard: Heard,
     *,
     second: Detector | None,
+    proposer: Proposer | None,
     labels: Labels,
 ) -> Iterator[Evidence]:
     """Every check that the data and the tools allow; nothing where nothing was compared."""
@@ -36,6 +38,8 @@ def evidence(
     yield from check_other_k(audit, heard)
     if second is not None:
         yield from check_second_detector(audit, options, study, heard, second)
+    if proposer is not None:
+        yield from check_second_proposer(audit, study, proposer)
     if labels:
         yield from check_with_people(heard, labels)
     yield from check_adequacy(options, study)

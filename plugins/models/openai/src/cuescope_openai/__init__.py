@@ -67,7 +67,7 @@ class OpenAI(Plugin):
         endpoint = endpoint_of(options)
         self.fingerprint = fingerprint(endpoint, options)
         self.device = "remote"
-        self._client = Client(options, endpoint, context.cache)
+        self._client = Client(options, endpoint, context)
 
     @property
     def facts(self) -> Mapping[str, str]:

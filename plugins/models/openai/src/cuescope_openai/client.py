@@ -3,7 +3,6 @@
 import weakref
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from pathlib import Path
 from threading import Event
 
 import httpx
@@ -23,21 +22,22 @@ from cuescope_openai.endpoint import Endpoint, EndpointOptions
 from cuescope_openai.faults import TransientError, fault_of, seconds_to_wait, told
 from cuescope_openai.memory import Memory
 from cuescope_openai.question import Question
-from cuescope_sdk import UserError, nearest
+from cuescope_sdk import Context, UserError, nearest
 
 
 class Client:
-    """Asks one model of one server. What was ever answered is taken from the memory in `cache`.
+    """Asks one model of one server. What was ever answered is taken from the memory in the cache.
 
     An answer is stored as soon as it has come. The first fault that does not pass stops the rest:
     what is under way is waited for and kept, nothing more is sent.
     """
 
-    def __init__(self, options: EndpointOptions, endpoint: Endpoint, cache: Path) -> None:
+    def __init__(self, options: EndpointOptions, endpoint: Endpoint, context: Context) -> None:
         self.endpoint = endpoint
         self.budget = Budget(options)
         self._options = options
-        self._memory = Memory(cache / "openai" / "answers.sqlite")
+        self._context = context
+        self._memory = Memory(context.cache / "openai" / "answers.sqlite")
         self._pace = Pace(options.requests_per_minute)
         self._http = _opened(options, endpoint)
         weakref.finalize(self, self._http.close)
@@ -58,7 +58,9 @@ class Client:
         keys = [question.key(self.endpoint.url) for question in questions]
         distinct = dict(zip(keys, questions, strict=True))
         answers = self._memory.get(distinct)
-        answers |= self._fetched({k: q for k, q in distinct.items() if k not in answers})
+        if missing := {k: q for k, q in distinct.items() if k not in answers}:
+            self._context.end_plan(f"what {self._options.model} answers")
+            answers |= self._fetched(missing)
         return [answers[key] for key in keys]
 
     def _fetched(self, missing: dict[str, Question]) -> dict[str, Answer]:

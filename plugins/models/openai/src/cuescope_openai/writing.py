@@ -30,7 +30,7 @@ class OpenAIWriter(Plugin):
 
         endpoint = endpoint_of(options)
         self.fingerprint = fingerprint(endpoint, options)
-        self._client = Client(options, endpoint, context.cache)
+        self._client = Client(options, endpoint, context)
 
     @property
     def facts(self) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from cuescope_sdk import AverageAttention, AverageTokens, Edit, Loads, Trial, UserError
+from cuescope_sdk import AverageAttention, AverageTokens, Edit, Loads, Trial, Unanswered, UserError
 from cuescope_sdk.fusion import HasFusion
 from cuescope_transformers import Transformers, TransformersOptions
 from cuescope_transformers.generative import TransformersVLM
@@ -75,7 +75,7 @@ def test_weights_are_opened_late_and_once(
 ) -> None:
     for kind in ("qwen2-vl", "blip-2"):
         planned = build(str(folder_of(kind)), planning=True)
-        with pytest.raises(BaseException, match=f"the weights of {kind}"):
+        with pytest.raises(Unanswered, match=f"the weights of {kind}"):
             planned.respond([trial(1)])
         plugin = build(str(folder_of(kind)))
         assert isinstance(plugin, Loads)

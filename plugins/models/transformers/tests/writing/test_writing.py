@@ -11,7 +11,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from cuescope_sdk import Loads, UserError
+from cuescope_sdk import Loads, Unanswered, UserError
 from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.writing import network
 from cuescope_transformers.writing.network import rendered
@@ -75,7 +75,7 @@ def test_weights_are_opened_when_something_new_is_written(
     writer: Writer, opened: list[str]
 ) -> None:
     planned = writer("llama", planning=True)
-    with pytest.raises(BaseException, match="the weights of llama"):
+    with pytest.raises(Unanswered, match="the weights of llama"):
         planned.generate(PROMPTS)
     first, second = writer("llama"), writer("llama")
     assert isinstance(first, Loads)
