@@ -7,7 +7,9 @@ from typing import Literal
 import pytest
 from pydantic import PositiveInt
 
+from cuescope.context import Context
 from cuescope.errors import UserError, nearest
+from cuescope.plugin import Plugin
 from cuescope.registry import Entry
 from cuescope.request import Request
 from cuescope.spec import Spec, pairs, validated
@@ -22,9 +24,14 @@ class Choices(Options):
     ratio: float | None = 0.5
     label: str | None = None
     mode: Literal["exact", "fast"] = "exact"
+    length: Literal[2, 3, "all"] = 2
     frames: PositiveInt = 8
     table: dict[str, float] = {}
     path: Path | None = None
+
+
+class Thing(Plugin):
+    Options = Choices
 
 
 def options(spec: str = "thing:w", **given: object) -> Choices:
@@ -82,6 +89,7 @@ def test_text_becomes_what_the_option_takes() -> None:
     assert options(label="none").label == "none"
     assert options(path="a/b").path == Path("a/b")
     assert options(frames="16", mode="fast").frames == 16
+    assert [options(length=text).length for text in ("3", "all")] == [3, "all"]
 
 
 def test_each_mistake_is_one_line_with_the_way_out() -> None:
@@ -91,6 +99,7 @@ def test_each_mistake_is_one_line_with_the_way_out() -> None:
     assert "greater than 0" in refused(frames="0")
     assert "thing has no option 'frmes'" in refused(frmes="3")
     assert "Did you mean 'frames'?" in refused(frmes="3")
+    assert "got 'fsat'. Did you mean 'fast'?" in refused(mode="fsat")
     assert "expected 'exact' or 'fast', got 'quick'" in refused(mode="quick")
     assert "thing needs 'weights': expected thing:ARG" in refused("thing")
     assert "weights is given twice" in refused("thing:w", weights="v")
@@ -143,3 +152,13 @@ def test_the_command_of_a_request_asks_for_the_same() -> None:
         "--tool detector=finder -T detector.score=0.5 --verify-with counting --seed 3 --limit 5 "
         "--batch-size 8"
     )
+
+
+def test_a_plugin_with_other_options_is_one_of_the_same_kind() -> None:
+    plain = Thing(Choices(weights="w"), Context())
+    other = plain.with_options(mode="fast", frames=3)
+    assert isinstance(other, Thing)
+    assert other.options == Choices(weights="w", mode="fast", frames=3)
+    assert other.context is plain.context
+    with pytest.raises(UserError, match=r"Thing: option 'mode': .*Did you mean 'fast'\?"):
+        plain.with_options(mode="fsat")

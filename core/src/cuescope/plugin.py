@@ -1,8 +1,11 @@
 """The base of every plugin."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+from pydantic import ValidationError
 
 from cuescope.context import Context
+from cuescope.spec import fault
 from cuescope.types import Options
 
 
@@ -18,3 +21,12 @@ class Plugin:
     def __init__(self, options: Any, context: Context) -> None:
         self.options = options
         self.context = context
+
+    def with_options(self, **changes: Any) -> Self:
+        """The same plugin with some options changed; raises UserError where one does not fit."""
+        kind = type(self.options)
+        try:
+            options = kind.model_validate(self.options.model_dump() | changes)
+        except ValidationError as error:
+            raise fault(type(self).__name__, error, kind.model_fields) from error
+        return type(self)(options, self.context)

@@ -1,9 +1,10 @@
 """`NAME[:ARG]` and `key=value` from the command line -> validated options."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any, Self, Union, get_args, get_origin
+from typing import Any, Literal, Self, Union, get_args, get_origin
 
 import yaml
 from pydantic import ValidationError
@@ -111,6 +112,8 @@ def fault(
         return UserError(f"{where} needs '{name}'", expected=written, remedy=remedy)
     message = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     message = IN_WORDS.get(first["type"], message)
+    if first["type"] == "literal_error":
+        remedy = nearest(str(first["input"]), re.findall(r"'([^']*)'", message)) or remedy
     return UserError(
         f"{where}: option '{name}'" if name else where,
         expected=message.partition(", unable")[0],
@@ -129,6 +132,9 @@ def _structured(name: str, text: str, annotation: Any) -> Any:
             raise UserError(f"option '{name}'", expected="YAML, or a,b,c", got=text) from error
     if kinds & {tuple, list, frozenset, set}:
         return [part.strip() for part in text.split(",") if part.strip()]
+    for kind in _alternatives(annotation):  # Literal[2, 3]: a number on the command line is text
+        if get_origin(kind) is Literal and (same := [x for x in get_args(kind) if str(x) == text]):
+            return same[0]
     if text == "none" and type(None) in kinds and str not in kinds:
         return None
     return text

@@ -133,8 +133,8 @@ def test_the_cue_takes_three_fifths_of_the_frames_unless_told(length: int, width
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"arg": "backgruond"}, "cue: expected .*'backgruond'. Did you mean 'background'"),
-        ({"length": "4"}, "length: expected 2, 3, 5, 10, got '4'"),
+        ({"arg": "backgruond"}, "cue': expected .*'backgruond'. Did you mean 'background'"),
+        ({"length": "4"}, "length': expected 2, 3, 5 or 10, got '4'"),
         ({"split": "vall"}, "Did you mean 'val'"),
         ({"length": 3, "cue_frames": 4}, "cue_frames: expected at most length=3, got 4"),
         ({"cue_frames": 0}, "cue_frames"),

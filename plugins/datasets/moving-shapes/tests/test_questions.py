@@ -118,5 +118,5 @@ def test_another_kind_or_seed_asks_otherwise() -> None:
 
 
 def test_a_typo_is_told_with_the_nearest() -> None:
-    with pytest.raises(UserError, match=r"questions: .*got 'vidoe'. Did you mean 'video'\?"):
+    with pytest.raises(UserError, match=r"questions': .*got 'vidoe'. Did you mean 'video'\?"):
         build("vidoe")

@@ -4,26 +4,14 @@ The planted truth for audits of where a model looks: masks of everything in the 
 factor in words, and which background goes with which label.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from cuescope_scenes.composing import compose, draw_backgrounds, draw_labels
 from cuescope_scenes.drawing import DRAWING_VERSION, foreground, frame
-from cuescope_scenes.words import BACKGROUNDS, FAMILY_OF, LABELS, PARTNER_OF, SPLITS
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, derive, digest, nearest
-
-
-def known_split(name: object) -> object:
-    """A split's name; a typo is told with the nearest."""
-    if name not in SPLITS:
-        raise UserError(
-            "scenes: split",
-            expected=", ".join(SPLITS),
-            got=f"'{name}'",
-            remedy=nearest(str(name), SPLITS),
-        )
-    return name
+from cuescope_scenes.words import BACKGROUNDS, FAMILY_OF, LABELS, PARTNER_OF
+from cuescope_sdk import Context, Options, Plugin, Sample, derive, digest
 
 
 class ScenesOptions(Options):
@@ -37,9 +25,7 @@ class ScenesOptions(Options):
     audit_dial: float = Field(
         0.0, ge=0, le=1, description="the same in the splits val and test; 0 is balanced"
     )
-    split: Annotated[Literal["train", "val", "test"], BeforeValidator(known_split)] = Field(
-        "val", description="which split to show"
-    )
+    split: Literal["train", "val", "test"] = Field("val", description="which split to show")
     train: int = Field(4800, ge=8, description="pictures for training")
     val: int = Field(400, ge=8, description="pictures for validation and audit")
     test: int = Field(400, ge=8, description="pictures held out")
@@ -118,10 +104,9 @@ class Scenes(Plugin):
             },
         )
 
-    def split(self, name: str) -> "Scenes":
+    def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no picture is in two of them."""
-        options = ScenesOptions.model_validate(self.options.model_dump() | {"split": name})
-        return Scenes(options, self.context)
+        return self.with_options(split=name)
 
 
 __all__ = ["Scenes", "ScenesOptions"]

@@ -1,11 +1,11 @@
 """Saliency maps of CLIP models: eleven explainers on stock models, as one method."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_saliency.settings import EXPLAINERS, Explainer, Settings, known
+from cuescope_saliency.settings import EXPLAINERS, Explainer, Settings
 from cuescope_sdk import (
     Audit,
     Evidence,
@@ -62,7 +62,7 @@ class Saliency(Plugin):
 
         argument: ClassVar[str | None] = "explainer"
 
-        explainer: Annotated[Explainer, BeforeValidator(known)] = Field(
+        explainer: Explainer = Field(
             "grad-eclip", description=f"which explainer draws the maps: {', '.join(EXPLAINERS)}"
         )
         target: Literal["predicted", "true"] = Field(

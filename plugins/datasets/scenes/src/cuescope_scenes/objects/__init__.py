@@ -7,11 +7,10 @@ all that is there, and which thing is the cue of which class.
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import compress
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field
 
-from cuescope_scenes import known_split
 from cuescope_scenes.objects.composing import (
     THING_RATE,
     compose,
@@ -83,9 +82,7 @@ class ObjectScenesOptions(Options):
     questions: Literal["none", "presence"] = Field(
         "none", description="presence: yes/no questions about each image, to train on"
     )
-    split: Annotated[Literal["train", "val", "test"], BeforeValidator(known_split)] = Field(
-        "val", description="which split to show"
-    )
+    split: Literal["train", "val", "test"] = Field("val", description="which split to show")
     train: int = Field(2000, ge=1, description="images for training")
     val: int = Field(600, ge=1, description="images for validation and audit")
     test: int = Field(600, ge=1, description="images held out")
@@ -161,10 +158,9 @@ class ObjectScenes(Plugin):
             annotations={**shown.annotations, "question_type": name},
         )
 
-    def split(self, name: str) -> "ObjectScenes":
+    def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no image is in two of them."""
-        options = ObjectScenesOptions.model_validate(self.options.model_dump() | {"split": name})
-        return ObjectScenes(options, self.context)
+        return self.with_options(split=name)
 
     def _image(self, index: int) -> Sample:
         options = self.options
