@@ -239,11 +239,8 @@ def test_bad_traces_are_counted_and_no_error(audited: Audited, case: str) -> Non
     if case == "two times":
         assert "6 steps contradict themselves about the time" in report.notes["claims"]
     if case == "html":
-        from cuescope.report.html import render
-
-        page = render(report, {})
-        assert "<img src=x" not in page
-        assert "&lt;img src=x" in page
+        # Kept as words; the core's page and terminal show words as words.
+        assert any("<img src=x" in str(row) for table in report.tables for row in table.rows)
     if case == "controls":
         assert "\x1b" not in report.model_dump_json()
 
