@@ -174,7 +174,7 @@ class RedMethod(Plugin):
         fails_in: str = ""
 
     title: ClassVar[str] = "Red"
-    requires: ClassVar[Requirements] = Requirements()
+    requires: ClassVar[Requirements] = Requirements(may_use=frozenset({"detector", "segmenter"}))
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(name="gap", title="Gap", meaning="accuracy without the cue minus with it"),
     )

@@ -244,6 +244,14 @@ def test_an_empty_data_set_is_told(lab: Lab, request_for: Requests) -> None:
     assert "clips:0 is empty" in refused(lab, request_for(data="clips:0"))
 
 
+def test_a_tool_that_nobody_asks_is_refused(lab: Lab, request_for: Requests) -> None:
+    tools = {"tools": {"text-generator": "finder"}}
+    line = refused(lab, request_for(**tools))
+    assert "red has no use for a text-generator: expected detector or segmenter as --tool" in line
+    line = refused(lab, request_for(method="counting", tools={"detector": "finder"}))
+    assert "counting has no use for a detector: expected no --tool" in line
+
+
 def test_tools_by_role(lab: Lab, request_for: Requests) -> None:
     assert "with-tool needs a detector. Add --tool detector=SPEC" in refused(
         lab, request_for(method="with-tool")

@@ -8,7 +8,7 @@ from typing import Any
 from cuescope.capabilities import ROLES, Capabilities, Model, Requirements
 from cuescope.context import Context
 from cuescope.errors import PluginError, UserError, nearest
-from cuescope.registry import Registry
+from cuescope.registry import Entry, Registry
 from cuescope.request import Request
 from cuescope.seeds import generator
 from cuescope.spec import Spec, validated
@@ -19,16 +19,24 @@ KINDS = ("method", "model", "dataset")
 
 @dataclass(frozen=True)
 class Built:
-    """A plugin, and the stamp that a report keeps of it."""
+    """A plugin, and how it was asked for."""
 
     plugin: Any
-    stamp: PluginStamp
+    spec: str
+    entry: Entry
 
     @property
-    def told(self) -> PluginStamp:
-        """The stamp with what the plugin says of itself by now: some learn it from answers."""
-        facts = dict(getattr(self.plugin, "facts", {}))
-        return self.stamp.model_copy(update={"facts": facts})
+    def stamp(self) -> PluginStamp:
+        """What a report keeps of it; its facts are those of now, for some learn from answers."""
+        options = getattr(self.plugin, "options", None)
+        return PluginStamp(
+            spec=self.spec,
+            options=options.model_dump(mode="json") if options is not None else {},
+            dist=self.entry.dist,
+            version=self.entry.version,
+            fingerprint=getattr(self.plugin, "fingerprint", None),
+            facts=dict(getattr(self.plugin, "facts", {})),
+        )
 
 
 @dataclass(frozen=True)
@@ -77,18 +85,10 @@ def settled(request: Request, context: Context, planning: bool = False) -> Conte
 
 
 def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
-    """A plugin by SPEC, with its stamp."""
+    """A plugin by SPEC."""
     spec = Spec.parse(text)
     plugin = context.build(kind, spec, options)
-    entry = context.registry.find(kind, spec.name)
-    stamp = PluginStamp(
-        spec=text,
-        options=plugin.options.model_dump(mode="json") if hasattr(plugin, "options") else {},
-        dist=entry.dist,
-        version=entry.version,
-        fingerprint=getattr(plugin, "fingerprint", None),
-    )
-    return Built(plugin, stamp)
+    return Built(plugin, text, context.registry.find(kind, spec.name))
 
 
 def build_tools(request: Request, context: Context) -> dict[str, Built]:
@@ -137,7 +137,7 @@ def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
         drawn = generator(parts.context.seed, "limit").choice(len(dataset), limit, replace=False)
         indices = sorted(int(index) for index in drawn)
     samples = tuple(dataset[index] for index in indices)
-    spec = parts.data.stamp.spec
+    spec = parts.data.spec
     if not samples:
         raise UserError(f"data set {spec} is empty", remedy="Check its path and split")
     if len({sample.key for sample in samples}) < len(samples):
@@ -163,6 +163,14 @@ def check_capabilities(request: Request, registry: Registry) -> None:
         )
     for role in sorted(needs.tools - request.tools.keys()):
         raise UserError(f"{request.method} needs a {role}", remedy=f"Add --tool {role}=SPEC")
+    verifiers = (registry.load(registry.find("method", name)) for name in request.verify_with)
+    asking = [needs, *(verifier.requires for verifier in verifiers)]
+    used = frozenset().union(*(one.tools | one.may_use for one in asking))
+    for role in sorted(request.tools.keys() & ROLES.keys() - used):
+        raise UserError(
+            f"{request.method} has no use for a {role}",
+            expected=f"{' or '.join(sorted(used))} as --tool" if used else "no --tool",
+        )
 
 
 def checked_classes(request: Request, registry: Registry) -> list[Any]:

@@ -27,13 +27,14 @@ class Capabilities(Value):
 class Requirements(Value):
     """What a method needs: outputs, edits and insides of the model, tools by role, labels.
 
-    `labels` 0 is for open-ended data.
+    `may_use` are the roles of tools that it can do without; `labels` 0 is for open-ended data.
     """
 
     outputs: frozenset[Output] = frozenset({"logits"})
     edits: frozenset[str] = frozenset()
     exposes: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
+    may_use: frozenset[str] = frozenset()
     labels: NonNegativeInt = 1
 
 

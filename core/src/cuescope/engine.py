@@ -46,8 +46,7 @@ class Plan:
     """What an audit would cost, as far as it can be known without asking the model.
 
     It ends before the work `until`, None where it is whole; `seconds` is None for a model that has
-    never been timed here. `tools` is their work so far, `notes` what the
-    method says of the rest.
+    never been timed here. `tools` is their work so far, `notes` what the method says of the rest.
     """
 
     trials: int
@@ -89,7 +88,7 @@ class Session:
             cache,
             batch_size=request.batch_size,
             executor=parts.executor.plugin if parts.executor else None,
-            blaming=partial(self._blaming, "model", parts.model.stamp.spec),
+            blaming=partial(self._blaming, "model", parts.model.spec),
             progressed=self._progressed,
             planning=planning,
         )
@@ -104,8 +103,8 @@ class Session:
         )
         self._manager = pluggy.PluginManager("cuescope")
         self._manager.add_hookspecs(hookspecs)
-        verifiers = [(built.stamp.spec, VerifyOnly(built.plugin)) for built in parts.verifiers]
-        self._speakers = [(parts.method.stamp.spec, parts.method.plugin), *verifiers]
+        verifiers = [(built.spec, VerifyOnly(built.plugin)) for built in parts.verifiers]
+        self._speakers = [(parts.method.spec, parts.method.plugin), *verifiers]
         for plugin in (*observers, *(speaker for _, speaker in self._speakers)):
             self._manager.register(plugin)
 
@@ -115,7 +114,7 @@ class Session:
         if not audit.context.planning:
             self._open_weights()
         self._tell("audit_started")
-        with self._blaming("method", method.stamp.spec):
+        with self._blaming("method", method.spec):
             features = flatten(hook.propose_features(audit=audit))
             trials = flatten(hook.perturb(audit=audit, features=features))
             outcomes = audit.respond(trials)
@@ -141,7 +140,7 @@ class Session:
         asked = [("tool", built) for built in parts.tools.values()]
         for kind, built in asked if parts.executor else [*asked, ("model", parts.model)]:
             if isinstance(built.plugin, Loads):
-                with self._blaming(kind, built.stamp.spec):
+                with self._blaming(kind, built.spec):
                     built.plugin.load()
 
     def _verified(self, features: list[Feature], scores: list[Score]) -> Iterator[Evidence]:
@@ -202,11 +201,11 @@ class Session:
         request, parts = self.request, self.parts
         libraries = [name for name in ("torch", "faiss", "open_clip") if name in sys.modules]
         return Provenance(
-            method=parts.method.told,
-            model=parts.model.told,
-            data=parts.data.told,
-            tools={role: built.told for role, built in parts.tools.items()},
-            verifiers=tuple(built.told for built in parts.verifiers),
+            method=parts.method.stamp,
+            model=parts.model.stamp,
+            data=parts.data.stamp,
+            tools={role: built.stamp for role, built in parts.tools.items()},
+            verifiers=tuple(built.stamp for built in parts.verifiers),
             seed=request.seed,
             limit=request.limit,
             samples=len(self.audit.all_samples),

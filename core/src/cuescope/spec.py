@@ -99,7 +99,7 @@ def fault(
     """The first fault of options, a file or a command line, in one line."""
     # of a union the deepest fault, and of those a name that is wrong
     first = max(error.errors(), key=lambda f: (len(f["loc"]), f["type"] == "extra_forbidden"))
-    name = ".".join(str(part) for part in first["loc"] if not str(part)[:1].isupper())
+    name = ".".join(part for part in map(str, first["loc"]) if part[:1].islower())
     if first["type"] == "extra_forbidden":
         options = ", ".join(known)
         return UserError(

@@ -332,7 +332,7 @@ Cell = str | FiniteFloat | int | None
 class Table(Value):
     """A table of a report or bench: `rows` by column name, a paper's own figures in `paper`.
 
-    The first column names a row; rows of the same name stand beside each other.
+    The first column names a row; what the paper has under that name stands beside it.
     """
 
     title: str

@@ -1,5 +1,7 @@
 """`cuescope audit METHOD --model SPEC --data SPEC`."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -76,7 +78,7 @@ def audit(
     )
     lab = open_lab(out=out, observe=observe or (), remember=not no_cache)
     if plan:
-        show_plan(lab, request)
+        show_plan(lab, request, as_json=as_json)
     else:
         audit_and_show(lab, request, as_json=as_json)
 
@@ -94,17 +96,24 @@ def audit_and_show(lab: "Lab", request: "Request", *, as_json: bool = False) -> 
     typer.echo(f"pictures: {lab.folder(request).path / 'report.html'}")
 
 
-def show_plan(lab: "Lab", request: "Request") -> None:
+def show_plan(lab: "Lab", request: "Request", *, as_json: bool = False) -> None:
     """Print what a request would cost."""
     plan = lab.plan(request)
+    if as_json:
+        typer.echo(json.dumps(asdict(plan), indent=1))
+        return
     least = "at least " if plan.until else ""
-    typer.echo(f"trials       {least}{plan.trials:,}")
-    typer.echo(f"cache hits   {plan.cached:,}")
-    typer.echo(f"model calls  {least}{plan.model_calls:,}")
     pace = "unknown until this model has answered once here"
-    typer.echo(f"time         {pace if plan.seconds is None else f'{least}{plan.seconds:.0f} s'}")
-    for work, count in plan.tools.items():
-        typer.echo(f"{work}: {count:,}")
+    lines = {
+        "trials": f"{least}{plan.trials:,}",
+        "cache hits": f"{plan.cached:,}",
+        "model calls": f"{least}{plan.model_calls:,}",
+        "time": pace if plan.seconds is None else f"{least}{plan.seconds:.0f} s",
+        **{work: f"{count:,}" for work, count in plan.tools.items()},
+    }
+    width = max(map(len, lines))
+    for name, words in lines.items():
+        typer.echo(f"{name:<{width}}  {words}")
     if plan.until:
         typer.echo(f"What follows depends on {plan.until}.")
         for key, text in plan.notes.items():

@@ -41,11 +41,12 @@ def side(table: Table, column: str) -> Literal["left", "right"]:
 def beside(table: Table) -> Iterator[Row]:
     """Each row's name, and for each other column our words and the paper's, "" where none."""
     (first, *others), decimals = table.columns, table.decimals
-    ours, paper = ({row[first]: row for row in rows} for rows in (table.rows, table.paper))
-    for name in dict.fromkeys([*ours, *paper]):
-        row, theirs = ours.get(name, {}), paper.get(name, {})
+    paper = {row[first]: row for row in table.paper}
+    told = [(row, paper.pop(row[first], {})) for row in table.rows]
+    for row, theirs in [*told, *(({}, row) for row in paper.values())]:
         pairs = [(row.get(column), theirs.get(column)) for column in others]
-        yield str(name), [(_words(a, decimals), _words(b, decimals)) for a, b in pairs]
+        name = str((row or theirs)[first])
+        yield name, [(_words(a, decimals), _words(b, decimals)) for a, b in pairs]
 
 
 def _beside(ours: str, paper: str) -> Text:
@@ -54,5 +55,6 @@ def _beside(ours: str, paper: str) -> Text:
 
 
 def _words(value: Cell, decimals: int) -> str:
-    value = "" if value is None else value
-    return f"{value:.{decimals}f}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{round(value, decimals) + 0.0:.{decimals}f}"  # no negative zero
+    return "" if value is None else str(value)

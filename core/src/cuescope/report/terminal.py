@@ -81,7 +81,7 @@ def _ranked(report: Report, width: int) -> RenderableType:
     for metric in report.metrics:
         table.add_column(metric.title.replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
-    table.add_column("q", justify="right", no_wrap=True, min_width=7)
+    table.add_column("q", justify="right", no_wrap=True, min_width=5)
     by_row = {(s.feature, s.label, s.metric): s for s in report.scores}
     for headline in report.headlines[:MAX_ROWS]:
         row = [by_row.get((headline.feature, headline.label, m.name)) for m in report.metrics]
@@ -93,7 +93,7 @@ def _ranked(report: Report, width: int) -> RenderableType:
             Text(headline.label or "all"),
             *[_value(score, with_intervals) for score in row],
             "" if n is None else str(n),
-            (p_value(q) or "").removeprefix("= "),
+            (p_value(q) or "").removeprefix("= ").replace("< 0", "<"),
             style="bold" if headline.finding else "dim",
         )
     return table
