@@ -56,6 +56,7 @@ class CCI(Plugin):
         outputs=frozenset({"logits"}),
         edits=frozenset({"hide-tokens"}),
         exposes=frozenset({"patches", "choices"}),
+        may_use=frozenset({"segmenter", "text-generator"}),
     )
     metrics = METRICS
 

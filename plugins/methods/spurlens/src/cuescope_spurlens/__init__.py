@@ -57,7 +57,11 @@ class SpurLens(Plugin):
     """Asks for an object in images that show a cue, and in images that do not."""
 
     title = "SpurLens: objects that make the model see, or imagine, another"
-    requires = Requirements(outputs=frozenset(), tools=frozenset({"proposer", "detector"}))
+    requires = Requirements(
+        outputs=frozenset(),
+        tools=frozenset({"proposer", "detector"}),
+        may_use=frozenset({"text-generator", "segmenter", "sentence-encoder"}),
+    )
     metrics = METRICS
 
     class Options(BaseOptions):

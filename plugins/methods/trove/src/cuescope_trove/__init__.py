@@ -45,7 +45,9 @@ class TRoVe(Plugin):
     """Clusters still clips, and asks which clusters cost a label its accuracy."""
 
     title = "TRoVe: static cues that make the model err"
-    requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=2)
+    requires = Requirements(
+        outputs=frozenset({"logits", "embedding"}), may_use=frozenset({"detector"}), labels=2
+    )
     metrics = METRICS
 
     class Options(BaseOptions):
