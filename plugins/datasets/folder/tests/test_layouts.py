@@ -158,6 +158,15 @@ def test_fingerprint_is_of_what_is_shown(data, image, video, opened, tmp_path):
     assert opened(path=tmp_path / "moved").fingerprint != first
 
 
+def test_loose_files_alone_are_samples_without_labels(data, image, opened):
+    image(data / "2.png")
+    image(data / "10.png")
+    folder = opened()
+    assert [sample.key for sample in folder] == ["2.png", "10.png"]
+    assert folder.labels == ()
+    assert {(sample.label, sample.choices) for sample in folder} == {(None, ())}
+
+
 def test_hidden_files_are_passed_over_and_loose_ones_counted(data, image, opened):
     image(data / "a" / "1.png")
     image(data / "a" / "._1.png")

@@ -208,6 +208,8 @@ def test_timed_actions_become_frames_of_the_sampled_clip(data, video, opened):
     assert seldom[0].annotations["actions"] == (("waving", 1, 2), ("sitting", 2, 4))  # 1, 4, 7, 10
     assert every[1].annotations["actions"] == ()
     assert "actions" not in every[2].annotations
+    assert seldom[0].annotations["times"] == (0.1, 0.4, 0.7, 1.0)
+    assert "times" not in every[2].annotations
     assert [sample.label for sample in every] == [None, "cat", "dog"]
     assert every.labels == ("cat", "dog")
 

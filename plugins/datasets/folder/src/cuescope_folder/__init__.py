@@ -97,6 +97,12 @@ class Folder(Plugin):
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
 
+LOOSE = (
+    "none, for all files lie loose: a folder a class gives them, or PATH/manifest.csv with a line "
+    "'path,label', or 'path,question,answer', and a line a file"
+)
+
+
 def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
     """The folder, and the manifest that describes it (given, being `path` itself, or found)."""
     root = path.expanduser()
@@ -173,6 +179,8 @@ def _items(root: Path, manifest: Path | None) -> tuple[list[Item], dict[str, str
 
     items, outside = class_items(root, scan(root))
     passed_over = {"ignored": f"{outside} outside the class folders"} if outside else {}
+    if all(item.label is None for item in items):
+        passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):
         passed_over["empty classes"] = _some(empty, ", ")
     if found := tables(root):

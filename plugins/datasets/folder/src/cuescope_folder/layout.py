@@ -1,4 +1,7 @@
-"""PATH/CLASS/file, PATH/CLASS/CLIP/frame and PATH/SPLIT/CLASS/...: labels from folder names."""
+"""PATH/CLASS/file, PATH/CLASS/CLIP/frame and PATH/SPLIT/CLASS/...: labels from folder names.
+
+Files that lie loose in PATH, and no folders with any, are samples without labels.
+"""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -32,7 +35,8 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
 
     Below CLASS, each video is an item, each image directly in CLASS is one, and the images of
     each deeper folder are together one clip. The label is the folder's name with spaces for
-    underscores. Raises UserError where there is no class at all.
+    underscores. Where all files lie loose, each is an item without a label. Raises UserError where
+    there is no file, or where a table beside loose files may describe them.
     """
     depth = 1 if has_splits(files) else 0
     members: dict[PurePosixPath, list[PurePosixPath]] = {}
@@ -46,7 +50,9 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
         else:
             members[file] = []
     if not members:
-        raise _no_classes(root, files)
+        if not files or tables(root):
+            raise _no_classes(root, files)
+        return [Item(readable(str(file)), (root / file,), None) for file in files], 0
     return [_item(root, key, frames, depth) for key, frames in members.items()], outside
 
 
@@ -120,17 +126,7 @@ def _no_classes(root: Path, files: Sequence[PurePosixPath]) -> UserError:
         expected="PATH/CLASS/file, PATH/{train,val,test}/CLASS/file or PATH/manifest.csv",
         got=f"{len(files)} images and videos outside any class folder" if files
         else "no images or videos",
-        remedy=_listing(root, files[0]) if files else None,
+        remedy=f"Does {found[0]} list them? Then add -D manifest={found[0]}"
+        if (found := tables(root))
+        else None,
     )  # fmt: skip
-
-
-def _listing(root: Path, file: PurePosixPath) -> str:
-    """How files that lie loose become samples."""
-    if found := tables(root):
-        return f"Does {found[0]} list them? Then add -D manifest={found[0]}"
-    first = readable(str(file))
-    return (
-        "Sort them into a folder a class, or list them in PATH/manifest.csv: a line "
-        f"'path,label' and lines such as '{first},cat'; or a line 'path,question,answer' and lines "
-        f"such as '{first},Is there a cat?,yes'"
-    )

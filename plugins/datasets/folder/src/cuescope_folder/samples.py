@@ -8,6 +8,7 @@ import numpy as np
 
 from cuescope_folder.items import Item
 from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk.grounding import TIMES
 from cuescope_sdk.media import Probe, clip_frames, clip_times, image_frame, kind_of, sample_indices
 
 
@@ -56,18 +57,23 @@ def _frames(
 
 
 def _timed(item: Item, probes: Mapping[Path, Probe], wanted: int) -> dict[str, Any]:
-    """The actions as an annotation: (name, first frame, frame after the last) of those sampled.
+    """Of a video, the seconds of the sampled frames, unless it is one of a class and no more.
 
-    An action that begins and ends between two sampled frames is not seen, and left out.
+    Its actions as (name, first frame, frame after the last) of those sampled: one that begins and
+    ends between two of them is not seen, and left out.
     """
-    if not item.actions:
+    described = item.actions or item.question or item.label is None
+    if not described or wanted < 2 or kind_of(item.files[0]) == "image":
         return {}
     (file,) = item.files
     times = clip_times(file, probes[file])[list(sample_indices(probes[file].frames, wanted))]
+    seconds = {TIMES: tuple(round(float(time), 3) for time in times)}
+    if not item.actions:
+        return seconds
     spans = [
         (name, *np.searchsorted(times, (start, end)).tolist()) for name, start, end in item.actions
     ]
-    return {"actions": tuple(span for span in spans if span[1] < span[2])}
+    return seconds | {"actions": tuple(span for span in spans if span[1] < span[2])}
 
 
 def _foreground(item: Item, probes: Mapping[Path, Probe]) -> dict[str, Any]:
