@@ -189,6 +189,50 @@ def test_the_agent_acts_unseen_under_any_of_its_names() -> None:
     assert verdict_on(action("man", "pick up", 0, object="cup"), frame) == "out of vocabulary"
 
 
+def wide(*scene: SceneFrame) -> Sample:
+    """The world in pictures 100 px wide."""
+    frame = Frame.from_array(np.zeros((50, 100, 3), np.uint8))
+    return Sample(key="w", frames=(frame,) * len(scene), annotations={SCENE: scene})
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        (relation("circle", "left of", "agent", 0), "supported"),
+        (relation("circle", "right of", "agent", 0), "unsupported"),
+        (relation("circle", "right of", "i", 3), "supported"),
+        (relation("circle", "right of", "agent", 2), "occluded"),
+        (relation("agent", "left of", "square", 0), "supported"),
+        (relation("agent", "right of", "square", 0), "unsupported"),
+        (relation("thing", "right of", "agent", 0), "supported"),
+        (relation("triangle", "left of", "agent", 0), "unsupported"),
+        (relation("circle", "in front of", "agent", 0), "supported"),
+        (relation("star", "in front of", "agent", 0), "unsupported"),
+        (relation("circle", "behind", "agent", 0), "unsupported"),
+        (relation("star", "behind", "agent", 0), "no evidence"),
+        (relation("agent", "in front of", "square", 0), "complex relation"),
+        (relation("circle", "near", "agent", 0), "complex relation"),
+        (relation("agent", "left of", "camera", 0), "unsupported"),
+    ],
+)
+def test_the_picture_is_what_the_agent_sees(said: Claim, verdict: str) -> None:
+    """The circle stands at 25 px, the square at 55 px of 100; the star comes at frame 3."""
+    assert says(SceneVerifier(), wide(*WORLD), said) == [verdict]
+
+
+def test_an_agent_in_the_picture_is_a_thing_like_others() -> None:
+    robot = Thing(id="r", name="robot", box=(0, 0, 10, 10))
+    scene = told(
+        robot, SQUARE, relations=(Relation(subject="s", predicate="right of", object="r"),)
+    )
+    assert says(SceneVerifier(), wide(scene), relation("square", "right of", "robot")) == [
+        "supported"
+    ]
+    assert says(SceneVerifier(), wide(scene), relation("square", "near", "robot")) == [
+        "unsupported"
+    ]
+
+
 def test_a_judgement_points_at_what_was_seen() -> None:
     [[seen]] = SceneVerifier().judge([(sample(*WORLD), [entity("star")])])
     assert (seen.frame, seen.box) == (3, STAR.box)

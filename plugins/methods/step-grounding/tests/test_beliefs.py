@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_sdk.grounding import Claim
 from cuescope_sdk.grounding.bag import BagOfWords
-from cuescope_step_grounding.beliefs import similarities, transitions
+from cuescope_step_grounding.beliefs import recalled, similarities, transitions
 from cuescope_step_grounding.calibration import calibrate, labelled_pairs
 from cuescope_step_grounding.study import TAU, TAU_OF_BAG
 from cuescope_step_grounding.wording import moment, words
@@ -28,6 +28,45 @@ def test_beliefs_are_judged_when_the_next_step_is() -> None:
     assert [claim.frames for claim in first.kept] == [(2, 3), None]
     assert [claim.frames for claim in first.new] == [(2, 3)]
     assert [claim.frames for claim in last.kept] == [None]
+
+
+def test_a_state_keeps_what_stands() -> None:
+    """The chair goes at frame 2 and comes again at 3, the cup stays; a said thing never lapses."""
+    steps = [[entity("chair", 0)], [entity("cup", 1)], [], [entity("man", 2)], [entity("chair", 3)]]
+    asked = []
+
+    def lapses(claim: Claim) -> bool:
+        asked.append(claim)
+        return claim.subject == "chair" and claim.frames == (2,)
+
+    found = transitions(steps, lapses)
+    assert [(t.before, t.after) for t in found] == [
+        ("chair", "chair; cup"), ("chair; cup", "cup; man"), ("cup; man", "cup; man; chair"),
+    ]  # fmt: skip
+    assert [{c.frames for c in (*t.kept, *t.new)} for t in found] == [{(1,)}, {(2,)}, {(3,)}]
+    judged = recalled(steps)
+    assert {*asked, *(c for t in found for c in (*t.kept, *t.new))} <= set(judged)
+    assert transitions(steps, lambda claim: True) == transitions(steps)
+
+
+def test_the_same_said_again_is_one_belief() -> None:
+    again = entity("cup", 1).model_copy(update={"text": "the cup, still"})
+    for lapses in (None, lambda claim: True):
+        (found,) = transitions([[entity("cup", 0)], [again]], lapses)
+        assert found.before == found.after == "cup"
+        assert found.kept == found.new == (again,)
+        assert {*found.kept, *found.new} <= set(recalled([[entity("cup", 0)], [again]]))
+
+
+def test_a_stable_scene_told_thing_by_thing_is_consistent() -> None:
+    """Each step says something else that is so, and stays so."""
+    names = ("red chair", "table", "blue cup", "window", "man", "book")
+    steps = [[entity(name, at)] for at, name in enumerate(names)]
+    near = {
+        mode: similarities([(t.before, t.after) for t in transitions(steps, lapses)], BagOfWords())
+        for mode, lapses in {"state": lambda claim: False, "step": None}.items()
+    }
+    assert near["state"].mean() > 0.8 > 0.2 > near["step"].mean()
 
 
 def test_claims_in_words() -> None:

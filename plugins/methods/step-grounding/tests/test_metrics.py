@@ -15,6 +15,7 @@ from cuescope_step_grounding.metrics import (
     stages,
     step_grounding_rate,
     temporal_consistency,
+    upheld,
     visual_reliance,
 )
 from cuescope_step_grounding.naming import Policy
@@ -113,6 +114,33 @@ def test_policies_of_a_transition_without_evidence() -> None:
     open_ = Step(0, 0, 1)
     assert justified(0.9, open_, open_, 0.8, "penalise") == 0
     assert justified(0.9, open_, open_, 0.8, "neutral") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("belief", "policy", "j"),
+    [
+        (Step(3), "exclude", 1.0),
+        (Step(3, 0, 1), "penalise", 1.0),
+        (Step(3, 1), "exclude", 0.0),
+        (Step(0, 0, 1), "exclude", None),
+        (Step(0, 0, 1), "penalise", 0.0),
+        (Step(0, 0, 1), "neutral", 0.5),
+    ],
+)
+def test_a_state_is_upheld_by_all_that_can_be_seen(
+    belief: Step, policy: Policy, j: float | None
+) -> None:
+    assert upheld(belief, policy) == j
+
+
+def test_the_papers_tcs_is_near_its_share_of_steps_without_a_fault() -> None:
+    """Which is what a belief state gives: the other factor is how alike successive states are."""
+    tables = read_tables()
+    alike = tables.tcs / (100 - tables.hr)
+    assert 0.76 < alike.min() < alike.max() < 0.9
+    assert correlation(tables.tcs.ravel(), 100 - tables.hr.ravel()) == pytest.approx(
+        0.993, abs=5e-4
+    )
 
 
 def test_consistency_is_a_mean_of_products() -> None:

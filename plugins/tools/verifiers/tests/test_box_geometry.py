@@ -52,6 +52,14 @@ def tool(context: Context, detector: str = "knowing", **options: Any) -> BoxGeom
         (relation("dining table", "near", "table", 0), "unsupported"),
         (relation("chair", "behind", "table", 0), "complex relation"),
         (relation("chair", "between", "table and person", 3), "complex relation"),
+        (relation("chair", "left of", "agent", 0), "supported"),
+        (relation("chair", "right of", "agent", 0), "unsupported"),
+        (relation("i", "left of", "table", 0), "supported"),
+        (relation("table", "in front of", "agent", 0), "supported"),
+        (relation("person", "in front of", "agent", 0), "unsupported"),
+        (relation("table", "behind", "agent", 0), "unsupported"),
+        (relation("person", "behind", "agent", 0), "no evidence"),
+        (relation("table", "near", "agent", 0), "complex relation"),
         (action("chair", "move right", 1), "supported"),
         (action("chair", "move right", 0), "supported"),
         (action("chair", "move left", 1), "unsupported"),
@@ -169,3 +177,10 @@ def test_nonsense_is_judged_without_an_error(
 def test_a_tool_that_is_no_detector_is_refused(context: Context) -> None:
     with pytest.raises(UserError, match=r"box-geometry: tool scene-graph is no detector"):
         tool(context, "scene-graph")
+
+
+def test_nobody_looks_for_who_holds_the_camera(
+    context: Context, video: Callable[..., Sample], calls: list[tuple[list[str], list[str]]]
+) -> None:
+    says(tool(context), video(*ROOM), relation("chair", "left of", "agent", 0))
+    assert [names for _, names in calls] == [["chair"]]

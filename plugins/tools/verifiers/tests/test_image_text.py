@@ -66,9 +66,11 @@ def build(tmp_path: Path) -> Any:
     return made
 
 
-SAMPLE = Sample(
-    key="v", frames=tuple(Frame.from_array(np.full((4, 4, 3), s, np.uint8)) for s in SHADES)
-)
+def shade(grey: int) -> Frame:
+    return Frame.from_array(np.full((4, 4, 3), grey, np.uint8))
+
+
+SAMPLE = Sample(key="v", frames=tuple(map(shade, SHADES)))
 
 
 @pytest.mark.parametrize(
@@ -92,6 +94,21 @@ SAMPLE = Sample(
 )
 def test_verdicts(build: Any, said: Claim, verdict: str) -> None:
     assert says(build(), SAMPLE, said) == [verdict]
+
+
+def test_claims_of_other_kinds_are_left_open(build: Any) -> None:
+    claims = [entity("red chair", 0), attribute("door", "open", 2)]
+    assert says(build(kinds=("entity",)), SAMPLE, *claims) == ["supported", "out of vocabulary"]
+
+
+def test_things_beside_it_deny_nothing_without_swaps(build: Any) -> None:
+    words = "There is a blue chair. There is a red chair."
+    sample = SAMPLE.model_copy(update={"frames": (shade(60),)})
+    claims = [entity("red chair", 0), entity("red chair", 0, negated=True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SHOWN, 60, words)
+        assert says(build(), sample, *claims)[0] != "supported"
+        assert says(build(swaps=False), sample, *claims) == ["supported", "unsupported"]
 
 
 def test_a_small_lead_is_left_open(build: Any) -> None:
@@ -118,6 +135,8 @@ def test_claims_in_words() -> None:
     assert sentence(entity("old umbrella")) == "There is an old umbrella."
     assert opposites(relation("cup", "near", "plate")) == ["The cup is far from the plate."]
     assert opposites(relation("cup", "on", "plate")) == ["The cup is under the plate."]
+    assert opposites(attribute("tap", "open"), swaps=False) == ["The tap is not open."]
+    assert opposites(entity("red cup"), swaps=False) == ["There is no red cup."]
     assert opposites(attribute("tap", "shiny")) == ["The tap is not shiny."]
     assert opposites(action("dog", "bark")) == ["The dog does not bark."]
     assert "There is a small blue cup." in opposites(entity("small red cup"))

@@ -4,9 +4,11 @@ SceneVerifier().judge([(sample, claims), ...])
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from cuescope.digest import digest
-from cuescope.types import Sample
+from cuescope.types import Frame, Sample
+from cuescope_sdk.grounding.agent import beside_agent, from_agent
 from cuescope_sdk.grounding.claims import Case, Claim, Judgement
 from cuescope_sdk.grounding.judging import frame_by_frame, in_any, judged
 from cuescope_sdk.grounding.relations import IN_DEPTH, INVERSE, holds
@@ -24,7 +26,7 @@ from cuescope_sdk.grounding.words import (
 class SceneVerifier:
     """Judges by the annotated scene of a sample; without one there is no evidence."""
 
-    fingerprint = digest("scene-graph", 1)
+    fingerprint = digest("scene-graph", 2)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
@@ -36,7 +38,7 @@ def _judged(sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
     if scene is None:
         frames, nothing = len(sample.frames), Judgement.open("no evidence")
         return [judged(claim, frames, lambda claim, frames: nothing) for claim in claims]
-    look = frame_by_frame(SceneEvidence(scene).at)
+    look = frame_by_frame(SceneEvidence(scene, sample.frames).at)
     return [judged(claim, len(scene), look) for claim in claims]
 
 
@@ -45,11 +47,12 @@ class SceneEvidence:
 
     Where several things fit a phrase, any of them may make the claim true. What is not annotated is
     not so where the frame is `closed` on that kind; else nothing follows, and a word that the scene
-    never uses is out of its vocabulary.
+    never uses is out of its vocabulary. A frame is opened only where a thing is said to be on a
+    side of who holds the camera.
     """
 
-    def __init__(self, scene: Sequence[SceneFrame]) -> None:
-        self.scene = scene
+    def __init__(self, scene: Sequence[SceneFrame], frames: Sequence[Frame]) -> None:
+        self.scene, self._frames = scene, frames
         things = [thing for frame in scene for thing in frame.things]
         self._things = {thing.id: thing for thing in reversed(things)}
         self._names = {plain(thing.name) for thing in things}
@@ -137,6 +140,9 @@ class SceneEvidence:
 
     def _relation(self, frame: SceneFrame, claim: Claim) -> Judgement:
         relation, other = claim.predicate or "", claim.object or ""
+        beside = beside_agent(claim)
+        if beside and not any(t.visible and plain(t.name) in AGENTS for t in frame.things):
+            return self._beside(frame, *beside)
         if relation not in INVERSE and relation not in self._relations:
             return Judgement.open("complex relation")
 
@@ -146,6 +152,21 @@ class SceneEvidence:
             )
 
         return self._any(frame, claim.subject, to_any)
+
+    def _beside(self, frame: SceneFrame, phrase: str, side: str) -> Judgement:
+        """Of who holds the camera."""
+        seen = self._entity(frame, phrase)
+        if seen.verdict != "supported":
+            return from_agent(side, seen, self._width)
+
+        def there(one: Thing) -> Judgement:
+            return from_agent(side, Judgement.of(True, box=one.box), self._width)
+
+        return self._any(frame, phrase, there)
+
+    @cached_property
+    def _width(self) -> int:
+        return self._frames[0].load().width
 
     def _related(self, frame: SceneFrame, one: Thing, relation: str, two: Thing) -> Judgement:
         told = {(known.subject, known.predicate, known.object) for known in frame.relations}

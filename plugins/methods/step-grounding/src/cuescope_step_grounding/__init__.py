@@ -1,9 +1,9 @@
 """Step grounding (Rahman et al.): does each reasoning step rest on what was on screen?"""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from cuescope_sdk import (
     Audit,
@@ -16,10 +16,11 @@ from cuescope_sdk import (
     Requirements,
     Score,
     Trial,
+    UserError,
     hookimpl,
 )
 from cuescope_sdk import Options as BaseOptions
-from cuescope_step_grounding.naming import Perturbation, Policy, Style
+from cuescope_step_grounding.naming import Belief, Perturbation, Policy, Style
 
 if TYPE_CHECKING:
     from cuescope_step_grounding.study import Study
@@ -57,7 +58,11 @@ class StepGrounding(Plugin):
     """Holds every claim of a reasoning trace against the frames that it speaks of."""
 
     title = "Step grounding: does the reasoning rest on what is on screen?"
-    requires = Requirements(outputs=frozenset({"text"}), labels=0)
+    requires = Requirements(
+        outputs=frozenset({"text"}),
+        may_use=frozenset({"claim-verifier", "sentence-encoder", "text-generator"}),
+        labels=0,
+    )
     metrics = METRICS
 
     class Options(BaseOptions):
@@ -73,10 +78,13 @@ class StepGrounding(Plugin):
         unverifiable: Policy = Field(
             "exclude", description="claims of which nothing can be said (section 3.2)"
         )
+        belief: Belief = Field(
+            "state", description="what a step claims with what it leaves standing; step: that alone"
+        )
         tau: float | None = Field(
             None, ge=-1, le=1,
-            description="similarity above which a belief is the same; default: the paper's 0.8 "
-            "with a sentence encoder, 0.62 with the bag of words",
+            description="similarity above which the belief of a step is the same; default: the "
+            "paper's 0.8 with a sentence encoder, 0.62 with the bag of words",
         )  # fmt: skip
         perturbations: tuple[Perturbation, ...] = Field(
             ("position", "temporal", "visibility", "irrelevant", "paraphrase"),
@@ -101,6 +109,15 @@ class StepGrounding(Plugin):
         level: float = Field(0.05, gt=0, lt=1, description="a finding's q-value is at most this")
         confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
         resamples: PositiveInt = Field(2000, description="bootstrap draws of samples")
+
+        @model_validator(mode="after")
+        def _tau_is_used(self) -> Self:
+            if self.tau is not None and self.belief != "step":
+                raise UserError(
+                    "step-grounding: tau", expected="belief=step, which compares by it",
+                    got=f"belief={self.belief}",
+                )  # fmt: skip
+            return self
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)

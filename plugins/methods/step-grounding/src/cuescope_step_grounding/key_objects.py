@@ -19,16 +19,14 @@ def boxes_of(sample: Sample) -> Boxes:
 
 
 def key_boxes(sample: Sample, claims: Iterable[Claim]) -> Boxes:
-    """The boxes of what the question names, else of what is claimed, else of all things."""
-    known = {thing.id: thing for frame in scene_of(sample) or () for thing in frame.things}
-    boxes = boxes_of(sample)
-    asked = named(sample.question or "", known.values())
+    """The boxes of what the question names and of what is claimed; where that is none, of all."""
+    known = [thing for frame in scene_of(sample) or () for thing in frame.things]
     phrases = [p for claim in flat(claims) for p in (claim.subject, claim.object) if p]
-    claimed = named(". ".join(phrases), known.values())
-    for keys in (asked, claimed):
-        if any(keys & frame.keys() for frame in boxes):
-            return tuple({k: box for k, box in frame.items() if k in keys} for frame in boxes)
-    return boxes
+    keys = named(sample.question or "", known) | named(". ".join(phrases), known)
+    boxes = boxes_of(sample)
+    if not any(keys & frame.keys() for frame in boxes):
+        return boxes
+    return tuple({k: box for k, box in frame.items() if k in keys} for frame in boxes)
 
 
 def named(text: str, things: Iterable[Thing]) -> set[str]:

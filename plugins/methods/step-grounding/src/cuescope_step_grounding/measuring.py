@@ -10,7 +10,7 @@ import numpy as np
 from cuescope_sdk import Audit, Sample, SentenceEncoder
 from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier
 from cuescope_step_grounding.asking import Claims, Told
-from cuescope_step_grounding.beliefs import similarities, transitions
+from cuescope_step_grounding.beliefs import Transition, recalled, similarities, transitions
 from cuescope_step_grounding.counterfactual import CHANGES, Change, counterfactual
 from cuescope_step_grounding.docket import Docket, Verdicts
 from cuescope_step_grounding.metrics import (
@@ -19,6 +19,7 @@ from cuescope_step_grounding.metrics import (
     justified,
     step_grounding_rate,
     temporal_consistency,
+    upheld,
 )
 from cuescope_step_grounding.naming import Policy
 from cuescope_step_grounding.random_reasoning import random_trace
@@ -98,12 +99,10 @@ def measured(
     """Everything is judged in one call; then it is counted."""
     policy, docket = options.unverifiable, Docket()
     random, wrong = _invented(audit, options, told)
-    passed = [transitions(one.claims) for one in told]
     for place, one in enumerate(told):
-        frozen = [t.kept + t.new for t in passed[place]]
         there = [existence(name) for name in named(one.claims)]
         invented = [*random[place], *(traces[place] for traces in wrong.values())]
-        docket.add(one.sample, [c for step in (*one.claims, *frozen) for c in step] + there)
+        docket.add(one.sample, [*of_steps([one.claims]), *recalled(one.claims), *there])
         docket.add(one.sample, of_steps(invented))
     for one in others:
         docket.add(evidence(one, options.evidence), of_steps([one.claims]))
@@ -112,16 +111,26 @@ def measured(
     def rate(one: Told, claims: Claims) -> float | None:
         return step_grounding_rate(found.steps(one.sample, claims), policy)
 
+    def lapses(sample: Sample, claim: Claim) -> bool:
+        return found.of(sample, claim).verdict == "unsupported"
+
+    def right(sample: Sample, t: Transition, near: float) -> float | None:
+        if options.belief == "state":
+            return upheld(found.counted(sample, t.new), policy)
+        before, after = (found.counted(sample, claims) for claims in (t.kept, t.new))
+        return justified(near, before, after, tau, policy)
+
+    passed = [
+        transitions(c.claims, partial(lapses, c.sample) if options.belief == "state" else None)
+        for c in told
+    ]
     near = iter(similarities([(t.before, t.after) for of in passed for t in of], encoder).tolist())
     plain = []
-    for place, one in enumerate(told):
-        like, right = [], []
-        for t in passed[place]:
-            like.append(next(near))
-            before, after = (found.counted(one.sample, claims) for claims in (t.kept, t.new))
-            right.append(justified(like[-1], before, after, tau, policy))
+    for one, of in zip(told, passed, strict=True):
+        like = [next(near) for _ in of]
+        why = [right(one.sample, *pair) for pair in zip(of, like, strict=True)]
         steps = tuple(found.steps(one.sample, one.claims))
-        plain.append(Measured(one, steps, policy, temporal_consistency(like, right)))
+        plain.append(Measured(one, steps, policy, temporal_consistency(like, why)))
     return Findings(
         plain=tuple(plain),
         others=tuple(

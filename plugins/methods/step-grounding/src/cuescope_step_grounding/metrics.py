@@ -77,11 +77,16 @@ def justified(
     """
     kept = similarity > tau
     needed = [_holds(before)] if kept else [_not(_holds(before)), _holds(after)]
-    if False in needed:
-        return 0.0
-    if None in needed:
-        return {"exclude": None, "penalise": 0.0, "neutral": 0.5}[policy]
-    return 1.0
+    return _all(needed, policy)
+
+
+def upheld(belief: Step, policy: Policy = "exclude") -> float | None:
+    """j of eq. 2 where b_i+1 is a state: whether the evidence at the time of step i+1 supports it.
+
+    What the evidence contradicts has left the state, unless the step says it; so what a step keeps,
+    revises or adds is justified where all of it holds, and adding to a belief revises nothing.
+    """
+    return _all([_holds(belief)], policy)
 
 
 def temporal_consistency(
@@ -145,6 +150,15 @@ def mean(values: Sequence[float | None]) -> float | None:
     """Of those that are known; None where none is."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
+
+
+def _all(needed: Sequence[bool | None], policy: Policy) -> float | None:
+    """1 where all is so, 0 where any is not; else by policy."""
+    if False in needed:
+        return 0.0
+    if None in needed:
+        return {"exclude": None, "penalise": 0.0, "neutral": 0.5}[policy]
+    return 1.0
 
 
 def _holds(belief: Step) -> bool | None:

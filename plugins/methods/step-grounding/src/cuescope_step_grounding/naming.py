@@ -9,3 +9,5 @@ Perturbation = Literal["position", "temporal", "visibility", "irrelevant", "para
 # What becomes of claims of which nothing can be said: they do not count, count as unsupported, or
 # count half (section 3.2, "Handling Unverifiable Steps").
 Policy = Literal["exclude", "penalise", "neutral"]
+# What a belief is (section 3.3): a state that steps add to and the scene takes from, or a step.
+Belief = Literal["state", "step"]

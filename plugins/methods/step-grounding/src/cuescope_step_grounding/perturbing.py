@@ -14,6 +14,7 @@ from cuescope_sdk import Frame, Sample
 from cuescope_step_grounding.key_objects import Box, Boxes, boxes_of
 from cuescope_step_grounding.naming import Perturbation
 from cuescope_step_grounding.pixels import (
+    Way,
     brightened,
     centre_covered,
     covered,
@@ -60,22 +61,29 @@ def magnitudes(original: Frames, variants: Sequence[Frames]) -> list[float]:
 
 
 def _position(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | None:
-    """Key objects elsewhere, all by the same way in every frame; else the picture mirrored.
+    """Key objects elsewhere, each by its own way in all frames; else the picture mirrored.
 
     Without boxes every other draw shifts the picture instead.
     """
-    dx, dy = (round(float(share), 3) for share in rng.uniform(LEAST, MOST, 2))
-    if any(key):
-        return tuple(_moved(frame, boxes, dx, dy) for frame, boxes in zip(frames, key, strict=True))
+    things = sorted({thing for boxes in key for thing in boxes})
+    if things:
+        ways = {thing: _way(rng) for thing in things}
+        return tuple(_moved(frame, boxes, ways) for frame, boxes in zip(frames, key, strict=True))
+    dx, dy = _way(rng)
     if rng.random() < 0.5:
         return tuple(_changed(frame, "mirrored", mirrored) for frame in frames)
     shift = partial(rolled, dx=dx, dy=dy)
     return tuple(_changed(frame, "rolled", shift, (dx, dy)) for frame in frames)
 
 
-def _moved(frame: Frame, boxes: dict[str, Box], dx: float, dy: float) -> Frame:
-    move = partial(moved, boxes=_of(boxes), dx=dx, dy=dy)
-    return _changed(frame, "moved", move, (boxes, dx, dy)) if boxes else frame
+def _way(rng: np.random.Generator) -> Way:
+    dx, dy = rng.uniform(LEAST, MOST, 2).tolist()
+    return round(dx, 3), round(dy, 3)
+
+
+def _moved(frame: Frame, boxes: dict[str, Box], ways: dict[str, Way]) -> Frame:
+    own = tuple((box, ways[thing]) for thing, box in boxes.items())
+    return _changed(frame, "moved", partial(moved, ways=own), own) if own else frame
 
 
 def _temporal(frames: Frames, rng: np.random.Generator) -> Frames | None:

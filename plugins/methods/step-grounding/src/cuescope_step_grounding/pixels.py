@@ -9,17 +9,18 @@ from PIL import Image, ImageOps
 
 Box = tuple[float, float, float, float]
 Cells = tuple[int, int, int, int]
+Way = tuple[float, float]  # across and down, in shares of the room that a box has
 
 
-def moved(image: Image.Image, boxes: tuple[Box, ...], dx: float, dy: float) -> Image.Image:
+def moved(image: Image.Image, ways: tuple[tuple[Box, Way], ...]) -> Image.Image:
     """Each box at another place; what it leaves is filled with the colour around it.
 
-    A box goes on by these shares of the room that it has, and comes back in at the other side.
+    A box goes on by the shares of the room that its way says, and comes back in at the other side.
     """
     pixels = np.asarray(image)
-    cells = [found for box in boxes if (found := _cells(box, image))]
-    changed = _filled(pixels, cells)
-    for x0, y0, x1, y1 in cells:
+    cells = [(found, way) for box, way in ways if (found := _cells(box, image))]
+    changed = _filled(pixels, [box for box, _ in cells])
+    for (x0, y0, x1, y1), (dx, dy) in cells:
         wide, high = x1 - x0, y1 - y0
         x = _wrapped(x0, dx, image.width - wide)
         y = _wrapped(y0, dy, image.height - high)

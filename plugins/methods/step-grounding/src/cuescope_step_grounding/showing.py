@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cuescope_step_grounding import StepGrounding
 
 MARKS = {"supported": "\N{CHECK MARK}", "unsupported": "\N{BALLOT X}", "unverifiable": "?"}
+METRICS = "How well the reasoning is grounded"  # the title of its table
 METRIC_COLUMNS = ("reasoning", "Acc", "SGR", "TCS", "HR", "VRS")
 BENCHMARKS = {"cuescope_star": "STAR", "cuescope_r2r": "R2R", "cuescope_teach": "TEACh"}
 CHANGE_COLUMNS = ("changed", "|P| %", "SGR lost", "Acc lost", "traces")
@@ -69,7 +70,7 @@ def metrics_table(
     rows += paper_rows(BENCHMARKS[module]) if module in BENCHMARKS else []
     notes = ("In percent, but VRS. Names as GPT-4o: the paper's figures on this data set.",)
     return Table(
-        title="How well the reasoning is grounded", columns=METRIC_COLUMNS, rows=tuple(rows),
+        title=METRICS, columns=METRIC_COLUMNS, rows=tuple(rows),
         notes=notes if module in BENCHMARKS else ("In percent, but VRS (0 to 10).",),
     )  # fmt: skip
 

@@ -51,7 +51,8 @@ class Study:
         titles = {
             "claims parsed by": self.parser.title,
             "claims held against": "nothing" if unseen(audit) else _title(verifier, SCENES),
-            "beliefs compared by": f"{_title(encoder, 'a sentence encoder')}, tau {tau:g}",
+            "beliefs compared by": _title(encoder, "a sentence encoder")
+            + (f", tau {tau:g}" if options.belief == "step" else ""),
         }
         note(audit, options, found, relied, titles)
         listed = rows(audit, options, found, relied)

@@ -53,7 +53,7 @@ class BoxGeometry(Plugin):
         self._vocabulary: frozenset[str] | None = getattr(self._detector, "names", None)
         found_by = getattr(self._detector, "fingerprint", None)
         self.fingerprint: str | None = found_by and digest(
-            self.owner, 1, found_by, options.model_dump(exclude={"detector", "detector_options"})
+            self.owner, 2, found_by, options.model_dump(exclude={"detector", "detector_options"})
         )
         self.facts = {
             **getattr(self._detector, "facts", {}),
@@ -92,5 +92,5 @@ class BoxGeometry(Plugin):
     def _judged(self, sample: Sample, claims: Sequence[Claim], found: Found) -> list[Judgement]:
         frames = len(sample.frames)
         width = sample.frames[0].load().width if frames else 0
-        evidence = BoxEvidence(found, frames, self._vocabulary, self.options.step * width)
+        evidence = BoxEvidence(found, frames, self._vocabulary, width, self.options.step * width)
         return [judged(claim, frames, frame_by_frame(evidence.at)) for claim in claims]

@@ -2,6 +2,7 @@
 
 from cuescope_sdk import Detection
 from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.grounding.agent import beside_agent, from_agent
 from cuescope_sdk.grounding.judging import in_any
 from cuescope_sdk.grounding.relations import IN_DEPTH, INVERSE, holds
 from cuescope_sdk.grounding.words import IN_SIGHT, OUT_OF_SIGHT, head, plain
@@ -14,14 +15,15 @@ class BoxEvidence:
     """What the boxes of one video say of an undenied claim, frame by frame.
 
     A thing without a box is not there. With a closed `vocabulary` an adjective is out of it where
-    the noun alone was found. `step` is the least way, in pixels, that counts as moving.
+    the noun alone was found. `width` is that of the pictures and `step` the least way that counts
+    as moving, both in pixels.
     """
 
     def __init__(
-        self, found: Found, frames: int, vocabulary: frozenset[str] | None, step: float
+        self, found: Found, frames: int, vocabulary: frozenset[str] | None, width: int, step: float
     ) -> None:
-        self._found, self._frames, self._step = found, frames, step
-        self._vocabulary = vocabulary
+        self._found, self._frames, self._vocabulary = found, frames, vocabulary
+        self._width, self._step = width, step
 
     def at(self, claim: Claim, index: int) -> Judgement:
         """The judgement in one frame."""
@@ -42,6 +44,8 @@ class BoxEvidence:
                 return self._moves(index, subject, how)
             case "attribute":
                 return self._there(index, described(subject, said))
+            case "relation" if beside := beside_agent(claim):
+                return self._beside(index, *beside)
             case "relation":
                 return self._related(index, subject, said, plain(claim.object or ""))
             case "action" if not subject:
@@ -84,6 +88,15 @@ class BoxEvidence:
         ]
         found = in_any(pairs) if pairs else Judgement.of(False)
         return self._told(one, self._told(other, found))
+
+    def _beside(self, index: int, phrase: str, side: str) -> Judgement:
+        """Of who holds the camera."""
+        boxes = [box.seen for box in self._boxes(index, phrase)]
+        if not boxes:
+            return from_agent(side, self._there(index, phrase), self._width)
+        seen = (Judgement.of(True, box=box.box, score=box.score) for box in boxes)
+        found = in_any(from_agent(side, one, self._width) for one in seen)
+        return self._told(phrase, found)
 
     # ------------------------------------------------------------------------------------ movement
 

@@ -75,7 +75,7 @@ class Camera(Plugin):
     def _evidence(self, sample: Sample, source: Source) -> At:
         if source == "annotated":
             scene = scene_of(sample) or (SceneFrame(),) * len(sample.frames)
-            return _of_motion_alone(SceneEvidence(scene).at)
+            return _of_motion_alone(SceneEvidence(scene, sample.frames).at)
         if source == "poses":
             poses = poses_of(sample)
             since = [motion_between(*two) for two in pairwise(poses)]

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from pydantic import Field
 
 from cuescope_sdk import Context, Frame, Loads, Options, Plugin, Sample, Trial, UserError, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement
+from cuescope_sdk.grounding import Case, Claim, ClaimKind, Judgement
 from cuescope_sdk.grounding.judging import frame_by_frame, judged, moments
 from cuescope_verifiers.phrases import atoms
 from cuescope_verifiers.sentences import opposites, sentence
@@ -26,6 +26,15 @@ class ImageTextOptions(Options):
         "open-clip:ViT-B-16/openai", description="SPEC of a model with an image and a text tower"
     )
     model_options: Mapping[str, Any] = Field({}, description="options of that model")
+    kinds: tuple[ClaimKind, ...] = Field(
+        ("entity", "attribute", "relation", "action"),
+        description="claims that it is asked about; a model of still pictures may know no action",
+    )
+    swaps: bool = Field(
+        True,
+        description="a red chair must beat a blue one, which may be there too; false: only its "
+        "denial, for models that know 'no' and 'not'",
+    )
     margin: float = Field(
         0.01, ge=0, le=2,
         description="cosine by which a claim must beat its opposites, or they it; less is open",
@@ -50,7 +59,8 @@ class ImageText(Plugin):
                 expected="a contrastive model with its text tower, as open-clip:ViT-B-16/openai",
             )
         self._model = model
-        self.fingerprint = digest("image-text", 1, model.fingerprint, options.margin)
+        own = options.model_dump(exclude={"model", "model_options"})
+        self.fingerprint = digest("image-text", 2, model.fingerprint, own)
         self.facts = {
             **model.facts,
             "evidence": f"likeness by {options.model}, margin {options.margin:g}",
@@ -69,8 +79,8 @@ class ImageText(Plugin):
         texts: dict[str, None] = {}
         for sample, claims in cases:
             for claim in atoms(claims):
-                if said := sentence(claim):
-                    texts |= dict.fromkeys((said, *opposites(claim)))
+                if said := self._sentences(claim):
+                    texts |= dict.fromkeys(said)
                     meant = (sample.frames[at] for at in moments(claim, len(sample.frames)))
                     frames |= {frame.key: frame for frame in meant}
         self._embed([frame for key, frame in frames.items() if key not in self._frames])
@@ -84,10 +94,10 @@ class ImageText(Plugin):
 
     def _against(self, sample: Sample) -> Callable[[Claim, int], Judgement]:
         def at(claim: Claim, index: int) -> Judgement:
-            said = sentence(claim)
-            if said is None:
+            said = self._sentences(claim)
+            if not said:
                 return Judgement.open("out of vocabulary")
-            rows = np.stack([self._texts[text] for text in (said, *opposites(claim))])
+            rows = np.stack([self._texts[text] for text in said])
             likeness = rows @ self._frames[sample.frames[index].key]
             ahead = float(likeness[0] - likeness[1:].max())
             if abs(ahead) <= self.options.margin:
@@ -95,6 +105,11 @@ class ImageText(Plugin):
             return Judgement.of(ahead > 0, score=ahead, frame=index)
 
         return at
+
+    def _sentences(self, claim: Claim) -> list[str]:
+        """The claim in words, and its opposites; [] where it is not one to ask about."""
+        said = sentence(claim) if claim.kind in self.options.kinds else None
+        return [said, *opposites(claim, self.options.swaps)] if said else []
 
     def _embed(self, frames: Sequence[Frame]) -> None:
         """Ask for the frames in batches, each shown as often as the model needs frames."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cuescope_sdk.grounding import Claim
+from cuescope_sdk.grounding.agent import beside_agent
 from cuescope_sdk.grounding.judging import moments, untold
 from cuescope_sdk.grounding.words import IN_SIGHT, OUT_OF_SIGHT, head, names, plain
 from cuescope_verifiers.movement import colour_after, movement
@@ -41,6 +42,8 @@ def phrases(claim: Claim) -> tuple[str, ...]:
             return (subject,)
         case "attribute":
             return (subject,) if verb in OUTRIGHT or movement(verb) else (described(subject, verb),)
+        case "relation" if beside := beside_agent(claim):
+            return (beside[0],)
         case "relation":
             return (subject, other)
         case "action" if colour := colour_after(verb):

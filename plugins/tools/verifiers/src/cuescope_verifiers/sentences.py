@@ -32,15 +32,19 @@ def sentence(claim: Claim) -> str | None:
     return None
 
 
-def opposites(claim: Claim) -> list[str]:
-    """Sentences that are false where the claim is true: the inverse, the swapped, the denied."""
+def opposites(claim: Claim, swaps: bool = True) -> list[str]:
+    """Sentences that are false where the claim is true: the inverse, the swapped, the denied.
+
+    Without `swaps` things and attributes are denied alone.
+    """
     one, said, other = plain(claim.subject), plain(claim.predicate or ""), plain(claim.object or "")
     match claim.kind:
         case "entity":
-            swapped = [_one(phrase) for phrase in _swapped(one)]
+            swapped = [_one(phrase) for phrase in _swapped(one) if swaps]
             return [f"There is no {one}.", *(f"There is {phrase}." for phrase in swapped)]
         case "attribute":
-            return [f"The {one} is {word}." for word in (*_swapped(said), f"not {said}")]
+            swapped = [word for word in _swapped(said) if swaps]
+            return [f"The {one} is {word}." for word in (*swapped, f"not {said}")]
         case "relation":
             inverse = _DISTANT.get(said, INVERSE.get(said, f"not {said}"))
             return [f"The {one} is {inverse} the {other}."]

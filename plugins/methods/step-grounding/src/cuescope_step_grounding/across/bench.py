@@ -50,7 +50,7 @@ class StepGroundingBench(Plugin):
         models = list(self._stored() if self.options.runs else self._scripted())
         yield Table(
             title="Models, in and out of distribution", columns=COLUMNS,
-            rows=tuple(_row(one) for one in models),
+            rows=tuple(_row(f"{place}. {one.model}", one) for place, one in enumerate(models, 1)),
         )  # fmt: skip
         found = law(models, self.context.rng("bench step-grounding", "law"))
         yield found.table()
@@ -78,6 +78,6 @@ class StepGroundingBench(Plugin):
                 advance(1)
 
 
-def _row(one: "Measured") -> dict[str, Cell]:
+def _row(name: str, one: "Measured") -> dict[str, Cell]:
     shares = (one.sgr, one.accuracy, one.ood_accuracy, one.ood_accuracy / max(one.accuracy, 1e-9))
-    return dict(zip(COLUMNS, (one.model, *(100 * share for share in shares)), strict=True))
+    return dict(zip(COLUMNS, (name, *(100 * share for share in shares)), strict=True))

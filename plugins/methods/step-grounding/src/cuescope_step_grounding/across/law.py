@@ -8,7 +8,7 @@ import numpy as np
 from cuescope_sdk import Cell, Table
 from cuescope_step_grounding.across.statistics import Correlation, Pair, correlation, matched_pairs
 
-LEVEL = 0.05
+LEVEL = 0.025  # one-sided: what the 95 % interval beside it says too
 WITHIN = 0.01  # share of right answers: accuracy that counts as the same
 COLUMNS = ("SGR and retention", "r", "interval", "p", "models")
 

@@ -1,7 +1,7 @@
 """Scripted reasoners of which it is known whether grounding drives what they keep."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -26,13 +26,20 @@ class Dials:
 
 
 def dials(count: int, driven_by: DrivenBy, rng: np.random.Generator) -> list[Dials]:
-    """Reasoners whose retention follows their grounding, their accuracy, or neither."""
-    cause = rng.random((3, count))
-    grounding = LOWEST + (HIGHEST - LOWEST) * cause[0]
-    accuracy = WEAKEST + (STRONGEST - WEAKEST) * cause[1]
-    driver = cause[("grounding", "accuracy", "nothing").index(driven_by)]
-    kept = accuracy * (KEPT + MORE * driver)
-    return [Dials(*map(float, row)) for row in zip(grounding, accuracy, kept, strict=True)]
+    """Reasoners drawn evenly; retention follows their grounding, their accuracy, or neither."""
+    low, high = np.array([LOWEST, WEAKEST]), np.array([HIGHEST, STRONGEST])
+    drawn = (low + (high - low) * rng.random((count, 2))).tolist()
+    return [Dials(one, two, kept(one, two, driven_by, rng)) for one, two in drawn]
+
+
+def kept(grounding: float, accuracy: float, driven_by: DrivenBy, rng: np.random.Generator) -> float:
+    """The accuracy out of distribution that its cause leaves to a reasoner."""
+    cause = {
+        "grounding": (grounding - LOWEST) / (HIGHEST - LOWEST),
+        "accuracy": (accuracy - WEAKEST) / (STRONGEST - WEAKEST),
+        "nothing": float(rng.random()),
+    }[driven_by]
+    return accuracy * (KEPT + MORE * cause)
 
 
 def requests(one: Dials, videos: int, seed: int) -> tuple[Request, Request]:
@@ -59,4 +66,4 @@ def audited(
     """Every reasoner, measured as any model would be."""
     for index, one in enumerate(reasoners):
         known, other = map(recall, requests(one, videos, seed + index))
-        yield measured(known, other)
+        yield replace(measured(known, other), model=f"grounding {one.grounding:.2f}")

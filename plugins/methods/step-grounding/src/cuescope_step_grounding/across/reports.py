@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 from cuescope_sdk import Report, UserError
 from cuescope_step_grounding.across.law import Measured
-from cuescope_step_grounding.rows import REASONING
-
-METRICS = ("supported", "accuracy")
+from cuescope_step_grounding.showing import METRICS
 
 
 def measured(report: Report, other: Report, group: str = "") -> Measured:
@@ -24,10 +22,9 @@ def measured(report: Report, other: Report, group: str = "") -> Measured:
             got=f"{known.model.spec} and {new.model.spec}",
             remedy="Name the runs of both lists in the same order",
         )  # fmt: skip
-    sgr, accuracy = (_figure(report, metric) for metric in METRICS)
     return Measured(
-        model=known.model.spec, sgr=sgr, accuracy=accuracy,
-        ood_accuracy=_figure(other, "accuracy"), group=group, benchmark=known.data.spec,
+        model=known.model.spec, sgr=_share(report, "SGR"), accuracy=_share(report, "Acc"),
+        ood_accuracy=_share(other, "Acc"), group=group, benchmark=known.data.spec,
     )  # fmt: skip
 
 
@@ -45,12 +42,14 @@ def all_measured(
     return [measured(*three) for three in zip(reports, others, named, strict=True)]
 
 
-def _figure(report: Report, metric: str) -> float:
-    for score in report.scores:
-        if (score.feature, score.metric) == (REASONING, metric) and score.value is not None:
-            return score.value
-    asked = report.provenance
-    raise UserError(
-        f"the run of {asked.model.spec} on {asked.data.spec} has no {metric}",
-        expected="traces with claims, and answers that can be right",
-    )
+def _share(report: Report, column: str) -> float:
+    """A figure of the model's own, from 0 to 1: the table has it of an open verdict too."""
+    row = next((table.rows[0] for table in report.tables if table.title == METRICS), {})
+    percent = row.get(column)
+    if not isinstance(percent, float):
+        asked = report.provenance
+        raise UserError(
+            f"the run of {asked.model.spec} on {asked.data.spec} has no {column}",
+            expected="traces with claims, and answers that can be right",
+        )
+    return percent / 100

@@ -32,7 +32,8 @@ BE = {"is": "VBZ", "are": "VBP", "am": "VBP", "was": "VBD", "were": "VBD", "be":
 _HAVE = {"has": "VBZ", "have": "VBP", "had": "VBD", "having": "VBG", "'ve": "VBP"}
 _DO = {"does": "VBZ", "do": "VBP", "did": "VBD"}
 _ADJECTIVES = listed("""
-red blue green yellow orange purple pink brown black white grey gray golden silver big large small
+red blue green yellow orange purple pink brown black white grey gray golden silver
+cyan magenta violet turquoise beige maroon navy big large small
 little tall short long wide narrow round old young new clean dirty empty full open closed
 wet dry hot cold dark bright wooden metal plastic heavy light striped potted tiled checkered glass
 visible present happy sad other same left right front back top bottom first second third last next

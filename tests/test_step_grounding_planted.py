@@ -1,0 +1,264 @@
+"""Reasoners whose faults are set by dials: what an audit says of each is what was planted in it."""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import Context, Lab, Report, Request, Score, generator
+from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
+from cuescope_shape_world.scripted import Scripted, ScriptedOptions
+from cuescope_step_grounding.across.law import Measured, law
+from cuescope_step_grounding.across.population import Dials, DrivenBy, kept, requests
+from cuescope_step_grounding.across.reports import measured
+from cuescope_step_grounding.counterfactual import counterfactual
+from cuescope_step_grounding.vocabulary import vocabulary
+
+pytestmark = pytest.mark.slow
+ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+SPACY = ASSETS / "en_core_web_sm"
+COMMAND = "uv run ../shared/offline_assets.py all"
+WITH_SPACY = pytest.mark.skipif(not SPACY.exists(), reason=f"needs spaCy's model: {COMMAND}")
+PARSERS = ["rules", pytest.param(str(SPACY), id="spacy", marks=[pytest.mark.real, WITH_SPACY])]
+# What these tests do not ask for: it costs time, and changes no figure that they read.
+SPARE = {"draws": 1, "things": 0, "noise": 0, "resamples": 50, "shown": 0}
+Audited = Callable[..., Report]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """A user's, with nothing in it."""
+    cache = tmp_path_factory.mktemp("cache")
+    return Lab(Context(cache=cache, device="cpu"), cache / "runs")
+
+
+@pytest.fixture(scope="module")
+def audited(lab: Lab) -> Audited:
+    """`audited(dials, videos, **options of the method)`, judged by the annotated scenes."""
+
+    def report(dials: Mapping[str, Any], videos: int = 40, **options: Any) -> Report:
+        given = {"perturbations": (), "parser": "rules", **SPARE, **options}
+        request = Request(
+            method="step-grounding", model="scripted", data="shape-world",
+            model_options=dict(dials), data_options={"val": videos}, method_options=given,
+            tools={"claim-verifier": "scene-graph"},
+        )  # fmt: skip
+        return lab.session(request).run()
+
+    return report
+
+
+def shares(report: Report) -> dict[str, float]:
+    """SGR, TCS, HR and Acc of a report's table, from 0 to 1."""
+    row = report.tables[0].rows[0]
+    return {name: row[name] / 100 for name in ("SGR", "TCS", "HR", "Acc")}  # type: ignore[operator]
+
+
+def score(report: Report, feature: str, metric: str = "supported") -> Score:
+    return next(s for s in report.scores if (s.feature, s.metric) == (feature, metric))
+
+
+def pearson(one: Sequence[float], other: Sequence[float]) -> float:
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+# ------------------------------------------------------------------------------- dials and metrics
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_grounding_is_measured_as_it_is_planted(audited: Audited, parser: str) -> None:
+    planted = [tenth / 10 for tenth in range(1, 11)]
+    sgr = [shares(audited({"grounding": dial}, parser=parser))["SGR"] for dial in planted]
+    slope, intercept = np.polyfit(planted, sgr, 1)
+    print(f"SGR: r {pearson(planted, sgr):.4f}, slope {slope:.3f}, intercept {intercept:.3f}")
+    assert pearson(planted, sgr) >= 0.98
+    assert slope == pytest.approx(1, abs=0.05)
+    assert np.abs(np.subtract(sgr, planted)).max() < 0.06
+    assert sgr[-1] == 1
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_who_says_nothing_false_has_no_fault(audited: Audited, parser: str) -> None:
+    found = shares(audited({}, 100, parser=parser))
+    assert (found["SGR"], found["HR"], found["Acc"]) == (1, 0, 1)
+
+
+def test_hallucination_is_measured_as_it_is_planted(audited: Audited) -> None:
+    planted = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    rates = [shares(audited({"hallucination": dial}))["HR"] for dial in planted]
+    print(f"HR: r {pearson(planted, rates):.4f}, {np.round(rates, 3)}")
+    assert pearson(planted, rates) >= 0.98
+    assert rates == pytest.approx(planted, abs=0.05)
+
+
+def test_staleness_costs_consistency(audited: Audited) -> None:
+    planted = (0.0, 0.25, 0.5, 0.75, 1.0)
+    consistency = [shares(audited({"stale": dial}, 80))["TCS"] for dial in planted]
+    print(f"TCS: r {pearson(planted, consistency):.4f}, {np.round(consistency, 3)}")
+    assert (np.diff(consistency) < 0).all()
+    assert pearson(planted, consistency) <= -0.9
+    assert consistency[0] > 0.6 > 0.3 > consistency[-1]
+
+
+def test_decay_is_measured_where_it_is_planted(audited: Audited) -> None:
+    """Of seven steps the first two are early and the last two late: 0.9 less 0.6 x place / 6."""
+    report = audited({"grounding": 0.9, "decay": 0.6}, 80)
+    found = {stage: score(report, f"steps: {stage}") for stage in ("early", "middle", "late")}
+    planted = {"early": 0.85, "middle": 0.6, "late": 0.35}
+    assert {stage: one.value for stage, one in found.items()} == {
+        stage: pytest.approx(share, abs=0.05) for stage, share in planted.items()
+    }
+    assert found["late"].finding
+    assert not score(audited({"grounding": 0.7}, 80), "steps: late").finding
+
+
+def test_who_looks_relies_on_the_video_and_who_does_not_does_not(audited: Audited) -> None:
+    """With their whole intervals."""
+    kinds = ("position", "temporal", "visibility", "irrelevant")
+    looks, blind = (
+        score(audited(dials, 30, perturbations=kinds), "reasoning", "reliance")
+        for dials in ({"grounding": 0.8}, {"reliance": "question"})
+    )
+    print(
+        f"VRS: {looks.value} [{looks.low}, {looks.high}], {blind.value} [{blind.low}, {blind.high}]"
+    )
+    assert looks.low is not None
+    assert looks.low > 3
+    assert blind.high is not None
+    assert blind.high < 1.3
+
+
+def test_every_relevant_change_costs_who_looks(audited: Audited) -> None:
+    """Moved things are no longer where they were: of what is said of places, half is so by luck."""
+    kinds = ("position", "temporal", "visibility", "irrelevant", "paraphrase")
+    report = audited({}, 60, perturbations=kinds)
+    (changed,) = (t.rows for t in report.tables if t.columns[0] == "changed")
+    lost = {str(row["changed"]): row["SGR lost"] for row in changed}
+    print(f"points of SGR lost: {lost}")
+    assert lost.pop("irrelevant") == lost.pop("paraphrase") == 0
+    assert all(isinstance(points, float) and points > 5 for points in lost.values())
+
+
+# ------------------------------------------------------------------------------- wrong on purpose
+
+
+def test_counterfactual_and_random_traces_are_not_supported(audited: Audited) -> None:
+    report = audited({"grounding": 0.9}, draws=5)
+    checks = {check.check: check for check in report.evidence}
+    wrong, random = checks["counterfactual traces"], checks["random reasoning"]
+    print(wrong.detail, random.detail, sep="\n")
+    assert wrong.value is not None
+    assert wrong.value >= 0.25
+    alone = {kind: float(of) for kind, of in re.findall(r"(\w+) ([\d.]+) %[,)]", wrong.detail)}
+    assert alone.keys() == {"relations", "entities", "time"}
+    assert min(alone["entities"], alone["time"]) >= 25
+    assert alone["relations"] >= 10  # few claims have a relation or a direction; see below
+    assert random.value is not None
+    assert random.value < 0.25
+    assert (wrong.verdict, random.verdict) == ("supported", "supported")
+
+
+def test_a_relation_turned_round_is_false() -> None:
+    """Every relation, movement and turn that is told rightly; left of is never right of."""
+    context, verifier = Context(device="cpu"), SceneVerifier()
+    data, model = ShapeWorld(ShapeWorldOptions(), context), Scripted(ScriptedOptions(), context)
+    samples = [data[index] for index in range(40)]
+    told = [[c for step in model.reason(sample)[0] for c in step.claims] for sample in samples]
+    words = vocabulary(samples, [claim for claims in told for claim in claims])
+    turnable = ("relation", "action", "ego-motion")
+    kept = lost = 0
+    for sample, claims in zip(samples, told, strict=True):
+        rng, frames = generator(0, sample.key), len(sample.frames)
+        turned = [
+            counterfactual(c, frozenset({"relations"}), words, frames, rng)
+            for c in claims if c.kind in turnable
+        ]  # fmt: skip
+        [said] = verifier.judge([(sample, turned)])
+        lost += sum(one.verdict == "unsupported" for one in said)
+        kept += sum(one.verdict == "supported" for one in said)
+    assert lost > 100
+    assert kept == 0
+
+
+# --------------------------------------------------------------------------------- many reasoners
+
+REASONERS, POPULATIONS = 12, 200
+
+
+@pytest.fixture(scope="module")
+def pool(lab: Lab) -> tuple[list[Dials], list[Measured]]:
+    """Reasoners over the whole range of each dial, audited in distribution and out of it."""
+    rng = generator(0, "pool")
+    share = np.linspace(0, 1, REASONERS)
+    columns = (share.tolist(), *(rng.permutation(share).tolist() for _ in "ab"))
+    drawn = [
+        Dials(0.2 + 0.8 * one, 0.6 + 0.35 * two, 0.24 + 0.66 * three)
+        for one, two, three in zip(*columns, strict=True)
+    ]
+    found = []
+    for index, one in enumerate(drawn):
+        known, other = (
+            request.model_copy(
+                update={"method_options": {**request.method_options, "parser": "rules", **SPARE}}
+            )
+            for request in requests(one, 40, index)
+        )
+        found.append(measured(lab.session(known).run(), lab.session(other).run()))
+    return drawn, found
+
+
+def population(
+    pool: tuple[list[Dials], list[Measured]], driven_by: DrivenBy, seed: int
+) -> list[Measured]:
+    """As many reasoners, each with the SGR of one of the pool, the accuracy of another, and out of
+    distribution that of whom is nearest to what its cause makes it keep.
+
+    What a scripted reasoner says and what it answers are drawn apart, so these are its kind.
+    """
+    dials, found = pool
+    rng = generator(seed, driven_by)
+    people = []
+    for one, two in zip(*(rng.permutation(REASONERS).tolist() for _ in "ab"), strict=True):
+        grounding, accuracy = dials[one].grounding, dials[two].accuracy
+        wanted = kept(grounding, accuracy, driven_by, rng)
+        near = min(range(REASONERS), key=lambda i: abs(dials[i].ood_accuracy - wanted))
+        people.append(Measured("m", found[one].sgr, found[two].accuracy, found[near].ood_accuracy))
+    return people
+
+
+def held(pool: tuple[list[Dials], list[Measured]], driven_by: DrivenBy) -> list[bool]:
+    """In how many populations the law is found."""
+    people = (population(pool, driven_by, seed) for seed in range(POPULATIONS))
+    return [law(of, generator(seed, "law"), draws=399).holds for seed, of in enumerate(people)]
+
+
+def test_the_pool_is_measured_well(pool: tuple[list[Dials], list[Measured]]) -> None:
+    """Within three standard errors of 40 answers."""
+    for planted, found in zip(*pool, strict=True):
+        assert found.sgr == pytest.approx(planted.grounding, abs=0.06)
+        for name in ("accuracy", "ood_accuracy"):
+            share = getattr(planted, name)
+            off = 3 * (share * (1 - share) / 40) ** 0.5
+            assert getattr(found, name) == pytest.approx(share, abs=off)
+
+
+def test_a_population_that_grounding_drives_is_told(
+    pool: tuple[list[Dials], list[Measured]],
+) -> None:
+    found = held(pool, "grounding")
+    print(f"found in {sum(found)} of {POPULATIONS}")
+    assert np.mean(found) >= 0.9
+
+
+@pytest.mark.parametrize("driven_by", ["nothing", "accuracy"])
+def test_one_that_it_does_not_drive_is_told_no_such_thing(
+    pool: tuple[list[Dials], list[Measured]], driven_by: DrivenBy
+) -> None:
+    found = held(pool, driven_by)
+    print(f"{driven_by}: found in {sum(found)} of {POPULATIONS}")
+    assert np.mean(found) <= 0.05
