@@ -30,7 +30,9 @@ def audits(
     lab = open_lab(out, observe=observe or (), remember=not no_cache)
     for request in requests:
         checked_classes(request, lab.context.registry)  # a typo is told before hours of audits
-    table = Table("run", "findings", "the strongest", box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("run", "findings", "the strongest"):
+        table.add_column(column, overflow="fold")  # what differs between runs is at the end
     failed = 0
     for place, request in enumerate(requests, 1):
         typer.echo(f"[{place}/{len(requests)}] {request.slug}: {request.command}", err=True)

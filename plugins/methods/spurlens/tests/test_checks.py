@@ -67,9 +67,9 @@ def with_second(setup: Making, found: Callable[[Any, Frame, Sequence[str]], Any]
     made = setup()
     second = type(
         "Second", (made.tools["detector"],),
-        {"fingerprint": "second", "found": found, "edit": lambda *_: []},
+        {"fingerprint": "second", "found": found, "segment": lambda *_: []},
     )  # fmt: skip
-    return setup(tools={"image-editor": second}, second_detector="under-test-image-editor", k=20)
+    return setup(tools={"segmenter": second}, second_detector="under-test-segmenter", k=20)
 
 
 def test_a_second_detector_that_agrees_supports_the_finding(setup: Making) -> None:
@@ -105,9 +105,9 @@ def with_proposer(setup: Making, names: list[str]) -> Setup:
     made = setup()
     second = type(
         "Second", (made.tools["proposer"],),
-        {"propose": lambda self, label: names, "edit": lambda *_: []},
+        {"propose": lambda self, label: names, "segment": lambda *_: []},
     )  # fmt: skip
-    return setup(tools={"image-editor": second}, second_proposer="under-test-image-editor", k=20)
+    return setup(tools={"segmenter": second}, second_proposer="under-test-segmenter", k=20)
 
 
 def test_a_second_proposer_is_compared_by_its_cues(setup: Making) -> None:

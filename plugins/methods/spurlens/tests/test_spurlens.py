@@ -49,6 +49,21 @@ def test_finds_the_planted_cue_first_in_both_tasks(audited: Audited) -> None:
     assert verdicts["planted cues: nothing is found where none is planted"] == "supported"
 
 
+def test_says_that_answers_cannot_be_read(setup: Making) -> None:
+    report = setup(k=10, model_options={"speaks": "hm, {}"}).report()
+    assert not report.findings
+    assert "answered neither yes nor no: nothing could be measured" in report.statements[0]
+    assert {score.value for score in report.scores} == {None}
+
+
+def test_refuses_a_model_that_only_recorded_answers(setup: Making) -> None:
+    made = setup()
+    capabilities = made.model.capabilities.model_copy(update={"exposes": frozenset({"recorded"})})
+    recorded = type("Recorded", (made.model,), {"capabilities": capabilities})
+    with pytest.raises(UserError, match=r"questions of its own: .* got recorded answers"):
+        setup(model=recorded).report()
+
+
 def test_finds_nothing_where_nothing_is_planted(setup: Making) -> None:
     """Six cases of six cues in 30 audits: at the promised 5 %, 6 with a finding are 1 in 300."""
     found = 0

@@ -41,8 +41,11 @@ def questions(wordings: Sequence[str], label: str) -> tuple[str, ...]:
 def asked_as(audit: Audit) -> Output:
     """Text where the model writes, for only words can be no answer; else logits.
 
-    Raises UserError for a model that gives neither.
+    Raises UserError for a model that gives neither, and for one that only says what it said before.
     """
+    if "recorded" in audit.capabilities.exposes:
+        raise UserError("spurlens asks questions of its own", expected="a model that answers them",
+                        got="recorded answers")  # fmt: skip
     for output in ("text", "logits"):
         if output in audit.capabilities.outputs:
             return output

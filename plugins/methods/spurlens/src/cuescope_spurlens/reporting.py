@@ -21,8 +21,19 @@ SHOWN = 8
 
 
 def scores(heard: Heard) -> Iterator[Score]:
-    """Findings first, then strongest cues, then all others; in each, images as they are first."""
+    """Findings first, then strongest cues, then all others; in each, images as they are first.
+
+    Where most answers are neither yes nor no, nothing was measured, and that is said.
+    """
     rows = [(one, cue) for one in heard.cases for cue in range(len(one.case.cues))]
+    if rows and not heard.is_read:
+        one, cue = min(rows, key=_rank)
+        yield Score(
+            feature=one.case.key(one.case.cues[cue]), label=one.case.label, metric="spurious_gap",
+            value=None, statement=f"{answered(heard)}: nothing could be measured. Ask otherwise: "
+            "-O questions='Is there {object}? Answer yes or no.'",
+        )  # fmt: skip
+        return
     for one, cue in sorted(rows, key=_rank):
         yield from _rows(one, cue)
 

@@ -69,6 +69,11 @@ class Heard:
         return sum(answer is None for answer in self.answers.values())
 
     @property
+    def is_read(self) -> bool:
+        """Whether most answers are yes or no: else their rates say nothing."""
+        return 2 * self.unparsed <= len(self.answers)
+
+    @property
     def findings(self) -> tuple[Scored, ...]:
         """Cases whose strongest cue passes: images as they are first, the largest gap first."""
         found = [one for one in self.cases if one.finding]
@@ -87,7 +92,10 @@ def score(
         replace(one, q_value=q, finding=q <= options.level and bool(one.gap.max() > 0))
         for one, q in zip(scored, q_values, strict=True)
     ]
-    return Heard(tuple(judged), answers, draws)
+    found = Heard(tuple(judged), answers, draws)
+    if found.is_read:
+        return found
+    return replace(found, cases=tuple(replace(one, finding=False) for one in judged))
 
 
 def score_case(
