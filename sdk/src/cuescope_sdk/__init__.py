@@ -70,5 +70,6 @@ __all__ = [
     # benches
     "Bench", "Lab", "Request", "load_report",
     # errors, digests, seeds
-    "UserError", "PluginError", "BadDataError", "Unanswered", "nearest", "digest", "generator", "derive",
+    "UserError", "PluginError", "BadDataError", "Unanswered", "nearest",
+    "digest", "generator", "derive",
 ]  # fmt: skip
