@@ -1,16 +1,21 @@
 """The parts of the small CLIP: packing, reading, the loss, the schedule."""
 
+from typing import Any
+
 import numpy as np
 import open_clip
 import pytest
 import torch
 
-from cuescope_sdk import Context
+from cuescope_sdk import Context, Frame, Sample, UserError
+from cuescope_sdk.testing import FakeDataset
+from cuescope_toy.clip import fitting
 from cuescope_toy.clip.fitting import Recipe, drawing_from, fit, matching_loss, new_network, rate
-from cuescope_toy.clip.folder import MODEL, PREPROCESS, packed, unpacked
+from cuescope_toy.clip.folder import PREPROCESS, model, packed, unpacked
 from cuescope_toy.clip.reading import (
     PROMPTS,
-    caption_of,
+    Pairs,
+    captions_of,
     from_bytes,
     read_pairs,
     to_bytes,
@@ -20,12 +25,13 @@ from cuescope_toy.clip.reading import (
 TEXTS = ["a photo of a daisy.", "a small red crate on snow with an arrow and a heart"]
 
 
-def test_packed_and_unpacked_the_network_reads_the_same() -> None:
+@pytest.mark.parametrize("tower", ["vit", "resnet"])
+def test_packed_and_unpacked_the_network_reads_the_same(tower: str) -> None:
     """The small vocabulary in training, CLIP's whole one in use: equal embeddings."""
     vocabulary = torch.unique(tokenised(TEXTS))
     with drawing_from(torch.Generator().manual_seed(1)):
-        small = new_network(len(vocabulary)).half().float().eval()
-    full = open_clip.model.CLIP(**MODEL).eval()
+        small = new_network(len(vocabulary), tower).half().float().eval()
+    full = open_clip.model.CLIP(**model(tower)).eval()
     full.load_state_dict(unpacked(packed(small.state_dict(), vocabulary)))
     pixels = torch.randn(2, 3, 96, 96, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
@@ -41,7 +47,7 @@ def test_networks_are_drawn_from_the_generator_alone() -> None:
     drawn = []
     for seed in (0, 0, 1):
         with drawing_from(torch.Generator().manual_seed(seed)):
-            drawn.append(new_network(9).visual.conv1.weight)
+            drawn.append(new_network(9, "vit").visual.conv1.weight)
     assert torch.equal(before, torch.get_rng_state())
     assert torch.equal(drawn[0], drawn[1])
     assert not torch.equal(drawn[0], drawn[2])
@@ -54,14 +60,62 @@ def test_pairs_hold_pictures_captions_and_prompts() -> None:
     assert sum(counted) == 16
     shown = np.asarray(data[3].frames[0].load()).transpose(2, 0, 1)
     np.testing.assert_array_equal(pairs.pixels[3], shown)
+    assert pairs.label is not None
     assert data.labels[pairs.label[3]] == data[3].label
-    ids = pairs.vocabulary[pairs.caption[3]]
+    assert not pairs.told_in_parts
+    (row,) = pairs.captions[3]
+    ids = pairs.vocabulary[pairs.texts[row]]
     assert torch.equal(ids, tokenised([data[3].annotations["caption"]])[0])
     ids = pairs.vocabulary[pairs.prompts[2, 5]]
     assert torch.equal(ids, tokenised([PROMPTS[2].format(label=data.labels[5])])[0])
-    assert caption_of(data[3].model_copy(update={"annotations": {}})) == (
-        f"a photo of a {data[3].label}."
+    assert captions_of(data[3].model_copy(update={"annotations": {}})) == (
+        f"a photo of a {data[3].label}.",
     )
+
+
+class Told(FakeDataset):
+    """Single red or blue pictures with captions and foils, and no label."""
+
+    labels: tuple[str, ...]
+    form = ("it is {}", "all {}", "a {} picture", "how {}", "so {}")
+
+    def __init__(self, options: Any, context: Context) -> None:
+        super().__init__(options, context)
+        self.labels = ()
+
+    def __getitem__(self, index: int) -> Sample:
+        colours = ("red", "blue")[:: 1 if index % 2 else -1]
+        pixels = np.zeros((9, 12, 3), np.uint8)
+        pixels[..., 2 * (colours[0] == "blue")] = 255 - index
+        captions, foils = ([form.format(colour) for form in self.form] for colour in colours)
+        return Sample(
+            key=str(index), frames=(Frame.from_array(pixels),),
+            annotations={"captions": captions, "foils": foils},
+        )  # fmt: skip
+
+
+def told(samples: int) -> Pairs:
+    return read_pairs(Told(Told.Options(samples=samples), Context()), lambda step: None)
+
+
+def test_pictures_without_labels_are_told_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = told(4)
+    assert pairs.label is None
+    assert pairs.told_in_parts
+    assert pairs.prompts.shape[:2] == (len(PROMPTS), 0)
+    assert pairs.captions[0].tolist() == pairs.foils[1].tolist() == list(range(5))
+    assert pairs.foils[2].tolist() == pairs.captions[3].tolist() == list(range(5, 10))
+    assert torch.equal(pairs.vocabulary[pairs.texts[5]], tokenised(["it is red"])[0])
+    monkeypatch.setattr(Told, "form", ())
+    with pytest.raises(UserError, match="expected a label, or the annotation 'captions', got nei"):
+        told(1)
+
+
+@pytest.mark.parametrize("tower", ["resnet", "vit"])
+def test_captions_are_told_from_foils_without_labels(tower: str) -> None:
+    recipe = Recipe(tower, 1e-3, 0.05, 4, 8, 0.99, 1.0)
+    found = fit(told(16), recipe, torch.Generator().manual_seed(0), lambda step: None)
+    assert found.accuracy >= 0.85  # by chance 0.5
 
 
 def test_bytes_are_exact_for_pictures() -> None:
@@ -69,6 +123,24 @@ def test_bytes_are_exact_for_pictures() -> None:
     assert torch.equal(to_bytes(from_bytes(grey)), grey)
     (mean, *_), (deviation, *_) = PREPROCESS["mean"], PREPROCESS["std"]
     torch.testing.assert_close(from_bytes(grey), (grey / 255 - mean) / deviation)
+
+
+def test_pairs_that_are_not_known_do_not_count() -> None:
+    images, texts = unit(4, 8), unit(3, 8)
+    match, logit = torch.eye(4, 3).bool(), (torch.tensor(5.0), torch.tensor(-1.0))
+    known = torch.tensor([[1, 1, 0], [1, 1, 0], [0, 0, 0], [0, 0, 0]]).bool()
+    of_two = matching_loss(images[:2], texts[:2], match[:2, :2], *logit)
+    found = matching_loss(images, texts, match, *logit, known)
+    torch.testing.assert_close(4 * found, 2 * of_two)
+    whole = matching_loss(images, texts, match, *logit)
+    torch.testing.assert_close(matching_loss(images, texts, match, *logit, known | True), whole)
+
+
+def test_with_foils_only_what_is_told_of_a_picture_is_known() -> None:
+    told, captions = torch.tensor([0, 1, 2, 3]), torch.tensor([1])
+    known = fitting.known_of(told, captions, torch.tensor([3]))
+    assert known.tolist() == [False, True, False, True]
+    assert fitting.known_of(told, captions, torch.tensor([]).long()).all()
 
 
 def unit(*shape: int) -> torch.Tensor:
@@ -108,7 +180,7 @@ def test_the_rate_rises_at_first_and_falls_at_last(
 @pytest.mark.parametrize(("enough", "epochs"), [(0.01, 2), (1.0, 3)])
 def test_one_epoch_follows_when_enough_is_right(enough: float, epochs: int) -> None:
     pairs = read_pairs(Context().build("dataset", "scenes:0", {"val": 16}), lambda step: None)
-    recipe = Recipe(1e-3, 0.05, 8, 3, enough, 0.3)
+    recipe = Recipe("vit", 1e-3, 0.05, 8, 3, enough, 0.3)
     steps: list[int] = []
     found = fit(pairs, recipe, torch.Generator().manual_seed(0), steps.append)
     assert (found.epochs, sum(steps)) == (epochs, 2 * epochs)

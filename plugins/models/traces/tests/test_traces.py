@@ -64,6 +64,8 @@ def test_steps_are_numbered_and_the_answer_comes_last(written: Written) -> None:
         ({"trace": "x"}, "line 2: no 'sample'"),
         ({"sample": 3, "trace": "x"}, "expected the key of a sample, got a number"),
         ({"sample": "", "trace": "x"}, "the key of a sample"),
+        ({"sample": "b\x1b[2J", "trace": "x"}, r"without control characters, got 'b\x1b[2J'"),
+        ({"sample": "b\ud800", "trace": "x"}, r"got 'b\ud800'"),
         ({"sample": "a", "trace": "x"}, "sample 'a' is there already, in line 1"),
         ({"sample": "b", "trace": 7}, "'trace': expected text, or a list of texts, got a number"),
         ({"sample": "b", "trace": ["x", {"y": 1}]}, "got an object"),
@@ -77,6 +79,11 @@ def test_a_bad_line_is_told_by_its_number(written: Written, line: Any, words: st
     assert words in str(told.value)
     assert "\n" not in str(told.value)
     assert "line 2" in str(told.value)
+
+
+def test_half_a_character_is_marked(written: Written) -> None:
+    file = written({"sample": "a", "trace": "A \ud83d\ude00, cut \ud83d.", "answer": "\ude00"})
+    assert read_recording(file) == {"a": "A \U0001f600, cut \ufffd.\nAnswer: \ufffd"}
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:

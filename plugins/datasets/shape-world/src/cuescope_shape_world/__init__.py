@@ -1,10 +1,10 @@
 """Long videos of shapes whose every frame is known: scene graphs, questions over time, a camera."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator, nearest
+from cuescope_sdk import Context, Options, Plugin, Sample, digest, generator
 from cuescope_sdk.grounding import SCENE, TIMES
 from cuescope_shape_world.drawing import DRAWING_VERSION, frame
 from cuescope_shape_world.questions import ask
@@ -12,22 +12,9 @@ from cuescope_shape_world.scenes import pictures, scene
 from cuescope_shape_world.words import FAMILIAR, FRAME_SECONDS, HELD_OUT, PHRASES
 from cuescope_shape_world.worlds import draw_world
 
-SPLITS = ("train", "val", "test", "ood")
 WORLD_VERSION = 1  # part of the fingerprint: raise it when a seed gives other worlds or questions
 OOD_HELD_OUT = 2  # shapes of a video in `ood` that no other split has
 OOD_LONGER = 1.5  # frames of a video in `ood`, in those of the other splits
-
-
-def known_split(name: object) -> object:
-    """A split's name; a typo is told with the nearest."""
-    if name not in SPLITS:
-        raise UserError(
-            "shape-world: split",
-            expected=", ".join(SPLITS),
-            got=f"'{name}'",
-            remedy=nearest(str(name), SPLITS),
-        )
-    return name
 
 
 class ShapeWorldOptions(Options):
@@ -35,7 +22,7 @@ class ShapeWorldOptions(Options):
 
     argument: ClassVar[str | None] = "split"
 
-    split: Annotated[Literal["train", "val", "test", "ood"], BeforeValidator(known_split)] = Field(
+    split: Literal["train", "val", "test", "ood"] = Field(
         "val", description="which split to show; ood has shapes that no other has"
     )
     frames: int = Field(
@@ -106,10 +93,9 @@ class ShapeWorld(Plugin):
             },
         )
 
-    def split(self, name: str) -> "ShapeWorld":
+    def split(self, name: str) -> Self:
         """The same options on another split; no video is in two of them."""
-        options = ShapeWorldOptions.model_validate(self.options.model_dump() | {"split": name})
-        return ShapeWorld(options, self.context)
+        return self.with_options(split=name)
 
 
 __all__ = ["ShapeWorld", "ShapeWorldOptions"]

@@ -1,13 +1,14 @@
-"""Train what the package ships: `python -m cuescope_toy.ship toy-clip`, or `toy-fusion`."""
+"""Train what the package ships: `python -m cuescope_toy.ship toy-clip`, or another of `SHIPS`."""
 
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from cuescope_sdk import Context
-from cuescope_toy.checkpoint import save_checkpoint
+from cuescope_toy.checkpoint import load_checkpoint, save_checkpoint
 from cuescope_toy.clip import ToyCLIPOptions
 from cuescope_toy.clip import training as clip
 from cuescope_toy.encoders import ColourGrid
@@ -18,15 +19,18 @@ from cuescope_toy.network import Weights
 from cuescope_toy.training import training_splits
 
 CLIP = ToyCLIPOptions(data="scenes:0.98")
+SHAPES = ToyCLIPOptions(
+    data="shape-pictures", tower="resnet", batch_size=16, epochs=4, learning_rate=2e-3
+)
 FUSION = ToyFusionOptions(data="object-scenes:presence", patches=4, epochs=10)
 SEED = 0
 
 
-def ship_clip(context: Context) -> Path:
-    """The toy CLIP of the leaning scenes."""
-    (data,) = training_splits(CLIP.data, {}, context, "toy-clip", "train")
-    made = clip.train(CLIP, context, data, SEED)
-    return put(clip.SHIPPED, clip.training_key(CLIP, data, SEED), *made, str(CLIP.data))
+def ship_clip(options: ToyCLIPOptions, context: Context) -> Path:
+    """The toy CLIP of the leaning scenes, or of the shapes."""
+    (data,) = training_splits(options.data, {}, context, "toy-clip", "train", closed=False)
+    made = clip.train(options, context, data, SEED)
+    return put(clip.SHIPPED, clip.training_key(options, data, SEED), *made, str(options.data))
 
 
 def ship_fusion(context: Context) -> Path:
@@ -39,11 +43,14 @@ def ship_fusion(context: Context) -> Path:
 
 
 def put(folder: Path, key: str, weights: Weights, facts: dict[str, str], data: str) -> Path:
-    """Write the weights in place of those that are shipped now."""
+    """Write the weights in place of those of the same data that are shipped now."""
+    told = {"weights": f"shipped; trained on {data}"}
     for old in folder.glob("*.safetensors"):
-        old.unlink()
+        found = load_checkpoint(old)
+        if found is None or found[1]["weights"] == told["weights"]:
+            old.unlink()
     path = folder / f"{key}.safetensors"
-    save_checkpoint(path, weights, facts | {"weights": f"shipped; trained on {data}"})
+    save_checkpoint(path, weights, facts | told)
     return path
 
 
@@ -62,7 +69,11 @@ def told(description: str, total: int) -> Iterator[Callable[[int], None]]:
     sys.stdout.write("\n")
 
 
-SHIPS = {"toy-clip": ship_clip, "toy-fusion": ship_fusion}
+SHIPS: dict[str, Callable[[Context], Path]] = {
+    "toy-clip": partial(ship_clip, CLIP),
+    "toy-clip-shapes": partial(ship_clip, SHAPES),
+    "toy-fusion": ship_fusion,
+}
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """A file of recorded traces, line by line."""
 
 import json
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import UserError, nearest
 
 FIELDS = ("sample", "trace", "answer")
+UNSHOWN = ("Cc", "Cs")  # what a terminal would obey, and what no text can hold
 SHAPE = '{"sample": KEY, "trace": TEXT or [STEPS], "answer": TEXT}'
 
 
@@ -58,13 +60,17 @@ def read_line(line: str, place: str) -> tuple[str, str]:
     sample = row["sample"]
     if not isinstance(sample, str) or not sample:
         raise UserError(f"{place}: 'sample'", expected="the key of a sample", got=_kind(sample))
-    trace = _written(row["trace"], place)
+    if any(unicodedata.category(letter) in UNSHOWN for letter in sample):
+        raise UserError(
+            f"{place}: 'sample'", expected="a key without control characters", got=ascii(sample)
+        )
+    trace = _sound(_written(row["trace"], place))
     answer = row.get("answer")
     if answer is None:
         return sample, trace
     if not isinstance(answer, str):
         raise UserError(f"{place}: 'answer'", expected="text", got=_kind(answer))
-    return sample, f"{trace}\nAnswer: {' '.join(answer.split())}"
+    return sample, f"{trace}\nAnswer: {' '.join(_sound(answer).split())}"
 
 
 def _written(trace: Any, place: str) -> str:
@@ -76,6 +82,11 @@ def _written(trace: Any, place: str) -> str:
         return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
     wrong = next((s for s in trace if not isinstance(s, str)), None) if _is_list(trace) else trace
     raise UserError(f"{place}: 'trace'", expected="text, or a list of texts", got=_kind(wrong))
+
+
+def _sound(text: str) -> str:
+    """With a mark for half of a character: what was cut in the middle of an emoji ends so."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _is_list(value: Any) -> bool:

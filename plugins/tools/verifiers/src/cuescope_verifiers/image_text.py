@@ -30,11 +30,6 @@ class ImageTextOptions(Options):
         ("entity", "attribute", "relation", "action"),
         description="claims that it is asked about; a model of still pictures may know no action",
     )
-    swaps: bool = Field(
-        True,
-        description="a red chair must beat a blue one, which may be there too; false: only its "
-        "denial, for models that know 'no' and 'not'",
-    )
     margin: float = Field(
         0.01, ge=0, le=2,
         description="cosine by which a claim must beat its opposites, or they it; less is open",
@@ -109,7 +104,7 @@ class ImageText(Plugin):
     def _sentences(self, claim: Claim) -> list[str]:
         """The claim in words, and its opposites; [] where it is not one to ask about."""
         said = sentence(claim) if claim.kind in self.options.kinds else None
-        return [said, *opposites(claim, self.options.swaps)] if said else []
+        return [said, *opposites(claim)] if said else []
 
     def _embed(self, frames: Sequence[Frame]) -> None:
         """Ask for the frames in batches, each shown as often as the model needs frames."""

@@ -1,7 +1,7 @@
 """A small CLIP that is trained here, and then runs as any other model of open_clip."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -22,6 +22,10 @@ class ToyCLIPOptions(ZeroShotOptions):
     )
     data_options: dict[str, Any] = Field(
         default={}, description="options of `data`, as {train: 2000, noise: 0}"
+    )
+    tower: Literal["vit", "resnet"] = Field(
+        default="vit",
+        description="image tower; vit has patches to hide, resnet learns small shapes sooner",
     )
     learning_rate: PositiveFloat = Field(default=1e-3, description="of AdamW, at its highest")
     weight_decay: NonNegativeFloat = Field(default=0.05, description="of AdamW, on matrices")
@@ -62,7 +66,7 @@ class ToyCLIP(Plugin):
         resolve_device(context.device)  # a typo is told before the training
         resolve_dtype(context.dtype)
         weights, facts, key = trained(options, context)
-        folder = unpack(weights, context.cache / "toy-clip" / key)
+        folder = unpack(weights, options.tower, context.cache / "toy-clip" / key)
         asked = {name: getattr(options, name) for name in ZeroShotOptions.model_fields}
         self._clip = context.build("model", f"open-clip:{folder}", asked)
         self.facts = {**self._clip.facts, **facts}

@@ -20,27 +20,32 @@ CONTEXT_LENGTH = 32
 VOCABULARY_SIZE = 49_408  # of CLIP's tokenizer
 VOCABULARY, EMBEDDING = "vocabulary", "token_embedding.weight"
 WORD_SPREAD = 0.5  # standard deviation of a word's first embedding
-PREPROCESS = {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5), "size": (96, 96)}
-MODEL: dict[str, Any] = {
-    "embed_dim": 64,
-    "init_logit_scale": 2.3,
-    "init_logit_bias": -4.0,
-    "vision_cfg": {
-        "image_size": 96,
-        "patch_size": 8,
-        "width": 96,
-        "layers": 4,
-        "head_width": 32,
-        "pos_embed_type": "sin_cos_2d",
-    },
-    "text_cfg": {
-        "context_length": CONTEXT_LENGTH,
-        "vocab_size": VOCABULARY_SIZE,
-        "width": 64,
-        "heads": 2,
-        "layers": 2,
-    },
-}
+PREPROCESS = {
+    "mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5), "size": (96, 96), "resize_mode": "squash",
+}  # fmt: skip
+TOWERS: dict[str, dict[str, Any]] = {
+    "vit": {"patch_size": 8, "width": 96, "layers": 4, "head_width": 32,
+            "pos_embed_type": "sin_cos_2d"},
+    "resnet": {"width": 10, "layers": [1, 1, 1, 1], "head_width": 32},
+}  # fmt: skip
+SCALES = {"vit": 2.3, "resnet": 3.4}  # first logit_scale; 30 lets five things at once stand out
+
+
+def model(tower: str) -> dict[str, Any]:
+    """The configuration with an image tower of this kind, in open_clip's words."""
+    return {
+        "embed_dim": 64,
+        "init_logit_scale": SCALES[tower],
+        "init_logit_bias": -4.0,
+        "vision_cfg": {"image_size": 96, **TOWERS[tower]},
+        "text_cfg": {
+            "context_length": CONTEXT_LENGTH,
+            "vocab_size": VOCABULARY_SIZE,
+            "width": 64,
+            "heads": 2,
+            "layers": 2,
+        },
+    }
 
 
 def packed(weights: Weights, vocabulary: Int[Tensor, " word"]) -> Weights:
@@ -59,9 +64,9 @@ def unpacked(weights: Weights) -> Weights:
     return full
 
 
-def unpack(weights: Weights, folder: Path) -> Path:
+def unpack(weights: Weights, tower: str, folder: Path) -> Path:
     """Write the folder that open_clip loads; each file whole or not at all."""
-    config = {"model_cfg": MODEL, "preprocess_cfg": PREPROCESS}
+    config = {"model_cfg": model(tower), "preprocess_cfg": PREPROCESS}
     write_whole(folder / "open_clip_config.json", json.dumps(config, indent=2).encode())
     write_whole(folder / "open_clip_model.safetensors", save(unpacked(weights)))
     return folder

@@ -23,47 +23,67 @@ PROMPTS = (
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pictures with their captions and labels, and every label in every prompt.
+    """Pictures with what is said of them, and every label in every prompt.
 
-    Tokens are rows of `vocabulary`, which holds CLIP's own ids, rising; so the end of a text
-    remains its highest token.
+    `captions` and `foils` are, for each picture, the rows of `texts` that are true of it and that
+    are not; no `label` where the data set has none. Tokens are rows of `vocabulary`, which holds
+    CLIP's own ids, rising; so the end of a text remains its highest token.
     """
 
     pixels: UInt8[Tensor, "sample channel row col"]
-    caption: Int[Tensor, "sample token"]
-    label: Int[Tensor, " sample"]
+    texts: Int[Tensor, "text token"]
+    captions: tuple[Int[Tensor, " caption"], ...]
+    foils: tuple[Int[Tensor, " foil"], ...]
+    label: Int[Tensor, " sample"] | None
     prompts: Int[Tensor, "prompt label token"]
     vocabulary: Int[Tensor, " word"]
+
+    @property
+    def told_in_parts(self) -> bool:
+        """Whether pictures have several captions, each of a part."""
+        return any(len(rows) > 1 for rows in self.captions)
 
 
 def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> Pairs:
     """Everything that is trained on; raises UserError where that cannot be."""
     transform = image_transform_v2(PreprocessCfg(**PREPROCESS), is_train=False)
-    pixels, captions, labels = [], [], []
+    pixels, captions, foils, labels = [], [], [], []
+    places: dict[str, int] = {}
     for index in range(len(dataset)):
         sample = dataset[index]
         _check(sample, dataset.labels)
         pixels.append(to_bytes(transform(sample.frames[0].load())))
-        captions.append(caption_of(sample))
-        labels.append(dataset.labels.index(str(sample.label)))
+        captions.append(_rows(captions_of(sample), places))
+        foils.append(_rows(sample.annotations.get("foils", ()), places))
+        if dataset.labels:
+            labels.append(dataset.labels.index(str(sample.label)))
         advance(1)
     prompts = [[prompt.format(label=label) for label in dataset.labels] for prompt in PROMPTS]
-    tokens = tokenised([*captions, *(text for row in prompts for text in row)])
+    tokens = tokenised([*places, *(text for row in prompts for text in row)])
     vocabulary = torch.unique(tokens)
     rows = torch.searchsorted(vocabulary, tokens)
     return Pairs(
         torch.stack(pixels),
-        rows[: len(captions)],
-        torch.tensor(labels),
-        rows[len(captions) :].reshape(len(PROMPTS), len(dataset.labels), -1),
+        rows[: len(places)],
+        tuple(captions),
+        tuple(foils),
+        torch.tensor(labels) if labels else None,
+        rows[len(places) :].reshape(len(PROMPTS), len(dataset.labels), CONTEXT_LENGTH),
         vocabulary,
     )
 
 
-def caption_of(sample: Sample) -> str:
-    """The annotation "caption"; without one the first prompt, with the label in it."""
-    given = sample.annotations.get("caption")
-    return PROMPTS[0].format(label=sample.label) if given is None else str(given)
+def captions_of(sample: Sample) -> tuple[str, ...]:
+    """The annotation "captions", or "caption"; without one the first prompt, with the label."""
+    given = sample.annotations
+    one = (given["caption"],) if "caption" in given else ()
+    label = () if sample.label is None else (PROMPTS[0].format(label=sample.label),)
+    return tuple(map(str, given.get("captions") or one or label))
+
+
+def _rows(texts: Sequence[str], places: dict[str, int]) -> Int[Tensor, " text"]:
+    """The place of each text, each in the first one that it was given."""
+    return torch.tensor([places.setdefault(text, len(places)) for text in texts], dtype=torch.long)
 
 
 def tokenised(texts: Sequence[str]) -> Int[Tensor, "text token"]:
@@ -90,9 +110,15 @@ def _check(sample: Sample, labels: Sequence[str]) -> None:
             got=str(len(sample.frames)),
             remedy="Use -M data=SPEC of pictures, or the model toy for sequences.",
         )
-    if sample.label not in labels:
+    if labels and sample.label not in labels:
         raise UserError(
             f"toy-clip: sample '{sample.key}' cannot be trained on",
             expected="a label of the data set",
             got="no label" if sample.label is None else f"'{sample.label}'",
+        )
+    if not labels and not captions_of(sample):
+        raise UserError(
+            f"toy-clip: sample '{sample.key}' cannot be trained on",
+            expected="a label, or the annotation 'captions'",
+            got="neither",
         )

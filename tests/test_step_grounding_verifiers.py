@@ -1,0 +1,127 @@
+"""Reasoners by three kinds of evidence: annotated scenes, boxes that are found, and likeness."""
+
+import re
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any, ClassVar
+
+import pytest
+from scipy.stats import spearmanr
+
+from cuescope.context import Context
+from cuescope.engine import Session
+from cuescope.request import Request
+from cuescope_sdk import Options, Report
+from cuescope_sdk.grounding import ClaimKind
+from cuescope_sdk.testing import PluginShelf
+from cuescope_sdk.testing.running import remembering
+from cuescope_shape_world.stills import ShapePictures
+from cuescope_toy.clip import training
+from cuescope_toy.ship import SHAPES
+from cuescope_verifiers.image_text import ImageText, ImageTextOptions
+
+pytestmark = pytest.mark.slow
+
+VIDEOS = 24
+VERIFIERS = ("box-geometry:shape-detector", "likeness", "tracks:shape-detector")
+SCENES = "annotated scenes"
+REASONERS: tuple[dict[str, Any], ...] = (
+    {"grounding": 0.2, "accuracy": 0.9},
+    {"grounding": 0.3, "stale": 0.3},
+    {"grounding": 0.55, "decay": 0.3, "accuracy": 0.3},
+    {"grounding": 0.52, "steps": 6},
+    {"grounding": 0.65, "stale": 0.2, "accuracy": 0.6},
+    {"hallucination": 0.45},
+    {"grounding": 0.95, "decay": 0.15, "accuracy": 0.4},
+    {"grounding": 1.0, "accuracy": 0.2},
+)
+Rates = Mapping[str, list[float]]
+
+
+class LikenessOptions(ImageTextOptions):
+    """With a small CLIP of this world, which has seen stills and knows no action.
+
+    On videos of the split train this margin ranks the reasoners as their scenes do; those below
+    are of the split val. The CLIP has learned shapes and colours; places it leaves open.
+    """
+
+    model: str = "toy-clip"
+    model_options: Mapping[str, Any] = SHAPES.model_dump(exclude_unset=True)
+    kinds: tuple[ClaimKind, ...] = ("entity", "attribute", "relation")
+    margin: float = 0.05
+
+
+class Likeness(ImageText):
+    """`image-text` with these options: SPECs of other verifiers name no options."""
+
+    Options: ClassVar[type[Options]] = LikenessOptions
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
+    """An audit of each reasoner; to train here is an error."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the shipped weights are not for these options")
+
+    shelf = {("tool", "likeness"): Likeness, ("dataset", "shape-pictures"): ShapePictures}
+    context = Context(
+        PluginShelf(shelf, installed=True), tmp_path_factory.mktemp("cache"), device="cpu"
+    )
+    made = []
+    with pytest.MonkeyPatch.context() as patch, remembering() as cache:
+        patch.setattr(training, "train", refuse)
+        for dials in REASONERS:
+            request = Request(
+                method="step-grounding", model="scripted", data="shape-world",
+                model_options=dials, data_options={"val": VIDEOS},
+                method_options={
+                    "other_verifiers": VERIFIERS, "perturbations": (), "resamples": 100,
+                    "draws": 1, "shown": 0,
+                },
+            )  # fmt: skip
+            made.append(Session(request, context, cache).run())
+    return made
+
+
+@pytest.fixture(scope="module")
+def rates(reports: list[Report]) -> Rates:
+    """SGR of each reasoner by each verifier, as its report tells it."""
+    return {SCENES: list(map(by_scenes, reports))} | {
+        verifier: [told(report, verifier)[0] for report in reports] for verifier in VERIFIERS
+    }
+
+
+def by_scenes(report: Report) -> float:
+    (score,) = (s for s in report.scores if (s.feature, s.metric) == ("reasoning", "supported"))
+    assert score.value is not None
+    return score.value
+
+
+def told(report: Report, verifier: str) -> tuple[float, float]:
+    """SGR by another verifier and by the scenes, out of the words of the check."""
+    (check,) = (e for e in report.evidence if e.check == f"verifier {verifier}")
+    other, own = re.findall(r"([\d.]+) %", check.detail)[:2]
+    return float(other) / 100, float(own) / 100
+
+
+def test_verifiers_rank_the_reasoners_alike(rates: Rates) -> None:
+    for one, other in combinations(rates, 2):
+        rho = float(spearmanr(rates[one], rates[other]).statistic)
+        assert rho >= 0.9, (one, other, rates[one], rates[other])
+
+
+def test_boxes_say_what_scenes_say_and_likeness_leans_the_same_way(rates: Rates) -> None:
+    for verifier in VERIFIERS:
+        near = [abs(one - own) for one, own in zip(rates[verifier], rates[SCENES], strict=True)]
+        assert max(near) <= (0.25 if verifier == "likeness" else 0.05)
+
+
+def test_a_report_says_of_each_verifier_what_it_finds(reports: list[Report]) -> None:
+    for report in reports:
+        for verifier in VERIFIERS:
+            other, own = told(report, verifier)
+            (check,) = (e for e in report.evidence if e.check == f"verifier {verifier}")
+            assert own == pytest.approx(by_scenes(report), abs=0.001)
+            assert check.value == pytest.approx(abs(other - own), abs=0.002)
+            assert check.verdict == ("supported" if abs(other - own) <= 0.08 else "refuted")
