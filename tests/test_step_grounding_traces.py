@@ -102,7 +102,9 @@ def judged(ran: Ran, tmp_path: Path) -> Judged:
 
 
 def supported(report: Report) -> float:
-    (score,) = (s for s in report.scores if (s.feature, s.metric) == ("reasoning", "supported"))
+    (score,) = (
+        s for s in report.scores if (s.feature, s.metric) == ("reasoning", "step_grounding_rate")
+    )
     assert score.value is not None
     return score.value
 
@@ -122,7 +124,7 @@ def test_frames_and_traces_tell_what_was_planted(judged: Judged, tmp_path: Path)
         planted.append([sum(one) / len(one) for one in shares if one])
     expected = sum(sum(of) / len(of) for of in planted) / len(planted)
     assert supported(report) == pytest.approx(expected, abs=0.06)
-    assert report.notes["recorded"] == f"{VIDEOS} of {VIDEOS} samples"
+    assert report.notes["traces"].startswith(f"{VIDEOS} of {VIDEOS} ")
     (other,) = (e for e in report.evidence if e.check == "verifier tracks:shape-detector")
     assert other.verdict == "supported"
     trace = shown.partition("One trace")[2].partition("Checks")[0]
@@ -145,7 +147,9 @@ def test_with_nothing_to_look_at_it_says_what_to_add(judged: Judged) -> None:
     remedy = re.search(r"Add a verifier, as (--tool \S+ -T \S+)\.", said)
     assert remedy is not None
     assert "why unverifiable" in report.notes
-    assert not [s for s in report.scores if s.metric == "supported" and s.value is not None]
+    assert not [
+        s for s in report.scores if s.metric == "step_grounding_rate" and s.value is not None
+    ]
     words = remedy[1].replace("detector=owl", "detector=shape-detector").split()
     assert supported(judged(*CLIPS, *words)[0]) > 0.4
 
@@ -197,7 +201,7 @@ def test_traces_do_no_harm_to_terminal_and_page(
     judged: Judged, tmp_path: Path, case: str, seen: str
 ) -> None:
     report, shown = judged(*CLIPS, *BY_BOXES, file=recorded(tmp_path / "odd.jsonl", [ODD[case]]))
-    assert report.notes["recorded"] == f"1 of {VIDEOS} samples"
+    assert report.notes["traces"].startswith(f"1 of {VIDEOS} ")
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert seen in page
     assert "<img src=x" not in page

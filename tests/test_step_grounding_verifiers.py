@@ -93,7 +93,9 @@ def rates(reports: list[Report]) -> Rates:
 
 
 def by_scenes(report: Report) -> float:
-    (score,) = (s for s in report.scores if (s.feature, s.metric) == ("reasoning", "supported"))
+    (score,) = (
+        s for s in report.scores if (s.feature, s.metric) == ("reasoning", "step_grounding_rate")
+    )
     assert score.value is not None
     return score.value
 
@@ -101,7 +103,7 @@ def by_scenes(report: Report) -> float:
 def told(report: Report, verifier: str) -> tuple[float, float]:
     """SGR by another verifier and by the scenes, out of the words of the check."""
     (check,) = (e for e in report.evidence if e.check == f"verifier {verifier}")
-    other, own = re.findall(r"([\d.]+) %", check.detail)[:2]
+    other, own = re.findall(r"([\d.]+)%", check.detail)[:2]
     return float(other) / 100, float(own) / 100
 
 

@@ -60,6 +60,20 @@ def test_without_a_finding_it_says_how_many_were_tried() -> None:
     assert "No cue found. 6 candidates were tried" in said
 
 
+def test_what_a_method_tells_anyway_is_said_without_being_a_finding() -> None:
+    report = make_report(features=3)
+    none = [score.model_copy(update={"finding": False}) for score in report.scores]
+    first = none.index(
+        next(score for score in none if score in report.headlines or score.statement)
+    )
+    none[first] = none[first].model_copy(update={"told": True, "statement": "{feature}: open."})
+    told = report.model_copy(update={"scores": tuple(none)})
+    assert not told.findings
+    said = " ".join(shown(told).split())
+    assert "red background: open." in said
+    assert "No cue found" not in said
+
+
 def test_the_table_ranks_and_stops() -> None:
     report = make_report(features=14)
     said = shown(report)

@@ -293,7 +293,7 @@ class Score(Value):
     `low` and `high` bound the interval, `n` counts the samples with the feature, `p_value` and
     `q_value` (corrected for all that was tried) belong to the null of no effect. `finding` says
     that it passes the method's rule, and `statement` says it in words, with `{feature}` for the
-    feature's name.
+    feature's name; `told` says it also where it does not pass.
     """
 
     feature: str
@@ -306,6 +306,7 @@ class Score(Value):
     p_value: FiniteFloat | None = None
     q_value: FiniteFloat | None = None
     finding: bool = False
+    told: bool = False
     statement: str | None = None
 
 
@@ -462,8 +463,8 @@ class Report(Value):
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What is said of the headlines, ranked: of findings, and of rows without a figure."""
-        told = [s for s in self.headlines if s.finding or s.value is None]
+        """What is said of the headlines, ranked: of findings, and of what is told anyway."""
+        told = [s for s in self.headlines if s.finding or s.told or s.value is None]
         return tuple(words for score in told if (words := self.sentence(score)))
 
     def sentence(self, score: Score) -> str | None:

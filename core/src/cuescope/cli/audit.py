@@ -111,9 +111,8 @@ def show_plan(lab: "Lab", request: "Request", *, as_json: bool = False) -> None:
         "time": pace if plan.seconds is None else f"{least}{plan.seconds:.0f} s",
         **{work: f"{count:,}" for work, count in plan.tools.items()},
     }
-    width = max(map(len, lines))
     for name, words in lines.items():
-        typer.echo(f"{name:<{width}}  {words}")
+        typer.echo(f"{name:<{max(map(len, lines))}}  {words}")
     if plan.until:
         typer.echo(f"What follows depends on {plan.until}.")
         for key, text in plan.notes.items():

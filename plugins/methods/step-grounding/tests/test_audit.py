@@ -10,6 +10,8 @@ import pytest
 from cuescope_sdk import Context, Frame, Options, Plugin, PluginError, Report, Score, UserError
 from cuescope_sdk.grounding import Case, Judgement
 from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.testing import FakeSentenceEncoder, Setup
+from cuescope_step_grounding import StepGrounding
 
 Audited = Callable[..., Report]
 
@@ -30,11 +32,14 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     report = audited()
     found = figures(report)
     assert found.pop("consistency") == pytest.approx(0.95, abs=0.02)  # sides change by and by
-    assert found == {"supported": 1.0, "hallucination": 0.0, "accuracy": 1.0, "reliance": 10.0}
+    assert found == {
+        "step_grounding_rate": 1.0, "hallucination": 0.0, "accuracy": 1.0, "reliance": 10.0,
+    }  # fmt: skip
     first = report.findings[0]
     assert first.feature == "reasoning"
     said = str(report.sentence(first))
-    assert said.startswith("Reasoning: of what a step claims, 100.0 % [100.0, 100.0] is supported")
+    assert said.startswith("Reasoning is better than random: of what a step claims, 100% [100")
+    assert report.notes["verdict"] == "better than random"
     assert "of random steps" in said
     assert [one.feature for one in report.findings] == ["reasoning"]
     assert checks(report) == {
@@ -59,11 +64,11 @@ def test_support_is_what_is_planted(audited: Audited, right: float) -> None:
     """Each step claims one thing that is there, and one that is as `right` says."""
     report = audited({"right": right}, {"samples": 60}, perturbations=())
     values = figures(report)
-    assert values["supported"] == pytest.approx((1 + right) / 2, abs=0.05)
+    assert values["step_grounding_rate"] == pytest.approx((1 + right) / 2, abs=0.05)
     assert values["hallucination"] == pytest.approx(1 - right, abs=0.1)
     relation = figures(report, "claims: relation")
-    assert relation["supported"] == pytest.approx(right, abs=0.1)
-    assert figures(report, "claims: entity")["supported"] == 1
+    assert relation["step_grounding_rate"] == pytest.approx(right, abs=0.1)
+    assert figures(report, "claims: entity")["step_grounding_rate"] == 1
 
 
 def test_a_blind_reasoner_does_not_change_with_the_video(audited: Audited) -> None:
@@ -74,6 +79,58 @@ def test_a_blind_reasoner_does_not_change_with_the_video(audited: Audited) -> No
     assert video.finding
     assert "the reasoning does not change when the video does" in str(report.sentence(video))
     assert checks(report)["pictures against words"] == "refuted"
+
+
+class Deaf(Plugin):
+    """Supports nothing."""
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        return [[Judgement.of(False) for _ in claims] for _, claims in cases]
+
+
+def test_where_nothing_is_supported_nothing_is_said_of_reliance(audited: Audited) -> None:
+    report = audited({}, {"samples": 40}, tools={"claim-verifier": Deaf}, instances=2)
+    assert figures(report, "video")["reliance"] == 0
+    assert report.notes["verdict"] == "no better than random"
+    assert "video" not in [one.feature for one in report.findings]
+    said = str(report.sentence(report.findings[0]))
+    assert said.startswith("Reasoning is no better than random: of what a step claims, 0% [0, 0]")
+
+
+def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(audited: Audited) -> None:
+    report = audited({}, {"samples": 1}, perturbations=())
+    verdict = headline(report, "reasoning")
+    assert verdict.value == 1
+    assert report.notes["verdict"] == "open"
+    assert "do not tell whether it is better than random: of what" in report.statements[0]
+    assert not report.findings
+
+
+@pytest.mark.parametrize("clip", [10, 0.5])
+def test_a_reliance_that_is_clipped_has_no_interval(audited: Audited, clip: float) -> None:
+    report = audited({}, {"samples": 16}, clip=clip)
+    score = next(s for s in report.scores if (s.feature, s.metric) == ("reasoning", "reliance"))
+    assert (score.value, score.low, score.high) == (clip, None, None)
+    assert report.notes["changed videos"].endswith(
+        f"VRS is {clip} or more: the irrelevant change cost nothing"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"perturbations": ()}, {"also": ("lite", "natural", "neutral", "lite")},
+        {"instances": 2, "perturbations": ("temporal", "paraphrase", "temporal")},
+    ],
+)  # fmt: skip
+def test_what_is_asked_at_most_is_told_before(
+    audited: Audited, teller: type[Any], rooms: type[Any], options: dict[str, Any]
+) -> None:
+    setup = Setup(StepGrounding, teller, rooms, options, data_options={"samples": 6})
+    planned = setup.plan().notes["questions"]
+    report = audited({}, {"samples": 6}, **options)
+    assert planned.startswith(f"{report.cost.trials} traces at most, of each sample one as it is")
+    assert report.notes["questions"] == planned
 
 
 def test_one_who_looks_relies_on_the_video(audited: Audited) -> None:
@@ -108,16 +165,16 @@ def test_decay_is_found_in_the_last_steps(audited: Audited) -> None:
     late = headline(report, "steps: late")
     assert late.finding
     said = str(report.sentence(late))
-    assert "falls from 100.0 %" in said
-    assert "to 50.0 % in the last" in said
-    assert figures(report, "steps: early")["supported"] == 1
+    assert "falls from 100%" in said
+    assert "to 50% in the last" in said
+    assert figures(report, "steps: early")["step_grounding_rate"] == 1
 
 
 def test_right_answers_without_support_are_told(audited: Audited) -> None:
     report = audited({"right": 0.0, "invents": "green dog"}, perturbations=())
     answers = headline(report, "answers")
     assert answers.finding
-    assert "100.0 %" in str(report.sentence(answers))
+    assert "100% [100, 100]" in str(report.sentence(answers))
     assert figures(report)["accuracy"] == 1
 
 
@@ -139,9 +196,10 @@ def test_everything_is_judged_in_one_call(audited: Audited) -> None:
     assert Nothing.calls[0] > 6 * 8
     first = report.headlines[0]
     assert (first.feature, first.value, first.finding) == ("reasoning", None, False)
-    assert str(report.sentence(first)).endswith("could be verified (abstract 100.0 %).")
-    assert figures(report).get("supported") is None
+    assert str(report.sentence(first)).endswith("could be verified (abstract 100%).")
+    assert figures(report).get("step_grounding_rate") is None
     assert report.evidence == ()
+    assert "verdict" not in report.notes
 
 
 def test_policies_decide_what_is_not_verified(audited: Audited) -> None:
@@ -171,8 +229,25 @@ def test_without_evidence_the_report_says_what_to_add(audited: Audited) -> None:
     report = audited({}, {"scenes": False})
     said = str(report.sentence(report.headlines[0]))
     assert "--tool claim-verifier=box-geometry" in said
-    assert "nothing to see" in next(iter(report.notes))
+    assert "nothing to see" in report.notes
     assert not report.findings
+
+
+class HearingOptions(Options):
+    """What it goes by."""
+
+    argument = "senses"
+    senses: str = "eyes"
+
+
+class Hearing(Plugin):
+    """The annotated scenes, as a tool with an argument."""
+
+    Options: ClassVar[type[Options]] = HearingOptions
+    fingerprint = "hearing"
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        return SceneVerifier().judge(cases)
 
 
 class Watching(Plugin):
@@ -196,9 +271,15 @@ def test_what_changed_traces_are_held_against(audited: Audited, source: str, vid
     assert len({tuple(f.key for f in sample.frames) for sample, _ in Watching.shown}) == videos
 
 
+def test_scenes_of_the_original_say_nothing_of_what_was_shown(audited: Audited) -> None:
+    with pytest.raises(UserError, match="annotated scenes, which are of the original"):
+        audited({}, {"samples": 4}, evidence="shown")
+    assert audited({}, {"samples": 4, "scenes": False}, evidence="shown").cost.trials == 24
+
+
 def test_who_guesses_sides_is_right_half_the_time(audited: Audited) -> None:
     report = audited({"looks": False}, {"samples": 60, "frames": 8}, perturbations=())
-    assert figures(report, "claims: relation")["supported"] == pytest.approx(0.5, abs=0.1)
+    assert figures(report, "claims: relation")["step_grounding_rate"] == pytest.approx(0.5, abs=0.1)
 
 
 def test_styles_stand_beside_each_other(audited: Audited) -> None:
@@ -239,7 +320,7 @@ def test_bad_traces_are_counted_and_no_error(audited: Audited, case: str) -> Non
     assert problem in report.notes["traces"]
     if case == "no such frame":
         assert "6 about a moment outside the video" in report.notes["claims"]
-        assert report.notes["why unverifiable"] == "unclear reference 100.0 %"
+        assert report.notes["why unverifiable"] == "unclear reference 100%"
     if case == "two times":
         assert "6 steps contradict themselves about the time" in report.notes["claims"]
     if case == "html":
@@ -249,16 +330,48 @@ def test_bad_traces_are_counted_and_no_error(audited: Audited, case: str) -> Non
         assert "\x1b" not in report.model_dump_json()
 
 
-def test_another_verifier_that_is_none_is_refused(audited: Audited) -> None:
-    with pytest.raises(UserError):
-        audited({}, {"samples": 4}, other_verifiers=("no-such-tool",), perturbations=())
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ("no-such-tool", "no tool 'no-such-tool' is installed"),
+        (
+            "under-test-sentence-encoder",
+            "under-test-sentence-encoder is no claim-verifier: expected",
+        ),
+    ],
+)
+def test_another_verifier_that_is_none_is_refused_before_anything_is_asked(
+    teller: type[Any], rooms: type[Any], spec: str, problem: str
+) -> None:
+    setup = Setup(
+        StepGrounding, teller, rooms, {"other_verifiers": (spec,)},
+        tools={"sentence-encoder": FakeSentenceEncoder},
+    )  # fmt: skip
+    with pytest.raises(UserError, match=problem):
+        setup.plan()
+
+
+def test_other_verifiers_are_compared_with(audited: Audited) -> None:
+    """The deaf one is there as a tool, so that its name is known; the scenes judge in it."""
+    report = audited(
+        {}, {"samples": 6}, tools={"claim-verifier": Hearing}, perturbations=(),
+        other_verifiers=("under-test-claim-verifier",),
+    )  # fmt: skip
+    check = next(
+        one for one in report.evidence if one.check == "verifier under-test-claim-verifier"
+    )
+    assert (check.verdict, check.detail) == ("supported", "SGR 100.0% instead of 100.0%")
+    assert report.notes["claims held against"] == "under-test-claim-verifier:eyes"
 
 
 def test_options_are_checked() -> None:
     from pydantic import ValidationError
 
-    from cuescope_step_grounding import StepGrounding
-
+    for steps, said in (("6 to 8", "6 to 8"), ("6-8", "6 to 8"), (5, "5"), ("5", "5")):
+        assert StepGrounding.Options(steps=steps).steps == said  # type: ignore[arg-type]
+    for steps in ("many", "0", "8 to 6", "-1", "6 to", "", "6 to 8 to 9"):
+        with pytest.raises(UserError, match=f"a number or a range.*got '{steps}'"):
+            StepGrounding.Options(steps=steps)
     for wrong in ({"style": "loud"}, {"perturbations": ("sound",)}, {"tau": 2}, {"noise": 0.9}):
         with pytest.raises(ValidationError):
             StepGrounding.Options(**wrong)  # type: ignore[arg-type]

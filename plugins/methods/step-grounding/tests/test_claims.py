@@ -77,6 +77,22 @@ def test_the_things_of_a_list_keep_their_adjectives(used: Parser) -> None:
         ("The circle turns green.", {"circle turn green"}),
         ("At frame 3, the red circle is moving left.", {"red circle move left"}),
         ("The robot picks up the mug.", {"agent pick up mug"}),
+        ("The glass is on the shelf.", {"glass on shelf"}),
+        ("In frames 2-5, he puts the glass on the table.", {"person put glass", "glass on table"}),
+        (
+            "The man wearing a black shirt opens the refrigerator.",
+            {"man wear black shirt", "man open refrigerator"},
+        ),
+        ("A woman holding a cup.", {"woman hold cup"}),
+        ("The grass is green and the sky is grey.", {"grass green", "sky grey"}),
+        ("A girl and a boy are playing.", {"girl play", "boy play"}),
+        ("He is thirsty.", {"person thirsty"}),
+        ("This suggests that he is thirsty.", set()),
+        ("The traffic lights turn green.", {"traffic light turn green"}),
+        (
+            "The door is closed; later it is open.",
+            {"door closed", "door open", "closed before open"},
+        ),
     ],
 )
 def test_a_sentence_claims(used: Parser, step: str, claims: set[str]) -> None:
@@ -91,9 +107,18 @@ def test_what_is_not_there_is_denied_and_not_claimed(used: Parser) -> None:
     assert words(claims, "relation") == {"not chair left of sofa"}
 
 
+def test_a_series_of_frames_is_no_thing(used: Parser) -> None:
+    claims = claims_of(used, "The series of frames shows a man and a dog.", CLOCK)
+    assert words(claims, "entity") == {"man", "dog"}
+
+
 @pytest.mark.parametrize(
-    "step", ["So the answer is B.", "The question asks which cup is red.", "This is frame 3."]
-)
+    "step",
+    [
+        "So the answer is B.", "The question asks which cup is red.", "This is frame 3.",
+        "yes", "Yes.", "So, no.", "B", "(b)", "Option B.", "Answer: B", "the answer is: yes",
+    ],
+)  # fmt: skip
 def test_words_about_the_question_or_the_video_claim_nothing(used: Parser, step: str) -> None:
     assert claims_of(used, step, CLOCK) == []
 

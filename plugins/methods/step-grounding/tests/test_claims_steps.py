@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cuescope_sdk import UserError
 from cuescope_step_grounding.claims import Parser, aligned, claims_of, parser
 from cuescope_step_grounding.claims.annotated import CLOCK, agreement, annotated
 
@@ -68,11 +69,44 @@ def test_spacy_is_named_with_its_model(spacy_parser: Parser) -> None:
     assert (claim.subject, claim.predicate) == ("man", "sit")
 
 
-def test_without_its_model_the_rules_stand_in_and_say_so() -> None:
-    used = parser("en_no_such_model")
-    assert "rules" in used.title
-    assert "en_no_such_model" in used.title
-    assert "python -m spacy download en_core_web_sm" in used.facts["parser"]
+def test_what_a_report_says_of_a_parser_is_measured() -> None:
+    said = agreement(parser("rules"), STEPS)
+    share = f"precision {said.precision:.0%}, recall {said.recall:.0%} on {len(STEPS)} annotated"
+    assert share in parser("rules").title
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}")
+def test_what_a_report_says_of_spacy_is_measured(spacy_parser: Parser) -> None:
+    said = agreement(spacy_parser, STEPS)
+    share = f"precision {said.precision:.0%}, recall {said.recall:.0%} on {len(STEPS)} annotated"
+    assert share in spacy_parser.title
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("en_core_web_lg", "Did you mean 'en_core_web_sm'?"),
+        ("rule", "Did you mean 'rules'?"),
+        ("/no/folder", "expected an installed model of spaCy, a folder with one, or rules"),
+    ],
+)
+def test_another_parser_that_cannot_be_loaded_is_refused(name: str, remedy: str) -> None:
+    with pytest.raises(UserError) as told:
+        parser(name)
+    assert str(told.value).endswith(remedy)
+
+
+def test_without_its_model_the_rules_stand_in_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    import spacy
+
+    def absent(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(spacy, "load", absent)
+    used = parser()
+    assert used.title.startswith("rules, in place of spaCy's")
+    assert "`python -m spacy download en_core_web_sm`" in used.title
     assert [claim.subject for claim in claims_of(used, "A red chair.", CLOCK)] == ["red chair"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cuescope_sdk import Context, Report, UserError
+from cuescope_sdk import Context, Report, Sample, UserError
 from cuescope_sdk.testing import Setup
 from cuescope_step_grounding import StepGrounding
 
@@ -39,9 +39,29 @@ def test_recorded_traces_are_judged_and_nothing_more_is_asked(rooms: Any, tmp_pa
     assert table.rows[0]["SGR"] == pytest.approx(100 * (0.5 + 1 + 0) / 3)
     assert table.rows[0]["HR"] == pytest.approx(100 * (0.5 + 0 + 1) / 3)
     assert values["accuracy"] == pytest.approx(1 / 3)  # the sample without a trace has no part
-    assert report.notes["recorded"] == "3 of 4 samples"
+    assert report.notes["traces"].startswith("3 of 4 ")
+    assert "recorded" not in report.notes  # the model tells it
+    assert report.notes["questions"] == "none: the traces of 4 samples are looked up"
     assert report.notes["changed videos"].endswith("VRS is not measured")
     assert report.cost.trials == 4
+
+
+def test_without_a_question_no_answer_is_right_or_wrong(rooms: Any, tmp_path: Path) -> None:
+    """As of videos in class folders, of which the class is the only choice."""
+
+    class Clips(rooms):  # type: ignore[misc]
+        def __getitem__(self, index: int) -> Sample:
+            update = {"question": None, "choices": ("cooking",), "label": "cooking"}
+            return Sample.model_validate(dict(super().__getitem__(index)) | update)
+
+    file = tmp_path / "traces.jsonl"
+    lines = [{"sample": f"room-00{i}", "trace": [TRUE], "answer": "a cup"} for i in range(4)]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    report = audited(Clips, file)
+    assert not [score for score in report.scores if score.metric == "accuracy"]
+    assert "answers" not in {score.feature for score in report.scores}
+    assert report.notes["traces"] == "4 of 4 of 1.0 steps on average (numbered 4)"
+    assert report.tables[0].rows[0]["Acc"] is None
 
 
 def test_a_file_of_other_samples_is_refused(rooms: Any, tmp_path: Path) -> None:

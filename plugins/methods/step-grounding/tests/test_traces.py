@@ -42,6 +42,12 @@ def test_json_says_when() -> None:
     assert read_trace(text).steps == ("At frame 3, a cup", "At 2.5 seconds, a; b")
 
 
+def test_an_answer_that_is_no_choice_is_told_as_such() -> None:
+    trace = read_trace("1. A cup.\nAnswer: a green dog", ("red cup", "blue cup"))
+    assert (trace.answer, trace.problems) == ("a green dog", ("answer is none of the choices",))
+    assert is_right(trace.answer, Sample(key="x", frames=(), label="red cup")) is False
+
+
 @pytest.mark.parametrize(
     ("text", "steps", "problems"),
     [

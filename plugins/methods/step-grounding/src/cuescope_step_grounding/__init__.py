@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import (
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
 
 from cuescope_sdk import (
     Audit,
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
 
 METRICS = (
     Metric(
-        name="supported",
+        name="step_grounding_rate",
         title="SGR",
         meaning="step grounding rate: the share of what a step claims that the video supports, "
         "over the steps of a trace and then over traces (0 to 1); of a thing that is named, the "
@@ -69,7 +76,7 @@ class StepGrounding(Plugin):
         """docs/step-grounding.md argues the defaults."""
 
         style: Style = Field("neutral", description="how reasoning is asked for; natural: not")
-        steps: str = Field("6 to 8", description="reasoning steps that are asked for")
+        steps: str = Field("6 to 8", description="reasoning steps that are asked for: 6, 6 to 8")
         also: tuple[Style, ...] = Field((), description="other styles to compare: lite,natural")
         most_steps: PositiveInt = Field(64, description="steps of a trace that are looked at")
         parser: str = Field(
@@ -110,6 +117,18 @@ class StepGrounding(Plugin):
         confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
         resamples: PositiveInt = Field(2000, description="bootstrap draws of samples")
 
+        @field_validator("steps", mode="before")
+        @classmethod
+        def _steps_are_numbers(cls, steps: object) -> str:
+            low, _, high = str(steps).replace("-", " to ").partition(" to ")
+            numbers = [number.strip() for number in (low, high or low)]
+            if not all(map(str.isdecimal, numbers)) or not 0 < int(numbers[0]) <= int(numbers[1]):
+                raise UserError(
+                    "step-grounding: steps", expected="a number or a range, as 6 or 6 to 8",
+                    got=f"'{steps}'",
+                )  # fmt: skip
+            return " to ".join(dict.fromkeys(numbers))
+
         @model_validator(mode="after")
         def _tau_is_used(self) -> Self:
             if self.tau is not None and self.belief != "step":
@@ -130,12 +149,12 @@ class StepGrounding(Plugin):
         from cuescope_step_grounding.study import Study
 
         self._study = Study(audit, self.options)
-        yield from features(audit, self.options, self._study.told)
+        yield from features(audit, self.options, self._study.traces)
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Trial]:
         """The same samples changed, and in other styles."""
-        return () if self._study is None else [one.trial for one in self._study.others]
+        return () if self._study is None else [one.trial for one in self._study.variants]
 
     @hookimpl
     def compute_scores(

@@ -22,7 +22,8 @@ _OPPOSITES = (
 )  # fmt: skip
 OPPOSITE = dict(_OPPOSITES) | {b: a for a, b in _OPPOSITES}
 _OPPOSED = re.compile(rf"\b({'|'.join(sorted(OPPOSITE, key=len, reverse=True))})\b", re.IGNORECASE)
-_SYMMETRIC = {"near": "far from", "touching": "far from", "far from": "near"}
+# As `INVERSE`, but for what is its own inverse: that has an opposite.
+_INVERTED = {**INVERSE, "near": "far from", "touching": "far from", "far from": "near"}
 
 
 def counterfactual(
@@ -61,7 +62,7 @@ def _inverted(claim: Claim) -> Claim:
     """Of two things the relation, of a movement the direction."""
     said = claim.predicate or ""
     if claim.kind == "relation":
-        other = _SYMMETRIC.get(said) or INVERSE.get(said)
+        other = _INVERTED.get(said)
         if other is None:
             return claim.model_copy(update={"subject": claim.object, "object": claim.subject})
         return claim.model_copy(update={"predicate": other})

@@ -35,7 +35,7 @@ def prompt(sample: Sample, style: Style, steps: str = "6 to 8") -> str:
     return f"{question}\n{_frames(sample)}{_ASKED[style].format(steps=steps)}"
 
 
-def asked(sample: Sample, style: Style, steps: str, condition: str = "baseline") -> Trial:
+def to_ask(sample: Sample, style: Style, steps: str, condition: str = "baseline") -> Trial:
     """The trial that brings a trace. What is known of the sample stays behind.
 
     The choices are in the words: models that list them for a letter would get no steps.

@@ -7,14 +7,14 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_step_grounding.chance import bootstrap_interval
-from cuescope_step_grounding.measuring import Findings, Measured
+from cuescope_step_grounding.measuring import Findings, MeasuredTrace
 from cuescope_step_grounding.metrics import mean, visual_reliance
 from cuescope_step_grounding.naming import Perturbation
 from cuescope_step_grounding.perturbing import RELEVANT, magnitudes
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangeCost:
     """One changed video: how much SGR was lost, the right answers before and after, and |P|.
 
     A paraphrase changes no pixel.
@@ -29,7 +29,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Reliance:
-    """Drops of SGR by sample, under relevant and irrelevant changes, with their magnitudes."""
+    """Drops of SGR by sample, under relevant and irrelevant changes, with their magnitudes.
+
+    `interval` is None where irrelevant changes cost nothing, so that all that is known of the score
+    is that it is the clip's or more.
+    """
 
     drops: Float[np.ndarray, "sample 2"]
     sizes: Float[np.ndarray, "sample 2"]
@@ -37,30 +41,30 @@ class Reliance:
     interval: tuple[float, float] | None
 
 
-def changes(found: Findings) -> list[Change]:
+def change_costs(found: Findings) -> list[ChangeCost]:
     """All changed traces beside those of the samples as they are."""
-    plain = {one.told.sample.key: one for one in found.plain}
-    by_sample: dict[str, list[Measured]] = {}
-    for one in found.others:
-        if one.told.asked.change is not None:
-            by_sample.setdefault(one.told.sample.key, []).append(one)
+    plain = {one.reasoning.sample.key: one for one in found.plain}
+    by_sample: dict[str, list[MeasuredTrace]] = {}
+    for one in found.variants:
+        if one.reasoning.asked_for.change is not None:
+            by_sample.setdefault(one.reasoning.sample.key, []).append(one)
     return [change for key, of in by_sample.items() for change in _changes(plain[key], of)]
 
 
-def _changes(plain: Measured, changed: Sequence[Measured]) -> Iterator[Change]:
-    sample = plain.told.sample
-    frames = [one.told.asked.trial.sample.frames for one in changed]
+def _changes(plain: MeasuredTrace, changed: Sequence[MeasuredTrace]) -> Iterator[ChangeCost]:
+    sample = plain.reasoning.sample
+    frames = [one.reasoning.asked_for.trial.sample.frames for one in changed]
     for one, size in zip(changed, magnitudes(sample.frames, frames), strict=True):
-        kind = one.told.asked.change
+        kind = one.reasoning.asked_for.change
         known = plain.grounding is not None and one.grounding is not None
         lost = (plain.grounding or 0.0) - (one.grounding or 0.0) if known else None
-        right = plain.told.right, one.told.right
+        right = plain.reasoning.right, one.reasoning.right
         if kind is not None and (size > 0 or kind == "paraphrase"):
-            yield Change(sample.key, kind, lost, right, size)
+            yield ChangeCost(sample.key, kind, lost, right, size)
 
 
 def reliance(
-    made: Sequence[Change],
+    made: Sequence[ChangeCost],
     rng: np.random.Generator,
     *,
     epsilon: float,
@@ -72,7 +76,7 @@ def reliance(
 
     A sample's drop is the mean over kinds of change, of each the mean over its instances.
     """
-    by_sample: dict[str, list[Change]] = {}
+    by_sample: dict[str, list[ChangeCost]] = {}
     for change in made:
         if change.lost is not None:
             by_sample.setdefault(change.sample, []).append(change)
@@ -92,12 +96,14 @@ def reliance(
     interval = bootstrap_interval(
         score, len(whole), rng, confidence=confidence, resamples=resamples
     )
-    if interval and everything is not None:
+    if everything == clip and whole[:, 1].mean() <= 0:
+        interval = None
+    elif interval and everything is not None:
         interval = min(interval[0], everything), max(interval[1], everything)
     return Reliance(whole[:, :2], whole[:, 2:], everything, interval)
 
 
-def _mean(made: Sequence[Change], kinds: Sequence[str], figure: str) -> float | None:
+def _mean(made: Sequence[ChangeCost], kinds: Sequence[str], figure: str) -> float | None:
     """Over kinds, of each over its instances."""
     of_kind = [mean([getattr(one, figure) for one in made if one.kind == kind]) for kind in kinds]
     return mean(of_kind)

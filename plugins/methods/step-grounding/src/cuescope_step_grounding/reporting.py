@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING
 
 from cuescope_sdk import Audit, Feature, Occurrence, Score
 from cuescope_sdk.stats import benjamini_hochberg
-from cuescope_step_grounding.asking import Told, is_recorded
+from cuescope_step_grounding.asking import Reasoning, is_recorded
 from cuescope_step_grounding.measuring import Findings, named
 from cuescope_step_grounding.metrics import STAGES
 from cuescope_step_grounding.reliance import Reliance
 from cuescope_step_grounding.rows import (
     ANSWERS,
+    BETTER,
     KINDS,
+    OPEN,
     REASONING,
     SGR,
     VIDEO,
@@ -34,34 +36,32 @@ if TYPE_CHECKING:
     from cuescope_step_grounding import StepGrounding
 
 POLICIES = {
-    "exclude": "claims that cannot be verified do not count",
-    "penalise": "claims that cannot be verified count as unsupported",
-    "neutral": "claims that cannot be verified count half",
-}
+    "exclude": "do not count", "penalise": "count as unsupported", "neutral": "count half",
+}  # fmt: skip
 
 
 def features(
-    audit: Audit, options: "StepGrounding.Options", told: Sequence[Told]
+    audit: Audit, options: "StepGrounding.Options", traces: Sequence[Reasoning]
 ) -> Iterator[Feature]:
     """What is measured, then what is named most often."""
     yield Feature(key=REASONING, kind="reasoning", name="Reasoning")
-    yield Feature(key=ANSWERS, kind="answers", name="Right answers")
+    yield Feature(key=ANSWERS, kind="answers", name="Rightly answered")
     if not is_recorded(audit) and options.perturbations:
-        yield Feature(key=VIDEO, kind="reliance", name="Reliance on the video")
+        yield Feature(key=VIDEO, kind="reliance", name="Traces of changed videos")
     for kind, name in KINDS.items():
         yield Feature(key=kind_key(kind), kind="claims", name=name)
     for stage in STAGES:
         yield Feature(key=stage_key(stage), kind="steps", name=f"{stage.title()} steps")
-    for name in most_named(told, options.things):
+    for name in most_named(traces, options.things):
         yield Feature(
-            key=thing_key(name), kind="thing", name=f"'{name}'", occurrences=_places(told, name)
+            key=thing_key(name), kind="thing", name=f"'{name}'", occurrences=_places(traces, name)
         )
 
 
-def most_named(told: Sequence[Told], most: int) -> list[str]:
+def most_named(traces: Sequence[Reasoning], most: int) -> list[str]:
     """The things that several traces name, the commonest first."""
     count: dict[str, int] = {}
-    for one in told:
+    for one in traces:
         for name in named(one.claims):
             count[name] = count.get(name, 0) + 1
     often = sorted(
@@ -70,10 +70,10 @@ def most_named(told: Sequence[Told], most: int) -> list[str]:
     return often[:most]
 
 
-def _places(told: Sequence[Told], name: str) -> tuple[Occurrence, ...]:
+def _places(traces: Sequence[Reasoning], name: str) -> tuple[Occurrence, ...]:
     """Where traces name a thing, each trace once."""
     places = []
-    for one in told:
+    for one in traces:
         own = [c for step in one.claims for c in step if c.kind == "entity" and c.subject == name]
         if own:
             frame = next((c.frames[0] for c in own if c.frames), None)
@@ -90,11 +90,10 @@ def rows(
     """The verdict first, then the parts."""
     make = Rows(audit, options, found)
     verdict = make.reasoning(reliance)
-    grounded = verdict.large and (verdict.p_value or 0) <= options.level
-    names = most_named([one.told for one in found.plain], options.things)
+    names = most_named([one.reasoning for one in found.plain], options.things)
     parts = [
         make.answers(),
-        make.video(reliance, grounded) if reliance else None,
+        make.video(reliance, verdict.verdict == BETTER) if reliance else None,
         *make.stages(), *make.kinds(), *make.things(names),
     ]  # fmt: skip
     return [verdict, *(row for row in parts if row is not None)]
@@ -103,8 +102,8 @@ def rows(
 def scores(options: "StepGrounding.Options", listed: Sequence[Row]) -> Iterator[Score]:
     """The verdict, the findings, then the rest by rising support.
 
-    Tests beside the verdict's are corrected for their number. A verdict that is open has no
-    figure; it is a finding only to open a report that has others.
+    Tests beside the verdict's are corrected for their number. The verdict is told whatever it is:
+    where it is open, its sentence says so.
     """
     verdict, *parts = listed
     q_values = benjamini_hochberg([row.p_value for row in parts])
@@ -113,10 +112,8 @@ def scores(options: "StepGrounding.Options", listed: Sequence[Row]) -> Iterator[
         for row, q in zip(parts, q_values, strict=True)
     ]
     judged = sorted(zip(parts, q_values, found, strict=True), key=_rank)
-    if verdict.large:
-        yield from _scores(verdict, verdict.p_value, True)
-    else:
-        yield from _scores(verdict, verdict.p_value, any(found), figure=False)
+    decided = SGR in verdict.figures and verdict.verdict != OPEN
+    yield from _scores(verdict, verdict.p_value, decided, told=True)
     for row, q_value, finding in judged:
         yield from _scores(row, q_value, finding)
 
@@ -128,15 +125,14 @@ def _rank(judged: tuple[Row, float | None, bool]) -> tuple[bool, bool, float]:
     return not finding, row.is_thing, sgr.value if sgr else 1.0
 
 
-def _scores(
-    row: Row, q_value: float | None, finding: bool, *, figure: bool = True
-) -> Iterator[Score]:
-    first = row.figures.get(SGR) if figure else None
+def _scores(row: Row, q_value: float | None, finding: bool, told: bool = False) -> Iterator[Score]:
+    first = row.figures.get(SGR)
     yield Score(
         feature=row.feature, label=None, metric=SGR, n=row.n,
         value=first.value if first else None, low=first.low if first else None,
         high=first.high if first else None, p_value=row.p_value, q_value=q_value,
-        finding=finding, statement=row.statement if finding or not figure else None,
+        finding=finding, told=told,
+        statement=row.statement if finding or told or first is None else None,
     )  # fmt: skip
     for metric, of in row.figures.items():
         if metric != SGR:
@@ -154,30 +150,30 @@ def note(
     options: "StepGrounding.Options",
     found: Findings,
     reliance: Reliance | None,
+    verdict: Row,
     titles: dict[str, str],
 ) -> None:
     """The facts at the head; `titles` say what parsed, judged and compared."""
     if unseen(audit):
         audit.note("nothing to see", f"no verifier and no annotated scenes: add {ADD}")
-    if is_recorded(audit):
-        empty = sum("empty" in one.told.trace.problems for one in found.plain)
-        audit.note("recorded", f"{len(found.plain) - empty} of {len(found.plain)} samples")
-    audit.note("traces", traces_in_words([one.told for one in found.plain]))
+    if verdict.verdict is not None:
+        audit.note("verdict", verdict.verdict)
+    audit.note("traces", traces_in_words([one.reasoning for one in found.plain]))
     step = total(step for one in found.plain for step in one.steps)
     outside = sum(
-        c.frames == () for one in found.plain for claims in one.told.claims for c in claims
+        c.frames == () for one in found.plain for claims in one.reasoning.claims for c in claims
     )
     if step.claims:
         parts = {"supported": step.supported, "unsupported": step.unsupported,
                  "unverifiable": step.unverifiable}  # fmt: skip
         shares = ", ".join(f"{name} {percent(n / step.claims)}" for name, n in parts.items())
         beyond = f"; {outside} about a moment outside the video" if outside else ""
-        if torn := sum(one.told.contradictory for one in found.plain):
+        if torn := sum(one.reasoning.contradictory for one in found.plain):
             beyond += f"; {torn} steps contradict themselves about the time"
         audit.note("claims", f"{step.claims}: {shares}{beyond}")
     if reasons := unverifiable_reasons(found):
         audit.note("why unverifiable", ", ".join(reasons))
-    audit.note("unverifiable", POLICIES[options.unverifiable])
+    audit.note("unverifiable claims", POLICIES[options.unverifiable])
     for key, title in titles.items():
         audit.note(key, title)
     audit.note("changed videos", _changes_in_words(audit, options, reliance))
@@ -195,4 +191,7 @@ def _changes_in_words(
         return "VRS is not measured: it needs supported claims, and relevant and irrelevant changes"
     kinds = ", ".join(options.perturbations)
     against = "the original" if options.evidence == "original" else "the changed"
-    return f"{kinds}; {options.instances} each, traces held against {against} video"
+    said = f"{kinds}; {options.instances} each, traces held against {against} video"
+    if reliance.interval is None:
+        said += f"; VRS is {options.clip:g} or more: the irrelevant change cost nothing"
+    return said

@@ -17,7 +17,7 @@ from cuescope_step_grounding.chance import (
 )
 from cuescope_step_grounding.measuring import (
     Findings,
-    Measured,
+    MeasuredTrace,
     existence,
     known,
     named,
@@ -27,12 +27,14 @@ from cuescope_step_grounding.measuring import (
 from cuescope_step_grounding.metrics import STAGES, Stage, Step, staged
 from cuescope_step_grounding.perturbing import RELEVANT
 from cuescope_step_grounding.reliance import Reliance
-from cuescope_step_grounding.saying import Figure, percent, points, share, unmeasured
+from cuescope_step_grounding.saying import Figure, percent, plain, points, share, unmeasured
 
 if TYPE_CHECKING:
     from cuescope_step_grounding import StepGrounding
 
-SGR, TCS, HR, VRS, ACC = "supported", "consistency", "hallucination", "reliance", "accuracy"
+SGR, TCS, HR, VRS, ACC = (
+    "step_grounding_rate", "consistency", "hallucination", "reliance", "accuracy",
+)  # fmt: skip
 REASONING, ANSWERS, VIDEO = "reasoning", "answers", "video"
 KINDS: dict[ClaimKind, str] = {
     "entity": "What is on screen", "attribute": "How things look", "action": "What happens",
@@ -40,12 +42,16 @@ KINDS: dict[ClaimKind, str] = {
     "ego-motion": "How the camera moves",
 }  # fmt: skip
 NAMED = "named: "
+BETTER, NO_BETTER, OPEN = "better than random", "no better than random", "open"  # verdicts
 TOLERATED = 0.1  # share of a detector's own errors: 2 to 8 % in the paper (section 6)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line. `p_value` is of the test behind `statement`, which is told where it is `large`."""
+    """One line. `p_value` is of the test behind `statement`, which is told where it is `large`.
+
+    `verdict` is that on the reasoning as a whole, which is told whatever it is.
+    """
 
     feature: str
     n: int
@@ -53,6 +59,7 @@ class Row:
     statement: str | None = None
     p_value: float | None = None
     large: bool = False
+    verdict: str | None = None
 
     @property
     def is_thing(self) -> bool:
@@ -77,7 +84,7 @@ class Rows:
         )  # fmt: skip
         return Figure(float(np.mean(there)), low, high)
 
-    def figures(self, of: Sequence[Measured], feature: str) -> dict[str, Figure]:
+    def figures(self, of: Sequence[MeasuredTrace], feature: str) -> dict[str, Figure]:
         """SGR and HR of some traces."""
         found = {
             SGR: self.figure((one.grounding for one in of), feature, SGR),
@@ -93,7 +100,7 @@ class Rows:
         figures = self.figures(answered, REASONING)
         more = {
             TCS: self.figure((one.consistency for one in plain), TCS),
-            ACC: self.figure((_float(one.told.right) for one in plain), ACC),
+            ACC: self.figure((_float(one.reasoning.right) for one in plain), ACC),
             VRS: _reliance(reliance),
         }
         figures |= {name: figure for name, figure in more.items() if figure is not None}
@@ -107,23 +114,23 @@ class Rows:
         ]
         held = f"of what a step claims, {share(figures[SGR])} is supported on average"
         if not against:
-            return Row(REASONING, len(answered), figures, f"{{feature}}: {held}.")
+            said = f"{{feature}}: {held}."
+            return Row(REASONING, len(answered), figures, said, verdict=OPEN)
         own = np.array([rate for rate, _ in against])
         random = np.stack([rates for _, rates in against])
         better = exchanged_p_value(own, random, self.audit.rng("against random"))
         beyond = own - random.mean(axis=1)
         same = mean_above_p_value(self.options.margin - beyond, self.audit.rng("as random"))
-        of_random = f"of random steps {percent(random.mean())}"
+        held += f", of random steps {percent(random.mean())}"
         wrong = f"{share(figures[HR])} of the steps claim something that has no support"
+        verdict, p_value = OPEN, better
+        said = f"{{feature}}: these samples do not tell whether it is better than random: {held}."
         if better <= self.options.level:
-            said = f"{{feature}}: {held}, {of_random}; {wrong}."
+            verdict, said = BETTER, f"{{feature}} is better than random: {held}; {wrong}."
         elif same <= self.options.level:
-            said = f"{{feature}}: its steps hold no more than random ones: {held}, {of_random}."
-        else:
-            said = f"{{feature}}: these samples do not tell yet: {held}, {of_random}."
-        decided = min(better, same) <= self.options.level
-        p_value = better if better <= self.options.level or not decided else same
-        return Row(REASONING, len(answered), figures, said, p_value, decided)
+            verdict, said = NO_BETTER, f"{{feature}} is no better than random: {held}."
+            p_value = same
+        return Row(REASONING, len(answered), figures, said, p_value, verdict=verdict)
 
     # ------------------------------------------------------------------------ parts of it
 
@@ -173,13 +180,15 @@ class Rows:
 
     def answers(self) -> Row | None:
         """Right answers, and what the steps before them are worth; None where none is known."""
-        told = [one for one in self.found.answered if one.told.right is not None]
-        right = [one for one in told if one.told.right]
+        judged = [one for one in self.found.answered if one.reasoning.right is not None]
+        right = [one for one in judged if one.reasoning.right]
         figures = self.figures(right, ANSWERS)
-        accuracy = self.figure((_float(one.told.right) for one in told), ANSWERS, ACC)
+        accuracy = self.figure((_float(one.reasoning.right) for one in judged), ANSWERS, ACC)
         if SGR not in figures or accuracy is None:
             return None
-        gap = np.array([float(bool(one.told.right)) - (one.grounding or 0.0) for one in told])
+        gap = np.array(
+            [float(bool(one.reasoning.right)) - (one.grounding or 0.0) for one in judged]
+        )
         said = (
             f"{{feature}}: {share(accuracy)} of the answers are right, yet of what the steps "
             f"before a right answer claim, {percent(1 - figures[SGR].value)} has no support."
@@ -197,12 +206,12 @@ class Rows:
         score = _reliance(reliance)
         if fell is None or score is None:
             return None
-        changed = (one for one in self.found.others if one.told.asked.change in RELEVANT)
+        changed = (one for one in self.found.variants if one.reasoning.asked_for.change in RELEVANT)
         sgr = self.figure((one.grounding for one in changed), VIDEO, SGR)
         said = (
             "{feature}: the reasoning does not change when the video does. With its things moved "
             f"or hidden or its frames in another order, support changes by {points(fell)} "
-            f"(VRS {score.value:.2f} [{score.low:.2f}, {score.high:.2f}])."
+            f"(VRS {plain(score)})."
         )
         p_value = mean_above_p_value(self.options.margin - lost, self.audit.rng(VIDEO))
         figures = {VRS: score} | ({SGR: sgr} if sgr else {})
@@ -212,8 +221,8 @@ class Rows:
         """What is named, by how many of the traces that name it do so of a video without it."""
         for name in names:
             said = [
-                self.found.verdicts.of(one.told.sample, existence(name)).verdict
-                for one in self.found.plain if name in named(one.told.claims)
+                self.found.verdicts.of(one.reasoning.sample, existence(name)).verdict
+                for one in self.found.plain if name in named(one.reasoning.claims)
             ]  # fmt: skip
             never, n = said.count("unsupported"), len(said) - said.count("unverifiable")
             if not n:
@@ -254,9 +263,9 @@ def total(steps: Iterable[Step]) -> Step:
 
 
 def _reliance(reliance: Reliance | None) -> Figure | None:
-    if reliance is None or reliance.score is None or reliance.interval is None:
+    if reliance is None or reliance.score is None:
         return None
-    return Figure(reliance.score, *reliance.interval)
+    return Figure(reliance.score, *(reliance.interval or (None, None)))
 
 
 def _float(right: bool | None) -> float | None:

@@ -12,9 +12,9 @@ from cuescope_sdk import Audit, Cell, Frame, Picture, Table
 from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_step_grounding.asking import is_recorded
 from cuescope_step_grounding.beliefs import when
-from cuescope_step_grounding.measuring import Findings, Measured
-from cuescope_step_grounding.metrics import grounding, mean
-from cuescope_step_grounding.reliance import Change
+from cuescope_step_grounding.measuring import Findings, MeasuredTrace
+from cuescope_step_grounding.metrics import correlation, grounding, hallucinates, mean
+from cuescope_step_grounding.reliance import ChangeCost
 from cuescope_step_grounding.rows import ACC, HR, SGR, TCS, VRS, Row
 from cuescope_step_grounding.wording import moment, words
 
@@ -36,7 +36,7 @@ def show(
     options: "StepGrounding.Options",
     found: Findings,
     verdict: Row,
-    changes: Sequence[Change],
+    changes: Sequence[ChangeCost],
 ) -> None:
     """All of them."""
     audit.show(metrics_table(audit, options, found, verdict))
@@ -45,7 +45,7 @@ def show(
     for place, one in enumerate(telling(found, options.shown)):
         if place == 0:
             audit.show(trace_table(found, one))
-        if one.told.sample.frames:
+        if one.reasoning.sample.frames:
             audit.show(trace_picture(found, one))
 
 
@@ -58,21 +58,37 @@ def metrics_table(
     rows = [_metrics(style, *(own.get(name) for name in (ACC, SGR, TCS, HR)), vrs=own.get(VRS))]
     for style in dict.fromkeys(options.also):
         of = [
-            one for one in found.others
-            if one.told.asked.style == style and one.told.asked.change is None
+            one for one in found.variants
+            if one.reasoning.asked_for.style == style and one.reasoning.asked_for.change is None
         ]  # fmt: skip
         if of:
-            right = [None if one.told.right is None else float(one.told.right) for one in of]
+            right = [
+                None if one.reasoning.right is None else float(one.reasoning.right) for one in of
+            ]
             sgr, hr = (mean([getattr(one, name) for one in of]) for name in
                        ("grounding", "hallucination"))  # fmt: skip
             rows.append(_metrics(style, mean(right), sgr, None, hr))
     module = type(audit.context.dataset).__module__.partition(".")[0]
     rows += paper_rows(BENCHMARKS[module]) if module in BENCHMARKS else []
-    notes = ("In percent, but VRS. Names as GPT-4o: the paper's figures on this data set.",)
-    return Table(
-        title=METRICS, columns=METRIC_COLUMNS, rows=tuple(rows),
-        notes=notes if module in BENCHMARKS else ("In percent, but VRS (0 to 10).",),
-    )  # fmt: skip
+    others = " Names as GPT-4o: the paper's figures on this data set." * (module in BENCHMARKS)
+    notes = [f"In percent, but VRS (0 to {options.clip:g}).{others}", *hallucination_beside(found)]
+    return Table(title=METRICS, columns=METRIC_COLUMNS, rows=tuple(rows), notes=tuple(notes))
+
+
+def hallucination_beside(found: Findings) -> Iterator[str]:
+    """HR by step against 1 - SGR by step: the same only where each step has one claim."""
+    steps = [(step, one.policy) for one in found.plain for step in one.steps]
+    judged = [(hallucinates(s, p), g) for s, p in steps if (g := grounding(s, p)) is not None]
+    if not judged:
+        return
+    flagged, held = np.array(judged, dtype=np.float64).T
+    r = correlation(flagged, 1 - held)
+    if r is not None:
+        several = sum(step.claims > 1 for step, _ in steps)
+        yield (
+            f"By step, HR goes with 1 - SGR at r = {r:.2f} (paper: 0.61): {several} of "
+            f"{len(steps)} steps claim several things."
+        )
 
 
 def paper_rows(benchmark: str) -> list[dict[str, Cell]]:
@@ -95,7 +111,7 @@ def _metrics(name: str, *shares: float | None, vrs: float | None = None) -> dict
     return dict(zip(METRIC_COLUMNS, (name, *cells, vrs), strict=True))
 
 
-def changes_table(changes: Sequence[Change]) -> Table:
+def changes_table(changes: Sequence[ChangeCost]) -> Table:
     """Table 3 of the paper: what each kind of change costs, in points."""
     rows: list[dict[str, Cell]] = []
     for kind in dict.fromkeys(one.kind for one in changes):
@@ -117,7 +133,7 @@ def changes_table(changes: Sequence[Change]) -> Table:
     )  # fmt: skip
 
 
-def _answers_lost(one: Change) -> float | None:
+def _answers_lost(one: ChangeCost) -> float | None:
     before, after = one.right
     return None if before is None or after is None else float(before) - float(after)
 
@@ -125,28 +141,30 @@ def _answers_lost(one: Change) -> float | None:
 # ------------------------------------------------------------------------------------- traces
 
 
-def telling(found: Findings, most: int) -> list[Measured]:
+def telling(found: Findings, most: int) -> list[MeasuredTrace]:
     """Traces that say most: rightly answered with unsupported claims first, then the like."""
 
-    def rank(one: Measured) -> tuple[bool, bool, float, str]:
+    def rank(one: MeasuredTrace) -> tuple[bool, bool, float, str]:
         flawed = bool(one.hallucination)
         return (
             not flawed,
-            not one.told.right,
+            not one.reasoning.right,
             abs((one.grounding or 0.0) - 0.6),
-            one.told.sample.key,
+            one.reasoning.sample.key,
         )
 
-    able = [one for one in found.plain if one.told.trace.steps]
+    able = [one for one in found.plain if one.reasoning.trace.steps]
     return sorted(able, key=rank)[:most]
 
 
-def trace_table(found: Findings, one: Measured) -> Table:
+def trace_table(found: Findings, one: MeasuredTrace) -> Table:
     """One trace, each claim marked."""
     rows: list[dict[str, Cell]] = []
-    steps = zip(one.told.trace.steps, one.told.claims, one.steps, strict=True)
+    steps = zip(one.reasoning.trace.steps, one.reasoning.claims, one.steps, strict=True)
     for number, (said, claims, step) in enumerate(islice(steps, LISTED), start=1):
-        marked = [_marked(claim, found.verdicts.of(one.told.sample, claim)) for claim in claims]
+        marked = [
+            _marked(claim, found.verdicts.of(one.reasoning.sample, claim)) for claim in claims
+        ]
         times = list(dict.fromkeys(filter(None, map(moment, claims))))
         g = grounding(step, one.policy)
         cells: tuple[Cell, ...] = (
@@ -161,17 +179,17 @@ def trace_table(found: Findings, one: Measured) -> Table:
         "verified. g: share of the step's claims that are supported." + _more(one, LISTED),
     )
     return Table(
-        title=f"One trace: {one.told.sample.key}", columns=TRACE_COLUMNS, rows=tuple(rows),
+        title=f"One trace: {one.reasoning.sample.key}", columns=TRACE_COLUMNS, rows=tuple(rows),
         notes=notes,
     )  # fmt: skip
 
 
-def trace_picture(found: Findings, one: Measured) -> Picture:
+def trace_picture(found: Findings, one: MeasuredTrace) -> Picture:
     """Each step's words above the frames that it speaks of, or above all of them."""
     from cuescope_sdk.figures import StripRow, strips
 
-    frames = one.told.sample.frames
-    steps = zip(one.told.trace.steps, one.told.claims, strict=True)
+    frames = one.reasoning.sample.frames
+    steps = zip(one.reasoning.trace.steps, one.reasoning.claims, strict=True)
     rows = [
         StripRow(
             _caption(number, said, claims, found, one), [_small(f) for f in _meant(claims, frames)]
@@ -179,7 +197,7 @@ def trace_picture(found: Findings, one: Measured) -> Picture:
         for number, (said, claims) in enumerate(islice(steps, PICTURED), start=1)
     ]
     return Picture(
-        title=f"The trace of {one.told.sample.key}",
+        title=f"The trace of {one.reasoning.sample.key}",
         caption=f"{_question(one)} {_answer(one)} Each step with the frames that it names."
         + _more(one, PICTURED),
         image=strips(rows),
@@ -187,9 +205,11 @@ def trace_picture(found: Findings, one: Measured) -> Picture:
 
 
 def _caption(
-    number: int, said: str, claims: Sequence[Claim], found: Findings, one: Measured
+    number: int, said: str, claims: Sequence[Claim], found: Findings, one: MeasuredTrace
 ) -> str:
-    marks = "".join(MARKS[found.verdicts.of(one.told.sample, claim).verdict] for claim in claims)
+    marks = "".join(
+        MARKS[found.verdicts.of(one.reasoning.sample, claim).verdict] for claim in claims
+    )
     lines = wrap(f"{number}. {said}  {marks}", ROOM, max_lines=LINES, placeholder=" ...")
     return "\n".join(lines)
 
@@ -207,18 +227,18 @@ def _marked(claim: Claim, judged: Judgement) -> str:
     return f"{MARKS[judged.verdict]} {words(claim)}{why}"
 
 
-def _more(one: Measured, shown: int) -> str:
-    left = len(one.told.trace.steps) - shown
+def _more(one: MeasuredTrace, shown: int) -> str:
+    left = len(one.reasoning.trace.steps) - shown
     return f" {left} more steps are not shown." if left > 0 else ""
 
 
-def _question(one: Measured) -> str:
-    return one.told.sample.question or "(no question)"
+def _question(one: MeasuredTrace) -> str:
+    return one.reasoning.sample.question or "(no question)"
 
 
-def _answer(one: Measured) -> str:
-    known = {True: "right", False: "wrong", None: "not to be judged"}[one.told.right]
-    given = one.told.trace.answer
+def _answer(one: MeasuredTrace) -> str:
+    known = {True: "right", False: "wrong", None: "not to be judged"}[one.reasoning.right]
+    given = one.reasoning.trace.answer
     return f"Answer: {given} ({known})." if given else "No answer."
 
 

@@ -29,7 +29,8 @@ ENDS = (".", "!", "?", "\u3002", '"', "'", ")", "]", "}", "*", "`", "\u201d")
 class Trace:
     """The steps of a reasoning trace, its answer, the form they were written in, and problems.
 
-    A problem is one of "empty", "broken JSON", "cut", "no answer", "too many steps", "unreadable".
+    A problem is one of "empty", "broken JSON", "cut", "no answer", "answer is none of the choices",
+    "too many steps", "unreadable".
     """
 
     steps: tuple[str, ...] = ()
@@ -41,7 +42,7 @@ class Trace:
 def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) -> Trace:
     """The steps of a numbered list, JSON, a bulleted list, or else the sentences, at most `most`.
 
-    With choices the answer is one of them, and None where none is plainly meant. Control
+    With choices the answer is one of them, or what was said where none is plainly meant. Control
     characters are dropped; text between think tags counts only where nothing else was written.
     """
     written = cleaned(text or "")
@@ -62,15 +63,17 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
         problems = []
     if said is None and form == "prose":
         said, steps = _concluded(steps, choices)
-    answer = chosen(said, choices) if choices and said is not None else said
+    meant = chosen(said, choices) if choices and said is not None else said
     if len(steps) > most:
         problems.append("too many steps")
-    if answer is None:
+    if said is not None and meant is None:
+        problems.append("answer is none of the choices")
+    if said is None:
         problems.append("no answer")
         if not body.endswith(ENDS):
             problems.append("cut")
     kept = tuple(step for step in (_tidy(step) for step in steps[:most]) if step)
-    return Trace(kept, answer or None, form if kept else "none", tuple(problems))
+    return Trace(kept, meant or said or None, form if kept else "none", tuple(problems))
 
 
 def cleaned(text: str) -> str:

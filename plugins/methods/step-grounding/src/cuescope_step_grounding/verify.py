@@ -1,25 +1,19 @@
 """Checks that what was measured is grounding, and no accident of the verifier (section 7.3)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cuescope_sdk import Audit, Evidence, UserError
+from cuescope_sdk import Audit, Evidence
 from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement
 from cuescope_step_grounding.chance import exchanged_p_value
 from cuescope_step_grounding.counterfactual import in_other_words
 from cuescope_step_grounding.docket import Docket, Verdicts
-from cuescope_step_grounding.measuring import ALL, Findings, Measured, known, random_rates
-from cuescope_step_grounding.metrics import (
-    correlation,
-    grounding,
-    hallucinates,
-    mean,
-    step_grounding_rate,
-)
+from cuescope_step_grounding.measuring import ALL, Findings, MeasuredTrace, known, random_rates
+from cuescope_step_grounding.metrics import mean, step_grounding_rate
 from cuescope_step_grounding.perturbing import RELEVANT
-from cuescope_step_grounding.reliance import Change
+from cuescope_step_grounding.reliance import ChangeCost
 from cuescope_step_grounding.rows import REASONING
 from cuescope_step_grounding.saying import percent
 
@@ -30,23 +24,25 @@ LOST = 0.25  # of SGR that counterfactual traces should lose at least (paper: 0.
 RANDOM = 0.25  # SGR that random traces should not reach (paper: 0.18)
 APART = 0.08  # by which verifiers differ in the paper (section 3.2)
 ABLE = 0.5  # SGR from which so much can be lost; false claims turned round may become true
-ONE = 0.95  # correlation at which HR would say the same as SGR
 STYLES = 0.1  # SGR by which styles may differ
 
 
 def evidence(
-    audit: Audit, options: "StepGrounding.Options", found: Findings, changes: Sequence[Change]
+    audit: Audit,
+    options: "StepGrounding.Options",
+    found: Findings,
+    changes: Sequence[ChangeCost],
+    verifiers: Mapping[str, ClaimVerifier],
 ) -> Iterator[Evidence]:
-    """All checks that this audit allows."""
+    """All checks that this audit allows; `verifiers` by SPEC are compared with."""
     sgr = mean([one.grounding for one in found.plain]) or 0.0
     yield from counterfactual_traces(found, sgr)
     yield from random_reasoning(audit, options, found, sgr)
     yield from noise(audit, options, found, sgr)
-    yield from steps_and_claims(found)
     yield from sight_and_words(options, changes)
     yield from styles(options, found, sgr)
-    for spec in options.other_verifiers:
-        yield another_verifier(audit, found, spec, sgr)
+    for spec, verifier in verifiers.items():
+        yield another_verifier(found, spec, verifier, sgr)
 
 
 def counterfactual_traces(found: Findings, sgr: float) -> Iterator[Evidence]:
@@ -59,7 +55,7 @@ def counterfactual_traces(found: Findings, sgr: float) -> Iterator[Evidence]:
         return
     parts = ", ".join(f"{name} {percent(drop)}" for name, drop in lost.items() if name != ALL)
     step = next(
-        (s for one in found.plain for s in one.told.trace.steps if in_other_words(s) != s), ""
+        (s for one in found.plain for s in one.reasoning.trace.steps if in_other_words(s) != s), ""
     )
     as_in = f"; as in \u201c{in_other_words(step)}\u201d" if step else ""
     able = sgr >= ABLE
@@ -72,7 +68,7 @@ def counterfactual_traces(found: Findings, sgr: float) -> Iterator[Evidence]:
     )  # fmt: skip
 
 
-def _lost(plain: Sequence[Measured], rates: Sequence[float | None]) -> float | None:
+def _lost(plain: Sequence[MeasuredTrace], rates: Sequence[float | None]) -> float | None:
     return mean([
         one.grounding - rate for one, rate in zip(plain, rates, strict=True)
         if one.grounding is not None and rate is not None
@@ -134,27 +130,8 @@ def noise(
     )  # fmt: skip
 
 
-def steps_and_claims(found: Findings) -> Iterator[Evidence]:
-    """HR by step against 1 - SGR by step: the same only where each step has one claim."""
-    steps = [(step, one.policy) for one in found.plain for step in one.steps]
-    judged = [(hallucinates(s, p), g) for s, p in steps if (g := grounding(s, p)) is not None]
-    if not judged:
-        return
-    flagged, held = np.array(judged, dtype=np.float64).T
-    r = correlation(flagged, 1 - held)
-    if r is None:
-        return
-    several = sum(step.claims > 1 for step, _ in steps)
-    yield Evidence(
-        check="HR beside SGR", feature=REASONING, value=r, threshold=ONE, n=len(judged),
-        verdict="supported" if r <= ONE else "inconclusive",
-        detail=f"r = {r:.2f} by step between HR and 1 - SGR (paper: 0.61); "
-        f"{several} of {len(steps)} steps claim several things",
-    )  # fmt: skip
-
-
 def sight_and_words(
-    options: "StepGrounding.Options", changes: Sequence[Change]
+    options: "StepGrounding.Options", changes: Sequence[ChangeCost]
 ) -> Iterator[Evidence]:
     """The counter-causal control: other pictures cost more than other words (section 3.5)."""
     seen, said = (
@@ -176,8 +153,8 @@ def styles(options: "StepGrounding.Options", found: Findings, sgr: float) -> Ite
     """Whether another way of asking finds another support."""
     for style in dict.fromkeys(options.also):
         rates = [
-            one.grounding for one in found.others
-            if one.told.asked.style == style and one.told.asked.change is None
+            one.grounding for one in found.variants
+            if one.reasoning.asked_for.style == style and one.reasoning.asked_for.change is None
         ]  # fmt: skip
         other = mean(rates)
         if other is None:
@@ -186,15 +163,12 @@ def styles(options: "StepGrounding.Options", found: Findings, sgr: float) -> Ite
             check=f"asked in the style {style}", feature=REASONING, value=abs(other - sgr),
             threshold=STYLES, n=len(known(rates)),
             verdict="supported" if abs(other - sgr) <= STYLES else "refuted",
-            detail=f"SGR {percent(other)} instead of {percent(sgr)}",
+            detail=f"SGR {other:.1%} instead of {sgr:.1%}",
         )  # fmt: skip
 
 
-def another_verifier(audit: Audit, found: Findings, spec: str, sgr: float) -> Evidence:
+def another_verifier(found: Findings, spec: str, verifier: ClaimVerifier, sgr: float) -> Evidence:
     """The same claims before another verifier."""
-    verifier = audit.context.build("tool", spec)
-    if not isinstance(verifier, ClaimVerifier):
-        raise UserError(f"step-grounding: tool {spec} is no claim-verifier", expected="judge()")
     rates = _rates(found, verifier)
     other = mean(rates)
     if other is None:
@@ -205,7 +179,7 @@ def another_verifier(audit: Audit, found: Findings, spec: str, sgr: float) -> Ev
     return Evidence(
         check=f"verifier {spec}", feature=REASONING, value=abs(other - sgr), threshold=APART,
         n=len(known(rates)), verdict="supported" if abs(other - sgr) <= APART else "refuted",
-        detail=f"SGR {percent(other)} instead of {percent(sgr)}",
+        detail=f"SGR {other:.1%} instead of {sgr:.1%}",
     )  # fmt: skip
 
 
@@ -213,9 +187,9 @@ def _rates(found: Findings, verifier: ClaimVerifier) -> list[float | None]:
     """SGR of the baseline's traces by another verifier."""
     docket = Docket()
     for one in found.plain:
-        docket.add(one.told.sample, [claim for step in one.told.claims for claim in step])
+        docket.add(one.reasoning.sample, [claim for step in one.reasoning.claims for claim in step])
     said = docket.judge(verifier)
     return [
-        step_grounding_rate(said.steps(one.told.sample, one.told.claims), one.policy)
+        step_grounding_rate(said.steps(one.reasoning.sample, one.reasoning.claims), one.policy)
         for one in found.plain
     ]

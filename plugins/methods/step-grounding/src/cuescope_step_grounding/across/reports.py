@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from cuescope_sdk import Report, UserError
 from cuescope_step_grounding.across.law import Measured
-from cuescope_step_grounding.showing import METRICS
+from cuescope_step_grounding.rows import ACC, REASONING, SGR
 
 
 def measured(report: Report, other: Report, group: str = "") -> Measured:
@@ -23,8 +23,8 @@ def measured(report: Report, other: Report, group: str = "") -> Measured:
             remedy="Name the runs of both lists in the same order",
         )  # fmt: skip
     return Measured(
-        model=known.model.spec, sgr=_share(report, "SGR"), accuracy=_share(report, "Acc"),
-        ood_accuracy=_share(other, "Acc"), group=group, benchmark=known.data.spec,
+        model=known.model.spec, sgr=_share(report, SGR), accuracy=_share(report, ACC),
+        ood_accuracy=_share(other, ACC), group=group, benchmark=known.data.spec,
     )  # fmt: skip
 
 
@@ -42,14 +42,14 @@ def all_measured(
     return [measured(*three) for three in zip(reports, others, named, strict=True)]
 
 
-def _share(report: Report, column: str) -> float:
-    """A figure of the model's own, from 0 to 1: the table has it of an open verdict too."""
-    row = next((table.rows[0] for table in report.tables if table.title == METRICS), {})
-    percent = row.get(column)
-    if not isinstance(percent, float):
-        asked = report.provenance
+def _share(report: Report, metric: str) -> float:
+    """A figure of the reasoning as a whole, from 0 to 1."""
+    found = (s.value for s in report.scores if (s.feature, s.metric) == (REASONING, metric))
+    value = next(found, None)
+    if value is None:
+        asked, title = report.provenance, {SGR: "SGR", ACC: "accuracy"}[metric]
         raise UserError(
-            f"the run of {asked.model.spec} on {asked.data.spec} has no {column}",
+            f"the run of {asked.model.spec} on {asked.data.spec} has no {title}",
             expected="traces with claims, and answers that can be right",
         )
-    return percent / 100
+    return value

@@ -21,6 +21,11 @@ _NOT_WORDS = re.compile(
     r"|[*_`#~|^\\]+|https?://\S+",
     re.DOTALL | re.IGNORECASE,
 )
+_ANSWER = re.compile(
+    r"\W*(?:(?:so|thus|therefore|hence)\W+)?(?:(?:the|my)\W+)?(?:(?:final|correct)\W+)?"
+    r"(?:(?:answer|option|choice)\W+(?:is\W+)?)*(?:yes|no|[A-Z])\W*",
+    re.IGNORECASE,
+)
 _BREAK = re.compile(r"(?<=[.!?;:])[\"')\]]*\s+|;|\n+")
 _QUOTE = "['\N{RIGHT SINGLE QUOTATION MARK}]"
 _WORD = re.compile(
@@ -97,7 +102,7 @@ def cleaned(step: str) -> str:
 
 
 def sentences(step: str, clock: Clock) -> list[Sentence]:
-    """The English sentences of a step."""
+    """The English sentences of a step, without those that are an answer alone ("yes", "B")."""
     text, start = cleaned(step), 0
     found: list[Sentence] = []
     open_: tuple[tuple[int, Mention], ...] = ()  # "Frame 4: ..."
@@ -105,7 +110,9 @@ def sentences(step: str, clock: Clock) -> list[Sentence]:
         sentence = _sentence(text[start:end], start, clock)
         if not any(word.text.isalnum() for word in sentence.words):
             open_ += tuple((0, moment) for _, moment in sentence.moments)
-        elif english([word.text for word in sentence.words]):
+        elif not _ANSWER.fullmatch(text[start:end]) and english(
+            [word.text for word in sentence.words]
+        ):
             found.append(Sentence(sentence.words, open_ + sentence.moments))
             open_ = ()
         start = following

@@ -22,7 +22,8 @@ _CLOSED: dict[str, str] = {
         "EX": "there",
         "RB": "not n't never now then again still also already just only very too here away back "
         "forward backward forwards backwards straight ahead anywhere together instead probably "
-        "slowly anymore upstairs downstairs once down up out slightly directly earlier everywhere",
+        "slowly anymore upstairs downstairs once down up out slightly directly earlier everywhere "
+        "later afterwards afterward",
         "CD": "one two three four five six seven eight nine ten",
     }.items()
     for word in words.split()
@@ -40,7 +41,10 @@ visible present happy sad other same left right front back top bottom first seco
 middle upper lower main busy ready wild good several many few various different nearby free thin
 thick soft hard done whole straight flat older
 """)
+_THINGS = listed("glass light orange")  # adjectives that are things where no noun follows
+_SAID_OF = ("y", "ful", "less", "ous", "ive", "able")  # endings of what is said of a subject
 _PLURALS = {"women": "woman", "men": "man", "children": "child", "people": "people"}
+_SINGULAR = {"shelves": "shelf", "knives": "knife", "loaves": "loaf", "series": "series"}
 LINKING = listed("be look seem appear stay remain become turn get")
 _NOUN_BEFORE = frozenset({"DT", "PRP$", "JJ", "IN", "CD"})
 
@@ -72,26 +76,36 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         return "NNS", _PLURALS[word]
     if word == "that" and last.startswith("NN"):
         return "WDT", word
+    if word in {"this", "that"} and _is_finite(following):
+        return "PRP", word
     if word in _CLOSED:
         return _CLOSED[word], word
     if word.isdigit():
         return "CD", word
     if not word[0].isalpha():
         return ",", word
-    noun_next = following not in _CLOSED and following[0].isalpha() and following not in VERBS
+    noun_next = following[0].isalpha() and not (following in _CLOSED or _is_verb(following))
+    thing = word in _THINGS and last in {"DT", "PRP$"} and not noun_next
     verb = next((old for old, its in zip(before[::-1], tags[::-1], strict=True) if its != "RB"), "")
     linked = verb in BE or VERBS.get(verb, ("",))[0] in LINKING
-    if word in _ADJECTIVES and following != "by" and (linked or noun_next or last == "JJ"):
+    if (
+        word in _ADJECTIVES
+        and following != "by"
+        and ((linked and not thing) or noun_next or last == "JJ")
+    ):
         return "JJ", word
-    if word in VERBS and not _is_noun(word, last, tags, before, noun_next):
+    if word in VERBS and not _is_noun(word, last, tags, before, following):
         lemma, tag = VERBS[word]
         if last in _NOUN_BEFORE and tag in {"VBD", "VBN", "VBG"}:
             return (tag if last == "IN" and tag == "VBG" else "JJ"), lemma
         helped = any(old in BE or old in _HAVE for old in before[-3:])
         return ("VBN" if tag == "VBD" and (helped or (last.startswith("NN") and following == "by"))
                 else tag), lemma  # fmt: skip
-    if word in _ADJECTIVES or (
-        noun_next and word.endswith(("ed", "y", "ish")) and last in {"DT", "JJ"}
+    said_of = linked and last.startswith(("VB", "RB")) and word.endswith(_SAID_OF)
+    if (
+        (word in _ADJECTIVES and not thing)
+        or said_of
+        or (noun_next and word.endswith(("ed", "y", "ish")) and last in {"DT", "JJ"})
     ):
         return "JJ", word
     if word.endswith("ly"):
@@ -100,9 +114,26 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
     return ("NNS", _singular(word)) if plural else ("NN", word)
 
 
-def _is_noun(word: str, last: str, tags: list[str], before: Sequence[str], noun_next: bool) -> bool:
+def _is_verb(word: str) -> bool:
+    return word in VERBS or word in BE or word in _HAVE or word in _DO
+
+
+def _is_finite(word: str) -> bool:
+    """Whether a word is a verb of one subject: "is", "has", "shows"."""
+    return VERBS.get(word, ("", ""))[1] == "VBZ" or word in {"is", "was", "has", "does"}
+
+
+def _of_several(word: str) -> bool:
+    """Whether a word is a verb of several subjects: "are", "have", "turn"."""
+    base = VERBS.get(word, ("", ""))[1] == "VB" and word not in _ADJECTIVES
+    return base or word in {"are", "were", "have", "do"}
+
+
+def _is_noun(word: str, last: str, tags: list[str], before: Sequence[str], following: str) -> bool:
     """Whether a word that can be a verb is a noun where it stands."""
     _, tag = VERBS[word]
+    if tag == "VBZ" and last.startswith("NN") and _of_several(following):
+        return True  # "the traffic lights turn"
     if tag in {"VBG", "VBN", "VBD"}:
         return False
     if last in {"DT", "PRP$", "JJ", "CD", "POS"}:
@@ -117,8 +148,8 @@ def _is_noun(word: str, last: str, tags: list[str], before: Sequence[str], noun_
 
 
 def _singular(noun: str) -> str:
-    if noun.endswith("ies") and len(noun) > 4:
+    if noun.endswith("ies") and noun not in _SINGULAR and len(noun) > 4:
         return f"{noun[:-3]}y"
     if noun.endswith(("shes", "ches", "xes", "sses")):
         return noun[:-2]
-    return {"shelves": "shelf", "knives": "knife", "loaves": "loaf"}.get(noun, noun[:-1])
+    return _SINGULAR.get(noun, noun[:-1])

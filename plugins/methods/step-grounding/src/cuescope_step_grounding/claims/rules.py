@@ -57,6 +57,9 @@ class _Sentence:
         while index < len(self.words):
             index = self._read(index)
         root = self._root()
+        if root is None and self.subject is not None and self._describes():
+            root = self.main
+            self._set(self.subject, "nsubj", root or 0)  # "a man holding a cup", and no more
         if root is None:
             root = self.waiting if self.waiting is not None else self.main or self.subject or 0
         if self.waiting is not None and self.waiting != root:
@@ -150,11 +153,12 @@ class _Sentence:
         if self.prep is not None:
             self._set(index, "pobj", self.prep)
             self.prep = None
-        elif (self.joined and self.noun is not None and not self._verb_follows(index)) or (
-            self.noun is not None and self.words[index - 1] == "," and not self._verb_follows(index)
+        elif self.noun is not None and (
+            (self.joined and self.subject is not None)
+            or ((self.joined or self.words[index - 1] == ",") and not self._verb_follows(index))
         ):
             self._set(index, "conj", self.noun)
-        elif self._free() or self._verb_follows(index):
+        elif self._free() or (self._verb_follows(index) and not self._describes()):
             if self.relative and self.subject is not None:  # "the box which he carries"
                 self.subject = None
             self.subject = index
@@ -163,6 +167,14 @@ class _Sentence:
             self._set(index, "attr" if there else "dobj", self.main)
         self.joined = False if self.prep is None else self.joined
         self.noun = index
+
+    def _describes(self) -> bool:
+        """Whether the verb read last describes a subject that still waits for its own."""
+        return (
+            self.subject is not None
+            and self.main is not None
+            and (self.found[self.main].head == self.subject and self.found[self.main].dep == "acl")
+        )
 
     def _free(self) -> bool:
         return self.main is None or self.mark is not None
@@ -209,12 +221,14 @@ class _Sentence:
             self._clause(index, "advcl", None)
         elif self.noun == index - 1 and self.tags[index] in {"VBG", "VBN"} and not helpers:
             self._set(index, "acl", index - 1)
-        elif self.main is None:
+        elif self.main is None or self._describes():
             self._set(index, "ROOT", index)
         else:
             bound = self.joined or self.subject is not None
             self._set(index, "conj" if bound else "advcl", self.main)
-        if self.subject is not None:
+        describes = self.tags[index] == "VBG" and self.found[index].dep == "acl"
+        described = describes and self.subject == index - 1  # "the man wearing a hat opens"
+        if self.subject is not None and not described:
             kind = "nsubjpass" if passive else "nsubj"
             self._set(self.subject, "expl" if self.tags[self.subject] == "EX" else kind, index)
         for i in helpers:
@@ -222,7 +236,8 @@ class _Sentence:
             helper = "auxpass" if passive and self.lemmas[i] == "be" else "aux"
             adverb = self.tags[i] == "RB"
             self._set(i, "neg" if negates else "advmod" if adverb else helper, index)
-        self.main, self.subject, self.passive = index, None, passive
+        self.subject = self.subject if described else None
+        self.main, self.passive = index, passive
         self.noun, self.joined, self.relative = None, False, False
 
     def _clause(self, index: int, dep: str, head: int | None) -> None:
