@@ -59,7 +59,7 @@ def number(pattern: str, text: str) -> int:
 
 def test_passes_and_calls_are_known_before_weights_open(line: Line) -> None:
     cold = line("owl:owl", "--plan")
-    passes = number(r"images shown to detectors: ([\d,]+)", cold)
+    passes = number(r"images shown to detectors +([\d,]+)", cold)
     most = number(r"questions: ([\d,]+) at most", cold)
     read = number(r"vision encoder: ([\d,]+) images read at most", cold)
     assert passes == IMAGES
@@ -69,7 +69,7 @@ def test_passes_and_calls_are_known_before_weights_open(line: Line) -> None:
     calls = number(r"([\d,]+)\s+answered by the model", report)
     assert 0 < calls <= most + read
     again = line("owl:owl", "--plan")
-    assert number(r"images shown to detectors: ([\d,]+)", again) == 0
+    assert number(r"images shown to detectors +([\d,]+)", again) == 0
     assert number(r"cache hits +([\d,]+)", again) == calls
     assert "depends on" not in again
 
@@ -80,7 +80,7 @@ def test_with_the_data_sets_own_boxes_the_plan_is_exact(line: Line) -> None:
     read = number(r"vision encoder: ([\d,]+) images read at most", plan)
     report = line("annotations")
     passes = number(r"images shown to\s+detectors: ([\d,]+)", report)
-    assert number(r"images shown to detectors: ([\d,]+)", plan) == passes == IMAGES
+    assert number(r"images shown to detectors +([\d,]+)", plan) == passes == IMAGES
     answered = number(r"([\d,]+)\s+answered by the model", report)
     assert number(r"model calls +at least ([\d,]+)", plan) + read == answered
 
@@ -91,7 +91,7 @@ def test_a_plan_does_not_even_read_what_an_audit_refuses(place: Path, line: Line
     shutil.copy(weights, place / "kept")
     try:
         weights.write_bytes(b"\xff" * weights.stat().st_size)
-        assert number(r"images shown to detectors: ([\d,]+)", line("owl:owl", "--plan")) == IMAGES
+        assert number(r"images shown to detectors +([\d,]+)", line("owl:owl", "--plan")) == IMAGES
         told = line("owl:owl", code=2)
         assert "the weights of owl cannot be read" in told
         assert told.count("\n") == 1
