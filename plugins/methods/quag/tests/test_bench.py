@@ -56,7 +56,7 @@ def test_full_is_the_papers_schedule(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"alphas": "0.1,0.5"}, "option 'alphas.1': expected less than 0.5, got '0.5'"),
+        ({"alphas": "0.1,0.5"}, "option 'alphas': expected less than 0.5, got '0.5'"),
         ({"alphas": ""}, "option 'alphas': expected at least one"),
         ({"seeds": "0"}, "option 'seeds': expected greater than 0"),
         ({"dropout": "1"}, "option 'dropout': expected less than 1"),

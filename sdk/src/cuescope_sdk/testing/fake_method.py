@@ -42,7 +42,7 @@ class FakeMethod(Plugin):
     """Hides each quarter of the frames; where answers get better, it was a misleading cue."""
 
     title = "Fake: quarters of the frame that mislead"
-    requires = Requirements(outputs=frozenset({"logits"}))
+    requires = Requirements(outputs=frozenset({"logits"}), may_use=frozenset({"detector"}))
     metrics = (
         Metric(name="gain", title="Gain", meaning="accuracy when hidden minus accuracy when shown"),
     )
