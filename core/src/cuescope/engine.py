@@ -136,9 +136,8 @@ class Session:
 
     def _open_weights(self) -> None:
         """What cannot be opened is told before anything is asked; workers open their own."""
-        parts = self.parts
-        asked = [("tool", built) for built in parts.tools.values()]
-        for kind, built in asked if parts.executor else [*asked, ("model", parts.model)]:
+        asked = [("tool", built) for built in self.parts.tools.values()]
+        for kind, built in asked if self.parts.executor else [*asked, ("model", self.parts.model)]:
             if isinstance(built.plugin, Loads):
                 with self._blaming(kind, built.spec):
                     built.plugin.load()

@@ -14,7 +14,7 @@ from cuescope.report.tables import drawn
 from cuescope.types import Cost, Evidence, Report, Score
 
 MAX_ROWS = 10
-NAMES, INTERVAL, TAIL = 24, 13, 14  # columns of cue and label, of an interval, of n and q
+NAMES, INTERVAL, FIGURE = 32, 13, 8  # columns of names, n and q; of a figure with its interval
 VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
 
 
@@ -74,7 +74,8 @@ def _ranked_title(report: Report) -> str:
 def _ranked(report: Report, width: int) -> RenderableType:
     if not report.scores:
         return Text("nothing to rank")
-    with_intervals = width >= NAMES + INTERVAL * len(report.metrics) + TAIL
+    wide = len({score.metric for score in report.scores if score.low is not None})
+    with_intervals = width >= NAMES + INTERVAL * wide + FIGURE * (len(report.metrics) - wide)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("cue", min_width=8)
     table.add_column("label", min_width=8)
@@ -104,10 +105,9 @@ def _value(score: Score | None, with_interval: bool) -> str:
         return "-"
     if score.low is None or score.high is None or not with_interval:
         return figure(score.value)
-    # A bound of a hundredth of the interval is zero to the eye, and its digits would be noise.
-    nothing = (score.high - score.low) / 100
-    low, high = (0.0 if abs(end) < nothing else end for end in (score.low, score.high))
-    return f"{figure(score.value)}\n{figure(low)} to {figure(high)}"
+    places = 2 if abs(score.value) >= 0.01 else 6  # bounds are told no more exactly than the value
+    ends = (figure(round(end, places)) for end in (score.low, score.high))
+    return figure(score.value) + "\n" + " to ".join(ends)
 
 
 def _checks(evidence: Iterable[Evidence]) -> RenderableType:
