@@ -8,12 +8,21 @@ import pytest
 from cuescope.cli import main
 
 PLUGIN = '''
-from cuescope_sdk.testing import FakeDataset, FakeModel
+from cuescope_sdk import UserError, hookimpl
+from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel
 class Good(FakeDataset):
     """A data set."""
 class Bad(FakeModel):
     def respond(self, trials):
         return super().respond(trials)[::-1]
+class Choosy(FakeModel):
+    capabilities = FakeModel.capabilities.model_copy(update={"edits": frozenset()})
+    def respond(self, trials):
+        raise UserError("choosy", expected="frames of its own world")
+class Odd(FakeMethod):
+    @hookimpl
+    def propose_features(self, audit):
+        return []
 '''
 POINTS = """
 [cuescope.datasets]
@@ -22,6 +31,9 @@ both = shelved_plugins:Good
 [cuescope.models]
 bad = shelved_plugins:Bad
 both = shelved_plugins:Bad
+choosy = shelved_plugins:Choosy
+[cuescope.methods]
+odd = shelved_plugins:Odd
 """
 
 
@@ -62,6 +74,20 @@ def test_a_bad_plugin_fails_with_reason_and_remedy(capsys: pytest.CaptureFixture
     assert "failed  answers alike in any batch" in printed
     assert "expected answers within 1e-05 of those given one by one" in printed
     assert "Normalise and pad each trial by itself" in printed
+
+
+def test_what_a_plugin_refuses_is_not_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cuescope("choosy") == 0
+    printed = capsys.readouterr().out
+    assert "refused: choosy: expected frames of its own world" in printed
+    assert " failed" not in printed.splitlines()[-1]
+    assert cuescope("choosy", "--only", "alike_in_any_batch") == 1  # nothing was checked at all
+
+
+def test_a_method_may_look_for_other_cues(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cuescope("odd", "--only", "planted_cue") == 1
+    assert "(`--other-cues`)" in capsys.readouterr().out
+    assert cuescope("odd", "--only", "finds", "--other-cues") == 0
 
 
 def test_a_model_is_shown_the_data_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

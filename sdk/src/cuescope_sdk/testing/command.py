@@ -30,16 +30,24 @@ def run(
     kind: Annotated[
         str | None, typer.Option(help="method, model, dataset or tool, where a name is several.")
     ] = None,
+    other_cues: Annotated[
+        bool, typer.Option("--other-cues", help="The method looks for no things seen in frames.")
+    ] = False,
     only: Annotated[str, typer.Option(help="Run the checks whose name contains this.")] = "",
     device: Annotated[str, typer.Option(help="Device of a model or tool.")] = "auto",
     dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16.")] = "float32",
 ) -> None:
-    """Check that a plugin holds what its kind promises; exit 1 where it does not."""
+    """Check that a plugin holds what its kind promises; exit 1 where it does not.
+
+    What it refuses in one line, such as data that it is not for, is not checked, and said.
+    """
     from cuescope_sdk import PluginError
     from cuescope_sdk.testing import results
 
     settings = {"device": device, "dtype": dtype}
     contract = contract_of(spec, option or (), kind, data, data_option or (), settings)
+    if other_cues:
+        contract.finds_planted_cue = False  # type: ignore[attr-defined]
     with suppress(PluginError):  # what is broken shows as failed checks; the rest is told and ends
         contract.build()
     counts = dict.fromkeys(MARKS, 0)
@@ -47,7 +55,7 @@ def run(
         counts[result.status] += 1
         show(result)
     typer.echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
-    raise typer.Exit(1 if counts["failed"] else 0)
+    raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
 
 
 def show(result: "Result") -> None:

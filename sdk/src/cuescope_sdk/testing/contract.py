@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from cuescope.spec import Spec
-from cuescope_sdk import Context, UserError
+from cuescope_sdk import Context, PluginError, UserError
 from cuescope_sdk.testing.importing import heavy_imports
 from cuescope_sdk.testing.randomness import touched
 from cuescope_sdk.testing.running import NAME
@@ -154,13 +154,16 @@ def results(contract: type[Contract], only: str = "") -> Iterator[Result]:
 
 
 def run_check(contract: type[Contract], check: str) -> Result:
-    """Run one check; whatever the plugin raises is a failure."""
+    """Run one check. A plugin that refuses what it is shown was not checked; else it failed."""
     try:
         getattr(contract(), check)()
     except NotApplicable as reason:
         return Result(check, "skipped", str(reason))
     except ContractViolation as violation:
         return Result(check, "failed", str(violation))
+    except UserError as refusal:
+        status: Status = "failed" if isinstance(refusal, PluginError) else "skipped"
+        return Result(check, status, f"refused: {refusal}" if status == "skipped" else str(refusal))
     except Exception as error:
         return Result(check, "failed", " ".join(f"{type(error).__name__}: {error}".split()))
     return Result(check, "ok")

@@ -24,8 +24,8 @@ class MethodFinds(MethodSetting):
             found[:1] == [True], "the red corner as the first finding",
             got=f"it at place {found.index(True) + 1}" if True in found
             else f"{len(found)} findings without it",
-            remedy="See cuescope_sdk.testing.fake_data for what is planted, or set "
-            "finds_planted_cue = False",
+            remedy="See cuescope_sdk.testing.fake_data for what is planted. A method that looks "
+            "for cues of another kind sets finds_planted_cue = False (`--other-cues`)",
         )  # fmt: skip
 
     def test_does_not_find_the_decoy(self) -> None:

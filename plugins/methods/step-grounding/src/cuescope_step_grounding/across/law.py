@@ -49,7 +49,7 @@ class Law:
         alone = f"{self.given_accuracy.r:.2f} given accuracy"
         if self.holds:
             return f"A model that is grounded better keeps more of its accuracy: {r}, {alone}."
-        return f"Grounding does not tell how much accuracy a model keeps: {r}, {alone}."
+        return f"These models do not show that grounding keeps accuracy: {r}, {alone}."
 
     def table(self) -> Table:
         """The figures behind the verdict."""
