@@ -56,6 +56,18 @@ def test_says_that_answers_cannot_be_read(setup: Making) -> None:
     assert {score.value for score in report.scores} == {None}
 
 
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"second_detector_options": {"threshold": 2}}, "expected second_detector=SPEC with it"),
+        ({"negatives": "supercategory"}, "expected a data set with supercategories"),
+    ],
+)
+def test_refuses_options_without_a_use(setup: Making, options: dict[str, Any], line: str) -> None:
+    with pytest.raises(UserError, match=line):
+        setup(**options).report()
+
+
 def test_refuses_a_model_that_only_recorded_answers(setup: Making) -> None:
     made = setup()
     capabilities = made.model.capabilities.model_copy(update={"exposes": frozenset({"recorded"})})

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from cuescope_sdk import (
     Audit,
@@ -130,6 +130,15 @@ class SpurLens(Plugin):
         adequate_cues: PositiveInt = Field(
             3, description="cues of a class that should be in K images and absent from K"
         )
+
+        @model_validator(mode="after")
+        def _options_are_of_something(self) -> Self:
+            for role in ("detector", "proposer"):
+                given = getattr(self, f"second_{role}_options")
+                if given and getattr(self, f"second_{role}") is None:
+                    raise UserError(f"spurlens: second_{role}_options={given}",
+                                    expected=f"second_{role}=SPEC with it")  # fmt: skip
+            return self
 
         @field_validator("questions")
         @classmethod

@@ -7,7 +7,18 @@ from typing import Any
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Audit, Cell, Dataset, Outcome, Picture, Plugin, Table, Trial, generator
+from cuescope_sdk import (
+    Audit,
+    Cell,
+    Dataset,
+    Outcome,
+    Picture,
+    Plugin,
+    Table,
+    Trial,
+    UserError,
+    generator,
+)
 from cuescope_sdk import Options as BaseOptions
 from cuescope_spurlens import SpurLens
 from cuescope_spurlens.asking import unique
@@ -63,6 +74,12 @@ class SpurLensBench(Plugin):
         start = time.perf_counter()
         found = study(audit, audit.options)
         once = list(unique(found.trials()))
+        if not once:
+            raise UserError(
+                f"bench spurlens: nothing to ask of {len(audit.samples)} images",
+                expected="cues that the detector sees in some of them, and in others not",
+                remedy="Take more --samples, or another --detector",
+            )
         _ask(model, once, audit.context.batch_size)
         ours = (detector.passes, len(once), time.perf_counter() - start)
         start, detector.passes = time.perf_counter(), 0

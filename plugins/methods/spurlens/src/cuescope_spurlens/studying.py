@@ -10,7 +10,7 @@ from cuescope_sdk import Audit, Sample, UserError, nearest
 from cuescope_spurlens.asking import asked_as
 from cuescope_spurlens.cases import Case, LeftOut, Study
 from cuescope_spurlens.gaps import ranked
-from cuescope_spurlens.pools import Pool, by_key, negatives, positives
+from cuescope_spurlens.pools import Pool, by_key, negatives, positives, supercategories
 from cuescope_spurlens.removing import Removal, blank, check_can_remove, has_mask, removed
 from cuescope_spurlens.sighting import Sightings, is_joint, look, passes_at_most
 
@@ -28,6 +28,10 @@ def study(audit: Audit, options: "SpurLens.Options") -> Study:
         check_can_remove(audit, how)
     left_out: list[LeftOut] = []
     samples, k = by_key(audit), options.k or default_k(audit)
+    if options.negatives == "supercategory" and not supercategories(samples):
+        raise UserError("spurlens: negatives=supercategory", got="none in this data",
+                        expected="a data set with supercategories",
+                        remedy="Take -O negatives=all or others")  # fmt: skip
     cues = {label: tuple(_proposed(audit, options, label, left_out)) for label in labels}
     pools = [
         pool
