@@ -158,7 +158,9 @@ def test_a_long_strip_shows_its_first_and_last_frame() -> None:
 
 
 def test_points_have_their_places_and_their_groups_colours() -> None:
-    drawn = opened(scatter({"small": ([0, 10], [0, 10]), "large": ([5], [9])}, "x", "y"))
+    drawn = opened(
+        scatter({"small": ([0.0, 10.0], [0.0, 10.0]), "large": ([5.0], [9.0])}, "x", "y")
+    )
     blue, orange = (
         np.argwhere((np.abs(drawn - list(bytes.fromhex(c[1:]))) <= 12).all(axis=2))
         for c in COLOURS[:2]
@@ -166,5 +168,5 @@ def test_points_have_their_places_and_their_groups_colours() -> None:
     first, last = blue[blue[:, 1].argmin()], blue[blue[:, 1].argmax()]
     assert first[0] > last[0] + 200  # rows count from the top: the larger y is higher
     assert first[1] < orange[:, 1].mean() < last[1]
-    alone = opened(scatter({"small": ([0, 10], [0, 10])}, "x", "y"))
+    alone = opened(scatter({"small": ([0.0, 10.0], [0.0, 10.0])}, "x", "y"))
     assert share_of(alone, COLOURS[1]) == 0 < share_of(drawn, COLOURS[1])
