@@ -1,6 +1,21 @@
-"""What a model says to a trial that it cannot answer."""
+"""What is said to a trial that a model cannot answer, and to a name that a data set has not."""
 
-from cuescope_sdk import Capabilities, Trial, UserError
+from collections.abc import Sequence
+
+from cuescope_sdk import Capabilities, Trial, UserError, nearest
+
+NAMED = 8  # names that an error lists
+
+
+def refuse_unknown(title: str, what: str, name: str, known: Sequence[str]) -> None:
+    """Raises UserError for a name that is none of the known ones, with the nearest."""
+    if name not in known:
+        more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
+        raise UserError(
+            f"{title}: no {what} '{name}'",
+            expected=f"one of {', '.join(known[:NAMED])}{more}",
+            remedy=nearest(name, known),
+        )
 
 
 def refuse_unanswerable(name: str, capabilities: Capabilities, trial: Trial) -> None:

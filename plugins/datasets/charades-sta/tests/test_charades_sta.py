@@ -40,7 +40,7 @@ class TestCharadesSTA(LayoutContract):
         Mistake(TABLE, f"{HEADER}\n{row('CCCCC').replace('c008', 'c009')}\n",
                 "video CCCCC: no action class 'c009'. Did you mean"),
         Mistake("Charades/Charades_v1_classes.txt", "c000\n",
-                "classes.txt line 1: expected 'c000 Name"),
+                "classes.txt line 1: expected a code and a name"),
     )  # fmt: skip
 
     @classmethod

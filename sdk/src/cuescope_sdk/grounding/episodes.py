@@ -13,11 +13,12 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest
 from cuescope_sdk.annotation_files import find_file
 from cuescope_sdk.grounding.scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.media import image_frame, probe_all
 from cuescope_sdk.media.left_out import counted, judge, told
+from cuescope_sdk.refusals import refuse_unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,7 @@ class Episodes(Plugin):
 
     def __init__(self, options: EpisodeOptions, context: Context) -> None:
         super().__init__(options, context)
-        if options.split not in self.split_names:
-            raise UserError(
-                f"{self.title}: no split '{options.split}'",
-                expected=f"one of {', '.join(self.split_names)}",
-                remedy=nearest(options.split, self.split_names),
-            )
+        refuse_unknown(self.title, "split", options.split, self.split_names)
         self.root = options.path.expanduser()
         if not self.root.is_dir():
             raise UserError(f"{self.title}: no such folder", got=f"'{self.root}'")

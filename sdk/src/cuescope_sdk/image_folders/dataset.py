@@ -8,14 +8,13 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest
 from cuescope_sdk.image_folders.items import ImageItem, Listing, spread
 from cuescope_sdk.image_folders.masks import mask_frame
 from cuescope_sdk.image_folders.places import required_place
 from cuescope_sdk.media import Probe, image_frame, probe_all
 from cuescope_sdk.media.left_out import judge, told
-
-_NAMED = 8
+from cuescope_sdk.refusals import refuse_unknown
 
 
 class ImageFolderOptions(Options):
@@ -54,7 +53,7 @@ class ImageFolder(Plugin):
         super().__init__(options, context)
         self.root = options.path.expanduser()
         self.facts: dict[str, str] = {}
-        self._require(options.split, self.split_names, "split")
+        refuse_unknown(self.title, "split", options.split, self.split_names)
         labels, items = self.read(options.split)
         self.labels = self._wanted(labels)
         if options.classes is not None:
@@ -151,17 +150,8 @@ class ImageFolder(Plugin):
         if self.options.classes is None:
             return labels
         for name in self.options.classes:
-            self._require(name, labels, "class")
+            refuse_unknown(self.title, "class", name, labels)
         return tuple(label for label in labels if label in self.options.classes)
-
-    def _require(self, name: str, known: Sequence[str], what: str) -> None:
-        if name not in known:
-            more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
-            raise UserError(
-                f"{self.title}: no {what} '{name}'",
-                expected=f"one of {', '.join(known[:_NAMED])}{more}",
-                remedy=nearest(name, known),
-            )
 
     def _require_distinct(self, items: Sequence[ImageItem]) -> None:
         if not items:

@@ -12,12 +12,12 @@ _ACTION = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")
 
 
 def read_classes(path: Path, title: str) -> dict[str, str]:
-    """Names of the action classes by code, from lines "c000 Holding some clothes"."""
+    """Names by code, from lines such as "c000 Holding some clothes" or "o000 person"."""
     classes = {}
     for place, line in read_lines(path, title):
         code, _, name = line.partition(" ")
         if not name:
-            raise UserError(place, expected="'c000 Name of the action'", got=f"'{line}'")
+            raise UserError(place, expected="a code and a name", got=f"'{line[:60]}'")
         classes[code] = name.strip()
     return classes
 

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest
 from cuescope_sdk.annotation_files import find_file
 from cuescope_sdk.media import clip_frames
 from cuescope_sdk.media.left_out import counted
+from cuescope_sdk.refusals import refuse_unknown
 from cuescope_sdk.video_questions.finding import open_videos
 from cuescope_sdk.video_questions.questions import Question, judge, told
 
@@ -48,12 +49,7 @@ class VideoQuestions(Plugin):
 
     def __init__(self, options: VideoQuestionOptions, context: Context) -> None:
         super().__init__(options, context)
-        if options.split not in self.split_names:
-            raise UserError(
-                f"{self.title}: no split '{options.split}'",
-                expected=f"one of {', '.join(self.split_names)}",
-                remedy=nearest(options.split, self.split_names),
-            )
+        refuse_unknown(self.title, "split", options.split, self.split_names)
         self.facts: dict[str, str] = {}
         questions = self._whole(self.read(options.split))
         names = {question.video: self.file_names(question.video) for question in questions}

@@ -10,6 +10,7 @@ from pydantic import Field
 from cuescope_celeba.tables import read_attributes, read_partition
 from cuescope_sdk import Options, UserError
 from cuescope_sdk.image_folders import ImageFolder, ImageFolderOptions, ImageItem, Listing
+from cuescope_sdk.refusals import refuse_unknown
 
 
 class CelebAOptions(ImageFolderOptions):
@@ -36,7 +37,7 @@ class CelebA(ImageFolder):
         table = self.place("list_attr_celeba.txt", "Anno/list_attr_celeba.txt")
         names, attributes = read_attributes(table, self.title)
         for name in (target, spurious):
-            self._require(name, names, "attribute")
+            refuse_unknown(self.title, "attribute", name, names)
         if target == spurious:
             raise UserError("celeba: target and spurious", expected="two attributes",
                             got=f"'{target}' twice")  # fmt: skip

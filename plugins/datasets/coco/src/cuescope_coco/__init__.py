@@ -20,6 +20,7 @@ from cuescope_sdk.image_folders import (
     Listing,
     first_place,
 )
+from cuescope_sdk.refusals import refuse_unknown
 
 # They are often in the picture without being annotated (SpurLens, section 5.2).
 UNRELIABLE = ("keyboard", "dining table", "sports ball")
@@ -113,7 +114,7 @@ class Coco(ImageFolder):
         excluded = self.options.exclude
         if "exclude" in self.options.model_fields_set:
             for name in excluded:
-                self._require(name, names, "class")
+                refuse_unknown(self.title, "class", name, names)
         if self.options.classes is not None:
             return names
         left = tuple(name for name in names if name not in excluded)

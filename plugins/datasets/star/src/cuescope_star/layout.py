@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.annotation_files import find_file, read_lines
+from cuescope_sdk.video_questions.charades import read_classes
 
 Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
 FrameId = Annotated[str, Field(pattern=r"^\d*[1-9]\d*$")]
@@ -91,9 +92,9 @@ class Classes(BaseModel):
 
 def read_all_classes(root: Path, title: str) -> Classes:
     """The five files of `STAR_classes`; raises UserError for one that is missing or broken."""
-    objects = _codes(find_file(root, "object_classes.txt", title), title)
-    verbs = _codes(find_file(root, "verb_classes.txt", title), title)
-    texts = _codes(find_file(root, "action_classes.txt", title), title)
+    objects = read_classes(find_file(root, "object_classes.txt", title), title)
+    verbs = read_classes(find_file(root, "verb_classes.txt", title), title)
+    texts = read_classes(find_file(root, "action_classes.txt", title), title)
     actions = {}
     for place, line in read_lines(find_file(root, "action_mapping.txt", title), title):
         words = line.split()
@@ -104,7 +105,7 @@ def read_all_classes(root: Path, title: str) -> Classes:
             require(code, known, place)
         phrases = phrases_of(texts[action], objects[thing])
         actions[action] = ActionClass(verb=verbs[verb], phrases=phrases, object=thing)
-    relations = _codes(find_file(root, "relationship_classes.txt", title), title)
+    relations = read_classes(find_file(root, "relationship_classes.txt", title), title)
     return Classes(
         objects=objects, relations=relations, actions=actions, verbs=tuple(verbs.values())
     )
@@ -153,14 +154,3 @@ def _objects_of(situation: Situation) -> Iterator[str]:
     yield from situation.bbox_labels
     for pair in situation.rel_pairs:
         yield from pair
-
-
-def _codes(path: Path, title: str) -> dict[str, str]:
-    """Names by code, from lines "o000 person"."""
-    names = {}
-    for place, line in read_lines(path, title):
-        code, _, name = line.partition(" ")
-        if not name:
-            raise UserError(place, expected="a code and a name", got=f"'{line[:60]}'")
-        names[code] = name.strip()
-    return names
