@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from safetensors.torch import save_file
 
-from cuescope.respond import Responder
+from cuescope.respond import ModelRunner
 from cuescope.store import ResponseCache
 from cuescope_sdk import Audit, Context, Frame, Options, Sample
 from cuescope_sdk.explaining import Explains
@@ -101,9 +101,9 @@ class Bench:
     @contextmanager
     def _audit(self) -> Iterator[Audit]:
         cache = ResponseCache(self.folder / f"cache-{self._seed}.sqlite")
-        responder = Responder("bench", lambda: self.model, cache, batch_size=64)
+        runner = ModelRunner("bench", lambda: self.model, cache, batch_size=64)
         try:
-            yield Audit(LABELS, Options(), responder, Context(seed=self._seed))
+            yield Audit(LABELS, Options(), runner, Context(seed=self._seed))
         finally:
             cache.close()
 

@@ -105,7 +105,7 @@ def measured(cases: list[Case], model: Path) -> str:
     )
     given = BoxOptions(detector="owl", detector_options={"model": str(model)})
     tool = BoxGeometry(given, context)
-    tool.load()
+    tool.open_weights()
     claims = sum(len(said) for _, said in cases)
     one_by_one = [[(sample, [claim])] for sample, said in cases for claim in said]
     rows, found = [], []

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cuescope.capabilities import Model
-from cuescope.respond import Responder
+from cuescope.respond import ModelRunner
 from cuescope.store import ResponseCache
 from cuescope.types import Frame, Output, Response, Sample, Trial
 
@@ -70,9 +70,9 @@ def timed(work: Callable[[], Any]) -> tuple[float, float]:
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def responder(model: SleepingModel, path: Path, batch_size: int) -> Responder:
+def runner(model: SleepingModel, path: Path, batch_size: int) -> ModelRunner:
     """What an audit asks, with a cache in a file."""
-    return Responder(
+    return ModelRunner(
         "bench", lambda: cast("Model", model), ResponseCache(path), batch_size=batch_size
     )
 
@@ -92,7 +92,7 @@ def overhead(folder: Path, case: Case, count: int, repeats: int) -> tuple[float,
 
     turns = []
     for turn in range(repeats):
-        ask = responder(model, folder / f"{case}-{turn}.sqlite", case.batch)
+        ask = runner(model, folder / f"{case}-{turn}.sqlite", case.batch)
         turns.append((*timed(bare), *timed(partial(ask, asked))))
         ask.cache.close()
     return (
@@ -106,10 +106,10 @@ def replay(folder: Path, outputs: frozenset[Output], count: int) -> tuple[float,
     """Wall and CPU seconds to bring back `count` cached responses in a fresh connection."""
     model, asked = SleepingModel(outputs, seconds=0), trials(count, outputs)
     path = folder / f"replay-{len(outputs)}.sqlite"
-    warm = responder(model, path, batch_size=1000)
+    warm = runner(model, path, batch_size=1000)
     warm(asked)
     warm.cache.close()
-    cold = responder(model, path, batch_size=1000)
+    cold = runner(model, path, batch_size=1000)
     wall, cpu = timed(partial(cold, asked))
     if cold.model_calls:
         raise RuntimeError(f"{cold.model_calls} of {count} responses were not cached")

@@ -27,8 +27,14 @@ from torch.nn.functional import gelu, layer_norm
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
-from cuescope_sdk import AverageAttention, AverageTokens
-from cuescope_sdk.fusion import TEXT, VIDEO, FusionShape, multiplications_saved
+from cuescope_sdk.fusion import (
+    TEXT,
+    VIDEO,
+    AverageAttention,
+    AverageTokens,
+    FusionShape,
+    multiplications_saved,
+)
 from cuescope_sdk.torch.devices import resolve_device
 from cuescope_sdk.torch.fusion import (
     Fusion,

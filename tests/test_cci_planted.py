@@ -2,7 +2,7 @@
 
 import pytest
 
-from cuescope_sdk import Context, Lab, Report, Request
+from cuescope_sdk import Context, Report, Request, Runner
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         device="cpu",
         method_options={"faithfulness": 12, "steps": 10, "pictures": 1},
     )
-    return Lab(Context(cache=place / "cache", device="cpu"), place / "runs").audit(request)
+    return Runner(Context(cache=place / "cache", device="cpu"), place / "runs").run(request)
 
 
 def test_the_background_ranks_first_and_misleads(report: Report) -> None:

@@ -11,18 +11,18 @@ import pytest
 from cuescope_quag.conditions import WITHOUT_QUESTION, WITHOUT_VIDEO
 from cuescope_quag.verdict import CROSSMODAL
 from cuescope_sdk import (
-    AverageAttention,
     Context,
-    Lab,
     Options,
     Plugin,
     Report,
     Request,
+    Runner,
     Sample,
     Score,
     Trial,
     digest,
 )
+from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.testing import PluginShelf
 
 pytestmark = pytest.mark.slow
@@ -114,10 +114,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("planted")
 
 
-def lab(place: Path, **settings: Any) -> Lab:
+def runner(place: Path, **settings: Any) -> Runner:
     """Audits with what is installed and the data sets above."""
     context = Context(PluginShelf(SHELF, installed=True), place / "cache", device="cpu")
-    return Lab(context, place / "runs", **settings)
+    return Runner(context, place / "runs", **settings)
 
 
 def planted(questions: str, seed: int, **settings: Any) -> Request:
@@ -136,7 +136,7 @@ def planted(questions: str, seed: int, **settings: Any) -> Request:
 @pytest.fixture(scope="module")
 def audited(place: Path) -> Audited:
     """`audited("both", seed)`: the report."""
-    return cache(lambda questions, seed: lab(place).audit(planted(questions, seed)))
+    return cache(lambda questions, seed: runner(place).run(planted(questions, seed)))
 
 
 def lost(report: Report) -> dict[str, float]:
@@ -189,7 +189,7 @@ def test_labels_that_nothing_tells_are_answered_at_chance(place: Path, seed: int
         update={"data": "shuffled", "data_options": {"inside": inside},
                 "model_options": {"epochs": 4}}
     )  # fmt: skip
-    report = lab(place).audit(request)
+    report = runner(place).run(request)
     assert "at chance" in report.notes["verdict"]
     assert not report.findings
 
@@ -207,7 +207,7 @@ def consistent(place: Path, data: str, **model_options: Any) -> tuple[Report, di
         method_options={"short_circuits": ["crossmodal"], "quag_attention": [], "resamples": 400,
                         "captures": 0, "pairs": 0},
     )  # fmt: skip
-    report = lab(place).audit(request)
+    report = runner(place).run(request)
     [table] = [table for table in report.tables if table.title.startswith("Consistent accuracy")]
     [row] = [row for row in table.rows if row["condition"] == "baseline"]
     found = {name: cell for name, cell in row.items() if name.startswith("CAcc_")}
@@ -235,18 +235,18 @@ def test_who_sees_the_order_answers_complements_too(place: Path) -> None:
 
 def test_same_seed_same_report_cold_and_warm(place: Path, tmp_path: Path) -> None:
     request = planted("text", 0)
-    cold = lab(tmp_path).audit(request)  # trains again
-    warm = lab(tmp_path).audit(request)
+    cold = runner(tmp_path).run(request)  # trains again
+    warm = runner(tmp_path).run(request)
     assert cold.cost.model_calls > 0
     assert warm.cost.model_calls == 0
-    assert cold.hash == warm.hash == lab(place, remember=False).audit(request).hash
-    assert lab(place).audit(planted("text", 1)).hash != cold.hash
+    assert cold.hash == warm.hash == runner(place, cache_responses=False).run(request).hash
+    assert runner(place).run(planted("text", 1)).hash != cold.hash
 
 
 def test_the_batch_size_decides_nothing(place: Path, audited: Audited) -> None:
     expected = audited("both", 0)
     for size in (1, 7):
-        found = lab(place, remember=False).audit(planted("both", 0, batch_size=size))
+        found = runner(place, cache_responses=False).run(planted("both", 0, batch_size=size))
         assert found.notes["verdict"] == expected.notes["verdict"]
         assert [s.feature for s in found.headlines] == [s.feature for s in expected.headlines]
         for one, other in zip(found.scores, expected.scores, strict=True):
@@ -263,7 +263,7 @@ def test_logits_are_those_of_each_sample_alone(place: Path) -> None:
     edit = AverageAttention(quadrants=frozenset(("VT", "TV")))
     rows = []
     for size in (1, 7, 64):
-        session = lab(place, remember=False).session(planted("both", 0, batch_size=size))
+        session = runner(place, cache_responses=False).session(planted("both", 0, batch_size=size))
         samples = session.audit.samples[:70]
         trials = [Trial(sample=s, edit=e) for e in (None, edit) for s in samples]
         answers = [outcome.response.logits for outcome in session.audit.respond(trials)]

@@ -16,8 +16,8 @@ import pytest
 from PIL import Image
 
 from cuescope.context import Context
-from cuescope.lab import Lab
 from cuescope.request import Request
+from cuescope.runner import Runner
 from cuescope.store import load_report
 from cuescope_sdk import Frame, Report, Sample, Trial
 
@@ -116,11 +116,11 @@ def test_accuracy_by_class_and_place(place: Path, report: Report) -> None:
         method="trove", model=MODEL, data=f"folder:{place / 'clips'}", device="cpu",
         model_options=OPTIONS, data_options={"frames": "4"},
     )  # fmt: skip
-    session = Lab(Context(cache=place / "cache"), place / "runs").session(request)
+    session = Runner(Context(cache=place / "cache"), place / "runs").session(request)
     samples = [session.parts.data.plugin[index] for index in range(report.provenance.samples)]
     both = frozenset[Literal["logits", "text", "embedding"]]({"logits", "embedding"})
     outcomes = session.audit.respond([Trial(sample=sample, outputs=both) for sample in samples])
-    assert session.responder.model_calls == 0, "the audit's answers are in the cache"
+    assert session.respond.model_calls == 0, "the audit's answers are in the cache"
     places = {
         row["path"]: next(place for place, flags in row["cues"].items() if flags[0])
         for row in map(json.loads, (place / "clips" / "manifest.jsonl").read_text().splitlines())

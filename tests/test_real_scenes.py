@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, Lab, Report, Request
+from cuescope_sdk import Context, Report, Request, Runner
 from cuescope_sdk.explaining import canvas_masks, foreground_of
 from cuescope_sdk.maps import energy_share, upsample
 
@@ -60,9 +60,9 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, Report]
         method_options={"faithfulness": 0, "pictures": 2},
         device="cpu",
     )
-    lab = Lab(Context(cache=place / "cache", device="cpu"), place / "runs")
-    session = lab.session(request)
-    return session, session.parts.method.plugin.sources(session.audit), lab.audit(request)
+    runner = Runner(Context(cache=place / "cache", device="cpu"), place / "runs")
+    session = runner.session(request)
+    return session, session.parts.method.plugin.sources(session.audit), runner.run(request)
 
 
 def test_right_answers_come_from_the_object(audited: tuple[Any, Any, Report]) -> None:

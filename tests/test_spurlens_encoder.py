@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, Lab, Report, Request
+from cuescope_sdk import Context, Report, Request, Runner
 
 from .tiny_models import Parts, llava_next, qwen2_vl, save_vlm
 
@@ -31,11 +31,11 @@ def audited(
     place = tmp_path_factory.mktemp(request.param)
     save_vlm(FAMILIES[request.param](), place / "model")
     (place / "cues.json").write_text(json.dumps(PLANTED))
-    lab = Lab(Context(cache=place / "cache", device="cpu"), place / "runs")
-    return partial(_report, lab, place)
+    runner = Runner(Context(cache=place / "cache", device="cpu"), place / "runs")
+    return partial(_report, runner, place)
 
 
-def _report(lab: Lab, place: Path, audit: str) -> Report:
+def _report(runner: Runner, place: Path, audit: str) -> Report:
     asked = Request(
         method="spurlens", model=f"transformers-vlm:{place / 'model'}", data="object-scenes",
         tools={"proposer": f"cues:{place / 'cues.json'}", "detector": "annotations"},
@@ -44,7 +44,7 @@ def _report(lab: Lab, place: Path, audit: str) -> Report:
         model_options={"max_new_tokens": 1}, data_options={"audit": audit, "val": 400},
         device="cpu",
     )  # fmt: skip
-    return lab.session(asked).run()
+    return runner.session(asked).run()
 
 
 def gaps(report: Report) -> dict[str, float]:

@@ -9,11 +9,11 @@ import pytest
 from cuescope_sdk import (
     Capabilities,
     Context,
-    Lab,
     Options,
     Plugin,
     Request,
     Response,
+    Runner,
     Trial,
     digest,
     generator,
@@ -45,7 +45,7 @@ def test_the_planted_cues_are_found_first_and_no_other(
         "toy-fusion:object-scenes:presence", model_options={"patches": 4, "epochs": 10},
         data_options={"val": 2000}, method_options={"k": 200},
     )  # fmt: skip
-    report = Lab(Context(cache=tmp_path, device="cpu"), tmp_path).session(request).run()
+    report = Runner(Context(cache=tmp_path, device="cpu"), tmp_path).session(request).run()
     found = {score.feature: score for score in report.findings}
     gaps = {score.feature: score.value or 0.0 for score in report.headlines}
     planted = {f"{task}/{of}/{cue}" for task in LEAST for of, cue in PLANTED.items()}
@@ -100,14 +100,14 @@ class Honest(Plugin):
 def test_answers_that_know_no_cue_are_let_be(tmp_path: Path) -> None:
     """24 classes and tasks of 19 cues in every audit: all but one in twenty find nothing."""
     context = Context(PluginShelf({("model", "honest"): Honest}, installed=True), tmp_path)
-    lab, found = Lab(context, tmp_path, remember=False), []
+    runner, found = Runner(context, tmp_path, cache_responses=False), []
     for seed in range(SEEDS):
         scenes = {"val": 120, "seed": seed}
         request = requested(
             "honest", model_options={"scenes": scenes}, data_options=scenes,
             method_options={"k": 15}, seed=seed,
         )  # fmt: skip
-        report = lab.session(request).run()
+        report = runner.session(request).run()
         assert len({score.feature.rpartition("/")[0] for score in report.headlines}) == 24
         found.append(bool(report.findings))
     assert sum(found) <= MOST

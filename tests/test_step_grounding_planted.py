@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, Lab, Report, Request, Score, generator
+from cuescope_sdk import Context, Report, Request, Runner, Score, generator
 from cuescope_sdk.grounding.by_scene import SceneVerifier
 from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
 from cuescope_shape_world.scripted import Scripted, ScriptedOptions
@@ -31,14 +31,14 @@ Audited = Callable[..., Report]
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     """A user's, with nothing in it."""
     cache = tmp_path_factory.mktemp("cache")
-    return Lab(Context(cache=cache, device="cpu"), cache / "runs")
+    return Runner(Context(cache=cache, device="cpu"), cache / "runs")
 
 
 @pytest.fixture(scope="module")
-def audited(lab: Lab) -> Audited:
+def audited(runner: Runner) -> Audited:
     """`audited(dials, videos, **options of the method)`, judged by the annotated scenes."""
 
     def report(dials: Mapping[str, Any], videos: int = 40, **options: Any) -> Report:
@@ -48,7 +48,7 @@ def audited(lab: Lab) -> Audited:
             model_options=dict(dials), data_options={"val": videos}, method_options=given,
             tools={"claim-verifier": "scene-graph"},
         )  # fmt: skip
-        return lab.session(request).run()
+        return runner.session(request).run()
 
     return report
 
@@ -189,7 +189,7 @@ REASONERS, POPULATIONS = 12, 200
 
 
 @pytest.fixture(scope="module")
-def pool(lab: Lab) -> tuple[list[Dials], list[Measured]]:
+def pool(runner: Runner) -> tuple[list[Dials], list[Measured]]:
     """Reasoners over the whole range of each dial, audited in distribution and out of it."""
     rng = generator(0, "pool")
     share = np.linspace(0, 1, REASONERS)
@@ -206,7 +206,7 @@ def pool(lab: Lab) -> tuple[list[Dials], list[Measured]]:
             )
             for request in requests(one, 40, index)
         )
-        found.append(measured(lab.session(known).run(), lab.session(other).run()))
+        found.append(measured(runner.session(known).run(), runner.session(other).run()))
     return drawn, found
 
 

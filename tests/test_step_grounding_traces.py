@@ -61,7 +61,9 @@ def samples() -> list[Sample]:
 def reasoner() -> Scripted:
     """Three claims of five are true."""
     made: Scripted = (
-        Context().auditing(data()).build("model", "scripted", {"grounding": 0.6, "accuracy": 0.5})
+        Context()
+        .for_dataset(data())
+        .build("model", "scripted", {"grounding": 0.6, "accuracy": 0.5})
     )
     return made
 

@@ -22,7 +22,7 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers.utils.import_utils import is_serve_available
 
-from cuescope_sdk import Context, Frame, Lab, Request, Sample, Trial
+from cuescope_sdk import Context, Frame, Request, Runner, Sample, Trial
 
 LIST = ("table,", "tree,", "window", "</s>")
 WORDS = (
@@ -226,11 +226,11 @@ def test_an_audit_goes_through(served: Served, tmp_path: Path) -> None:
         tool_options={"proposer": {"generator_options": url}}, device="cpu",
     )  # fmt: skip
     before = served.requests
-    lab = Lab(Context(cache=tmp_path / "cache"), tmp_path / "runs")
-    report = lab.audit(request)
+    runner = Runner(Context(cache=tmp_path / "cache"), tmp_path / "runs")
+    report = runner.run(request)
     questions = report.cost.model_calls
     assert {feature.name for feature in report.features} == {"table", "tree", "window"}
     assert f"{questions} distinct questions; 0 answered neither" in report.notes["answers"]
-    again = lab.audit(request)
+    again = runner.run(request)
     assert (again.hash, again.cost.model_calls) == (report.hash, 0)
     assert served.requests - before == PROPOSALS + questions

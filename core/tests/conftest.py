@@ -12,9 +12,9 @@ import pytest
 
 from cuescope.cli import main
 from cuescope.context import Context
-from cuescope.lab import Lab
 from cuescope.registry import Registry
 from cuescope.request import Request
+from cuescope.runner import Runner
 
 from .stubs import cuescope, environment, write_dist
 
@@ -71,11 +71,11 @@ def request_for() -> Callable[..., Request]:
 
 
 @pytest.fixture
-def lab(registry: Registry, tmp_path: Path) -> Iterator[Lab]:
+def runner(registry: Registry, tmp_path: Path) -> Iterator[Runner]:
     """Audits the fakes with a response cache in `tmp_path`."""
-    lab = Lab(Context(registry=registry, cache=tmp_path / "cache"), tmp_path / "runs")
-    yield lab
-    lab.cache.close()
+    runner = Runner(Context(registry=registry, cache=tmp_path / "cache"), tmp_path / "runs")
+    yield runner
+    runner.cache.close()
 
 
 class Line:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cuescope import types
-from cuescope.capabilities import Capabilities, Detection, Model, Requirements
+from cuescope.capabilities import Capabilities, Detection, LazyWeights, Requirements, Respond
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.hookspecs import hookimpl
@@ -309,19 +309,19 @@ class FakeDetector(Plugin):
         ]
 
 
-class HeavyDetector(FakeDetector):
+class HeavyDetector(FakeDetector, LazyWeights):
     """Opens its weights late, and writes that it did into the cache folder."""
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights, once."""
-        self.context.end_plan("weights of heavy")
+        self.context.stop_plan_before("weights of heavy")
         with (self.context.cache / "loads").open("a") as log:
             log.write("load\n")
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """As the light one."""
-        self.context.spent["images"] += len(frames)
-        self.context.end_plan("what heavy sees")
+        self.context.tool_calls["images"] += len(frames)
+        self.context.stop_plan_before("what heavy sees")
         return super().detect(frames, names)
 
 
@@ -329,13 +329,13 @@ class ThreadPool(Plugin):
     """An executor whose workers each build the model; batches come back as they finish."""
 
     def map(
-        self, build: Callable[[], Model], batches: Sequence[Sequence[Trial]]
+        self, build: Callable[[], Respond], batches: Sequence[Sequence[Trial]]
     ) -> Iterator[tuple[int, list[Response]]]:
         """Out of order on purpose: the last batch is handed in first."""
-        model = build()
+        respond = build()
         with ThreadPoolExecutor(2) as pool:
             waiting = {
-                pool.submit(model.respond, batch): index
+                pool.submit(respond, batch): index
                 for index, batch in reversed(list(enumerate(batches)))
             }
             for future in as_completed(waiting):

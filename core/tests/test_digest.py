@@ -10,7 +10,9 @@ import pytest
 
 from cuescope import seeds
 from cuescope.digest import digest
-from cuescope.types import AverageAttention, AverageTokens, Metric
+from cuescope.types import Metric
+
+from .edits import DropTokens, ScaleHeads
 
 DISTINCT = [
     None, "", "None", b"", b"None", 0, 0.0, "0", b"0", False, True, b"True", "True", 1, 1.0,
@@ -18,7 +20,7 @@ DISTINCT = [
     {"a", "b"}, {"a": {"b": 1}}, {("a", "b"): 1}, np.zeros(2), np.zeros(2, np.float32),
     np.zeros((2, 1)), np.zeros((1, 2)), np.zeros(0), np.array(0.0), np.array(["0"]),
     Metric(name="a", title="b", meaning="c"), {"name": "a", "title": "b", "meaning": "c"},
-    AverageTokens(modalities=frozenset({"video"})), AverageTokens(modalities=frozenset({"text"})),
+    DropTokens(names=frozenset({"video"})), DropTokens(names=frozenset({"text"})),
 ]  # fmt: skip
 
 
@@ -59,23 +61,26 @@ def test_what_cannot_be_seen_is_refused(opaque: object) -> None:
 
 def test_other_processes_agree() -> None:
     program = (
-        "from cuescope.digest import digest; from cuescope.types import AverageAttention\n"
+        "from cuescope.digest import digest; from edits import ScaleHeads\n"
         "words = frozenset(map(str, range(20)))\n"
         "nested = frozenset({words, frozenset({'a', 'b', 'c'})})\n"
         "print(digest(words, nested, dict.fromkeys(words, 1.5)),"
-        " digest(AverageAttention(quadrants=frozenset({'VV', 'VT', 'TV'}))))"
+        " digest(ScaleHeads(heads=frozenset({'VV', 'VT', 'TV'}))))"
     )
     said = {
         subprocess.run(
             [sys.executable, "-c", program],
-            env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for seed in ("1", "2", "3")
-    }  # fmt: skip
+    }
     words = frozenset(map(str, range(20)))
     nested = frozenset({words, frozenset({"a", "b", "c"})})
     here = digest(words, nested, dict.fromkeys(words, 1.5))
-    edit = digest(AverageAttention(quadrants=frozenset({"TV", "VT", "VV"})))
+    edit = digest(ScaleHeads(heads=frozenset({"TV", "VT", "VV"})))
     assert said == {f"{here} {edit}\n"}
 
 

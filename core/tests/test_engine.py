@@ -12,16 +12,16 @@ from cuescope.context import Context
 from cuescope.engine import Session
 from cuescope.errors import PluginError, UserError
 from cuescope.hookspecs import hookimpl
-from cuescope.lab import Lab
 from cuescope.request import Request
+from cuescope.runner import Runner
 from cuescope.store import load_report
 
 Requests = Callable[..., Request]
 
 
-def refused(lab: Lab, request: Request, kind: type[UserError] = UserError) -> str:
+def refused(runner: Runner, request: Request, kind: type[UserError] = UserError) -> str:
     with pytest.raises(kind) as caught:
-        lab.audit(request)
+        runner.run(request)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -29,8 +29,8 @@ def refused(lab: Lab, request: Request, kind: type[UserError] = UserError) -> st
 # --------------------------------------------------------------------------------- what is found
 
 
-def test_the_planted_cue_is_found_and_said(lab: Lab, request_for: Requests) -> None:
-    report = lab.audit(request_for())
+def test_the_planted_cue_is_found_and_said(runner: Runner, request_for: Requests) -> None:
+    report = runner.run(request_for())
     (finding,) = report.findings
     assert (finding.feature, finding.label, finding.value) == ("red", "left", 1.0)
     assert report.sentence(finding) == "When red everywhere is there, 'left' loses 100 points."
@@ -39,13 +39,13 @@ def test_the_planted_cue_is_found_and_said(lab: Lab, request_for: Requests) -> N
     assert report.provenance.model.facts == {"weights": "plain"}
     assert report.provenance.samples == 20
     assert report.cost.trials == report.cost.model_calls == 40
-    assert lab.folder(request_for()).report_file.is_file()
-    assert load_report(lab.folder(request_for()).path) == report
-    assert (lab.folder(request_for()).path / "report.html").is_file()
+    assert runner.folder(request_for()).report_file.is_file()
+    assert load_report(runner.folder(request_for()).path) == report
+    assert (runner.folder(request_for()).path / "report.html").is_file()
 
 
-def test_cues_are_hidden_until_verify(lab: Lab, request_for: Requests) -> None:
-    assert lab.audit(request_for()).notes == {
+def test_cues_are_hidden_until_verify(runner: Runner, request_for: Requests) -> None:
+    assert runner.run(request_for()).notes == {
         "cues in propose_features": "hidden",
         "cues in perturb": "hidden",
         "cues in compute_scores": "hidden",
@@ -53,24 +53,27 @@ def test_cues_are_hidden_until_verify(lab: Lab, request_for: Requests) -> None:
     }
 
 
-def test_only_the_cues_are_hidden(lab: Lab, request_for: Requests) -> None:
-    audit = lab.session(request_for()).audit
-    assert audit.samples[3].annotations == {"place": 3}
-    assert audit.all_samples[3].annotations.keys() == {"place", "cues"}
-    audit.revealed = True
-    assert audit.samples == audit.all_samples
+def test_only_the_cues_are_hidden(runner: Runner, request_for: Requests) -> None:
+    session = runner.session(request_for())
+    assert session.audit.samples[3].annotations == {"place": 3}
+    session.run()
+    assert session.audit.samples[3].annotations.keys() == {"place", "cues"}
 
 
-def test_the_hash_is_the_same_cold_warm_and_in_any_batch(lab: Lab, request_for: Requests) -> None:
-    cold = lab.audit(request_for())
-    warm = lab.audit(request_for())
-    small = Lab(lab.context, lab.runs, remember=False).audit(request_for(batch_size=1))
+def test_the_hash_is_the_same_cold_warm_and_in_any_batch(
+    runner: Runner, request_for: Requests
+) -> None:
+    cold = runner.run(request_for())
+    warm = runner.run(request_for())
+    small = Runner(runner.context, runner.runs, cache_responses=False).run(
+        request_for(batch_size=1)
+    )
     assert (cold.cost.model_calls, warm.cost.model_calls, small.cost.model_calls) == (40, 0, 40)
     assert warm.cost.cache_hits == 40
     assert cold.hash == warm.hash == small.hash
 
 
-def test_the_hash_follows_what_was_asked(lab: Lab, request_for: Requests) -> None:
+def test_the_hash_follows_what_was_asked(runner: Runner, request_for: Requests) -> None:
     asked = [
         request_for(),
         request_for(seed=1),
@@ -80,13 +83,13 @@ def test_the_hash_follows_what_was_asked(lab: Lab, request_for: Requests) -> Non
         request_for(method_options={"top_k": 2}),
         request_for(verify_with=("counting",)),
     ]
-    assert len({lab.audit(request).hash for request in asked}) == len(asked)
+    assert len({runner.run(request).hash for request in asked}) == len(asked)
 
 
 def test_recall_asks_again_where_the_data_changed(
-    lab: Lab, request_for: Requests, monkeypatch: pytest.MonkeyPatch
+    runner: Runner, request_for: Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = lab.audit(request_for())
+    first = runner.run(request_for())
     build = Context.build
 
     def changed(self: Context, kind: str, *given: Any) -> Any:
@@ -96,11 +99,11 @@ def test_recall_asks_again_where_the_data_changed(
         return plugin
 
     monkeypatch.setattr(Context, "build", changed)
-    again = lab.recall(request_for())
+    again = runner.run(request_for(), resume=True)
     assert again.provenance.data.fingerprint == "another" != first.provenance.data.fingerprint
 
 
-def test_a_failing_observer_warns_and_costs_nothing(lab: Lab, request_for: Requests) -> None:
+def test_a_failing_observer_warns_and_costs_nothing(runner: Runner, request_for: Requests) -> None:
     class Raising:
         @hookimpl
         def audit_started(self) -> None:
@@ -114,37 +117,39 @@ def test_a_failing_observer_warns_and_costs_nothing(lab: Lab, request_for: Reque
         def audit_finished(self) -> None:
             raise RuntimeError("no chat")
 
-    watched = replace(lab, observers=(Raising(),))
+    watched = replace(runner, observers=(Raising(),))
     with pytest.warns(UserWarning, match="an observer failed at .*: RuntimeError: no chat") as said:
-        report = watched.audit(request_for())
+        report = watched.run(request_for())
     watched.cache.close()
     told = {str(warning.message).split(":")[0] for warning in said}
     hooks = ("audit_started", "responses_progressed", "audit_finished")
     assert told == {f"an observer failed at {hook}" for hook in hooks}
-    assert load_report(lab.folder(request_for()).path).hash == report.hash
+    assert load_report(runner.folder(request_for()).path).hash == report.hash
 
 
-def test_a_folder_that_cannot_be_written_costs_no_answer(lab: Lab, request_for: Requests) -> None:
-    lab.runs.write_text("a file in the way")
-    session = lab.session(request_for())
-    assert "cannot write to" in refused(lab, request_for())
-    assert session.cache.pace(session.responder.identity) is None
+def test_a_folder_that_cannot_be_written_costs_no_answer(
+    runner: Runner, request_for: Requests
+) -> None:
+    runner.runs.write_text("a file in the way")
+    session = runner.session(request_for())
+    assert "cannot write to" in refused(runner, request_for())
+    assert session.cache.pace(session.respond.identity) is None
 
 
-def test_recall_makes_a_damaged_report_again(lab: Lab, request_for: Requests) -> None:
-    first = lab.audit(request_for())
-    file = lab.folder(request_for()).report_file
+def test_recall_makes_a_damaged_report_again(runner: Runner, request_for: Requests) -> None:
+    first = runner.run(request_for())
+    file = runner.folder(request_for()).report_file
     file.write_bytes(file.read_bytes()[:300])
     with pytest.warns(UserWarning, match="it is made again"):
-        again = lab.recall(request_for())
+        again = runner.run(request_for(), resume=True)
     assert again.hash == first.hash == load_report(file).hash
 
 
 def test_a_failing_verifier_is_told_under_its_own_name(
-    lab: Lab, request_for: Requests, monkeypatch: pytest.MonkeyPatch
+    runner: Runner, request_for: Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = request_for(verify_with=("counting",))
-    session = lab.session(request)
+    session = runner.session(request)
     counting = type(session.parts.verifiers[0].plugin)
 
     @hookimpl
@@ -152,21 +157,21 @@ def test_a_failing_verifier_is_told_under_its_own_name(
         raise RuntimeError("no evidence")
 
     monkeypatch.setattr(counting, "verify", verify)
-    assert "method 'counting' of cuescope-fakes" in refused(lab, request, PluginError)
+    assert "method 'counting' of cuescope-fakes" in refused(runner, request, PluginError)
 
 
-def test_recall_reads_the_stored_report(lab: Lab, request_for: Requests) -> None:
-    first = lab.audit(request_for())
-    assert lab.recall(request_for()) == first
-    assert lab.recall(request_for(seed=1)) != first
+def test_recall_reads_the_stored_report(runner: Runner, request_for: Requests) -> None:
+    first = runner.run(request_for())
+    assert runner.run(request_for(), resume=True) == first
+    assert runner.run(request_for(seed=1), resume=True) != first
 
 
 # ------------------------------------------------------------------------------ limits and plans
 
 
-def test_a_limit_draws_by_seed_and_keeps_the_order(lab: Lab, request_for: Requests) -> None:
+def test_a_limit_draws_by_seed_and_keeps_the_order(runner: Runner, request_for: Requests) -> None:
     def drawn(**changes: int) -> list[str]:
-        return [s.key for s in lab.session(request_for(**changes)).audit.samples]
+        return [s.key for s in runner.session(request_for(**changes)).audit.samples]
 
     some = drawn(limit=8)
     assert len(some) == 8
@@ -176,96 +181,102 @@ def test_a_limit_draws_by_seed_and_keeps_the_order(lab: Lab, request_for: Reques
     assert drawn(limit=99) == [f"clip-{i:03}" for i in range(20)]
 
 
-def test_a_plan_counts_and_asks_nothing(lab: Lab, request_for: Requests, tmp_path: Path) -> None:
+def test_a_plan_counts_and_asks_nothing(
+    runner: Runner, request_for: Requests, tmp_path: Path
+) -> None:
     request = request_for(model_options={"log": str(tmp_path / "log")})
-    cold = lab.plan(request)
+    cold = runner.plan(request)
     assert (cold.trials, cold.model_calls, cold.cached) == (40, 40, 0)
     assert (cold.seconds, cold.until) == (None, "the answers of the model")
     assert not (tmp_path / "log").exists()
-    lab.audit(request)
+    runner.run(request)
     asked = (tmp_path / "log").read_text()
-    warm = lab.plan(request)
+    warm = runner.plan(request)
     assert (warm.trials, warm.model_calls, warm.cached, warm.until) == (40, 0, 40, None)
     assert warm.seconds == 0
-    other = lab.plan(request_for(data="clips:30"))
+    other = runner.plan(request_for(data="clips:30"))
     assert (other.trials, other.model_calls) == (60, 20)
     assert other.seconds is not None
     assert (tmp_path / "log").read_text() == asked
 
 
 def test_a_plan_opens_no_weights_and_an_audit_opens_them_first(
-    lab: Lab, request_for: Requests
+    runner: Runner, request_for: Requests
 ) -> None:
     request = request_for(method="with-tool", tools={"detector": "heavy"})
-    loads = lab.context.cache / "loads"
-    cold = lab.plan(request)
-    assert (cold.until, cold.tools) == ("the answers of the model", {})
+    loads = runner.context.cache / "loads"
+    cold = runner.plan(request)
+    assert (cold.until, cold.tool_calls) == ("the answers of the model", {})
     assert cold.notes["cues in propose_features"] == "hidden"
     assert not loads.exists()
-    report = lab.audit(request)
+    report = runner.run(request)
     assert loads.read_text() == "load\n"
-    warm = lab.plan(request)
+    warm = runner.plan(request)
     assert (warm.until, warm.model_calls) == ("what heavy sees", 0)
-    assert warm.tools == report.cost.tools == {"images": 1}
+    assert warm.tool_calls == report.cost.tool_calls == {"images": 1}
     assert loads.read_text() == "load\n"
 
 
 # ------------------------------------------------------------------------------------- refusals
 
 
-def test_a_missing_edit_names_the_models_that_have_it(lab: Lab, request_for: Requests) -> None:
-    line = refused(lab, request_for(method="hiding"))
+def test_a_missing_edit_names_the_models_that_have_it(
+    runner: Runner, request_for: Requests
+) -> None:
+    line = refused(runner, request_for(method="hiding"))
     assert "hiding cannot audit colour: expected a model with edit 'hide-tokens'" in line
     assert "Installed models that have it: none" in line
 
 
-def test_a_missing_output_is_told_before_the_weights_load(lab: Lab, request_for: Requests) -> None:
-    line = refused(lab, request_for(model="words"))  # building it would raise RuntimeError
+def test_a_missing_output_is_told_before_the_weights_load(
+    runner: Runner, request_for: Requests
+) -> None:
+    line = refused(runner, request_for(model="words"))  # building it would raise RuntimeError
     assert "expected a model with output 'logits'" in line
     assert "Installed models that have it: colour" in line
 
 
-def test_what_a_method_looks_at_must_be_open(lab: Lab, request_for: Requests) -> None:
-    line = refused(lab, request_for(method="looking", model="words"))  # building it would raise
+def test_what_a_method_looks_at_must_be_open(runner: Runner, request_for: Requests) -> None:
+    line = refused(runner, request_for(method="looking", model="words"))  # building it would raise
     assert "expected a model with output 'logits' and open patches" in line
     assert line.endswith("Installed models that have it: patches")
     assert "colour: expected a model with open patches." in refused(
-        lab, request_for(method="looking")
+        runner, request_for(method="looking")
     )
-    assert lab.audit(request_for(method="looking", model="patches")).findings
+    assert runner.run(request_for(method="looking", model="patches")).findings
 
 
-def test_labels_are_needed(lab: Lab, request_for: Requests) -> None:
-    line = refused(lab, request_for(data_options={"labelled": False}))
+def test_labels_are_needed(runner: Runner, request_for: Requests) -> None:
+    line = refused(runner, request_for(data_options={"labelled": False}))
     assert "red on clips: expected a data set with at least 1 label, got none" in line
 
 
-def test_an_empty_data_set_is_told(lab: Lab, request_for: Requests) -> None:
-    assert "clips:0 is empty" in refused(lab, request_for(data="clips:0"))
+def test_an_empty_data_set_is_told(runner: Runner, request_for: Requests) -> None:
+    assert "clips:0 is empty" in refused(runner, request_for(data="clips:0"))
 
 
-def test_a_tool_that_nobody_asks_is_refused(lab: Lab, request_for: Requests) -> None:
+def test_a_tool_that_nobody_asks_is_refused(runner: Runner, request_for: Requests) -> None:
     tools = {"tools": {"text-generator": "finder"}}
-    line = refused(lab, request_for(**tools))
+    line = refused(runner, request_for(**tools))
     assert "red has no use for a text-generator: expected detector or segmenter as --tool" in line
-    line = refused(lab, request_for(method="counting", tools={"detector": "finder"}))
+    line = refused(runner, request_for(method="counting", tools={"detector": "finder"}))
     assert "counting has no use for a detector: expected no --tool" in line
 
 
-def test_tools_by_role(lab: Lab, request_for: Requests) -> None:
+def test_tools_by_role(runner: Runner, request_for: Requests) -> None:
     assert "with-tool needs a detector. Add --tool detector=SPEC" in refused(
-        lab, request_for(method="with-tool")
+        runner, request_for(method="with-tool")
     )
-    assert "no tool role 'detecter'" in refused(lab, request_for(tools={"detecter": "finder"}))
-    assert "Did you mean 'detector'?" in refused(lab, request_for(tools={"detecter": "finder"}))
+    assert "no tool role 'detecter'" in refused(runner, request_for(tools={"detecter": "finder"}))
+    assert "Did you mean 'detector'?" in refused(runner, request_for(tools={"detecter": "finder"}))
     assert "tool finder is no segmenter: expected one with segment()" in refused(
-        lab, request_for(tools={"segmenter": "finder"})
+        runner, request_for(tools={"segmenter": "finder"})
     )
     tools = {"tools": {"detector": "finder"}, "tool_options": {"detector": {"score": "0.25"}}}
-    half = lab.audit(request_for(method="with-tool", **tools))
+    half = runner.run(request_for(method="with-tool", **tools))
     assert [one.value for one in half.evidence if one.check == "detector"] == [0.25]
     assert half.provenance.tools["detector"].options == {"score": 0.25}
-    report = lab.audit(request_for(method="with-tool", tools={"detector": "finder"}))
+    report = runner.run(request_for(method="with-tool", tools={"detector": "finder"}))
     assert report.evidence[0].detail == "red"
     assert report.provenance.tools["detector"].dist == "cuescope-fakes"
 
@@ -274,24 +285,24 @@ def test_tools_by_role(lab: Lab, request_for: Requests) -> None:
 
 
 def test_another_methods_verify_adds_evidence_and_nothing_else(
-    lab: Lab, request_for: Requests
+    runner: Runner, request_for: Requests
 ) -> None:
-    plain = lab.audit(request_for())
-    more = lab.audit(request_for(verify_with=("counting",)))
+    plain = runner.run(request_for())
+    more = runner.run(request_for(verify_with=("counting",)))
     assert [e.check for e in plain.evidence] == ["precision"]
     assert [e.check for e in more.evidence] == ["precision", "count"]
     assert more.evidence[1].n == len(more.scores) == 2
     assert more.features == plain.features
     assert [stamp.spec for stamp in more.provenance.verifiers] == ["counting"]
     with pytest.raises(UserError, match=r"no method 'countin' is installed.*'counting'"):
-        lab.audit(request_for(verify_with=("countin",)))
+        runner.run(request_for(verify_with=("countin",)))
 
 
-def test_an_executor_finds_the_same(lab: Lab, request_for: Requests, tmp_path: Path) -> None:
-    plain = lab.audit(request_for())
-    elsewhere = Lab(lab.context, tmp_path / "other", remember=False)
+def test_an_executor_finds_the_same(runner: Runner, request_for: Requests, tmp_path: Path) -> None:
+    plain = runner.run(request_for())
+    elsewhere = Runner(runner.context, tmp_path / "other", cache_responses=False)
     log = tmp_path / "log"
-    pooled = elsewhere.audit(
+    pooled = elsewhere.run(
         request_for(executor="threads", batch_size=3, model_options={"log": str(log)})
     )
     assert pooled.hash == plain.hash
@@ -302,11 +313,11 @@ def test_an_executor_finds_the_same(lab: Lab, request_for: Requests, tmp_path: P
 # ------------------------------------------------------------------------------------- observers
 
 
-def test_observers_follow_the_audit(lab: Lab, request_for: Requests, tmp_path: Path) -> None:
+def test_observers_follow_the_audit(runner: Runner, request_for: Requests, tmp_path: Path) -> None:
     said = tmp_path / "said"
-    observer = lab.context.build("observer", f"file:{said}")
-    watched = Lab(lab.context, lab.runs, [observer])
-    report = watched.audit(request_for(batch_size=20))
+    observer = runner.context.build("observer", f"file:{said}")
+    watched = Runner(runner.context, runner.runs, [observer])
+    report = watched.run(request_for(batch_size=20))
     watched.cache.close()
     assert said.read_text().splitlines() == [
         "started with 20", "0/40 0", "20/40 0", "40/40 0", f"finished {report.hash}",
@@ -318,20 +329,20 @@ def test_observers_follow_the_audit(lab: Lab, request_for: Requests, tmp_path: P
 
 @pytest.mark.parametrize("hook", ["propose_features", "perturb", "compute_scores", "verify"])
 def test_a_method_that_raises_is_blamed_in_one_line(
-    lab: Lab, request_for: Requests, hook: str
+    runner: Runner, request_for: Requests, hook: str
 ) -> None:
-    line = refused(lab, request_for(method_options={"fails_in": hook}), PluginError)
+    line = refused(runner, request_for(method_options={"fails_in": hook}), PluginError)
     assert "method 'red' of cuescope-fakes 1.0 failed: got ZeroDivisionError: no clusters" in line
 
 
 def test_a_model_that_raises_is_blamed_and_its_batches_kept(
-    lab: Lab, request_for: Requests
+    runner: Runner, request_for: Requests
 ) -> None:
     faulty = request_for(batch_size=8, model_options={"fault": "raises", "fault_at": 2})
-    line = refused(lab, faulty, PluginError)
+    line = refused(runner, faulty, PluginError)
     assert "model 'colour' of cuescope-fakes 1.0 failed" in line
     assert "RuntimeError: the weights are melting" in line
-    assert lab.audit(request_for()).cost.model_calls == 40 - 2 * 8
+    assert runner.run(request_for()).cost.model_calls == 40 - 2 * 8
 
 
 @pytest.mark.parametrize(
@@ -344,16 +355,16 @@ def test_a_model_that_raises_is_blamed_and_its_batches_kept(
     ],
 )
 def test_a_broken_contract_ends_the_audit(
-    lab: Lab, request_for: Requests, fault: str, said: str
+    runner: Runner, request_for: Requests, fault: str, said: str
 ) -> None:
-    line = refused(lab, request_for(model_options={"fault": fault}), PluginError)
+    line = refused(runner, request_for(model_options={"fault": fault}), PluginError)
     assert said in line
-    assert not lab.folder(request_for(model_options={"fault": fault})).report_file.exists()
+    assert not runner.folder(request_for(model_options={"fault": fault})).report_file.exists()
 
 
-def test_a_session_draws_from_named_generators(lab: Lab, request_for: Requests) -> None:
+def test_a_session_draws_from_named_generators(runner: Runner, request_for: Requests) -> None:
     def session(seed: int) -> Session:
-        return lab.session(request_for(seed=seed))
+        return runner.session(request_for(seed=seed))
 
     audit = session(3).audit
     np.testing.assert_array_equal(audit.rng("a").random(4), session(3).audit.rng("a").random(4))

@@ -112,7 +112,6 @@ def test_ctrl_c_is_no_fault_of_the_plugin(tmp_path: Path, monkeypatch: pytest.Mo
         (METHODS, "title = ''; metrics = (); Options = Options", "lacks requires, which a method"),
         ("cuescope.models", "capabilities = 1; Options = Options", "lacks respond"),
         ("cuescope.datasets", "Options = Options\n    def __len__(self): ...", "lacks __getitem__"),
-        ("cuescope.tools", "Options = Options", "lacks detect or segment or generate"),
         (METHODS, "title = ''; metrics = (); requires = 1", "Options is no subclass of"),
         (METHODS, "Options = int", "Options is no subclass of"),
     ],

@@ -6,19 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuescope.errors import PluginError, Unanswered
-from cuescope.respond import Responder, trial_key
+from cuescope.errors import PlanStopped, PluginError
+from cuescope.respond import ModelRunner, trial_key
 from cuescope.store import ResponseCache
-from cuescope.types import (
-    AverageAttention,
-    AverageTokens,
-    Frame,
-    HideTokens,
-    Output,
-    Response,
-    Sample,
-    Trial,
-)
+from cuescope.types import Frame, HideTokens, Output, Response, Sample, Trial
+
+from .edits import DropTokens, ScaleHeads
 
 
 class Recorder:
@@ -50,8 +43,8 @@ def trial(value: int, **changes: object) -> Trial:
     return Trial.model_validate({"sample": sample} | changes)
 
 
-def means(responder: Responder, trials: Sequence[Trial]) -> list[float]:
-    outcomes = responder(trials)
+def means(runner: ModelRunner, trials: Sequence[Trial]) -> list[float]:
+    outcomes = runner(trials)
     for asked, outcome in zip(trials, outcomes, strict=True):
         assert outcome.trial is asked
     return [float(o.response.logits[0]) for o in outcomes if o.response.logits is not None]
@@ -65,9 +58,11 @@ def cache() -> Iterator[ResponseCache]:
 
 
 @pytest.fixture
-def ask(cache: ResponseCache) -> Callable[..., Responder]:
-    def make(model: object, batch_size: int = 4, identity: str = "m", **more: object) -> Responder:
-        return Responder(identity, lambda: model, cache, batch_size=batch_size, **more)
+def ask(cache: ResponseCache) -> Callable[..., ModelRunner]:
+    def make(
+        model: object, batch_size: int = 4, identity: str = "m", **more: object
+    ) -> ModelRunner:
+        return ModelRunner(identity, lambda: model, cache, batch_size=batch_size, **more)
 
     return make
 
@@ -75,16 +70,16 @@ def ask(cache: ResponseCache) -> Callable[..., Responder]:
 # ------------------------------------------------------------------------------ order and dedupe
 
 
-def test_each_is_asked_once_and_answers_keep_their_order(ask: Callable[..., Responder]) -> None:
+def test_each_is_asked_once_and_answers_keep_their_order(ask: Callable[..., ModelRunner]) -> None:
     model = Recorder()
     values = [5, 3, 5, 9, 3, 1, 0, 5]
-    responder = ask(model, batch_size=2)
-    assert means(responder, [trial(v) for v in values]) == values
+    runner = ask(model, batch_size=2)
+    assert means(runner, [trial(v) for v in values]) == values
     assert model.batches == [["s5", "s3"], ["s9", "s1"], ["s0"]]
-    assert (responder.trials, responder.model_calls, responder.cache_hits) == (5, 5, 0)
+    assert (runner.trials, runner.model_calls, runner.cache_hits) == (5, 5, 0)
 
 
-def test_what_was_asked_before_is_not_asked_again(ask: Callable[..., Responder]) -> None:
+def test_what_was_asked_before_is_not_asked_again(ask: Callable[..., ModelRunner]) -> None:
     model = Recorder()
     first = ask(model)
     means(first, [trial(1), trial(2)])
@@ -96,19 +91,19 @@ def test_what_was_asked_before_is_not_asked_again(ask: Callable[..., Responder])
     assert [key for batch in model.batches for key in batch] == ["s1", "s2", "s3", "s4"]
 
 
-def test_nothing_asked_is_nothing_done(ask: Callable[..., Responder]) -> None:
+def test_nothing_asked_is_nothing_done(ask: Callable[..., ModelRunner]) -> None:
     model = Recorder()
     assert ask(model)([]) == []
     assert model.batches == []
 
 
-def test_a_generator_of_trials_may_ask_on_its_way(ask: Callable[..., Responder]) -> None:
-    responder = ask(Recorder())
+def test_a_generator_of_trials_may_ask_on_its_way(ask: Callable[..., ModelRunner]) -> None:
+    runner = ask(Recorder())
 
     def dependent() -> Iterator[Trial]:
-        yield trial(int(means(responder, [trial(7)])[0]) + 1)
+        yield trial(int(means(runner, [trial(7)])[0]) + 1)
 
-    assert [o.response.logits[0] for o in responder(dependent())] == [8]
+    assert [o.response.logits[0] for o in runner(dependent())] == [8]
 
 
 # ---------------------------------------------------------------------------------------- the key
@@ -134,12 +129,12 @@ OTHER = {
     "order of choices": with_sample(choices=("b", "a")),
     "outputs": trial(1, outputs=frozenset({"embedding"})),
     "more outputs": trial(1, outputs=frozenset({"embedding", "logits"})),
-    "hidden": trial(1, edit=HideTokens.under(np.array([[[True, False]]]))),
-    "hidden elsewhere": trial(1, edit=HideTokens.under(np.array([[[False, True]]]))),
-    "hidden, other grid": trial(1, edit=HideTokens.under(np.array([[[True], [False]]]))),
-    "attention": trial(1, edit=AverageAttention(quadrants=frozenset({"VV"}))),
-    "other layers": trial(1, edit=AverageAttention(quadrants=frozenset({"VV"}), layers=(0,))),
-    "tokens": trial(1, edit=AverageTokens(modalities=frozenset({"video"}))),
+    "hidden": trial(1, edit=HideTokens.from_mask(np.array([[[True, False]]]))),
+    "hidden elsewhere": trial(1, edit=HideTokens.from_mask(np.array([[[False, True]]]))),
+    "hidden, other grid": trial(1, edit=HideTokens.from_mask(np.array([[[True], [False]]]))),
+    "attention": trial(1, edit=ScaleHeads(heads=frozenset({"VV"}))),
+    "other layers": trial(1, edit=ScaleHeads(heads=frozenset({"VV"}), layers=(0,))),
+    "tokens": trial(1, edit=DropTokens(names=frozenset({"video"}))),
 }
 SAME = {
     "label": with_sample(label="b"),
@@ -175,12 +170,12 @@ def test_a_batch_is_kept_as_soon_as_it_is_answered(tmp_path: Path) -> None:
     trials = [trial(value) for value in range(10)]
     path = tmp_path / "cache.sqlite"
     cache = ResponseCache(path)
-    responder = Responder("m", lambda: Recorder(break_at=3), cache, batch_size=3)
+    runner = ModelRunner("m", lambda: Recorder(break_at=3), cache, batch_size=3)
     with pytest.raises(RuntimeError, match="out of memory"):
-        responder(trials)
+        runner(trials)
     cache.close()
     cache, model = ResponseCache(path), Recorder()
-    again = Responder("m", lambda: model, cache, batch_size=4)
+    again = ModelRunner("m", lambda: model, cache, batch_size=4)
     assert means(again, trials) == list(range(10))
     assert model.batches == [["s6", "s7", "s8", "s9"]]
     assert (again.model_calls, again.cache_hits) == (4, 6)
@@ -208,7 +203,7 @@ def missing_output(trials: Sequence[Trial]) -> list[Response]:
     ],
 )
 def test_a_broken_contract_is_told_and_never_kept(
-    ask: Callable[..., Responder], cache: ResponseCache, answer: object, said: str
+    ask: Callable[..., ModelRunner], cache: ResponseCache, answer: object, said: str
 ) -> None:
     model = Recorder()
     model.respond = answer  # type: ignore[assignment, method-assign]
@@ -217,7 +212,7 @@ def test_a_broken_contract_is_told_and_never_kept(
     assert not cache.get([trial_key("m", trial(1)), trial_key("m", trial(2))])
 
 
-def test_all_wanted_outputs_are_needed(ask: Callable[..., Responder]) -> None:
+def test_all_wanted_outputs_are_needed(ask: Callable[..., ModelRunner]) -> None:
     wanted: frozenset[Output] = frozenset({"logits", "embedding"})
     model = Recorder()
     model.respond = lambda trials: [Response(logits=np.zeros(2)) for _ in trials]  # type: ignore
@@ -228,12 +223,12 @@ def test_all_wanted_outputs_are_needed(ask: Callable[..., Responder]) -> None:
 # ---------------------------------------------------------------------- planning and other places
 
 
-def test_planning_counts_and_asks_nothing(ask: Callable[..., Responder]) -> None:
+def test_planning_counts_and_asks_nothing(ask: Callable[..., ModelRunner]) -> None:
     model = Recorder()
     means(ask(model), [trial(1), trial(2)])
     planned = ask(model, planning=True)
     assert means(planned, [trial(2), trial(1)]) == [2, 1]
-    with pytest.raises(Unanswered):
+    with pytest.raises(PlanStopped):
         planned([trial(1), trial(5), trial(6), trial(5)])
     assert (planned.trials, planned.model_calls, planned.cache_hits) == (4, 2, 2)
     assert len(model.batches) == 1
@@ -246,24 +241,24 @@ class Backwards:
         self, build: Callable[[], Recorder], batches: Sequence[Sequence[Trial]]
     ) -> Iterator[tuple[int, list[Response]]]:
         for index in reversed(range(len(batches))):
-            yield index, build().respond(batches[index])
+            yield index, build()(batches[index])
 
 
-def test_batches_may_come_in_any_order(ask: Callable[..., Responder]) -> None:
-    responder = ask(Recorder(), batch_size=2, executor=Backwards())
-    assert means(responder, [trial(v) for v in range(7)]) == list(range(7))
+def test_batches_may_come_in_any_order(ask: Callable[..., ModelRunner]) -> None:
+    runner = ask(Recorder(), batch_size=2, executor=Backwards())
+    assert means(runner, [trial(v) for v in range(7)]) == list(range(7))
 
 
-def test_progress_ends_at_the_total(ask: Callable[..., Responder]) -> None:
+def test_progress_ends_at_the_total(ask: Callable[..., ModelRunner]) -> None:
     seen: list[tuple[int, int, int]] = []
     means(ask(Recorder()), [trial(0)])
-    responder = ask(Recorder(), batch_size=2, progressed=lambda *numbers: seen.append(numbers))
-    means(responder, [trial(v) for v in range(4)])
+    runner = ask(Recorder(), batch_size=2, on_progress=lambda *numbers: seen.append(numbers))
+    means(runner, [trial(v) for v in range(4)])
     assert seen == [(1, 4, 1), (3, 4, 1), (4, 4, 1)]
 
 
 def test_the_pace_is_of_the_calls_that_were_made(
-    ask: Callable[..., Responder], cache: ResponseCache
+    ask: Callable[..., ModelRunner], cache: ResponseCache
 ) -> None:
     assert cache.pace("m") is None
     means(ask(Recorder()), [trial(1)])

@@ -14,8 +14,15 @@ import pytest
 from PIL import Image
 
 from cuescope.errors import UserError
-from cuescope.lab import PICTURE_SIDE, thumbnail
-from cuescope.store import CHUNK, ResponseCache, RunFolder, load_report, pictured, write_atomically
+from cuescope.runner import PICTURE_SIDE, thumbnail
+from cuescope.store import (
+    CHUNK,
+    ResponseCache,
+    RunFolder,
+    illustrations,
+    load_report,
+    write_atomically,
+)
 from cuescope.types import Frame, Occurrence, Response, Sample
 
 from .reports import make_pictures, make_report
@@ -88,9 +95,9 @@ def test_without_a_path_nothing_is_kept() -> None:
 def test_pace_is_the_mean_over_all_calls(path: Path) -> None:
     cache = ResponseCache(path)
     assert cache.pace("model") is None
-    cache.clock("model", 10, 1.0)
-    cache.clock("model", 30, 1.0)
-    cache.clock("other", 1, 5.0)
+    cache.add_pace("model", 10, 1.0)
+    cache.add_pace("model", 30, 1.0)
+    cache.add_pace("other", 1, 5.0)
     assert cache.pace("model") == pytest.approx(0.05)
     cache.close()
 
@@ -159,10 +166,10 @@ def test_a_damaged_answer_is_a_miss(path: Path) -> None:
     keys = list(kept)
     with sqlite3.connect(path) as connection:
         nan = np.full(3, np.nan, "<f4").tobytes()
-        connection.execute("UPDATE replies SET logits = ? WHERE key = ?", (nan, keys[0]))
-        connection.execute("UPDATE replies SET logits = x'00' WHERE key = ?", (keys[1],))
+        connection.execute("UPDATE responses SET logits = ? WHERE key = ?", (nan, keys[0]))
+        connection.execute("UPDATE responses SET logits = x'00' WHERE key = ?", (keys[1],))
         believable = np.arange(3, dtype="<f4").tobytes()
-        connection.execute("UPDATE replies SET logits = ? WHERE key = ?", (believable, keys[2]))
+        connection.execute("UPDATE responses SET logits = ? WHERE key = ?", (believable, keys[2]))
     connection.close()
     cache = ResponseCache(path)
     assert cache.get(keys).keys() == set(keys[3:])
@@ -206,7 +213,7 @@ for batch in range(40):
     cache.put({key: Response(logits=np.full(2, int(key, 16))) for key in keys})
     if len(cache.get(keys)) != 5:
         raise SystemExit("an answer was lost")
-cache.clock("model", 200, 1.0)
+cache.add_pace("model", 200, 1.0)
 cache.close()
 """
 
@@ -263,7 +270,7 @@ def test_pictures_are_of_the_best_ranked_features_first() -> None:
     report = make_report(features=60)
     last = report.scores[-1]
     first = report.model_copy(update={"scores": (last, *report.scores[:-1])})
-    shown = pictured(first)
+    shown = illustrations(first)
     assert shown[0] == next(f for f in first.features if f.key == last.feature).occurrences[0]
     assert len(shown) == 40 * 24
 

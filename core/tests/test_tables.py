@@ -89,8 +89,8 @@ def test_what_is_shown_keeps_its_order() -> None:
     other = FAITHFULNESS.model_copy(update={"title": "other"})
     items = (FAITHFULNESS, picture(), other, picture("JPEG"))
     for item in items:
-        audit.show(item)
-    assert audit.shown == list(items)
+        audit.attach(item)
+    assert audit.attachments == list(items)
 
 
 # ------------------------------------------------------------------------------ side by side

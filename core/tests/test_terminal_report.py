@@ -66,7 +66,9 @@ def test_what_a_method_tells_anyway_is_said_without_being_a_finding() -> None:
     first = none.index(
         next(score for score in none if score in report.headlines or score.statement)
     )
-    none[first] = none[first].model_copy(update={"told": True, "statement": "{feature}: open."})
+    none[first] = none[first].model_copy(
+        update={"always_reported": True, "statement": "{feature}: open."}
+    )
     told = report.model_copy(update={"scores": tuple(none)})
     assert not told.findings
     said = " ".join(shown(told).split())

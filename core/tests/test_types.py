@@ -10,7 +10,6 @@ from PIL import Image, ImageOps
 from pydantic import ValidationError
 
 from cuescope.types import (
-    AverageAttention,
     Evidence,
     Feature,
     Frame,
@@ -24,6 +23,7 @@ from cuescope.types import (
     Trial,
 )
 
+from .edits import ScaleHeads
 from .reports import make_report
 
 
@@ -127,7 +127,9 @@ def test_derived_frames_have_keys_of_parent_and_operation() -> None:
 
 def test_frames_and_trials_travel_to_other_processes() -> None:
     frame = Frame.from_array(pixels()).derive("mirror", ImageOps.mirror)
-    trial = Trial(sample=sample(frames=(frame,)), edit=HideTokens.under(np.ones((1, 2, 2), bool)))
+    trial = Trial(
+        sample=sample(frames=(frame,)), edit=HideTokens.from_mask(np.ones((1, 2, 2), bool))
+    )
     again = pickle.loads(pickle.dumps(trial))
     assert again.sample.frames[0].key == frame.key
     np.testing.assert_array_equal(
@@ -164,25 +166,25 @@ def test_sample_refuses_a_strange_label() -> None:
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 5), (4, 14, 14)])
 def test_hidden_tokens_keep_their_mask(shape: tuple[int, int, int]) -> None:
     mask = np.random.default_rng(0).random(shape) < 0.4
-    edit = HideTokens.under(mask)
+    edit = HideTokens.from_mask(mask)
     np.testing.assert_array_equal(edit.mask, mask)
-    assert edit == HideTokens.under(mask.copy())
-    assert edit != HideTokens.under(~mask)
+    assert edit == HideTokens.from_mask(mask.copy())
+    assert edit != HideTokens.from_mask(~mask)
 
 
 def test_hidden_tokens_refuse_other_masks() -> None:
     with pytest.raises(ValueError, match=r"expected a bool mask \(frame, row, col\)"):
-        HideTokens.under(np.ones((2, 2), bool))
+        HideTokens.from_mask(np.ones((2, 2), bool))
     with pytest.raises(ValueError, match="got int64"):
-        HideTokens.under(np.ones((1, 2, 2), np.int64))
+        HideTokens.from_mask(np.ones((1, 2, 2), np.int64))
 
 
-def test_an_edit_is_known_by_its_kind() -> None:
-    edit = {"kind": "average-attention", "quadrants": ["VV", "VT"]}
-    trial = Trial.model_validate({"sample": sample(), "edit": edit})
-    assert trial.edit == AverageAttention(quadrants=frozenset({"VV", "VT"}))
-    with pytest.raises(ValidationError, match="kind"):
-        Trial.model_validate({"sample": sample(), "edit": {"kind": "average-pixels"}})
+def test_an_edit_of_any_package_keeps_its_fields() -> None:
+    edit = ScaleHeads(heads=frozenset({"VV", "VT"}), layers=(1,))
+    trial = Trial(sample=sample(), edit=edit)
+    assert trial.edit is edit
+    with pytest.raises(ValidationError, match="edit"):
+        Trial.model_validate({"sample": sample(), "edit": "scale-heads"})
 
 
 # ------------------------------------------------------------------------ responses and outcomes

@@ -131,7 +131,7 @@ def test_hidden_tokens_are_as_grey_pixels_to_the_model() -> None:
     model = FakeModel(FakeModelOptions(), Context())
     mask = np.zeros((3, 8, 8), dtype=bool)
     mask[:, :3, :3] = True
-    hidden = model.see(Trial(sample=sample, edit=HideTokens.under(mask)))
+    hidden = model.see(Trial(sample=sample, edit=HideTokens.from_mask(mask)))
     seen = model.see(Trial(sample=sample))
     assert hidden[3] == pytest.approx(0)  # the red corner
     assert seen[3] > 0.4

@@ -10,7 +10,7 @@ from cuescope_sdk import demo as module
 def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[Request, str]:
     """The request that the command makes, and what it prints around the report."""
     requests: list[Request] = []
-    monkeypatch.setattr(module, "audit_and_show", lambda lab, request: requests.append(request))
+    monkeypatch.setattr(module, "audit_and_show", lambda runner, request: requests.append(request))
     done = CliRunner().invoke(module.demo, list(words))
     assert done.exit_code == 0, done.output
     return requests[0], done.stdout

@@ -20,7 +20,7 @@ class Cropping:
 @pytest.fixture
 def audit() -> Audit:
     def respond(trials: Any) -> list[Outcome]:
-        return [Outcome(t, Response(reading=t.reading.read(Cropping(), [t])[0])) for t in trials]
+        return [Outcome(t, Response(readout=t.readout.read(Cropping(), [t])[0])) for t in trials]
 
     return Audit(labels=("a",), options=None, respond=respond, context=Context())
 

@@ -296,7 +296,7 @@ def test_trials_are_made_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
 def test_bad_samples_are_named() -> None:
     samples, truth = painted([0])
     audit = auditing(Asked())
-    twice = samples[0].showing(samples[0].frames * 2, "twice")
+    twice = samples[0].with_frames(samples[0].frames * 2, "twice")
     with pytest.raises(UserError, match=r"s0/twice.*expected one frame.*got 2 frames"):
         classification_curves(audit, [twice], truth, RISE, "deletion")
     unknown = samples[0].model_copy(update={"label": None})
@@ -414,8 +414,8 @@ def test_evidence_for_right_maps_and_against_wrong_ones() -> None:
         audit, schedule = auditing(Counting()), Schedule(share=0.01)
         found = list(faithfulness_evidence(audit, samples, maps, name=name, schedule=schedule))
         verdicts[name] = [one.verdict for one in found]
-        assert [type(item) for item in audit.shown] == [Picture, Picture, Table]
-        table = audit.shown[-1]
+        assert [type(item) for item in audit.attachments] == [Picture, Picture, Table]
+        table = audit.attachments[-1]
         assert isinstance(table, Table)
         assert [row["maps"] for row in table.rows] == [name, "random maps", "better by"]
         assert table.columns == (

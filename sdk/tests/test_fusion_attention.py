@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from cuescope_sdk import AverageAttention, AverageTokens, UserError
-from cuescope_sdk.fusion import MODALITIES, OTHER, TEXT, VIDEO
+from cuescope_sdk import UserError
+from cuescope_sdk.fusion import MODALITIES, OTHER, TEXT, VIDEO, AverageAttention, AverageTokens
 from cuescope_sdk.torch.fusion import (
     Fusion,
     fused_attention,

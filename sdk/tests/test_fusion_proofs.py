@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from cuescope_sdk import AverageAttention, Response, Trial
-from cuescope_sdk.fusion import TEXT
+from cuescope_sdk import Response, Trial
+from cuescope_sdk.fusion import TEXT, AverageAttention
 from cuescope_sdk.testing import FakeFusionModel, ModelContract, checks, run_check
 from cuescope_sdk.testing.model_contract.comparing import changed
 

@@ -147,7 +147,8 @@ def first_come(audit: Audit, scores: list[Score]) -> list[Score]:
 
 def peeking(audit: Audit, scores: list[Score]) -> list[Score]:
     """Corrects the figures by the answer sheet."""
-    shown = sum(s.annotations["cues"]["red corner"][0] for s in audit.all_samples)
+    data = audit.context.dataset
+    shown = sum(data[i].annotations["cues"]["red corner"][0] for i in range(len(data)))
     return [s.model_copy(update={"n": shown}) for s in scores]
 
 

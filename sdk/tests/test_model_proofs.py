@@ -197,7 +197,7 @@ class DropsFrames(Embedding):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         return super().respond(
             [
-                changed(trial, sample=trial.sample.showing(trial.sample.frames[:2], "start"))
+                changed(trial, sample=trial.sample.with_frames(trial.sample.frames[:2], "start"))
                 for trial in trials
             ]
         )
@@ -308,7 +308,7 @@ class AnyShape(Embedding):
             return super().answer(trial)
         frames, rows, cols = len(trial.sample.frames), *GRID
         mask = np.resize(trial.edit.mask, (frames, rows, cols))
-        return super().answer(changed(trial, edit=HideTokens.under(mask)))
+        return super().answer(changed(trial, edit=HideTokens.from_mask(mask)))
 
 
 class Padded(Embedding):

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_sdk import AverageTokens, Capabilities, Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk import Capabilities, Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk.fusion import AverageTokens
 from cuescope_sdk.refusals import refuse_unanswerable
 
 FRAME = Frame.from_array(np.zeros((4, 4, 3), np.uint8))
 SAMPLE = Sample(key="s", frames=(FRAME,), choices=("a", "b"))
-HIDE = HideTokens.under(np.zeros((1, 2, 2), bool))
+HIDE = HideTokens.from_mask(np.zeros((1, 2, 2), bool))
 CAPABLE = Capabilities(outputs=frozenset({"logits", "embedding"}), edits=frozenset({"hide-tokens"}))
 
 

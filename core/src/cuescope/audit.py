@@ -1,16 +1,18 @@
 """What a method's hooks are handed."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from cuescope.capabilities import Capabilities
 from cuescope.context import Context
 from cuescope.seeds import derive
-from cuescope.types import Outcome, Picture, Sample, Table, Trial
+from cuescope.types import Outcome, Picture, PlantedCue, Sample, Table, Trial
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass
@@ -18,7 +20,9 @@ class Audit:
     """One audit as its method sees it. `respond` is the only way to the model.
 
     `options` are the method's, validated; `capabilities` the model's; `tools` are by role;
-    `context` has the device, the cache folder and the progress bar.
+    `context` has the device, the cache folder and the progress bar. `outcomes` are those of
+    `perturb`'s trials, in order, from `compute_scores` on. `planted_cues` and the "cues"
+    annotation of `samples` are hidden until `verify`.
     """
 
     labels: tuple[str, ...]
@@ -27,19 +31,28 @@ class Audit:
     context: Context
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(outputs=frozenset()))
     tools: Mapping[str, Any] = field(default_factory=dict)
+    samples: tuple[Sample, ...] = ()
+    outcomes: Sequence[Outcome] = ()
+    planted_cues: tuple[PlantedCue, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
-    shown: list[Table | Picture] = field(default_factory=list)
-    all_samples: tuple[Sample, ...] = ()
-    revealed: bool = False
+    attachments: list[Table | Picture] = field(default_factory=list)
+    _results: dict[Hashable, tuple[tuple[object, ...], Any]] = field(
+        default_factory=dict, repr=False
+    )
 
-    @property
-    def samples(self) -> tuple[Sample, ...]:
-        """The audited samples; their "cues" annotation is hidden until `verify`."""
-        return self.all_samples if self.revealed else self._hidden
+    def once(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`function(*args)`, called the first time only and remembered for this audit.
 
-    @cached_property
-    def _hidden(self) -> tuple[Sample, ...]:
-        return tuple(_without_cues(sample) for sample in self.all_samples)
+        So one hook finds what another worked out: `audit.once(cluster, audit)`. Arguments are
+        compared by identity, text and numbers by value; keyword arguments are part of the key.
+        """
+        given = (*args, *(part for item in sorted(kwargs.items()) for part in item))
+        key = (function, *(_identity(value) for value in given))
+        if key not in self._results:
+            # The arguments are kept too: an id is another object's as soon as its own is gone.
+            self._results[key] = given, function(*args, **kwargs)
+        result: T = self._results[key][1]
+        return result
 
     def rng(self, *names: str) -> np.random.Generator:
         """A generator of its own for these names, under the audit's seed."""
@@ -53,13 +66,19 @@ class Audit:
         """A fact for the head of the report."""
         self.notes[key] = text
 
-    def show(self, item: Table | Picture) -> None:
-        """A table or picture for the report, in the order of showing."""
-        self.shown.append(item)
+    def attach(self, item: Table | Picture) -> None:
+        """Add a table or picture to the report, after those attached before."""
+        self.attachments.append(item)
 
 
-def _without_cues(sample: Sample) -> Sample:
+def _identity(value: object) -> Hashable:
+    plain = value is None or isinstance(value, str | int | float | bool)
+    return (type(value), value) if plain else id(value)
+
+
+def without_cues(sample: Sample) -> Sample:
+    """The sample without its answer sheet, the "cues" annotation."""
     if "cues" not in sample.annotations:
         return sample
-    open_to_all = {key: value for key, value in sample.annotations.items() if key != "cues"}
-    return sample.model_copy(update={"annotations": open_to_all})
+    others = {key: value for key, value in sample.annotations.items() if key != "cues"}
+    return sample.model_copy(update={"annotations": others})

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cuescope.capabilities import ROLES, Capabilities, Model, Requirements
+from cuescope.capabilities import ROLES, Capabilities, Model, Requirements, ToolRole
 from cuescope.context import Context
 from cuescope.errors import PluginError, UserError, nearest
-from cuescope.registry import Entry, Registry
+from cuescope.registry import Entry, Registry, code_digest
 from cuescope.request import Request
 from cuescope.seeds import generator
 from cuescope.spec import Spec, validated
@@ -34,6 +34,7 @@ class Built:
             options=options.model_dump(mode="json") if options is not None else {},
             dist=self.entry.dist,
             version=self.entry.version,
+            code=code_digest(self.entry.dist, type(self.plugin).__module__),
             fingerprint=getattr(self.plugin, "fingerprint", None),
             facts=dict(getattr(self.plugin, "facts", {})),
         )
@@ -56,8 +57,9 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
     """Build cheap things first: a mistake is told before weights load."""
     check_capabilities(request, context.registry)
     context = settled(request, context, planning)
+    roles = tool_roles(request, context.registry)
     data = build(context, "dataset", request.data, request.data_options)
-    context = context.auditing(data.plugin)
+    context = context.for_dataset(data.plugin)
     method = build(context, "method", request.method, request.method_options)
     least, labels = method.plugin.requires.labels, data.plugin.labels
     if len(labels) < least:
@@ -70,7 +72,7 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
         context=context,
         data=data,
         method=method,
-        tools=build_tools(request, context),
+        tools=build_tools(request, context, roles),
         verifiers=tuple(build_verifier(context, name) for name in request.verify_with),
         executor=build(context, "executor", request.executor) if request.executor else None,
         model=build(context, "model", request.model, request.model_options),
@@ -81,7 +83,7 @@ def settled(request: Request, context: Context, planning: bool = False) -> Conte
     """The context of this request, with its settings."""
     names = ("seed", "device", "dtype", "batch_size")
     given = {name: getattr(request, name) for name in names}
-    return replace(context, **given, planning=planning, spent=Counter())
+    return replace(context, **given, planning=planning, tool_calls=Counter())
 
 
 def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
@@ -91,25 +93,49 @@ def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
     return Built(plugin, text, context.registry.find(kind, spec.name))
 
 
-def build_tools(request: Request, context: Context) -> dict[str, Built]:
+def requirements(request: Request, registry: Registry) -> list[Requirements]:
+    """Those of the method, and of the methods that verify too."""
+    specs = (request.method, *request.verify_with)
+    entries = (registry.find("method", Spec.parse(spec).name) for spec in specs)
+    return [registry.load(entry).requires for entry in entries]
+
+
+def tool_roles(request: Request, registry: Registry) -> dict[str, ToolRole]:
+    """The standard roles of tools, and those that the request's methods define, by name."""
+    own = (role for needs in requirements(request, registry) for role in needs.roles)
+    return ROLES | {role.name: role for role in own}
+
+
+def build_tools(
+    request: Request, context: Context, roles: Mapping[str, ToolRole]
+) -> dict[str, Built]:
     """The tools of a request by role; raises UserError for options of a role that has none."""
     for role in request.tool_options.keys() - request.tools.keys():
         remedy = nearest(role, request.tools) or f"Add --tool {role}=SPEC"
         raise UserError(f"-T {role}: no tool has this role here", remedy=remedy)
-    given = request.tool_options
-    return {r: build_tool(context, r, spec, given.get(r)) for r, spec in request.tools.items()}
+    options = request.tool_options
+    return {
+        name: build_tool(context, find_role(name, roles), spec, options.get(name))
+        for name, spec in request.tools.items()
+    }
 
 
-def build_tool(context: Context, role: str, text: str, options: Any = None) -> Built:
-    """A tool for a role; raises UserError where there is no such role or it cannot fill it."""
-    if role not in ROLES:
-        known = ", ".join(ROLES)
+def find_role(name: str, roles: Mapping[str, ToolRole]) -> ToolRole:
+    """The role of this name; raises UserError with the nearest one."""
+    if name not in roles:
         raise UserError(
-            f"no tool role '{role}'", expected=f"one of {known}", remedy=nearest(role, ROLES)
+            f"no tool role '{name}'",
+            expected=f"one of {', '.join(roles)}",
+            remedy=nearest(name, roles),
         )
+    return roles[name]
+
+
+def build_tool(context: Context, role: ToolRole, text: str, options: Any = None) -> Built:
+    """A tool for a role; raises UserError where it cannot fill it."""
     built = build(context, "tool", text, options)
-    if not hasattr(built.plugin, ROLES[role]):
-        raise UserError(f"tool {text} is no {role}", expected=f"one with {ROLES[role]}()")
+    if not isinstance(built.plugin, role.protocol):
+        raise UserError(f"tool {text} is no {role.name}", expected=f"one with {role.method}()")
     return built
 
 
@@ -125,7 +151,7 @@ def rebuild_model(request: Request, context: Context) -> Model:
     """The request's model, built anew: what an executor's workers call."""
     context = settled(request, context)
     data = context.build("dataset", request.data, request.data_options)
-    model: Model = context.auditing(data).build("model", request.model, request.model_options)
+    model: Model = context.for_dataset(data).build("model", request.model, request.model_options)
     return model
 
 
@@ -163,10 +189,8 @@ def check_capabilities(request: Request, registry: Registry) -> None:
         )
     for role in sorted(needs.tools - request.tools.keys()):
         raise UserError(f"{request.method} needs a {role}", remedy=f"Add --tool {role}=SPEC")
-    verifiers = (registry.load(registry.find("method", name)) for name in request.verify_with)
-    asking = [needs, *(verifier.requires for verifier in verifiers)]
-    used = frozenset().union(*(one.tools | one.may_use for one in asking))
-    for role in sorted(request.tools.keys() & ROLES.keys() - used):
+    used = frozenset[str]().union(*(n.tools | n.may_use for n in requirements(request, registry)))
+    for role in sorted(request.tools.keys() & tool_roles(request, registry).keys() - used):
         raise UserError(
             f"{request.method} has no use for a {role}",
             expected=f"{' or '.join(sorted(used))} as --tool" if used else "no --tool",

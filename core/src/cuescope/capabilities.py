@@ -1,18 +1,32 @@
 """What a plugin can do and needs: Protocols for each kind, checked before weights load."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import NonNegativeInt
 
-from cuescope.types import Frame, Metric, Options, Output, Response, Sample, Trial, Value
+from cuescope.types import (
+    Frame,
+    Metric,
+    Options,
+    Output,
+    Picture,
+    PlantedCue,
+    Response,
+    Sample,
+    Table,
+    Trial,
+    Value,
+)
 
 
 class Capabilities(Value):
     """What a model answers: its outputs, the kinds of edit it takes, how many frames a sample has.
 
-    `exposes` names what a reading can look at: "patches" for `HasPatches`, "choices" for
+    `exposes` names what a readout can look at: "patches" for `HasPatches`, "choices" for
     `EmbedsChoices`, "image-tower" for the sdk's `HasImageTower`, "fusion" for its `HasFusion`.
     `max_frames` None means any number; `min_frames` 0 that a question is answered without any.
     """
@@ -24,10 +38,27 @@ class Capabilities(Value):
     max_frames: int | None = None
 
 
+@dataclass(frozen=True)
+class ToolRole:
+    """What a tool is used for: its `name` on the command line (`--tool NAME=SPEC`).
+
+    `protocol` is the runtime-checkable Protocol of the tools that fill it.
+    """
+
+    name: str
+    protocol: type
+
+    @property
+    def method(self) -> str:
+        """The method that such a tool answers with ("detect")."""
+        return next(name for name in vars(self.protocol) if not name.startswith("_"))
+
+
 class Requirements(Value):
     """What a method needs: outputs, edits and insides of the model, tools by role, labels.
 
-    `may_use` are the roles of tools that it can do without; `labels` 0 is for open-ended data.
+    `may_use` are the roles of tools that it can do without, `roles` those that its own package
+    defines beside the standard `ROLES`; `labels` 0 is for open-ended data.
     """
 
     outputs: frozenset[Output] = frozenset({"logits"})
@@ -35,6 +66,7 @@ class Requirements(Value):
     exposes: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
     may_use: frozenset[str] = frozenset()
+    roles: tuple[ToolRole, ...] = ()
     labels: NonNegativeInt = 1
 
 
@@ -85,6 +117,23 @@ class HasSplits(Protocol):
     """A data set that can show another of its splits ("train", "val", "test")."""
 
     def split(self, name: str) -> Dataset: ...
+
+
+@runtime_checkable
+class HasBenchmark(Protocol):
+    """A data set that is a published benchmark: its name there ("HardImageNet"), else None.
+
+    A method sets the paper's own figures beside its results only where the names are equal.
+    """
+
+    benchmark: str | None
+
+
+@runtime_checkable
+class HasPlantedCues(Protocol):
+    """A data set whose cues were put there on purpose, or annotated, and are known by name."""
+
+    planted_cues: tuple[PlantedCue, ...]
 
 
 @runtime_checkable
@@ -176,43 +225,54 @@ class Proposer(Protocol):
     def propose(self, label: str) -> list[str]: ...
 
 
-@runtime_checkable
-class Loads(Protocol):
-    """A plugin that opens its weights late: fingerprint, facts and capabilities come from files."""
+class LazyWeights(ABC):
+    """Base of a plugin that opens its weights late.
 
-    def load(self) -> None:
+    Its fingerprint, facts and capabilities are known from files alone, so that a plan is quick.
+    """
+
+    @abstractmethod
+    def open_weights(self) -> None:
         """Open the weights now. An audit calls it before the first question, a plan never."""
-        ...
 
 
-class Responds(Protocol):
-    """What answers trials: a model, or a model with the readings beside it."""
-
-    def respond(self, trials: Sequence[Trial]) -> list[Response]: ...
+Respond = Callable[[Sequence[Trial]], list[Response]]
 
 
 @runtime_checkable
 class Executor(Protocol):
-    """Where `respond` runs.
+    """Where trials are answered.
 
-    `build` returns what answers (in this process or in a worker; it is picklable). Batches may be
-    answered in any order; each is yielded with its index as soon as it is done.
+    `build` opens the model and returns the function that answers a batch; it is picklable, so
+    that workers can call it. Batches may be answered in any order; each is yielded with its index
+    as soon as it is done.
     """
 
     def map(
-        self, build: Callable[[], Responds], batches: Sequence[Sequence[Trial]]
+        self, build: Callable[[], Respond], batches: Sequence[Sequence[Trial]]
     ) -> Iterator[tuple[int, list[Response]]]: ...
 
 
-# The tool roles, and the method that fills each.
-ROLES: dict[str, str] = {
-    "detector": "detect",
-    "segmenter": "segment",
-    "text-generator": "generate",
-    "sentence-encoder": "encode",
-    "image-editor": "edit",
-    "proposer": "propose",
-    "claim-verifier": "judge",
+@runtime_checkable
+class Bench(Protocol):
+    """Redoes a paper's table or figure; `run` resumes from what the context has stored."""
+
+    Options: ClassVar[type[Options]]
+
+    def run(self) -> Iterable[Table | Picture]: ...
+
+
+# The standard roles of tools; a method may define more in `Requirements.roles`.
+ROLES: dict[str, ToolRole] = {
+    role.name: role
+    for role in (
+        ToolRole("detector", Detector),
+        ToolRole("segmenter", Segmenter),
+        ToolRole("text-generator", TextGenerator),
+        ToolRole("sentence-encoder", SentenceEncoder),
+        ToolRole("image-editor", ImageEditor),
+        ToolRole("proposer", Proposer),
+    )
 }
 
 # What the loaded class of each kind must have, beyond being a class with `Options`.
@@ -220,7 +280,6 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "method": (("title",), ("requires",), ("metrics",)),
     "model": (("capabilities",), ("respond",)),
     "dataset": (("__len__",), ("__getitem__",)),
-    "tool": (tuple(ROLES.values()),),
     "executor": (("map",),),
     "bench": (("run",),),
 }

@@ -13,7 +13,7 @@ import platformdirs
 
 from cuescope import seeds
 from cuescope.capabilities import Dataset
-from cuescope.errors import Unanswered
+from cuescope.errors import PlanStopped
 from cuescope.registry import Registry
 from cuescope.spec import Spec, validated
 
@@ -41,8 +41,8 @@ class Context:
     `dataset` is the audited data set, None while data sets themselves are built; a plugin that
     builds a helper for other data passes `replace(context, dataset=None)`.
     `progress(description, total)` opens a bar and gives the function that advances it.
-    `spent` counts the costly work of tools ("images shown to the detector"), for plan and report;
-    `planning` says that none may be done.
+    `tool_calls` counts the costly work of tools ("images shown to the detector"), for plan and
+    report; `planning` says that none may be done.
     """
 
     registry: Registry = field(default_factory=Registry)
@@ -54,7 +54,7 @@ class Context:
     dataset: Dataset | None = None
     progress: Progress = silent
     planning: bool = False
-    spent: Counter[str] = field(default_factory=Counter)
+    tool_calls: Counter[str] = field(default_factory=Counter)
 
     def build(self, kind: str, spec: str | Spec, options: Mapping[str, Any] | None = None) -> Any:
         """A plugin by `NAME[:ARG]`, with validated options; raises UserError where it cannot be."""
@@ -64,12 +64,12 @@ class Context:
         with self.registry.blaming(entry):
             return cls(validated(entry, cls, spec, options or {}), self)
 
-    def end_plan(self, work: str) -> None:
-        """A plan ends before this `work`: weights that would be opened, texts that cost money."""
+    def stop_plan_before(self, work: str) -> None:
+        """End a `--plan` here, before `work` that takes time or money ("the texts of gpt-5")."""
         if self.planning:
-            raise Unanswered(work)
+            raise PlanStopped(work)
 
-    def auditing(self, dataset: Dataset) -> "Context":
+    def for_dataset(self, dataset: Dataset) -> "Context":
         """The same context, about this data set."""
         return replace(self, dataset=dataset)
 

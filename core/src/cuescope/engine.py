@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 import pluggy
 
 from cuescope import hookspecs
-from cuescope.audit import Audit
+from cuescope.audit import Audit, without_cues
 from cuescope.building import build_all, chosen_samples, rebuild_model
-from cuescope.capabilities import Loads
+from cuescope.capabilities import HasPlantedCues, LazyWeights
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import PluginError, Unanswered
+from cuescope.errors import PlanStopped, PluginError
 from cuescope.request import Request
-from cuescope.respond import Responder
+from cuescope.respond import ModelRunner
 from cuescope.spec import Spec
 from cuescope.store import ResponseCache
 from cuescope.types import (
@@ -46,7 +46,8 @@ class Plan:
     """What an audit would cost, as far as it can be known without asking the model.
 
     It ends before the work `until`, None where it is whole; `seconds` is None for a model that has
-    never been timed here. `tools` is their work so far, `notes` what the method says of the rest.
+    never been timed here. `conditions` counts the trials of each condition, `tool_calls` the work
+    of tools so far, `notes` is what the method says of the rest.
     """
 
     trials: int
@@ -54,7 +55,8 @@ class Plan:
     model_calls: int
     seconds: float | None
     until: str | None
-    tools: Mapping[str, int]
+    conditions: Mapping[str, int]
+    tool_calls: Mapping[str, int]
     notes: Mapping[str, str]
 
 
@@ -80,7 +82,8 @@ class Session:
         self.started, self._clock = datetime.now(UTC), time.perf_counter()
         self.request, self.cache = request, cache
         self.parts = parts = build_all(request, context, planning)
-        self.responder = Responder(
+        self.samples = chosen_samples(parts, request.limit)
+        self.respond = ModelRunner(
             identity_of(parts.model.stamp, request.dtype),
             partial(rebuild_model, request, context)
             if parts.executor
@@ -89,23 +92,23 @@ class Session:
             batch_size=request.batch_size,
             executor=parts.executor.plugin if parts.executor else None,
             blaming=partial(self._blaming, "model", parts.model.spec),
-            progressed=self._progressed,
+            on_progress=self._on_progress,
             planning=planning,
         )
         self.audit = Audit(
             labels=tuple(parts.data.plugin.labels),
             options=parts.method.plugin.options,
-            respond=self.responder,
+            respond=self.respond,
             context=parts.context,
             capabilities=parts.model.plugin.capabilities,
             tools={role: built.plugin for role, built in parts.tools.items()},
-            all_samples=chosen_samples(parts, request.limit),
+            samples=tuple(map(without_cues, self.samples)),
         )
         self._manager = pluggy.PluginManager("cuescope")
         self._manager.add_hookspecs(hookspecs)
-        verifiers = [(built.spec, VerifyOnly(built.plugin)) for built in parts.verifiers]
-        self._speakers = [(parts.method.spec, parts.method.plugin), *verifiers]
-        for plugin in (*observers, *(speaker for _, speaker in self._speakers)):
+        others = [(built.spec, VerifyOnly(built.plugin)) for built in parts.verifiers]
+        self._verifiers = [(parts.method.spec, parts.method.plugin), *others]
+        for plugin in (*observers, *(plugin for _, plugin in self._verifiers)):
             self._manager.register(plugin)
 
     def run(self) -> Report:
@@ -113,14 +116,16 @@ class Session:
         audit, hook, method = self.audit, self._manager.hook, self.parts.method
         if not audit.context.planning:
             self._open_weights()
-        self._tell("audit_started")
+        self._notify("audit_started")
         with self._blaming("method", method.spec):
             features = flatten(hook.propose_features(audit=audit))
             trials = flatten(hook.perturb(audit=audit, features=features))
-            outcomes = audit.respond(trials)
-            scores = flatten(hook.compute_scores(audit=audit, features=features, outcomes=outcomes))
-            audit.revealed = True
-            evidence = list(self._verified(features, scores))
+            audit.outcomes = outcomes = audit.respond(trials)
+            of_hook = hook.compute_scores(audit=audit, features=features, outcomes=outcomes)
+            self._require_scores(of_hook)
+            scores = flatten(of_hook)
+            self._reveal_cues()
+            evidence = list(self._verify(features, scores))
             return Report(
                 title=method.plugin.title,
                 metrics=method.plugin.metrics,
@@ -128,36 +133,53 @@ class Session:
                 features=tuple(features),
                 scores=tuple(scores),
                 evidence=tuple(evidence),
-                tables=tuple(item for item in audit.shown if isinstance(item, Table)),
-                pictures=tuple(item for item in audit.shown if isinstance(item, Picture)),
+                tables=tuple(item for item in audit.attachments if isinstance(item, Table)),
+                pictures=tuple(item for item in audit.attachments if isinstance(item, Picture)),
                 provenance=self.provenance(),
                 cost=self._cost(),
             )
 
     def _open_weights(self) -> None:
-        """What cannot be opened is told before anything is asked; workers open their own."""
-        asked = [("tool", built) for built in self.parts.tools.values()]
-        for kind, built in asked if self.parts.executor else [*asked, ("model", self.parts.model)]:
-            if isinstance(built.plugin, Loads):
+        """Weights that cannot be opened are reported before the first question."""
+        lazy = [("tool", built) for built in self.parts.tools.values()]
+        if not self.parts.executor:  # its workers open the model themselves
+            lazy.append(("model", self.parts.model))
+        for kind, built in lazy:
+            if isinstance(built.plugin, LazyWeights):
                 with self._blaming(kind, built.spec):
-                    built.plugin.load()
+                    built.plugin.open_weights()
 
-    def _verified(self, features: list[Feature], scores: list[Score]) -> Iterator[Evidence]:
-        """What the method says, then each extra verifier; a failure is told under its own name."""
-        news = {"audit": self.audit, "features": features, "scores": scores}
-        for spec, speaker in self._speakers:
-            others = [plugin for plugin in self._manager.get_plugins() if plugin is not speaker]
+    def _require_scores(self, of_hook: Sequence[object]) -> None:
+        """pluggy drops a None, and a forgotten `return` would look like "nothing found"."""
+        if not of_hook and hasattr(self.parts.method.plugin, "compute_scores"):
+            raise PluginError(
+                f"compute_scores of method {self.parts.method.spec}",
+                expected="scores, returned or yielded ([] where there are none)",
+                got="None",
+            )
+
+    def _reveal_cues(self) -> None:
+        """From here on a method may look at the answer sheet."""
+        self.audit.samples, dataset = self.samples, self.parts.data.plugin
+        if isinstance(dataset, HasPlantedCues):
+            self.audit.planted_cues = tuple(dataset.planted_cues)
+
+    def _verify(self, features: list[Feature], scores: list[Score]) -> Iterator[Evidence]:
+        """The method's checks, then each extra verifier's; a failure names the one that failed."""
+        arguments = {"audit": self.audit, "features": features, "scores": scores}
+        for spec, verifier in self._verifiers:
+            others = [plugin for plugin in self._manager.get_plugins() if plugin is not verifier]
             with self._blaming("method", spec):
-                yield from flatten(self._manager.subset_hook_caller("verify", others)(**news))
+                yield from flatten(self._manager.subset_hook_caller("verify", others)(**arguments))
 
-    def finished(self, report: Report) -> None:
-        """Tell the observers that the report is stored."""
-        self._tell("audit_finished", report=report)
+    def finish(self, report: Report) -> None:
+        """Notify the observers that the report is stored."""
+        self._notify("audit_finished", report=report)
 
-    def _tell(self, hook: str, **news: Any) -> None:
+    def _notify(self, hook: str, **arguments: Any) -> None:
         """An observer that fails is a warning: it must not cost an audit."""
         try:
-            getattr(self._manager.hook, hook)(audit=self.audit, **news)
+            getattr(self._manager.hook, hook)(audit=self.audit, **arguments)
         except Exception as error:
             warnings.warn(
                 f"an observer failed at {hook}: {type(error).__name__}: {error}", stacklevel=2
@@ -168,31 +190,37 @@ class Session:
         until = None
         try:
             self.run()
-        except Unanswered as end:
-            until = str(end)
-        asked = self.responder
-        pace = self.cache.pace(asked.identity)
-        seconds = None if pace is None else pace * asked.model_calls
+        except PlanStopped as stop:
+            until = str(stop)
+        respond = self.respond
+        pace = self.cache.pace(respond.identity)
         return Plan(
-            asked.trials, asked.cache_hits, asked.model_calls, seconds, until,
-            self.parts.context.spent, self.audit.notes,
-        )  # fmt: skip
+            trials=respond.trials,
+            cached=respond.cache_hits,
+            model_calls=respond.model_calls,
+            seconds=None if pace is None else pace * respond.model_calls,
+            until=until,
+            conditions=respond.conditions,
+            tool_calls=self.parts.context.tool_calls,
+            notes=self.audit.notes,
+        )
 
     def _blaming(self, kind: str, spec: str) -> AbstractContextManager[None]:
         registry = self.parts.context.registry
         return registry.blaming(registry.find(kind, Spec.parse(spec).name))
 
-    def _progressed(self, done: int, total: int, cached: int) -> None:
-        self._tell("responses_progressed", done=done, total=total, cached=cached)
+    def _on_progress(self, done: int, total: int, cached: int) -> None:
+        self._notify("responses_progressed", done=done, total=total, cached=cached)
 
     def _cost(self) -> Cost:
-        asked = self.responder
+        respond = self.respond
         return Cost(
-            trials=asked.trials,
-            model_calls=asked.model_calls,
-            cache_hits=asked.cache_hits,
+            trials=respond.trials,
+            model_calls=respond.model_calls,
+            cache_hits=respond.cache_hits,
             seconds=round(time.perf_counter() - self._clock, 3),
-            tools=dict(self.parts.context.spent),
+            tool_calls=dict(self.parts.context.tool_calls),
+            conditions=dict(respond.conditions),
         )
 
     def provenance(self) -> Provenance:
@@ -207,7 +235,7 @@ class Session:
             verifiers=tuple(built.stamp for built in parts.verifiers),
             seed=request.seed,
             limit=request.limit,
-            samples=len(self.audit.all_samples),
+            samples=len(self.audit.samples),
             labels=self.audit.labels,
             device=str(getattr(parts.model.plugin, "device", request.device)),
             dtype=request.dtype,
@@ -222,11 +250,19 @@ class Session:
         )
 
 
+def plan(request: Request, context: Context, cache: ResponseCache) -> Plan:
+    """What a request would cost; nothing is known where a plugin must work to be built."""
+    try:
+        return Session(request, context, cache, planning=True).plan()
+    except PlanStopped as stop:
+        return Plan(0, 0, 0, None, str(stop), {}, {}, {})
+
+
 def identity_of(stamp: PluginStamp, dtype: str) -> str:
     """All about a model that enters its answers."""
     if not stamp.fingerprint:
         raise PluginError(f"model {stamp.spec} broke its contract", expected="a fingerprint")
-    return digest(stamp.fingerprint, stamp.dist, stamp.version, dtype)
+    return digest(stamp.fingerprint, stamp.dist, stamp.version, stamp.code, dtype)
 
 
 def flatten(results: Iterable[Iterable[T]]) -> list[T]:

@@ -33,8 +33,8 @@ class BadDataError(UserError):
     """Too much of the data cannot be used."""
 
 
-class Unanswered(BaseException):
-    """Ends a plan where the first costly work would begin; not an error."""
+class PlanStopped(BaseException):
+    """Ends a `--plan` before the first work that takes time or money; not an error."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -27,8 +27,8 @@ def propose_features(audit: "Audit") -> Iterable[Feature] | None:
 def perturb(audit: "Audit", features: Sequence[Feature]) -> Iterable[Trial] | None:
     """The trials that tell whether the model relies on the features.
 
-    A change of the input is another sample (`sample.showing(...)`, `sample.static(i)`); a change
-    inside the model is an edit.
+    A change of the input is another sample (`sample.with_frames(...)`, `sample.static(i)`);
+    a change inside the model is an edit.
     """
 
 

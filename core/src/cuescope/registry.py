@@ -1,18 +1,29 @@
 """Entry points -> plugins. Listing imports nothing; each failure is kept with its reason."""
 
+import json
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from hashlib import blake2b
 from importlib import import_module
-from importlib.metadata import Distribution, PackageNotFoundError, distributions, version
-from inspect import isclass
+from importlib.metadata import (
+    Distribution,
+    PackageNotFoundError,
+    distribution,
+    distributions,
+    version,
+)
+from inspect import isclass, isfunction, signature
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from cuescope.errors import PluginError, UserError, nearest
 
+HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "bench", "command")
 GROUPS = {f"cuescope.{kind}{'es' if kind == 'bench' else 's'}": kind for kind in KINDS}
 API = "cuescope-sdk"
@@ -192,7 +203,54 @@ def _import(entry: Entry) -> Any:
     for any_of in MEMBERS.get(entry.kind, ()):
         if not any(hasattr(loaded, member) for member in any_of):
             raise TypeError(f"{entry.target} lacks {' or '.join(any_of)}, which a {entry.kind} has")
+    if entry.kind in ("method", "observer"):
+        check_hooks(entry.target, loaded)
     return loaded
+
+
+def check_hooks(target: str, loaded: type) -> None:
+    """Raise TypeError for a hook that pluggy would never call, or call with what it cannot take."""
+    from cuescope import hookspecs
+
+    specs = {
+        name: spec
+        for name, spec in vars(hookspecs).items()
+        if isfunction(spec) and hasattr(spec, "cuescope_spec")
+    }
+    for name, member in vars(loaded).items():
+        if isfunction(member) and hasattr(member, HOOK_MARK):
+            if name not in specs:
+                known = f"expected one of {', '.join(specs)}"
+                raise TypeError(f"{target}.{name} is no hook: {nearest(name, specs) or known}")
+            takes = list(signature(specs[name]).parameters)
+            for argument in list(signature(member).parameters)[1:]:
+                if argument not in takes:
+                    hint = nearest(argument, takes) or f"it takes {', '.join(takes)}"
+                    raise TypeError(f"{target}.{name} has no argument '{argument}': {hint}")
+        elif isfunction(member) and name in specs:
+            raise TypeError(f"{target}.{name} lacks @hookimpl, so it would never be called")
+
+
+@cache
+def code_digest(dist: str, module: str) -> str | None:
+    """Digest of a plugin's source where its dist is installed editable, else None.
+
+    An installed version does not change; code that somebody edits does, under one version.
+    """
+    try:
+        origin = distribution(dist).read_text("direct_url.json") or "{}"
+    except PackageNotFoundError:
+        return None
+    if not json.loads(origin).get("dir_info", {}).get("editable"):
+        return None
+    top = sys.modules[module.partition(".")[0]]
+    folders = [Path(folder) for folder in getattr(top, "__path__", ())]
+    files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    files = files or [Path(str(top.__file__))]
+    state = blake2b(digest_size=16)
+    for file in files:
+        state.update(blake2b(file.read_bytes(), digest_size=16).digest())
+    return state.hexdigest()
 
 
 def _problem_of(entry: Entry, error: BaseException) -> Problem:

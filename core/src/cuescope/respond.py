@@ -1,49 +1,50 @@
 """`respond`: show trials to a model and bring back outcomes. Dedupe, cache, batch, resume."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 
-from cuescope.capabilities import Executor, Model, Responds
+from cuescope.capabilities import Executor, Model, Respond
 from cuescope.digest import digest
-from cuescope.errors import PluginError, Unanswered
+from cuescope.errors import PlanStopped, PluginError
 from cuescope.store import ResponseCache
-from cuescope.types import Outcome, Reading, Response, Trial
+from cuescope.types import Outcome, Readout, Response, Trial
 
-Progressed = Callable[[int, int, int], None]
+OnProgress = Callable[[int, int, int], None]
+MEMORY_BYTES = 2**28
 
 
 class InProcess:
     """The executor that is always there: the model answers in this process, batch after batch."""
 
     def map(
-        self, build: Callable[[], Responds], batches: Sequence[Sequence[Trial]]
+        self, build: Callable[[], Respond], batches: Sequence[Sequence[Trial]]
     ) -> Iterator[tuple[int, list[Response]]]:
         """Each batch's index and responses, in order."""
-        model = build()
+        respond = build()
         for index, batch in enumerate(batches):
-            yield index, model.respond(batch)
+            yield index, respond(batch)
 
 
-class Reader:
-    """The model, beside which readings are run: what an executor builds and asks."""
-
-    def __init__(self, build: Callable[[], Model]) -> None:
-        self.model = build()
-
-    def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """What the trials ask for: all of them the same reading, or none."""
-        if (reading := trials[0].reading) is None:
-            return self.model.respond(trials)
-        return [Response(reading=array) for array in reading.read(self.model, trials)]
+def open_respond(build: Callable[[], Model]) -> Respond:
+    """Build the model; returns the function that answers a batch of trials, readouts included."""
+    return partial(answer_batch, build())
 
 
-class Responder:
-    """Answers trials through cache, executor and model.
+def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
+    """The responses to trials that all ask for one and the same readout, or for none."""
+    if (readout := trials[0].readout) is None:
+        return model.respond(trials)
+    return [Response(readout=array) for array in readout.read(model, trials)]
+
+
+class ModelRunner:
+    """Answers the trials of an audit through memory, cache, executor and model.
 
     `identity` is everything about the model that enters an answer. `planning` asks nothing of
-    the model: trials are counted, and the first that are not cached raise Unanswered.
+    the model: trials are counted, and the first that are not cached raise PlanStopped.
     """
 
     def __init__(
@@ -54,63 +55,110 @@ class Responder:
         *,
         batch_size: int,
         executor: Executor | None = None,
-        progressed: Progressed = lambda done, total, cached: None,
+        on_progress: OnProgress = lambda done, total, cached: None,
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
         planning: bool = False,
     ) -> None:
         self.identity = identity
-        self.build = partial(Reader, build)
+        self.build = partial(open_respond, build)
         self.cache = cache
         self.batch_size = batch_size
         self.executor = executor or InProcess()
-        self.progressed = progressed
+        self.on_progress = on_progress
         self.blaming = blaming
         self.planning = planning
         self.trials = self.model_calls = self.cache_hits = 0
-        self._seen: set[str] = set()
+        self.conditions: Counter[str] = Counter()
+        self._counted: set[str] = set()
+        self._memory = Memory(MEMORY_BYTES)
 
     def __call__(self, trials: Iterable[Trial]) -> list[Outcome]:
         """Outcomes in the order of the trials."""
-        asked = list(trials)
-        keys = [trial_key(self.identity, trial) for trial in asked]
-        distinct = dict(zip(keys, asked, strict=True))
-        responses = self.cache.get(distinct)
+        trials = list(trials)
+        keys = [trial_key(self.identity, trial) for trial in trials]
+        distinct = dict(zip(keys, trials, strict=True))
+        responses = self._memory.get(distinct)
+        responses |= self.cache.get(key for key in distinct if key not in responses)
         missing = [key for key in distinct if key not in responses]
         self._count(distinct, missing)
         if missing:
             if self.planning:
-                raise Unanswered("the answers of the model")
-            alike: dict[Reading | None, list[str]] = {}
-            for key in missing:
-                alike.setdefault(distinct[key].reading, []).append(key)
-            size = self.batch_size
-            batches = [k[i : i + size] for k in alike.values() for i in range(0, len(k), size)]
-            self.progressed(len(responses), len(distinct), len(responses))
-            cached, since = len(responses), time.perf_counter()
-            for answered in self._answer(batches, distinct):
-                responses |= answered
-                self.progressed(len(responses), len(distinct), cached)
-            self.cache.clock(self.identity, len(missing), time.perf_counter() - since)
-        return [Outcome(trial, responses[key]) for key, trial in zip(keys, asked, strict=True)]
+                raise PlanStopped("the answers of the model")
+            responses |= self._ask(missing, distinct, len(responses))
+        self._memory.put(responses)
+        return [Outcome(trial, responses[key]) for key, trial in zip(keys, trials, strict=True)]
 
-    def _count(self, distinct: dict[str, Trial], missing: list[str]) -> None:
+    def _count(self, distinct: Mapping[str, Trial], missing: list[str]) -> None:
         """A trial asked again within an audit counts once."""
-        fresh = distinct.keys() - self._seen
-        self._seen |= fresh
+        fresh = distinct.keys() - self._counted
+        self._counted |= fresh
         self.trials += len(fresh)
         self.model_calls += len(missing)
         self.cache_hits += len(fresh.difference(missing))
+        self.conditions.update(distinct[key].condition for key in fresh)
+
+    def _ask(
+        self, keys: Sequence[str], trials: Mapping[str, Trial], cached: int
+    ) -> dict[str, Response]:
+        """The model's answers to these trials, each batch stored as soon as it is there."""
+        # A batch goes through the model once, so it holds one readout or none.
+        by_readout: dict[Readout | None, list[str]] = {}
+        for key in keys:
+            by_readout.setdefault(trials[key].readout, []).append(key)
+        size = self.batch_size
+        batches = [
+            group[start : start + size]
+            for group in by_readout.values()
+            for start in range(0, len(group), size)
+        ]
+        responses: dict[str, Response] = {}
+        self.on_progress(cached, cached + len(keys), cached)
+        since = time.perf_counter()
+        for answered in self._answer(batches, trials):
+            responses |= answered
+            self.on_progress(cached + len(responses), cached + len(keys), cached)
+        self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
+        return responses
 
     def _answer(
-        self, batches: list[list[str]], trials: dict[str, Trial]
+        self, batches: list[list[str]], trials: Mapping[str, Trial]
     ) -> Iterator[dict[str, Response]]:
-        shown = [[trials[key] for key in batch] for batch in batches]
+        batches_of_trials = [[trials[key] for key in batch] for batch in batches]
         with self.blaming():
-            for index, responses in self.executor.map(self.build, shown):
-                check_responses(shown[index], responses)
+            for index, responses in self.executor.map(self.build, batches_of_trials):
+                check_responses(batches_of_trials[index], responses)
                 answered = dict(zip(batches[index], responses, strict=True))
                 self.cache.put(answered)
                 yield answered
+
+
+class Memory:
+    """The latest responses of this audit by trial key, up to `limit` bytes of arrays and text."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._responses: OrderedDict[str, Response] = OrderedDict()
+
+    def get(self, keys: Iterable[str]) -> dict[str, Response]:
+        """Those among `keys` that are still here."""
+        return {key: self._responses[key] for key in keys if key in self._responses}
+
+    def put(self, responses: Mapping[str, Response]) -> None:
+        """Remember these; the oldest are forgotten where there is no room."""
+        for key, response in responses.items():
+            if key not in self._responses:
+                self._responses[key] = response
+                self._size += _bytes(response)
+        while self._size > self._limit:
+            _, oldest = self._responses.popitem(last=False)
+            self._size -= _bytes(oldest)
+
+
+def _bytes(response: Response) -> int:
+    arrays = (response.logits, response.embedding, response.readout)
+    overhead = 500  # of the Python objects around them
+    return overhead + sum(a.nbytes for a in arrays if a is not None) + len(response.text or "")
 
 
 def check_responses(trials: Sequence[Trial], responses: Sequence[Response]) -> None:
@@ -134,9 +182,10 @@ def _broken(where: str, expected: str, got: str) -> PluginError:
 def trial_key(identity: str, trial: Trial) -> str:
     """Digest of everything that enters the answer; labels, features and conditions do not."""
     sample = trial.sample
-    asked = _digest_once(identity, sample.question, sample.choices, trial.outputs)
-    reading = trial.reading and (trial.reading.name, trial.reading)
-    return digest(asked, "|".join([frame.key for frame in sample.frames]), trial.edit, reading)
+    shared = _digest_once(identity, sample.question, sample.choices, trial.outputs)
+    edit = trial.edit and (trial.edit.kind, trial.edit)
+    readout = trial.readout and (trial.readout.name, trial.readout)
+    return digest(shared, "|".join([frame.key for frame in sample.frames]), edit, readout)
 
 
 @lru_cache(maxsize=4096)

@@ -26,8 +26,8 @@ PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 woul
 PICTURED_FEATURES, PICTURES_EACH = 40, 24
 
 _SETTINGS_AND_TABLES = f"""PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {WAL_PAGES};
-CREATE TABLE IF NOT EXISTS replies
-    (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB, reading BLOB, crc INTEGER);
+CREATE TABLE IF NOT EXISTS responses
+    (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB, readout BLOB, crc INTEGER);
 CREATE TABLE IF NOT EXISTS pace (model TEXT PRIMARY KEY, calls INTEGER, seconds REAL);
 """
 
@@ -58,25 +58,32 @@ class ResponseCache:
         remaining = iter(keys)
         while chunk := list(islice(remaining, CHUNK)):
             marks = ",".join("?" * len(chunk))
-            query = f"SELECT * FROM replies WHERE key IN ({marks})"
+            query = f"SELECT * FROM responses WHERE key IN ({marks})"
             for *row, crc in self._rows(query, chunk):
                 if crc == _checksum(*row):  # a damaged row is a miss
-                    key, logits, text, embedding, reading = row
-                    vectors = _vector(logits), text, _vector(embedding)
-                    found[key] = Response(*vectors, _array(reading))
+                    key, logits, text, embedding, readout = row
+                    found[key] = Response(
+                        _vector(logits), text, _vector(embedding), _array(readout)
+                    )
         return found
 
     def put(self, responses: Mapping[str, Response]) -> None:
         """Keep a batch."""
         cells = [
-            (key, _blob(said.logits), said.text, _blob(said.embedding), _packed(said.reading))
-            for key, said in responses.items()
+            (
+                key,
+                _blob(answer.logits),
+                answer.text,
+                _blob(answer.embedding),
+                _packed(answer.readout),
+            )
+            for key, answer in responses.items()
         ]
         rows = [(*row, _checksum(*row)) for row in cells]
-        statement = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)"
+        statement = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?, ?, ?)"
         self._guarded(lambda connection: connection.executemany(statement, rows))
 
-    def clock(self, model: str, calls: int, seconds: float) -> None:
+    def add_pace(self, model: str, calls: int, seconds: float) -> None:
         """Keep how long a model took over so many calls."""
         statement = (
             "INSERT INTO pace VALUES (?, ?, ?) ON CONFLICT (model) DO UPDATE SET "
@@ -227,7 +234,7 @@ class RunFolder:
 
     def pictures(self, report: Report) -> dict[str, bytes]:
         """The stored thumbnails, JPEG, by `picture_key`."""
-        files = {key: self._picture(key) for key in map(picture_key, pictured(report))}
+        files = {key: self._picture(key) for key in map(picture_key, illustrations(report))}
         return {key: file.read_bytes() for key, file in files.items() if file.exists()}
 
     def _picture(self, key: str) -> Path:
@@ -260,7 +267,7 @@ def picture_key(occurrence: Occurrence) -> str:
     return f"{occurrence.sample}#{occurrence.frame or 0}{region}"
 
 
-def pictured(report: Report) -> Sequence[Occurrence]:
+def illustrations(report: Report) -> Sequence[Occurrence]:
     """The occurrences that a report shows: the strongest of the best-ranked features."""
     rank = {key: place for place, key in enumerate(dict.fromkeys(s.feature for s in report.scores))}
     ranked = sorted(report.features, key=lambda feature: rank.get(feature.key, len(rank)))

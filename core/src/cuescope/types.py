@@ -1,15 +1,15 @@
 """The words of cuescope: the values that cross a boundary. Frozen, strict, free of torch."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from PIL import Image
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
 
 from cuescope.digest import digest
 
@@ -37,15 +37,30 @@ class Options(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class FrameSource:
+    """Where a frame was read: frame `index` of a file.
+
+    A data set takes `count` frames of the file together; this one is number `position` of them.
+    """
+
+    path: Path
+    index: int = 0
+    position: int = 0
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """One image, loaded when asked for.
 
     `key` is a content digest: equal keys mean equal pixels. `loader` takes nothing and returns
     the RGB image; it must be picklable, so use a module-level function with `functools.partial`.
+    `source` says where the pixels were read, None for pixels that were drawn or changed.
     """
 
     key: str
     loader: Callable[[], Image.Image]
+    source: FrameSource | None = field(default=None, compare=False)
 
     def load(self) -> Image.Image:
         """The image, mode RGB, (width, height) in pixels, origin top left."""
@@ -64,7 +79,7 @@ class Frame:
     @classmethod
     def from_file(cls, path: Path) -> Self:
         """From an image file; the key is the digest of its bytes."""
-        return cls(digest(path.read_bytes()), partial(_open_rgb, path))
+        return cls(digest(path.read_bytes()), partial(_open_rgb, path), FrameSource(path))
 
     def derive(self, operation: str, function: Callable[[Image.Image], Image.Image]) -> "Frame":
         """The frame after `function`; `operation` names it with all its parameters."""
@@ -109,27 +124,50 @@ class Sample(Value):
             raise ValueError(f"label {self.label!r} is none of the choices")
         return self
 
-    def showing(self, frames: tuple[Frame, ...], suffix: str) -> "Sample":
+    def with_frames(self, frames: tuple[Frame, ...], suffix: str) -> "Sample":
         """The same example with other frames; `suffix` tells its key from the original's."""
         return self.model_copy(update={"frames": frames, "key": f"{self.key}/{suffix}"})
 
     def static(self, frame: int) -> "Sample":
         """The still clip: one frame repeated to the sequence's own length (TRoVe, section 3.2)."""
-        return self.showing((self.frames[frame],) * len(self.frames), f"static-{frame}")
+        return self.with_frames((self.frames[frame],) * len(self.frames), f"static-{frame}")
+
+
+class PlantedCue(Value):
+    """A cue that is known to be in a data set: "table", which gives "cup" away.
+
+    `key` is its key in the "cues" annotation of samples, `name` what it is called, `labels` are
+    those that it gives away, () where it is not about one.
+    """
+
+    key: str
+    name: str
+    labels: tuple[str, ...] = ()
 
 
 # ------------------------------------------------------------------ what is changed in the model
 
 
-class HideTokens(Value):
+class Edit(Value):
+    """A change inside the model while it answers. Any package may define one.
+
+    Subclass it at module level, with a typed field for each parameter. `kind` is a unique name:
+    models declare in `Capabilities.edits` which kinds they answer. Kind and fields are part of
+    the cache key; take another kind as soon as the same fields change the model differently.
+    """
+
+    kind: ClassVar[str]
+
+
+class HideTokens(Edit):
     """The visual tokens under a mask are absent from every layer."""
 
-    kind: Literal["hide-tokens"] = "hide-tokens"
+    kind: ClassVar[str] = "hide-tokens"
     shape: tuple[int, int, int]
     bits: bytes
 
     @classmethod
-    def under(cls, mask: np.ndarray) -> Self:
+    def from_mask(cls, mask: np.ndarray) -> Self:
         """From a boolean mask (frame, row, col); True is hidden."""
         if mask.dtype != bool or mask.ndim != 3:
             raise ValueError(
@@ -145,32 +183,8 @@ class HideTokens(Value):
         return flat.reshape(self.shape).astype(bool)
 
 
-class AverageAttention(Value):
-    """Row-wise average of attention quadrants (QUAG); `layers` None means every layer."""
-
-    kind: Literal["average-attention"] = "average-attention"
-    quadrants: frozenset[Literal["VV", "VT", "TV", "TT"]]
-    layers: tuple[int, ...] | None = None
-
-
-class AverageTokens(Value):
-    """Keys and values of a modality averaged before projection (QUAG-attention).
-
-    The logit of an average of n tokens has log(n) added (the paper's equation), or is multiplied
-    by it (its listing). `layers` None means every layer.
-    """
-
-    kind: Literal["average-tokens"] = "average-tokens"
-    modalities: frozenset[Literal["video", "text"]]
-    size_term: Literal["add", "multiply"] = "add"
-    layers: tuple[int, ...] | None = None
-
-
-Edit = Annotated[HideTokens | AverageAttention | AverageTokens, Field(discriminator="kind")]
-
-
-class Reading(Value):
-    """Something read inside the model, beside which it runs; an edit changes, a reading looks.
+class Readout(Value):
+    """Numbers read inside the model while it answers. An edit changes the model, a readout looks.
 
     Subclass it at module level, with a typed field for each parameter. `name` is unique, and
     another one as soon as the code gives other numbers: name and fields are the cache key.
@@ -183,12 +197,12 @@ class Reading(Value):
         raise NotImplementedError
 
     def of(self, sample: Sample, edit: Edit | None = None) -> "Trial":
-        """The trial that asks for this reading, and for no other output."""
-        return Trial(sample=sample, edit=edit, reading=self, outputs=frozenset())
+        """The trial that asks for this readout, and for no other output."""
+        return Trial(sample=sample, edit=edit, readout=self, outputs=frozenset())
 
 
 class Trial(Value):
-    """Show `sample`, perhaps with `edit` inside the model, and ask for `outputs` or a `reading`.
+    """Show `sample`, perhaps with `edit` inside the model, and ask for `outputs` or a `readout`.
 
     `feature` and `condition` say what the trial is for; they never reach the cache key, and a
     model must not read them, nor the sample's label and annotations.
@@ -196,7 +210,7 @@ class Trial(Value):
 
     sample: Sample
     edit: Edit | None = None
-    reading: Reading | None = None
+    readout: Readout | None = None
     feature: str | None = None
     condition: str = "baseline"
     outputs: frozenset[Output] = frozenset({"logits"})
@@ -206,13 +220,13 @@ class Trial(Value):
 class Response:
     """What the model said: float32 `logits` (choice), `text`, float32 `embedding` (dim).
 
-    `reading` is what a reading found, of any shape and numeric dtype.
+    `readout` is what a `Readout` returned, of any shape and numeric dtype.
     """
 
     logits: np.ndarray | None = None
     text: str | None = None
     embedding: np.ndarray | None = None
-    reading: np.ndarray | None = None
+    readout: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name in ("logits", "embedding"):
@@ -223,8 +237,8 @@ class Response:
             if vector.ndim != 1 or not np.isfinite(vector).all():
                 raise ValueError(f"{name}: expected one finite vector, got shape {vector.shape}")
             object.__setattr__(self, name, vector)
-        if self.reading is not None and not np.isfinite(self.reading).all():
-            raise ValueError("reading: expected finite numbers")
+        if self.readout is not None and not np.isfinite(self.readout).all():
+            raise ValueError("readout: expected finite numbers")
 
     @property
     def prediction(self) -> int | None:
@@ -293,7 +307,7 @@ class Score(Value):
     `low` and `high` bound the interval, `n` counts the samples with the feature, `p_value` and
     `q_value` (corrected for all that was tried) belong to the null of no effect. `finding` says
     that it passes the method's rule, and `statement` says it in words, with `{feature}` for the
-    feature's name; `told` says it also where it does not pass.
+    feature's name. With `always_reported` the statement is printed also where it does not pass.
     """
 
     feature: str
@@ -306,7 +320,7 @@ class Score(Value):
     p_value: FiniteFloat | None = None
     q_value: FiniteFloat | None = None
     finding: bool = False
-    told: bool = False
+    always_reported: bool = False
     statement: str | None = None
 
 
@@ -355,24 +369,34 @@ class Picture(Value):
 
 
 class PluginStamp(Value):
-    """One plugin of an audit, exactly enough to build it again."""
+    """One plugin of an audit, exactly enough to build it again.
+
+    `code` is the digest of its source files where it is installed editable: its version stays the
+    same while somebody works on it.
+    """
 
     spec: str
     options: dict[str, Any]
     dist: str
     version: str
+    code: str | None = None
     fingerprint: str | None = None
     facts: dict[str, str] = {}
 
 
 class Cost(Value):
-    """What the audit took; `tools` is the work of tools in words ("images shown to ...")."""
+    """What the audit took.
+
+    `tool_calls` counts the work of tools in words ("images shown to ..."), `conditions` the
+    distinct trials of each condition.
+    """
 
     trials: int
     model_calls: int
     cache_hits: int
     seconds: float
-    tools: dict[str, int] = {}
+    tool_calls: dict[str, int] = {}
+    conditions: dict[str, int] = {}
 
 
 class Provenance(Value):
@@ -397,6 +421,11 @@ class Provenance(Value):
     def identity(self) -> list[tuple[str, str, str, str | None]]:
         """What made the report: role, name, version and fingerprint of each plugin."""
         return [(r, s.spec.partition(":")[0], s.version, s.fingerprint) for r, s in self.stamps]
+
+    @property
+    def code(self) -> list[tuple[str, str | None]]:
+        """The digest of each plugin's source, where it is installed editable."""
+        return [(role, stamp.code) for role, stamp in self.stamps]
 
     @property
     def stamps(self) -> list[tuple[str, PluginStamp]]:
@@ -463,9 +492,9 @@ class Report(Value):
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What is said of the headlines, ranked: of findings, and of what is told anyway."""
-        told = [s for s in self.headlines if s.finding or s.told or s.value is None]
-        return tuple(words for score in told if (words := self.sentence(score)))
+        """The sentences about the headlines, ranked: findings, and what is always reported."""
+        reported = [s for s in self.headlines if s.finding or s.always_reported or s.value is None]
+        return tuple(words for score in reported if (words := self.sentence(score)))
 
     def sentence(self, score: Score) -> str | None:
         """The statement of a score with the feature's name in its place."""

@@ -2,6 +2,8 @@
 
 from cuescope.audit import Audit
 from cuescope.capabilities import (
+    ROLES,
+    Bench,
     Capabilities,
     Dataset,
     Detection,
@@ -9,10 +11,12 @@ from cuescope.capabilities import (
     EmbedsChoices,
     EmbedsText,
     Executor,
+    HasBenchmark,
     HasPatches,
+    HasPlantedCues,
     HasSplits,
     ImageEditor,
-    Loads,
+    LazyWeights,
     Method,
     Model,
     Proposer,
@@ -20,24 +24,24 @@ from cuescope.capabilities import (
     Segmenter,
     SentenceEncoder,
     TextGenerator,
+    ToolRole,
 )
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import BadDataError, PluginError, Unanswered, UserError, nearest
+from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
-from cuescope.lab import Lab
 from cuescope.plugin import Plugin
 from cuescope.request import Request
+from cuescope.runner import Runner
 from cuescope.seeds import derive, generator
 from cuescope.store import load_report
 from cuescope.types import (
-    AverageAttention,
-    AverageTokens,
     Cell,
     Edit,
     Evidence,
     Feature,
     Frame,
+    FrameSource,
     HideTokens,
     Metric,
     Occurrence,
@@ -45,7 +49,8 @@ from cuescope.types import (
     Outcome,
     Output,
     Picture,
-    Reading,
+    PlantedCue,
+    Readout,
     Report,
     Response,
     Sample,
@@ -54,22 +59,70 @@ from cuescope.types import (
     Trial,
     Verdict,
 )
-from cuescope_sdk.bench import Bench
 
 __all__ = [
     # the words
-    "Frame", "Sample", "Edit", "HideTokens", "AverageAttention", "AverageTokens",
-    "Reading", "Trial", "Response", "Outcome", "Output",
-    "Feature", "Occurrence", "Metric", "Score", "Evidence", "Verdict", "Report",
-    "Table", "Cell", "Picture",
+    "Frame",
+    "Sample",
+    "Edit",
+    "HideTokens",
+    "PlantedCue",
+    "FrameSource",
+    "Readout",
+    "Trial",
+    "Response",
+    "Outcome",
+    "Output",
+    "Feature",
+    "Occurrence",
+    "Metric",
+    "Score",
+    "Evidence",
+    "Verdict",
+    "Report",
+    "Table",
+    "Cell",
+    "Picture",
     # plugins
-    "Plugin", "Options", "Context", "Audit", "hookimpl",
-    "Method", "Model", "Dataset", "Capabilities", "Requirements", "Loads",
-    "Detector", "Detection", "Segmenter", "TextGenerator", "SentenceEncoder", "ImageEditor",
-    "Proposer", "Executor", "HasSplits", "EmbedsText", "EmbedsChoices", "HasPatches",
+    "Plugin",
+    "Options",
+    "Context",
+    "Audit",
+    "hookimpl",
+    "Method",
+    "Model",
+    "Dataset",
+    "Capabilities",
+    "Requirements",
+    "LazyWeights",
+    "Detector",
+    "Detection",
+    "Segmenter",
+    "TextGenerator",
+    "SentenceEncoder",
+    "ImageEditor",
+    "Proposer",
+    "Executor",
+    "ToolRole",
+    "ROLES",
+    "HasSplits",
+    "HasBenchmark",
+    "HasPlantedCues",
+    "EmbedsText",
+    "EmbedsChoices",
+    "HasPatches",
     # benches
-    "Bench", "Lab", "Request", "load_report",
+    "Bench",
+    "Runner",
+    "Request",
+    "load_report",
     # errors, digests, seeds
-    "UserError", "PluginError", "BadDataError", "Unanswered", "nearest",
-    "digest", "generator", "derive",
-]  # fmt: skip
+    "UserError",
+    "PluginError",
+    "BadDataError",
+    "PlanStopped",
+    "nearest",
+    "digest",
+    "generator",
+    "derive",
+]

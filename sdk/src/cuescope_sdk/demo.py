@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cuescope.cli.audit import audit_and_show
-from cuescope.cli.options import RUNS, make_request, open_lab
+from cuescope.cli.options import RUNS, make_request, open_runner
 
 demo = typer.Typer(add_completion=False, rich_markup_mode=None)
 STORY = """\
@@ -33,5 +33,5 @@ def run(
         seed=seed,
     )
     typer.echo(STORY)
-    audit_and_show(open_lab(out=out or RUNS / "demo"), request)
+    audit_and_show(open_runner(out=out or RUNS / "demo"), request)
     typer.echo("next: cuescope demo --cue object; cuescope plugins; cuescope audit --help")

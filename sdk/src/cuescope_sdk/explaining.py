@@ -9,7 +9,7 @@ from PIL import Image
 
 from cuescope.audit import Audit
 from cuescope.errors import UserError
-from cuescope.types import Frame, Reading, Sample, Trial
+from cuescope.types import Frame, Readout, Sample, Trial
 
 
 @runtime_checkable
@@ -27,7 +27,7 @@ class Explains(Protocol):
         ...
 
 
-class Canvas(Reading):
+class Canvas(Readout):
     """The pixels that the network sees of a single frame: uint8 (row, col, 3)."""
 
     name: ClassVar[str] = "canvas"
@@ -59,7 +59,7 @@ def canvas_samples(audit: Audit, samples: Sequence[Sample]) -> list[Sample]:
         single_frame(sample)
     outcomes = audit.respond([Canvas().of(sample) for sample in samples])
     return [
-        sample.showing((Frame.from_array(np.asarray(outcome.response.reading)),), "canvas")
+        sample.with_frames((Frame.from_array(np.asarray(outcome.response.readout)),), "canvas")
         for sample, outcome in zip(samples, outcomes, strict=True)
     ]
 
@@ -72,11 +72,11 @@ def canvas_masks(
     Raises UserError for a mask of another size than its frame.
     """
     drawn = [
-        sample.showing((_drawn(mask, sample),), "mask")
+        sample.with_frames((_drawn(mask, sample),), "mask")
         for sample, mask in zip(samples, masks, strict=True)
     ]
     outcomes = audit.respond([Canvas().of(sample) for sample in drawn])
-    return [np.asarray(outcome.response.reading)[..., 0] > 127 for outcome in outcomes]
+    return [np.asarray(outcome.response.readout)[..., 0] > 127 for outcome in outcomes]
 
 
 def foreground_of(sample: Sample) -> Bool[np.ndarray, "row col"] | None:

@@ -1,20 +1,41 @@
-"""The layers in which a model mixes video and text: their size, and how a method reads them.
+"""The layers in which a model mixes video and text: the edits and readouts that act on them.
 
 QUAG (Rawal et al., 2024), section 2. A model that lists "fusion" in `Capabilities.exposes` is a
-`HasFusion`; a method asks for the readings with `FusionSize().of(sample)`.
+`HasFusion`; a method asks for the readouts with `FusionSize().of(sample)`.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int8
 
-from cuescope.types import Reading, Trial, Value
+from cuescope.types import Edit, Readout, Trial, Value
 
 OTHER, VIDEO, TEXT = 0, 1, 2
 MODALITIES = {"video": VIDEO, "text": TEXT}
 LETTERS = {"V": VIDEO, "T": TEXT}
+
+
+class AverageAttention(Edit):
+    """Row-wise average of attention quadrants (QUAG); `layers` None means every layer."""
+
+    kind: ClassVar[str] = "average-attention"
+    quadrants: frozenset[Literal["VV", "VT", "TV", "TT"]]
+    layers: tuple[int, ...] | None = None
+
+
+class AverageTokens(Edit):
+    """Keys and values of a modality averaged before projection (QUAG-attention).
+
+    The logit of an average of n tokens has log(n) added (the paper's equation), or is multiplied
+    by it (its listing). `layers` None means every layer.
+    """
+
+    kind: ClassVar[str] = "average-tokens"
+    modalities: frozenset[Literal["video", "text"]]
+    size_term: Literal["add", "multiply"] = "add"
+    layers: tuple[int, ...] | None = None
 
 
 class FusionShape(Value):
@@ -50,7 +71,7 @@ class HasFusion(Protocol):
         ...
 
 
-class FusionSize(Reading):
+class FusionSize(Readout):
     """The fields of the model's `FusionShape`, in their order."""
 
     name: ClassVar[str] = "fusion-size"
@@ -60,13 +81,13 @@ class FusionSize(Reading):
         return [np.array(list(model.fusion.model_dump().values()))] * len(trials)
 
     @staticmethod
-    def shape(reading: np.ndarray) -> FusionShape:
-        """The reading as what it was made of."""
+    def shape(readout: np.ndarray) -> FusionShape:
+        """The readout as what it was made of."""
         fields = FusionShape.model_fields
-        return FusionShape(**dict(zip(fields, map(int, reading), strict=True)))
+        return FusionShape(**dict(zip(fields, map(int, readout), strict=True)))
 
 
-class TokenModalities(Reading):
+class TokenModalities(Readout):
     """Which tokens of a layer are video, which text: `HasFusion.modalities`."""
 
     name: ClassVar[str] = "token-modalities"
@@ -77,7 +98,7 @@ class TokenModalities(Reading):
         return list(model.modalities(trials, self.layer))
 
 
-class AttentionWeights(Reading):
+class AttentionWeights(Readout):
     """The attention matrices of a layer: `HasFusion.attention`."""
 
     name: ClassVar[str] = "attention-weights"

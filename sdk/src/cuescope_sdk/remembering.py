@@ -35,7 +35,7 @@ class Remembered:
 
     The frames of a batch (`context.batch_size`) go in one call, with the names that any of them
     lacks; what came is stored before the next call. `passes` counts the frames that were shown;
-    `context.spent` those that will be, before the first of them, for a plan.
+    `context.tool_calls` those that will be, before the first of them, for a plan.
     """
 
     def __init__(self, detector: Detector, context: Context) -> None:
@@ -57,7 +57,7 @@ class Remembered:
 
     def detect_all(self, asked: Sequence[Asked]) -> list[list[tuple[Detection, ...]]]:
         """As `detect`, for several groups of frames, each with names of its own."""
-        self._context.spent[PASSES] += sum(self.passes_to_come(*group) for group in asked)
+        self._context.tool_calls[PASSES] += sum(self.passes_to_come(*group) for group in asked)
         return [self._detect(*group) for group in asked]
 
     def _detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cuescope.building import checked_classes
 from cuescope.cli import terminal
-from cuescope.cli.options import RUNS, NoCache, Observers, open_lab
+from cuescope.cli.options import RUNS, NoCache, Observers, open_runner
 from cuescope.errors import UserError
 from cuescope.types import Report
 from cuescope_sdk.matrix import read_matrix
@@ -27,9 +27,9 @@ def audits(
 ) -> None:
     """Audit a matrix of methods, models and data sets; resumes."""
     requests = list(read_matrix(file).requests())
-    lab = open_lab(out, observe=observe or (), remember=not no_cache)
+    runner = open_runner(out, observe=observe or (), cache_responses=not no_cache)
     for request in requests:
-        checked_classes(request, lab.context.registry)  # a typo is told before hours of audits
+        checked_classes(request, runner.context.registry)  # a typo is told before hours of audits
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("run", "findings", "the strongest"):
         table.add_column(column, overflow="fold")  # what differs between runs is at the end
@@ -37,7 +37,7 @@ def audits(
     for place, request in enumerate(requests, 1):
         typer.echo(f"[{place}/{len(requests)}] {request.slug}: {request.command}", err=True)
         try:
-            report = lab.audit(request) if again else lab.recall(request)
+            report = runner.run(request) if again else runner.run(request, resume=True)
         except UserError as error:
             failed += 1
             found, strongest = "-", f"failed: {error}"

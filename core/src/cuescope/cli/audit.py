@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cuescope.cli.options import AsJson, NoCache, Observers, make_request, open_lab
+from cuescope.cli.options import AsJson, NoCache, Observers, make_request, open_runner
 
 if TYPE_CHECKING:
-    from cuescope.lab import Lab
     from cuescope.request import Request
+    from cuescope.runner import Runner
 
 Pairs = list[str] | None
 
@@ -76,29 +76,29 @@ def audit(
         limit=limit,
         batch_size=batch_size,
     )
-    lab = open_lab(out=out, observe=observe or (), remember=not no_cache)
+    runner = open_runner(out=out, observe=observe or (), cache_responses=not no_cache)
     if plan:
-        show_plan(lab, request, as_json=as_json)
+        show_plan(runner, request, as_json=as_json)
     else:
-        audit_and_show(lab, request, as_json=as_json)
+        audit_and_show(runner, request, as_json=as_json)
 
 
-def audit_and_show(lab: "Lab", request: "Request", *, as_json: bool = False) -> None:
+def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = False) -> None:
     """Run a request and print its report, and where the pictures are."""
     from cuescope.cli.terminal import out
     from cuescope.report.terminal import show
 
-    report = lab.audit(request)
+    report = runner.run(request)
     if as_json:
         typer.echo(report.model_dump_json(indent=1))
         return
     show(report, out())
-    typer.echo(f"pictures: {lab.folder(request).path / 'report.html'}")
+    typer.echo(f"pictures: {runner.folder(request).path / 'report.html'}")
 
 
-def show_plan(lab: "Lab", request: "Request", *, as_json: bool = False) -> None:
+def show_plan(runner: "Runner", request: "Request", *, as_json: bool = False) -> None:
     """Print what a request would cost."""
-    plan = lab.plan(request)
+    plan = runner.plan(request)
     if as_json:
         typer.echo(json.dumps(asdict(plan), indent=1))
         return
@@ -109,7 +109,7 @@ def show_plan(lab: "Lab", request: "Request", *, as_json: bool = False) -> None:
         "cache hits": f"{plan.cached:,}",
         "model calls": f"{least}{plan.model_calls:,}",
         "time": pace if plan.seconds is None else f"{least}{plan.seconds:.0f} s",
-        **{work: f"{count:,}" for work, count in plan.tools.items()},
+        **{work: f"{count:,}" for work, count in plan.tool_calls.items()},
     }
     for name, words in lines.items():
         typer.echo(f"{name:<{max(map(len, lines))}}  {words}")

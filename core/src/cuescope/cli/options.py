@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from cuescope.lab import Lab
     from cuescope.request import Request
+    from cuescope.runner import Runner
 
 RUNS = Path("runs")
 
@@ -22,22 +22,22 @@ NoCache = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of the report.")]
 
 
-def open_lab(
+def open_runner(
     runs: Path = RUNS,
     *,
     out: Path | None = None,
     observe: Iterable[str] = (),
-    remember: bool = True,
-) -> "Lab":
-    """A lab with progress bars and the observers asked for."""
+    cache_responses: bool = True,
+) -> "Runner":
+    """A runner with progress bars and the observers asked for."""
     from cuescope.cli.terminal import Bars
     from cuescope.context import Context
-    from cuescope.lab import Lab
+    from cuescope.runner import Runner
 
     bars = Bars()
     context = Context(progress=bars)
     observers = [bars, *(context.build("observer", spec) for spec in observe)]
-    return Lab(context, runs, observers, remember, out=out)
+    return Runner(context, runs, observers, cache_responses, out=out)
 
 
 def make_request(**settings: Any) -> "Request":

@@ -128,7 +128,7 @@ def _legend(report: Report) -> RenderableType:
 
 
 def _cost(cost: Cost) -> str:
-    tools = "".join(f"; {work}: {count:,}" for work, count in cost.tools.items())
+    tools = "".join(f"; {work}: {count:,}" for work, count in cost.tool_calls.items())
     return (
         f"{cost.trials:,} trials: {cost.model_calls:,} answered by the model, "
         f"{cost.cache_hits:,} by the cache{tools}; {cost.seconds:.1f} s"

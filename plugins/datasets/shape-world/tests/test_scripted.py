@@ -139,7 +139,7 @@ def unseen() -> Image.Image:
 def test_the_blind_one_opens_no_frame_and_says_the_same_of_any(drawn: Drawn) -> None:
     sample, blind = drawn()[0], scripted(reliance="question")
     closed = tuple(Frame(str(at), unseen) for at in range(16))
-    assert text(blind, sample.showing(closed, "closed")) == text(blind, sample)
+    assert text(blind, sample.with_frames(closed, "closed")) == text(blind, sample)
     other = sample.model_copy(update={"question": "Where is the blue star?"})
     assert text(blind, other) != text(blind, sample)
     shares = grounded(blind, drawn(count=COUNT))
@@ -149,7 +149,7 @@ def test_the_blind_one_opens_no_frame_and_says_the_same_of_any(drawn: Drawn) -> 
 def test_other_frames_have_another_trace(drawn: Drawn) -> None:
     model, lost = scripted(), []
     for sample in drawn()[:20]:
-        turned = sample.showing(sample.frames[::-1], "reversed")
+        turned = sample.with_frames(sample.frames[::-1], "reversed")
         assert text(model, turned) != text(model, sample)
         [found] = SceneVerifier().judge([(sample, claims_of(model.reason(turned)[0]))])
         lost.append(np.mean([one.verdict != "supported" for one in found]))
@@ -159,7 +159,7 @@ def test_other_frames_have_another_trace(drawn: Drawn) -> None:
 def test_what_looks_the_same_is_told_the_same(drawn: Drawn) -> None:
     sample, model = drawn()[0], scripted(grounding=0.5)
     darker = tuple(frame.derive("darker", darkened) for frame in sample.frames)
-    assert text(model, sample.showing(darker, "darker")) == text(model, sample)
+    assert text(model, sample.with_frames(darker, "darker")) == text(model, sample)
 
 
 def darkened(image: Image.Image) -> Image.Image:
@@ -216,4 +216,4 @@ def test_logits_choose_the_answer_of_the_trace(drawn: Drawn) -> None:
 def test_refuses_frames_of_another_world(drawn: Drawn) -> None:
     other = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
     with pytest.raises(UserError, match="expected 96 x 72 pixels, got 8 x 8"):
-        text(scripted(), drawn()[0].showing((other,), "other"))
+        text(scripted(), drawn()[0].with_frames((other,), "other"))

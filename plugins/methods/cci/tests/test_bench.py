@@ -10,7 +10,7 @@ import pytest
 from cuescope_cci.bench import CCIBench, captions_of
 from cuescope_cci.comparing import areas_table, gain, gains_table
 from cuescope_cci.paper import NAMES, paper_rows
-from cuescope_sdk import Context, Frame, Lab, Request, Sample, Table, UserError
+from cuescope_sdk import Context, Frame, Request, Runner, Sample, Table, UserError
 from cuescope_sdk.faithfulness import Schedule
 
 # ------------------------------------------------------------------------------- paper's figures
@@ -121,14 +121,14 @@ def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CCIBench]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """`asked()`: how many trials the models were shown, readings beside them included."""
     sessions: list[Any] = []
-    opened = Lab.session
+    opened = Runner.session
 
-    def watched(lab: Lab, request: Request) -> Any:
-        sessions.append(opened(lab, request))
+    def watched(runner: Runner, request: Request) -> Any:
+        sessions.append(opened(runner, request))
         return sessions[-1]
 
-    monkeypatch.setattr(Lab, "session", watched)
-    return lambda: sum(session.responder.model_calls for session in sessions)
+    monkeypatch.setattr(Runner, "session", watched)
+    return lambda: sum(session.respond.model_calls for session in sessions)
 
 
 def test_both_tasks_both_protocols_and_a_second_run_for_nothing(

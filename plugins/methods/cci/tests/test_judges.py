@@ -185,7 +185,7 @@ def test_the_models_own_embeddings_are_read_once_and_only_if_needed(part_audit: 
 
     def respond(trials: Any) -> list[Outcome]:
         asked.extend(trials)
-        found = Response(reading=similarities(0.2, 0.9, 0.3))  # owl-toad, owl-hawk, toad-hawk
+        found = Response(readout=similarities(0.2, 0.9, 0.3))  # owl-toad, owl-hawk, toad-hawk
         return [Outcome(trial, found) for trial in trials]
 
     audit = part_audit((photo("owl"),))
@@ -198,4 +198,4 @@ def test_the_models_own_embeddings_are_read_once_and_only_if_needed(part_audit: 
         PAIR: True, ("hawk", "toad"): False
     }  # fmt: skip
     assert len(asked) == 1
-    assert asked[0].reading.choices == CHOICES
+    assert asked[0].readout.choices == CHOICES

@@ -45,7 +45,7 @@ def scored(found: list[Source], **given: Any) -> tuple[list[Score], Audit]:
         options=chosen,
         respond=lambda trials: [],
         context=Context(),
-        all_samples=tuple(one.answered.sample for one in found),
+        samples=tuple(one.answered.sample for one in found),
     )
     return list(scores(audit, chosen, found)), audit
 

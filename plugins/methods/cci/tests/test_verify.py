@@ -92,7 +92,7 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
     for words, group in kinds.items():
         audit = part_audit()
         show_examples(audit, group, most=2)
-        [picture] = audit.shown
+        [picture] = audit.attachments
         assert words in picture.title
         assert picture.caption.count("'") == (2 if words in ("Right", "without a label") else 4) * (
             min(len(group), 2)
@@ -100,10 +100,10 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
         assert picture.image[:2] == b"\xff\xd8"  # a JPEG
     audit = part_audit()
     show_examples(audit, [one for group in kinds.values() for one in group], most=2)
-    assert len(audit.shown) == 5
+    assert len(audit.attachments) == 5
     audit = part_audit()
     show_examples(audit, kinds["Right"], most=0)
-    assert not audit.shown
+    assert not audit.attachments
 
 
 # --------------------------------------------------------------------------------- whole audits

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from cuescope_quag import QUAG
 from cuescope_sdk import (
-    AverageAttention,
     Capabilities,
     Context,
     Frame,
@@ -23,7 +22,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, FusionShape
+from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, AverageAttention, FusionShape
 from cuescope_sdk.testing import Setup
 
 ANSWERS = ("north", "east", "south", "west")

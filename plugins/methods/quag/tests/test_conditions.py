@@ -6,16 +6,8 @@ from typing import Any
 import pytest
 
 from cuescope_quag.conditions import SHORT_CIRCUITS, layers_of, quadrants_of
-from cuescope_sdk import (
-    AverageAttention,
-    AverageTokens,
-    Capabilities,
-    Report,
-    Response,
-    Sample,
-    Trial,
-    UserError,
-)
+from cuescope_sdk import Capabilities, Report, Response, Sample, Trial, UserError
+from cuescope_sdk.fusion import AverageAttention, AverageTokens
 
 
 @pytest.mark.parametrize(

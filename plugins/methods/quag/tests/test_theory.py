@@ -17,8 +17,8 @@ from cuescope_quag.attention import (
     sees_alike,
     visible_keys,
 )
-from cuescope_sdk import AverageAttention, Evidence, Report
-from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
+from cuescope_sdk import Evidence, Report
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AverageAttention
 
 Audited = Callable[..., Report]
 TOKENS = np.array([VIDEO, VIDEO, VIDEO, TEXT, TEXT], dtype=np.int8)

@@ -217,10 +217,10 @@ def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
     from cuescope_sdk.explaining import Explains, canvas_samples
 
     def respond(trials: Any) -> list[Outcome]:
-        return [Outcome(t, Response(reading=t.reading.read(planted, [t])[0])) for t in trials]
+        return [Outcome(t, Response(readout=t.readout.read(planted, [t])[0])) for t in trials]
 
     samples = [Patches({}, Context())[index] for index in range(3)]
-    audit = Audit(labels=LABELS, options=None, respond=respond, context=Context(), all_samples=())
+    audit = Audit(labels=LABELS, options=None, respond=respond, context=Context(), samples=())
     method = Saliency(Saliency.Options(), Context())
     assert isinstance(method, Explains)
     seen = canvas_samples(audit, samples)

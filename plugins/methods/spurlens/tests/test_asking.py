@@ -92,7 +92,7 @@ def test_an_answer_that_leads_is_taken_whatever_follows(lead: tuple[str, bool], 
 
 
 def test_equal_questions_are_asked_once_and_edits_tell_them_apart() -> None:
-    hidden = HideTokens.under(np.ones((1, 2, 2), dtype=bool))
+    hidden = HideTokens.from_mask(np.ones((1, 2, 2), dtype=bool))
     plain = trial(SAMPLE, "Is it?", "text", condition="recognition")
     again = trial(SAMPLE, "Is it?", "text", condition="hallucination")
     edited = trial(SAMPLE, "Is it?", "text", edit=hidden, condition="drop")

@@ -86,7 +86,7 @@ def test_order_changes_and_frames_stay(room: Sample) -> None:
 def test_frames_that_are_alike_have_no_order(room: Sample) -> None:
     still = room.static(0)
     assert perturbed(still, "temporal", (), generator(0, "x")) is None
-    assert perturbed(room.showing(room.frames[:1], "one"), "temporal", (), generator(0)) is None
+    assert perturbed(room.with_frames(room.frames[:1], "one"), "temporal", (), generator(0)) is None
 
 
 def test_the_control_leaves_every_thing_as_it_is(room: Sample, side_seen: Seen) -> None:

@@ -113,7 +113,7 @@ def test_a_network_without_tokens_says_so(
 
 def answer(model: OpenCLIP, frame: Frame, mask: np.ndarray) -> np.ndarray:
     sample = Sample(key="one", frames=(frame,))
-    trial = Trial(sample=sample, edit=HideTokens.under(mask), outputs=frozenset({"embedding"}))
+    trial = Trial(sample=sample, edit=HideTokens.from_mask(mask), outputs=frozenset({"embedding"}))
     [response] = model.respond([trial])
     assert response.embedding is not None
     return response.embedding

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from cuescope_open_clip import OpenCLIP
-from cuescope_sdk import AverageTokens, EmbedsText, Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk import EmbedsText, Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk.fusion import AverageTokens
 from cuescope_sdk.zero_shot.texts import unit_mean
 
 BOTH = frozenset({"logits", "embedding"})
@@ -39,7 +40,7 @@ def test_a_single_frame_is_the_stock_zero_shot_classifier(
 ) -> None:
     import open_clip
 
-    [answer] = model.respond([Trial(sample=clip.showing(clip.frames[:1], "one"), outputs=BOTH)])
+    [answer] = model.respond([Trial(sample=clip.with_frames(clip.frames[:1], "one"), outputs=BOTH)])
     tokenizer = open_clip.get_tokenizer(f"local-dir:{model.options.model}")
     texts = stock_texts(stock[0], tokenizer, [f"a photo of a {label}." for label in clip.choices])
     image = stock_embeddings(stock, clip.frames[:1])[0]
@@ -139,7 +140,7 @@ def test_siglip_adds_its_bias(
     import open_clip
 
     folder = write_folder(tmp_path / "siglip", init_logit_bias=-10.0, custom_text=True)
-    one = clip.showing(clip.frames[:1], "one")
+    one = clip.with_frames(clip.frames[:1], "one")
     [answer] = build(model=str(folder)).respond([Trial(sample=one)])
     model, transform = open_clip.create_model_from_pretrained(f"local-dir:{folder}")
     tokens = open_clip.get_tokenizer(f"local-dir:{folder}")(
@@ -162,10 +163,10 @@ def test_only_what_is_asked_for_is_answered(model: OpenCLIP, clip: Sample) -> No
 
 
 def test_edits_and_text_are_refused(model: OpenCLIP, clip: Sample) -> None:
-    odd = HideTokens.under(np.ones((4, 3, 5), bool))
+    odd = HideTokens.from_mask(np.ones((4, 3, 5), bool))
     with pytest.raises(UserError, match=r"expected 4 x 4 patches, or .* got 3 x 5"):
         model.respond([Trial(sample=clip, edit=odd)])
-    short = HideTokens.under(np.ones((2, 4, 4), bool))
+    short = HideTokens.from_mask(np.ones((2, 4, 4), bool))
     with pytest.raises(UserError, match="a mask for each of 4 frames, got 2"):
         model.respond([Trial(sample=clip, edit=short)])
     averaged = AverageTokens(modalities=frozenset({"video"}))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cuescope_sdk import Unanswered, UserError
+from cuescope_sdk import PlanStopped, UserError
 
 Build = Callable[..., Any]
 PROMPTS = [f"prompt {number}" for number in range(12)]
@@ -27,7 +27,7 @@ FAULTS: dict[str, Callable[[Any], None]] = {
 def test_a_plan_sends_nothing_and_ends_where_something_is_new(server: Any, writer: Build) -> None:
     assert writer().generate(PROMPTS[:2]) == ECHOED[:2]
     assert writer(planning=True).generate(PROMPTS[:2]) == ECHOED[:2]
-    with pytest.raises(Unanswered, match="what tiny answers"):
+    with pytest.raises(PlanStopped, match="what tiny answers"):
         writer(planning=True).generate(PROMPTS[:3])
     assert len(server.asked) == 2
 

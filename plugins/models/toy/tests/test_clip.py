@@ -101,7 +101,7 @@ def test_can_do_what_open_clip_can(build: Callable[..., ToyCLIP]) -> None:
     assert features.shape == (12, 12, 96)
     (canvas,) = model.canvas(sample.frames)
     np.testing.assert_array_equal(canvas, sample.frames[0].load())
-    hidden = Trial(sample=sample, edit=HideTokens.under(np.ones((1, 12, 12), bool)))
+    hidden = Trial(sample=sample, edit=HideTokens.from_mask(np.ones((1, 12, 12), bool)))
     plain, blind = model.respond([Trial(sample=sample), hidden])
     assert plain.logits is not None
     assert blind.logits is not None
@@ -128,7 +128,7 @@ def test_refuses_data_that_it_cannot_be_trained_on(tmp_path: Path) -> None:
     class Single(Sequences):
         def __getitem__(self, index: int) -> Sample:
             whole = super().__getitem__(index)
-            return whole.showing(whole.frames[:1], "one").model_copy(update={"label": None})
+            return whole.with_frames(whole.frames[:1], "one").model_copy(update={"label": None})
 
     def built(dataset: Any) -> None:
         shelf = PluginShelf({}, installed=True)

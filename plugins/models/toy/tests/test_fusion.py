@@ -7,17 +7,15 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from cuescope_sdk import (
+from cuescope_sdk import Context, Dataset, Outcome, Sample, Trial, UserError
+from cuescope_sdk.fusion import (
+    TEXT,
+    VIDEO,
     AverageAttention,
     AverageTokens,
-    Context,
-    Dataset,
-    Outcome,
-    Sample,
-    Trial,
-    UserError,
+    HasFusion,
+    multiplications,
 )
-from cuescope_sdk.fusion import TEXT, VIDEO, HasFusion, multiplications
 from cuescope_sdk.testing import ModelContract, PluginShelf
 from cuescope_toy.fusion import ToyFusion, training
 
@@ -73,7 +71,7 @@ def accuracy(model: ToyFusion, samples: list[Sample], *quadrants: Any) -> float:
 
 
 def without_video(samples: list[Sample]) -> list[Sample]:
-    return [sample.showing((), "blind") for sample in samples]
+    return [sample.with_frames((), "blind") for sample in samples]
 
 
 def without_words(samples: list[Sample]) -> list[Sample]:
@@ -105,7 +103,7 @@ def test_a_bag_of_frames_is_blind_to_their_order(build: Build) -> None:
     for positions in (False, True):
         model, data = build(positions=positions)
         plain = some(data)
-        turned = [sample.showing(sample.frames[::-1], "turned") for sample in plain]
+        turned = [sample.with_frames(sample.frames[::-1], "turned") for sample in plain]
         rows = [logits(model, [Trial(sample=s) for s in shown]) for shown in (plain, turned)]
         assert (np.abs(rows[0] - rows[1]).max() < 1e-5) is not positions
         assert model.facts["frames"].startswith("in their order" if positions else "a bag")
@@ -116,7 +114,7 @@ def test_any_number_of_frames_and_words_goes_together_as_alone(build: Build) -> 
     edits = (None, AverageAttention(quadrants=frozenset(("VV", "TV"))),
              AverageTokens(modalities=frozenset(("video",))))  # fmt: skip
     trials = [
-        Trial(sample=sample.showing(sample.frames[:count] * times, f"{count}"), edit=edit)
+        Trial(sample=sample.with_frames(sample.frames[:count] * times, f"{count}"), edit=edit)
         for edit in edits
         for sample, count, times in zip(some(data), (0, 1, 3, 5, 5), (1, 1, 1, 1, 3), strict=False)
     ]

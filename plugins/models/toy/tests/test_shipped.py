@@ -31,7 +31,9 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
 @pytest.fixture(scope="module")
 def shipped(context: Context) -> ToyCLIP:
     """As the demo builds it."""
-    made: ToyCLIP = context.auditing(context.build("dataset", "scenes")).build("model", "toy-clip")
+    made: ToyCLIP = context.for_dataset(context.build("dataset", "scenes")).build(
+        "model", "toy-clip"
+    )
     return made
 
 

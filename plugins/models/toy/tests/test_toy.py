@@ -83,7 +83,7 @@ def test_single_frame_model_sees_one_frame_alone(
 ) -> None:
     data = dots(samples=20)
     first, other = data[0], data[1]
-    mixed = first.showing((first.frames[0], other.frames[1]), "mixed")
+    mixed = first.with_frames((first.frames[0], other.frames[1]), "mixed")
     one, same = toy(data, epochs=2, frames="first").respond(
         [Trial(sample=first), Trial(sample=mixed)]
     )
@@ -97,8 +97,8 @@ def test_single_frame_model_sees_one_frame_alone(
 def test_refuses_what_it_cannot_answer(toy: Callable[..., Toy], dots: Callable[..., Any]) -> None:
     data = dots(samples=20)
     model, sample = toy(data, epochs=2), data[0]
-    edit = HideTokens.under(np.zeros((2, 2, 2), bool))
-    longer = sample.showing(sample.frames * 2, "long")
+    edit = HideTokens.from_mask(np.zeros((2, 2, 2), bool))
+    longer = sample.with_frames(sample.frames * 2, "long")
     faults = [
         (Trial(sample=sample, edit=edit), "toy does not take this edit .*got the edit"),
         (Trial(sample=sample, outputs=frozenset({"text"})), "toy gives no text"),

@@ -133,7 +133,7 @@ def test_refuses_data_that_cannot_be_trained_on(
         (Unlabelled(sample), r"has no labels"),
         (WithSplits(), r"split 'train' .* is empty"),
         (
-            WithSplits(sample, sample.showing(sample.frames * 2, "long")),
+            WithSplits(sample, sample.with_frames(sample.frames * 2, "long")),
             r"another length than 'val-0': expected 2 frames in every sequence, got 4",
         ),
         (

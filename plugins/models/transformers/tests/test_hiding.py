@@ -116,7 +116,7 @@ def test_a_videos_hidden_patches_reach_neither_video_nor_texts(
     prompted = (raw + model.prompts_generator(raw, places[None]))[0]
     cosines = torch.cosine_similarity(prompted, video[None], dim=1)
     sample = Sample(key="clip", frames=frames[:4], choices=LABELS)
-    [answer] = plugin.respond([Trial(sample=sample, edit=HideTokens.under(mask))])
+    [answer] = plugin.respond([Trial(sample=sample, edit=HideTokens.from_mask(mask))])
     np.testing.assert_allclose(answer.logits, model.logit_scale.exp() * cosines, atol=1e-5)
 
 
@@ -124,7 +124,7 @@ def test_a_video_of_which_nothing_is_seen_leaves_texts_as_they_are(
     build: Build, frames: tuple[Frame, ...]
 ) -> None:
     model = build("xclip")
-    everything = HideTokens.under(np.ones((4, 4, 4), dtype=bool))
+    everything = HideTokens.from_mask(np.ones((4, 4, 4), dtype=bool))
     sample = Sample(key="clip", frames=frames[:4], choices=LABELS)
     both = frozenset({"logits", "embedding"})
     [answer] = model.respond([Trial(sample=sample, edit=everything, outputs=both)])

@@ -177,7 +177,7 @@ def test_a_mask_over_other_frames_is_refused(
     build: Build, kind: str, frames: tuple[Frame, ...]
 ) -> None:
     sample = Sample(key="clip", frames=frames[:4], choices=LABELS)
-    edit = HideTokens.under(np.zeros((3, 4, 4), dtype=bool))
+    edit = HideTokens.from_mask(np.zeros((3, 4, 4), dtype=bool))
     with pytest.raises(UserError, match="a mask for each of 4 frames, got 3"):
         build(kind).respond([Trial(sample=sample, edit=edit)])
 

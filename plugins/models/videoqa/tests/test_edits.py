@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 from videoqa_samples import PLUGINS, SAMPLES, asked
 
-from cuescope_sdk import AverageAttention, AverageTokens, Edit, Trial, UserError
-from cuescope_sdk.fusion import TEXT, VIDEO, AttentionWeights, FusionSize
+from cuescope_sdk import Edit, Trial, UserError
+from cuescope_sdk.fusion import (
+    TEXT,
+    VIDEO,
+    AttentionWeights,
+    AverageAttention,
+    AverageTokens,
+    FusionSize,
+)
 from cuescope_sdk.torch.fusion import matrix_form
 
 NAMES = tuple(PLUGINS)

@@ -209,7 +209,7 @@ def test_frames_go_through_clip(place: Path) -> None:
     one, other = (model.respond([trial])[0].logits for model in (live, filed))
     np.testing.assert_allclose(one, other, atol=1e-5)
     noise = Frame.from_array(np.full((20, 20, 3), 90, dtype=np.uint8))
-    changed = trial.sample.showing((noise, *frames[1:]), "changed")
+    changed = trial.sample.with_frames((noise, *frames[1:]), "changed")
     assert np.abs(live.respond([Trial(sample=changed)])[0].logits - one).max() > 1e-4
 
 

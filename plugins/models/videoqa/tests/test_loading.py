@@ -151,7 +151,7 @@ def test_videos_without_features(place: Path, build: Callable[..., Any]) -> None
     changed = (frames[:1] * 3, frames[::-1], frames[:2], tuple(f.derive("x", abs) for f in frames))
     for shown in changed:
         with pytest.raises(UserError, match="does not show one video file as it is"):
-            model.respond([Trial(sample=sample.showing(shown, "changed"))])
+            model.respond([Trial(sample=sample.with_frames(shown, "changed"))])
     with pytest.raises(
         UserError, match=r"no features of video 'six': expected one of the 5 in s3d"
     ):

@@ -13,7 +13,8 @@ from transformers import BeitConfig, BeitModel, BertConfig, BertLMHeadModel, Ber
 from transformers.models.bert.modeling_bert import BertEncoder
 from videoqa_samples import ANSWERS, WORDS, asked, video
 
-from cuescope_sdk import AverageAttention, Trial
+from cuescope_sdk import Trial
+from cuescope_sdk.fusion import AverageAttention
 from cuescope_videoqa.singularity import plain, prepared, temporal_places
 
 QUESTION = "does the man open the door ?"

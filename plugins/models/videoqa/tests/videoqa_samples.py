@@ -2,13 +2,13 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import videoqa_published as published
 from PIL import Image
 
-from cuescope_sdk import Frame, Sample
+from cuescope_sdk import Frame, FrameSource, Sample
 from cuescope_videoqa import AllInOne, FrozenBiLM, JustAsk, Singularity
 
 WORDS = (
@@ -23,27 +23,18 @@ PLUGINS = {
 }  # fmt: skip
 
 
-class Clip(NamedTuple):
-    """As frames of the sdk's media carry it."""
-
-    path: Path
-    digest: str
-    indices: tuple[int, ...]
-
-
-def shown(clip: Clip, position: int) -> Image.Image:
-    """Pixels that name and index alone decide."""
-    seed = sum(clip.path.stem.encode()) * 31 + clip.indices[position]
+def draw(source: FrameSource) -> Image.Image:
+    """Pixels that file name and index alone decide."""
+    seed = sum(source.path.stem.encode()) * 31 + source.index
     pixels = np.random.default_rng(seed).integers(0, 256, (20, 28, 3), dtype=np.uint8)
     return Image.fromarray(pixels)
 
 
 def video(name: str, count: int = published.FRAMES) -> tuple[Frame, ...]:
     """Frames of a video file, in order."""
-    clip = Clip(Path(f"{name}.mp4"), name, tuple(range(0, 4 * count, 4)))
+    sources = [FrameSource(Path(f"{name}.mp4"), 4 * i, i, count) for i in range(count)]
     return tuple(
-        Frame(f"{name}-{index}", partial(shown, clip, position))
-        for position, index in enumerate(clip.indices)
+        Frame(f"{name}-{source.position}", partial(draw, source), source) for source in sources
     )
 
 

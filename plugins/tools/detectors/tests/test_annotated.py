@@ -53,11 +53,11 @@ def sample(key: str, *frames: Frame, label: str | None = None, **known: Any) -> 
 
 
 def boxes(tmp_path: Path, *samples: Sample) -> AnnotatedBoxes:
-    return AnnotatedBoxes(Options(), Context(cache=tmp_path).auditing(Shelf(samples)))
+    return AnnotatedBoxes(Options(), Context(cache=tmp_path).for_dataset(Shelf(samples)))
 
 
 def masks(tmp_path: Path, *samples: Sample) -> AnnotatedMasks:
-    return AnnotatedMasks(Options(), Context(cache=tmp_path).auditing(Shelf(samples)))
+    return AnnotatedMasks(Options(), Context(cache=tmp_path).for_dataset(Shelf(samples)))
 
 
 def test_boxes_are_found_by_the_frame(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_boxes_are_found_by_the_frame(tmp_path: Path) -> None:
 
 def test_the_data_set_is_read_once_and_not_before(tmp_path: Path) -> None:
     data = Shelf([sample("a", plain(1), boxes=()), sample("b", plain(2), boxes=())])
-    tool = AnnotatedBoxes(Options(), Context(cache=tmp_path).auditing(data))
+    tool = AnnotatedBoxes(Options(), Context(cache=tmp_path).for_dataset(data))
     assert data.reads == 0
     for _ in range(2):
         assert tool.detect([plain(1)], ["cat"]) == [()]
@@ -123,7 +123,7 @@ def test_what_cannot_be_known_is_refused(tmp_path: Path) -> None:
 def test_the_fingerprint_is_the_data_sets(tmp_path: Path) -> None:
     context = Context(cache=tmp_path)
     found = {
-        tool(Options(), context.auditing(Shelf([], said))).fingerprint
+        tool(Options(), context.for_dataset(Shelf([], said))).fingerprint
         for tool in (AnnotatedBoxes, AnnotatedMasks)
         for said in ("one", "other")
     }

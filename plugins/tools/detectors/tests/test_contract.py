@@ -72,7 +72,7 @@ class _Knowing(_Tool):
     @classmethod
     def context(cls) -> Context:
         context = super().context()
-        return context.auditing(Annotated(Annotated.Options(), context))
+        return context.for_dataset(Annotated(Annotated.Options(), context))
 
 
 class TestBoxes(_Knowing):

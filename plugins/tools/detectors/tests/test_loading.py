@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from cuescope_detectors import GroundingDino, Owl
 from cuescope_detectors.grounded_sam import GroundedSam
-from cuescope_sdk import Context, Loads, Unanswered, UserError
+from cuescope_sdk import Context, LazyWeights, PlanStopped, UserError
 from cuescope_sdk.testing import FakeDetector, PluginShelf
 
 Spoil = Callable[[str], Path]
@@ -48,7 +48,7 @@ def test_missing_parts(copied: Spoil) -> None:
     weights = load_file(folder / "model.safetensors")
     removed = weights.pop("class_head.dense0.weight")
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    line = said(folder, lambda folder: built(folder).load())
+    line = said(folder, lambda folder: built(folder).open_weights())
     assert "1 without, class_head.dense0.weight the first" in line
     save_file(
         {**weights, "class_head.dense0.weight": removed},
@@ -112,12 +112,12 @@ def test_weights_are_opened_late_and_once(
     plugin: Any = {"owlv2": Owl, "grounding-dino": GroundingDino, "sam": GroundedSam}[kind]
     options = plugin.Options(model=str(folders[kind]), **finder)
     tool, planned = plugin(options, context), plugin(options, replace(context, planning=True))
-    assert isinstance(tool, Loads)
-    with pytest.raises(Unanswered, match=f"the weights of {kind}"):
-        planned.load()
+    assert isinstance(tool, LazyWeights)
+    with pytest.raises(PlanStopped, match=f"the weights of {kind}"):
+        planned.open_weights()
     assert not opened
-    tool.load()
-    tool.load()
+    tool.open_weights()
+    tool.open_weights()
     assert opened == [tool.facts["architecture"]]
 
 
@@ -128,5 +128,5 @@ def test_sam_opens_its_detector_too(
     monkeypatch.setattr(Owl, "load", lambda self: calls.append(self.owner))
     context = Context(PluginShelf({("tool", "owl"): Owl}), device="cpu")
     given = {"model": str(folders["sam"]), "detector": f"owl:{folders['owlvit']}"}
-    GroundedSam(GroundedSam.Options(**given), context).load()
+    GroundedSam(GroundedSam.Options(**given), context).open_weights()
     assert calls == ["owl"]

@@ -60,7 +60,7 @@ def scenes() -> list[Sample]:
 
 
 def tool(data: Any, **options: Any) -> CoOccurrence:
-    return CoOccurrence(CoOccurrenceOptions(**options), Context().auditing(data))
+    return CoOccurrence(CoOccurrenceOptions(**options), Context().for_dataset(data))
 
 
 def test_the_strongest_bond_is_first() -> None:

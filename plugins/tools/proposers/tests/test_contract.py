@@ -50,7 +50,7 @@ class TestCoOccurrence(ToolContract):
     @classmethod
     def context(cls) -> Context:
         context = super().context()
-        return context.auditing(Captioned(Captioned.Options(), context))
+        return context.for_dataset(Captioned(Captioned.Options(), context))
 
 
 class TestLLM(ToolContract):

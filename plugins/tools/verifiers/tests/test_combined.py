@@ -69,5 +69,5 @@ def test_weights_are_opened_through_all_layers(
     tool, opened = combined(context, "camera", "box-geometry:knowing"), []
     detector = type(tool._verifiers[1]._detector)  # type: ignore[attr-defined]
     monkeypatch.setattr(detector, "load", lambda self: opened.append(self), raising=False)
-    tool.load()
+    tool.open_weights()
     assert len(opened) == 1

@@ -123,7 +123,7 @@ class _Path:
         """The image after `step` steps."""
         frame = perturbed(self.ground, self.ranking, self.direction, int(self.counts[step]))
         suffix = f"{self.direction}-{step}-{frame.key[:8]}"
-        return Trial(sample=self.sample.showing((frame,), suffix))
+        return Trial(sample=self.sample.with_frames((frame,), suffix))
 
 
 def _paths(

@@ -73,8 +73,8 @@ def faithfulness_evidence(
                 row[f"{direction}, top {k}"] = figure
             if k == told[0]:
                 yield _evidence(direction, k, area, random, better, len(samples))
-        audit.show(_picture(audit, direction, schedule, {name: ours, RANDOM: theirs}, told[0]))
-    audit.show(_table(rows, schedule, len(samples)))
+        audit.attach(_picture(audit, direction, schedule, {name: ours, RANDOM: theirs}, told[0]))
+    audit.attach(_table(rows, schedule, len(samples)))
 
 
 def random_maps(audit: Audit, samples: Sequence[Sample], maps: Maps) -> Maps:

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, Self, runtime_checkable
 
 from pydantic import FiniteFloat
 
+from cuescope.capabilities import ToolRole
 from cuescope.types import Sample, Value
 
 ClaimKind = Literal["entity", "attribute", "action", "relation", "temporal", "ego-motion"]
@@ -84,3 +85,6 @@ class ClaimVerifier(Protocol):
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
         ...
+
+
+CLAIM_VERIFIER = ToolRole("claim-verifier", ClaimVerifier)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk import Frame, digest
+from cuescope_sdk import Frame, FrameSource, digest
 from cuescope_sdk.media.faults import readable_still
 from cuescope_sdk.media.images import animation_times, decode_animation, load_image
 from cuescope_sdk.media.names import kind_of
@@ -24,7 +24,7 @@ _ROUNDING = 1e-6  # seconds
 
 def image_frame(path: Path, probe: Probe) -> Frame:
     """An image file, as a person sees it."""
-    return Frame(digest("image", probe.digest), partial(load_image, path))
+    return Frame(digest("image", probe.digest), partial(load_image, path), FrameSource(path))
 
 
 def clip_frames(
@@ -49,7 +49,11 @@ def frames_at(path: Path, probe: Probe, indices: Sequence[int]) -> tuple[Frame, 
     decoder = _video_decoder() if kind_of(path) == "video" else "gif"
     clip = Clip(path, probe.digest, tuple(indices))
     return tuple(
-        Frame(digest(decoder, probe.digest, index), partial(load_clip_frame, clip, position))
+        Frame(
+            digest(decoder, probe.digest, index),
+            partial(load_clip_frame, clip, position),
+            FrameSource(path, index, position, len(clip.indices)),
+        )
         for position, index in enumerate(clip.indices)
     )
 

@@ -6,20 +6,17 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int8
 
-from cuescope_sdk import (
+from cuescope_sdk import Capabilities, Context, Plugin, Response, Sample, Trial, UserError, digest
+from cuescope_sdk import generator as seeded
+from cuescope_sdk.fusion import (
+    LETTERS,
+    MODALITIES,
+    TEXT,
+    VIDEO,
     AverageAttention,
     AverageTokens,
-    Capabilities,
-    Context,
-    Plugin,
-    Response,
-    Sample,
-    Trial,
-    UserError,
-    digest,
+    FusionShape,
 )
-from cuescope_sdk import generator as seeded
-from cuescope_sdk.fusion import LETTERS, MODALITIES, TEXT, VIDEO, FusionShape
 from cuescope_sdk.refusals import refuse_unanswerable
 from cuescope_sdk.testing.fake_model import FEATURES, pixels_of
 

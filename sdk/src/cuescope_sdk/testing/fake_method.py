@@ -115,7 +115,7 @@ def without(sample: Sample, name: str) -> Sample:
     """The sample with a quarter painted grey."""
     hide = partial(_hide, name=name)
     frames = [frame.derive(f"hide quarter {name}", hide) for frame in sample.frames]
-    return sample.showing(tuple(frames), f"without {name}")
+    return sample.with_frames(tuple(frames), f"without {name}")
 
 
 def _hide(image: Image.Image, name: str) -> Image.Image:

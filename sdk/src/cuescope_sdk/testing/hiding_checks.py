@@ -99,7 +99,7 @@ def padded_chunks_answer_alike(tower: ImageTower, frames: Sequence[Frame]) -> No
     for index, one in enumerate(shown[1:]):
         rows, cols = tower.grid(tower.prepare([frame.load() for frame in one.frames]))
         mask = rng.random((tower.frames, rows, cols)) < (index + 1) / len(shown)
-        shown.append(Shown(one.frames, HideTokens.under(mask)))
+        shown.append(Shown(one.frames, HideTokens.from_mask(mask)))
     singly, padded = TowerEncoder(tower, 1), TowerEncoder(tower, 1)
     padded._chunk = CHUNK
     pairs = zip(singly.embed(shown), padded.embed(shown), strict=True)

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cuescope.capabilities import ROLES
+from cuescope.capabilities import ROLES, ToolRole
 from cuescope.spec import Spec
 from cuescope_sdk import Context, Detection, Frame, Sample
-from cuescope_sdk.grounding import Case, Claim, Judgement
+from cuescope_sdk.grounding import CLAIM_VERIFIER, Case, Claim, Judgement
 from cuescope_sdk.testing.claiming import action, attribute, entity, motion, order, relation
 from cuescope_sdk.testing.contract import Contract, PerClass
 from cuescope_sdk.testing.fake_data import CUE, DECOY, FakeDataset
@@ -22,6 +22,8 @@ PROMPTS = ("Name an animal.", "Name a plant.", "Say where a tree stands.")
 class ToolContract(Contract):
     """Checks of a tool in every role that it can fill, on frames of `data`.
 
+    A plugin with a role of its own adds it to `known_roles` and gives `inputs` for it.
+
     `names` are what a detector or segmenter is asked for and what claims are about, `label` what a
     proposer is asked for.
     """
@@ -32,6 +34,7 @@ class ToolContract(Contract):
     names: ClassVar[tuple[str, ...]] = (CUE, DECOY)
     label: ClassVar[str] = "top"
     count: ClassVar[int] = 4
+    known_roles: ClassVar[tuple[ToolRole, ...]] = (*ROLES.values(), CLAIM_VERIFIER)
     tool: PerClass[Any] = PerClass(lambda contract: contract.build())
     samples: PerClass[list[Sample]] = PerClass(lambda contract: contract.shown())
 
@@ -50,7 +53,11 @@ class ToolContract(Contract):
     @property
     def roles(self) -> list[str]:
         """The roles that it can fill."""
-        return [role for role, method in ROLES.items() if hasattr(self.plugin, method)]
+        return [role.name for role in self.known_roles if hasattr(self.plugin, role.method)]
+
+    @property
+    def _methods(self) -> dict[str, str]:
+        return {role.name: role.method for role in self.known_roles}
 
     def inputs(self, role: str) -> list[Any]:
         """What a tool of this role is given, one by one."""
@@ -62,7 +69,7 @@ class ToolContract(Contract):
 
     def ask(self, role: str, inputs: Sequence[Any], tool: Any = None) -> Any:
         """The tool's results for these inputs."""
-        method = getattr(self.tool if tool is None else tool, ROLES[role])
+        method = getattr(self.tool if tool is None else tool, self._methods[role])
         if role in ("detector", "segmenter"):
             return method(inputs, self.names)
         if role == "image-editor":
@@ -80,7 +87,7 @@ class ToolContract(Contract):
     def test_fills_a_role(self) -> None:
         """A method asks for a tool by role."""
         expect(
-            bool(self.roles), f"one of the methods {', '.join(ROLES.values())}", got="none",
+            bool(self.roles), f"one of the methods {', '.join(self._methods.values())}", got="none",
             remedy="Name the method as the Protocol of the role does",
         )  # fmt: skip
 

@@ -58,7 +58,9 @@ def shown_in(trial: Trial, frames: int) -> list[Shown]:
         return [Shown(sample.frames, edit)]
     masks = [None] * len(sample.frames) if edit is None else list(edit.mask)
     return [
-        Shown((frame,), None if mask is None or not mask.any() else HideTokens.under(mask[None]))
+        Shown(
+            (frame,), None if mask is None or not mask.any() else HideTokens.from_mask(mask[None])
+        )
         for frame, mask in zip(sample.frames, masks, strict=True)
     ]
 

@@ -72,7 +72,7 @@ class Pretrained:
 
         A plan ends here.
         """
-        self.context.end_plan(f"the weights of {self.source.title}")
+        self.context.stop_plan_before(f"the weights of {self.source.title}")
         model, info = self.read(
             "weights", self.builder, config=self.config, dtype=self.dtype, output_loading_info=True
         )

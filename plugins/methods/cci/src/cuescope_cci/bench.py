@@ -11,9 +11,9 @@ from pydantic import Field, PositiveInt
 from cuescope_sdk import (
     Audit,
     Context,
-    Lab,
     Plugin,
     Request,
+    Runner,
     Sample,
     Table,
     Trial,
@@ -77,7 +77,7 @@ class CCIBench(Plugin):
 
     def __init__(self, options: Options, context: Context) -> None:
         super().__init__(options, context)
-        self._lab = Lab(context, Path("runs"))
+        self._runner = Runner(context, Path("runs"))
 
     def run(self) -> Iterator[Table]:
         """For each task, protocol and direction: the areas, then what CCI gains image by image."""
@@ -122,7 +122,7 @@ class CCIBench(Plugin):
             dtype=dtype,
             limit=options.limit,
         )
-        return self._lab.session(request)
+        return self._runner.session(request)
 
     def _asked(self, task: Task, audit: Audit) -> Asked | None:
         from cuescope_sdk.explaining import canvas_samples

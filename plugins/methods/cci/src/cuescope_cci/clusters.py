@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.cluster.vq import kmeans2
 
-from cuescope_sdk import Reading, Trial
+from cuescope_sdk import Readout, Trial
 from cuescope_sdk.clustering import normalise, spherical_kmeans
 
 
@@ -38,7 +38,7 @@ def by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patch"]:
     return np.asarray(np.argsort(order)[inverse], dtype=np.int16)
 
 
-class PatchClusters(Reading):
+class PatchClusters(Readout):
     """`patch_clusters` of an image, beside the model: what is kept is a small map of numbers."""
 
     name = "cci-patch-clusters-1"

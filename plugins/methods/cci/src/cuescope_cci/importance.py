@@ -45,7 +45,7 @@ class Look:
         """The image as it is, then without each cluster."""
         yield Trial(sample=self.sample)
         for number in range(self.clusters):
-            hidden = HideTokens.under((self.cluster == number)[None])
+            hidden = HideTokens.from_mask((self.cluster == number)[None])
             yield Trial(sample=self.sample, edit=hidden, condition="cluster-hidden")
 
     def painted(self, values: Float[np.ndarray, " cluster"]) -> Float[np.ndarray, "row col"]:
@@ -92,7 +92,7 @@ def clustered(audit: Audit, options: "CCI.Options", samples: Sequence[Sample]) -
         seed=audit.derive_seed("patch-clusters") % 2**31,
     )
     outcomes = audit.respond(reading.of(sample) for sample in samples)
-    maps = [np.asarray(outcome.response.reading) for outcome in outcomes]
+    maps = [np.asarray(outcome.response.readout) for outcome in outcomes]
     return [Look(*pair) for pair in zip(samples, maps, strict=True)]
 
 

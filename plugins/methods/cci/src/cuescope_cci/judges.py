@@ -9,7 +9,7 @@ import numpy as np
 import yaml
 from jaxtyping import Bool, Float
 
-from cuescope_sdk import Audit, Reading, Trial, UserError
+from cuescope_sdk import Audit, Readout, Trial, UserError
 
 if TYPE_CHECKING:
     from cuescope_cci import CCI
@@ -25,7 +25,7 @@ an ordinary photo easily take one for the other?
 Answer with one word: "similar" if they look alike, "different" if they are clearly distinct."""
 
 
-class ChoiceSimilarity(Reading):
+class ChoiceSimilarity(Readout):
     """Cosines between the class embeddings of all choices of a sample, (choice, choice)."""
 
     name = "cci-choice-similarity-1"
@@ -117,7 +117,7 @@ def _by_embedding(audit: Audit, alike: float) -> Judge:
             return {}
         reading = ChoiceSimilarity(choices=audit.labels)
         [outcome] = audit.respond([reading.of(audit.samples[0])])
-        close = closest_pairs(np.asarray(outcome.response.reading), alike)
+        close = closest_pairs(np.asarray(outcome.response.readout), alike)
         return {(true, other): bool(close[place[true], place[other]]) for true, other in known}
 
     return judge

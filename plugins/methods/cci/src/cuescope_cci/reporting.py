@@ -145,7 +145,7 @@ def scores(audit: Audit, options: "CCI.Options", found: Sequence[Source]) -> Ite
         return
     counted = rows(told, audit.labels)
     q_values = benjamini_hochberg([row.p_value for row in counted])
-    audit.show(error_table(counted, options.confidence))
+    audit.attach(error_table(counted, options.confidence))
     findings = [_is_finding(r, q, options) for r, q in zip(counted, q_values, strict=True)]
     level = options.confidence
     whole = counted[0].tally

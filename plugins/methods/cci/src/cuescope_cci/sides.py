@@ -72,7 +72,7 @@ def _trials(one: Answered, target: str, background: Bool[np.ndarray, " cluster"]
     return [
         Trial(sample=sample),
         *(
-            Trial(sample=sample, edit=HideTokens.under(mask[None]), condition=condition)
+            Trial(sample=sample, edit=HideTokens.from_mask(mask[None]), condition=condition)
             for condition, mask in without
         ),
     ]

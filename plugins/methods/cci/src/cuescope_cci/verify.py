@@ -95,7 +95,7 @@ def show_examples(audit: Audit, found: Sequence[Source], most: int) -> None:
                 for one in shown
             ]
             captions = "; ".join(in_words(one) for one in shown)
-            audit.show(Picture(title=title, caption=f"{captions}.", image=panels(rows)))
+            audit.attach(Picture(title=title, caption=f"{captions}.", image=panels(rows)))
 
 
 def in_words(one: Source) -> str:

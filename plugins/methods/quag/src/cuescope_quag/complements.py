@@ -89,7 +89,7 @@ def show_table(
     columns = tuple(rows[0])
     paper = consistent_rows(options.beside) if benchmark_of(audit) == "CLAVI" else ()
     beside = f" In brackets: {options.beside} on CLAVI in the paper." if paper else ""
-    audit.show(
+    audit.attach(
         Table(
             title="Consistent accuracy on complements, %",
             columns=columns,

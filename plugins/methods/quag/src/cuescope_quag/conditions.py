@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from cuescope_quag.answers import measure
-from cuescope_sdk import (
-    Audit,
-    AverageAttention,
-    AverageTokens,
-    Edit,
-    Feature,
-    Output,
-    Sample,
-    Trial,
-    UserError,
-)
-from cuescope_sdk.fusion import FusionShape, FusionSize
+from cuescope_sdk import Audit, Edit, Feature, Output, Sample, Trial, UserError
+from cuescope_sdk.fusion import AverageAttention, AverageTokens, FusionShape, FusionSize
 
 if TYPE_CHECKING:
     from cuescope_quag import QUAG
@@ -57,7 +47,7 @@ class Condition:
     def shown(self, sample: Sample) -> Sample:
         """What the model is shown in the sample's place."""
         if self.key == WITHOUT_VIDEO:
-            return sample.showing((), WITHOUT_VIDEO)
+            return sample.with_frames((), WITHOUT_VIDEO)
         if self.key == WITHOUT_QUESTION:
             key = f"{sample.key}/{WITHOUT_QUESTION}"
             return sample.model_copy(update={"question": None, "key": key})
@@ -153,7 +143,7 @@ def chosen_layers(audit: Audit, options: "QUAG.Options") -> tuple[int, ...] | No
 def fusion_shape(audit: Audit) -> FusionShape:
     """Sizes of the fusion layers of a model that exposes them."""
     (outcome,) = audit.respond([FusionSize().of(asked(audit)[0])])
-    return FusionSize.shape(np.asarray(outcome.response.reading))
+    return FusionSize.shape(np.asarray(outcome.response.readout))
 
 
 def conditions(audit: Audit, options: "QUAG.Options") -> list[Condition]:

@@ -32,7 +32,7 @@ def show_examples(audit: Audit, answered: Answered, outcomes: Sequence[Outcome])
         )
         for index in chosen(answered, place)
     ]
-    audit.show(
+    audit.attach(
         Picture(
             title=f"Answers that are lost: {condition.key}",
             caption="Questions that the model answers rightly, and no longer where this is "

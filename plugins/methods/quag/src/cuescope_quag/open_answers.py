@@ -84,7 +84,7 @@ def show_answers(audit: Audit, outcomes: Sequence[Outcome], right: Sequence[bool
         f"{len(shown)} of {len(asked)} open questions, of which {len(good)} are answered rightly. "
         "Compared without case, punctuation and articles; docs/quag.md has the rest."
     )
-    audit.show(Table(title="What was answered", columns=columns, rows=tuple(rows), notes=(note,)))
+    audit.attach(Table(title="What was answered", columns=columns, rows=tuple(rows), notes=(note,)))
 
 
 def _words(outcome: Outcome) -> tuple[str, str, str]:

@@ -65,14 +65,14 @@ def distances(
     """
     members = [samples[key] for pair in pairs for key in (pair.first, pair.second)]
     tokens = audit.respond(TokenModalities(layer=0).of(sample) for sample in members)
-    sizes = {one.trial.sample.key: len(np.asarray(one.response.reading)) for one in tokens}
+    sizes = {one.trial.sample.key: len(np.asarray(one.response.readout)) for one in tokens}
     kept = [p for p in pairs if sizes[p.first] == sizes[p.second] <= 2 * MOST_TOKENS]
     asked_for = [samples[key] for pair in kept for key in (pair.first, pair.second)]
     depth = fusion_shape(audit).layers if kept else 0
     by_layer = []
     for layer in np.unique(np.linspace(0, depth - 1, LAYERS).round().astype(int)[:depth]).tolist():
         outcomes = audit.respond(AttentionWeights(layer=layer).of(one) for one in asked_for)
-        weights = [np.asarray(one.response.reading) for one in outcomes]
+        weights = [np.asarray(one.response.readout) for one in outcomes]
         if any(one.shape[1] != one.shape[2] for one in weights):
             return np.empty(0)  # cross-attention: its queries and keys are other tokens
         two = zip(weights[::2], weights[1::2], strict=True)

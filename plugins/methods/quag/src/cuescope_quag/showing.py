@@ -61,7 +61,7 @@ def show_accuracies(
         "question: the other modality alone. SC: short-circuit, attention averaged; merged: "
         f"QUAG-attention, the tokens of a modality made one.{beside}"
     )
-    audit.show(
+    audit.attach(
         Table(
             title="Accuracy under each condition, %",
             columns=("condition", *columns),
@@ -125,7 +125,7 @@ def show_losses(
         f"videos. *: exact McNemar test, q at most {options.fdr:g} over the table, and an interval "
         "without 0."
     )
-    audit.show(
+    audit.attach(
         Table(
             title=f"Points of {chosen.name} lost",
             columns=("condition", *losses),
@@ -161,7 +161,7 @@ def show_picture(audit: Audit, answered: Answered) -> None:
         for key, right in answered.columns.items()
     }
     title = "Right answers under each condition"
-    audit.show(
+    audit.attach(
         Picture(
             title=title,
             caption="Of all questions: those that stay right, those that are lost, and those that "

@@ -24,8 +24,8 @@ from cuescope_quag.conditions import (
     fusion_shape,
     quadrants_of,
 )
-from cuescope_sdk import Audit, AverageAttention, Evidence, Reading, Trial
-from cuescope_sdk.fusion import HasFusion
+from cuescope_sdk import Audit, Evidence, Readout, Trial
+from cuescope_sdk.fusion import AverageAttention, HasFusion
 
 if TYPE_CHECKING:
     from cuescope_quag import QUAG
@@ -55,7 +55,7 @@ class Captured(NamedTuple):
         return cls(tokens[:queries], tokens[queries:], plain, edited)
 
 
-class LayerReading(Reading):
+class LayerReadout(Readout):
     """Figures of a layer under the trial's `AverageAttention`; () where there are many tokens."""
 
     layer: int
@@ -76,7 +76,7 @@ class LayerReading(Reading):
         raise NotImplementedError
 
 
-class Conformability(LayerReading):
+class Conformability(LayerReadout):
     """How far rows of averaged quadrants are from constant, and rows of the first from means."""
 
     name: ClassVar[str] = "quag-conformability"
@@ -93,7 +93,7 @@ class Conformability(LayerReading):
         return (max(errors),)
 
 
-class RankExcess(LayerReading):
+class RankExcess(LayerReadout):
     """The largest rank of a head, the bound, the largest rank that a matrix of this shape may
     have, and 1 where all queries see the same video keys."""
 
@@ -121,7 +121,7 @@ def theory(audit: Audit, options: "QUAG.Options") -> Iterator[Evidence]:
             edit = AverageAttention(quadrants=quadrants_of(SHORT_CIRCUITS[name][0]), layers=whole)
             samples = asked(audit)[: options.captures]
             outcomes = audit.respond(reading.of(sample, edit) for sample in samples)
-            rows[name] += [np.asarray(one.response.reading) for one in outcomes]
+            rows[name] += [np.asarray(one.response.readout) for one in outcomes]
     for name, judge in (("unimodal", conformability), ("video", rank)):
         found = [row for row in rows[name] if row.size]
         yield judge(found, about.format(count=len(found) // len(looked)), options.longest)

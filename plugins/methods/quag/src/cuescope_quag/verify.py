@@ -30,7 +30,7 @@ def note_saved(audit: Audit, options: "QUAG.Options") -> None:
     """Multiplications saved in a changed layer of self-attention, at the first sample's length."""
     layer = (chosen_layers(audit, options) or (0,))[0]
     (outcome,) = audit.respond([TokenModalities(layer=layer).of(asked(audit)[0])])
-    queries, keys = np.array_split(np.asarray(outcome.response.reading), 2)
+    queries, keys = np.array_split(np.asarray(outcome.response.readout), 2)
     if not np.array_equal(queries, keys):
         return
     video, text = (int((keys == one).sum()) for one in (VIDEO, TEXT))

@@ -93,7 +93,7 @@ class Saliency(Plugin):
         from cuescope_saliency.observing import map_trials
 
         for outcome in audit.respond(map_trials(audit, self.options, samples, choices)):
-            reading = outcome.response.reading
+            reading = outcome.response.readout
             if reading is not None:
                 yield reading
 

@@ -14,7 +14,7 @@ from cuescope_saliency.chance import random, rise
 from cuescope_saliency.dense import clip_surgery, maskclip
 from cuescope_saliency.gradients import grad_cam, grad_eclip, grad_eclip_no_lambda
 from cuescope_saliency.settings import BLIND, Explainer, Settings, known, used
-from cuescope_sdk import Frame, Reading, Sample, Trial, UserError
+from cuescope_sdk import Frame, Readout, Sample, Trial, UserError
 from cuescope_sdk.explaining import single_frame
 from cuescope_sdk.torch.image_tower import HasImageTower, ImageTower, Inputs
 
@@ -35,7 +35,7 @@ FUNCTIONS: Mapping[Explainer, Explain] = {
 }
 
 
-class Explanation(Reading):
+class Explanation(Readout):
     """The importance map of an image for a text: float32 (row, col), on patches or pixels."""
 
     name: ClassVar[str] = "saliency-1"

@@ -131,7 +131,7 @@ def explained(
 
 def _spread(outcome: Outcome, canvas: Sample) -> Float[np.ndarray, "row col"]:
     width, height = canvas.frames[0].load().size
-    importance = np.asarray(outcome.response.reading)
+    importance = np.asarray(outcome.response.readout)
     return rescale(upsample(importance, (height, width)))
 
 

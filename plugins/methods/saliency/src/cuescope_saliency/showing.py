@@ -34,7 +34,7 @@ def show_examples(audit: Audit, options: "Saliency.Options") -> None:
                 for one in group
             ]
             captions = "; ".join(in_words(one) for one in group)
-            audit.show(Picture(title=title, caption=f"{captions}.", image=panels(rows)))
+            audit.attach(Picture(title=title, caption=f"{captions}.", image=panels(rows)))
 
 
 def foreground_share(one: Explained) -> float:

@@ -91,7 +91,7 @@ class SpurLensBench(Plugin):
         """Everything built; the model is among the tools."""
         options = self.options
         data: Dataset = self.context.build("dataset", options.data, options.data_options)
-        context = self.context.auditing(data)
+        context = self.context.for_dataset(data)
         model = context.build("model", options.model, options.model_options)
         count = min(options.samples, len(data))
         drawn = generator(context.seed, "bench spurlens").permutation(len(data))[:count]
@@ -102,7 +102,7 @@ class SpurLensBench(Plugin):
                 "detector": context.build("tool", options.detector),
                 "proposer": context.build("tool", options.proposer), "model": model,
             },
-            all_samples=tuple(data[int(index)] for index in sorted(drawn)),
+            samples=tuple(data[int(index)] for index in sorted(drawn)),
         )  # fmt: skip
 
 

@@ -90,7 +90,7 @@ def compare(audit: Audit, options: "SpurLens.Options", study: Study, heard_befor
         {name: cell for name, cell in row.items() if name in ("metric", *columns)}
         for row in mitigation_rows(module_of(audit.context.dataset), options.beside)
     )
-    audit.show(
+    audit.attach(
         Table(
             title="Other ways of asking", columns=("metric", *columns), rows=tuple(rows),
             paper=known, notes=(

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import stats
 
-from cuescope_sdk import Audit, Cell, Evidence, Reading, Sample, Table, Trial
+from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Table, Trial
 from cuescope_spurlens.pools import by_key, objects_of
 from cuescope_spurlens.scoring import Heard, Scored
 
@@ -16,7 +16,7 @@ REPEATS, RATIO, SHARE, LEAST = 10, 2, 0.9, 10
 COLUMNS = ("class", "cue", "model's gap", "probe's gap", "probe with it", "probe without")
 
 
-class MeanPatches(Reading):
+class MeanPatches(Readout):
     """The mean patch embedding of a sample's frames after a layer."""
 
     name: ClassVar[str] = "spurlens-mean-patches"
@@ -87,7 +87,7 @@ def check_encoder(audit: Audit, heard: Heard) -> Iterator[Evidence]:
     pairs = [(one, found) for one in cases if (found := _probed(audit, one)) is not None]
     if not pairs:
         return
-    audit.show(_table(pairs))
+    audit.attach(_table(pairs))
     own = [float(one.gap.max()) for one, _ in pairs]
     theirs = [found.gap for _, found in pairs]
     yield _judged(own, theirs)
@@ -101,7 +101,7 @@ def _probed(audit: Audit, one: Scored) -> Probed | None:
     if len(without) > most:
         without = [without[n] for n in sorted(rng.choice(len(without), most, replace=False))]
     outcomes = audit.respond(MeanPatches().of(sample) for sample in (*case.samples, *without))
-    rows = np.array([outcome.response.reading for outcome in outcomes], dtype=np.float64)
+    rows = np.array([outcome.response.readout for outcome in outcomes], dtype=np.float64)
     count = len(case.samples)
     return probe(rows[:count], rows[count:], case.top[cue], case.bottom[cue], rng)
 

@@ -31,12 +31,12 @@ def removed(audit: Audit, sample: Sample, label: str, how: Removal) -> Shown:
     """The sample with the object taken out, as it is shown to the model."""
     masks = [mask_of(audit, sample, place, label) for place in range(len(sample.frames))]
     if how == "drop":
-        return sample, HideTokens.under(np.stack(masks))
+        return sample, HideTokens.from_mask(np.stack(masks))
     frames = tuple(
         frame.derive(f"spurlens-mask {digest(mask)}", partial(blackened, mask))
         for frame, mask in zip(sample.frames, masks, strict=True)
     )
-    return sample.showing(frames, f"without-{label}"), None
+    return sample.with_frames(frames, f"without-{label}"), None
 
 
 def mask_of(audit: Audit, sample: Sample, place: int, label: str) -> Bool[np.ndarray, "row col"]:
@@ -58,4 +58,4 @@ def blackened(mask: Bool[np.ndarray, "row col"], image: Image.Image) -> Image.Im
 def blank(sample: Sample) -> Sample:
     """A wholly black image of the same size."""
     frames = tuple(Frame.from_array(np.zeros_like(np.asarray(f.load()))) for f in sample.frames)
-    return sample.showing(frames, "blank")
+    return sample.with_frames(frames, "blank")

@@ -33,7 +33,7 @@ def check_second_proposer(audit: Audit, study: Study, proposer: Proposer) -> Ite
         return
     compared = getattr(encoder, "title", None) or "the sentence encoder"
     note = f"Cosine of {high:g} or more, and of {low:g}, with a cue of the other; by {compared}."
-    audit.show(Table(title="Second proposer", columns=columns, rows=tuple(rows), notes=(note,)))
+    audit.attach(Table(title="Second proposer", columns=columns, rows=tuple(rows), notes=(note,)))
     share = float(np.mean(shares))
     yield Evidence(
         check=CHECK, verdict="supported" if share >= HALF else "inconclusive",

@@ -37,7 +37,7 @@ def check_other_k(audit: Audit, heard: Heard) -> Iterator[Evidence]:
             f"{half.min():.2f} and {half.max():.2f} for K from {(k + 1) // 2} to {k}",
         )  # fmt: skip
     if heard.findings:
-        audit.show(_picture(heard.findings[:CURVES]))
+        audit.attach(_picture(heard.findings[:CURVES]))
 
 
 def _curve(one: Scored) -> Float[np.ndarray, " k"]:

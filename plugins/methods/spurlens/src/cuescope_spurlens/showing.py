@@ -29,13 +29,13 @@ def show(audit: Audit, options: "SpurLens.Options", study: Study, heard: Heard) 
     """All of them."""
     for task, title in TITLES.items():
         if cases := [one for one in heard.cases if one.case.task == task]:
-            audit.show(strongest_table(title, cases))
+            audit.attach(strongest_table(title, cases))
     if heard.cases:
-        audit.show(average_table(heard, module_of(audit.context.dataset), options.beside))
+        audit.attach(average_table(heard, module_of(audit.context.dataset), options.beside))
     if study.left_out:
-        audit.show(left_out_table(study))
+        audit.attach(left_out_table(study))
     for one in heard.findings[:PICTURED]:
-        audit.show(picture(one))
+        audit.attach(picture(one))
 
 
 def strongest_table(title: str, cases: list[Scored]) -> Table:

@@ -27,6 +27,7 @@ from cuescope_sdk import (
     hookimpl,
 )
 from cuescope_sdk import Options as BaseOptions
+from cuescope_sdk.grounding import CLAIM_VERIFIER
 from cuescope_step_grounding.naming import Belief, Perturbation, Policy, Style
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class StepGrounding(Plugin):
     requires = Requirements(
         outputs=frozenset({"text"}),
         may_use=frozenset({"claim-verifier", "sentence-encoder", "text-generator"}),
+        roles=(CLAIM_VERIFIER,),
         labels=0,
     )
     metrics = METRICS

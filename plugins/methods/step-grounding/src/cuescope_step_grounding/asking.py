@@ -99,7 +99,7 @@ def _changed(
         key = key_boxes(one.sample, (claim for step in one.claims for claim in step))
         frames = perturbed(one.sample, change, key, audit.rng(name, one.sample.key))
         if frames is not None:
-            shown = one.sample.showing(frames, name)
+            shown = one.sample.with_frames(frames, name)
             trial = to_ask(shown, options.style, options.steps, name)
             yield Asked(one.sample, options.style, trial, change)
 

@@ -39,14 +39,14 @@ def show(
     changes: Sequence[ChangeCost],
 ) -> None:
     """All of them."""
-    audit.show(metrics_table(audit, options, found, verdict))
+    audit.attach(metrics_table(audit, options, found, verdict))
     if changes:
-        audit.show(changes_table(changes))
+        audit.attach(changes_table(changes))
     for place, one in enumerate(telling(found, options.shown)):
         if place == 0:
-            audit.show(trace_table(found, one))
+            audit.attach(trace_table(found, one))
         if one.reasoning.sample.frames:
-            audit.show(trace_picture(found, one))
+            audit.attach(trace_picture(found, one))
 
 
 def metrics_table(

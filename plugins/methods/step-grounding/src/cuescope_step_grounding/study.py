@@ -3,7 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuescope_sdk import Audit, Evidence, Loads, Outcome, Plugin, Score, SentenceEncoder, UserError
+from cuescope_sdk import (
+    Audit,
+    Evidence,
+    LazyWeights,
+    Outcome,
+    Plugin,
+    Score,
+    SentenceEncoder,
+    UserError,
+)
 from cuescope_sdk.grounding import ClaimVerifier, scene_of
 from cuescope_step_grounding.asking import baselines, most_asked, read_traces, variants
 from cuescope_step_grounding.measuring import Findings, findings_of
@@ -89,8 +98,8 @@ def _another(audit: Audit, spec: str) -> ClaimVerifier:
         raise UserError(
             f"step-grounding: tool {spec} is no claim-verifier", expected="one with judge()"
         )
-    if isinstance(tool, Loads) and not audit.context.planning:
-        tool.load()
+    if isinstance(tool, LazyWeights) and not audit.context.planning:
+        tool.open_weights()
     return tool
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Lab, Options, Plugin, Request, Table
+from cuescope_sdk import Options, Plugin, Request, Runner, Table
 from cuescope_trove.grading import METRICS, Frames, Gaps, gaps_by_label, grades
 from cuescope_trove.observing import by_key, observe, trials
 
@@ -103,7 +103,7 @@ class TRoVeBench(Plugin):
 
     def run(self) -> Iterator[Table]:
         """The configurations with their quality, then Table 1; goes on where it was stopped."""
-        self._lab = Lab(self.context, self.context.cache / "bench" / "trove")
+        self._runner = Runner(self.context, self.context.cache / "bench" / "trove")
         chosen = list(islice(configurations(), self.options.configs))
         done = []
         with self.context.progress("configurations", len(chosen)) as advance:
@@ -123,8 +123,8 @@ class TRoVeBench(Plugin):
             "cue_frames": configuration.cue_frames,
         }
         request = self._request(configuration.cue, data_options)
-        report = self._lab.recall(request)
-        audit = self._lab.session(request).audit
+        report = self._runner.run(request, resume=True)
+        audit = self._runner.session(request).audit
         samples = by_key(audit)
         outcomes = audit.respond(trials(audit, report.features))
         observed, _ = observe(
@@ -132,7 +132,7 @@ class TRoVeBench(Plugin):
         )
         shown = {
             sample.key: np.any(list(sample.annotations["cues"].values()), axis=0)
-            for sample in audit.all_samples
+            for sample in audit.samples
         }
         frames = Frames.of(report, observed, shown)
         gaps = gaps_by_label(observed, frames, audit.labels)
@@ -165,7 +165,7 @@ class TRoVeBench(Plugin):
     def _unbiased_accuracy(self, length: int, model_options: Mapping[str, Any]) -> float:
         """Accuracy of a model trained and asked on data without a cue (Buch et al., 2022)."""
         request = self._request("none", {"length": length}, model_options)
-        audit = self._lab.session(request).audit
+        audit = self._runner.session(request).audit
         outcomes = audit.respond(trials(audit, ()))
         return mean(outcome.correct() for outcome in outcomes)
 

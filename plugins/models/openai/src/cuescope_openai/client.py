@@ -59,7 +59,7 @@ class Client:
         distinct = dict(zip(keys, questions, strict=True))
         answers = self._memory.get(distinct)
         if missing := {k: q for k, q in distinct.items() if k not in answers}:
-            self._context.end_plan(f"what {self._options.model} answers")
+            self._context.stop_plan_before(f"what {self._options.model} answers")
             answers |= self._fetched(missing)
         return [answers[key] for key in keys]
 

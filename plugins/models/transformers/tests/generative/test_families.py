@@ -9,7 +9,8 @@ import torch
 import transformers
 from jaxtyping import Float
 
-from cuescope_sdk import AverageAttention, AverageTokens, Edit, Response, Trial
+from cuescope_sdk import Edit, Response, Trial
+from cuescope_sdk.fusion import AverageAttention, AverageTokens
 from cuescope_sdk.torch.fusion import matrix_form
 from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative import TransformersVLM

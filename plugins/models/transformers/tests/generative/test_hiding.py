@@ -37,7 +37,7 @@ def asking(shown: np.ndarray, mask: np.ndarray | None = None, **fields: Any) -> 
         key="a sample", frames=tuple(map(Frame.from_array, shown)),
         question=fields.pop("question", "what is it"), choices=("yes", "no", "red ball"),
     )  # fmt: skip
-    edit = None if mask is None else HideTokens.under(mask)
+    edit = None if mask is None else HideTokens.from_mask(mask)
     return Trial(sample=sample, edit=edit, **{"outputs": BOTH, **fields})
 
 

@@ -103,7 +103,7 @@ def hiding(cells: np.ndarray, side: int) -> Trial:
     sample = Sample(
         key="one", frames=(Frame.from_array(pixels),), question="what is it", choices=CHOICES
     )
-    return Trial(sample=sample, edit=HideTokens.under(mask[None]))
+    return Trial(sample=sample, edit=HideTokens.from_mask(mask[None]))
 
 
 def drawn(rows: int, cols: int, seed: int) -> np.ndarray:

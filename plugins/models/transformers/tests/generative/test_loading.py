@@ -11,8 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from cuescope_sdk import AverageAttention, AverageTokens, Edit, Loads, Trial, Unanswered, UserError
-from cuescope_sdk.fusion import HasFusion
+from cuescope_sdk import Edit, LazyWeights, PlanStopped, Trial, UserError
+from cuescope_sdk.fusion import AverageAttention, AverageTokens, HasFusion
 from cuescope_transformers import Transformers, TransformersOptions
 from cuescope_transformers.generative import TransformersVLM
 from cuescope_transformers.generative.editing import require_told
@@ -75,13 +75,13 @@ def test_weights_are_opened_late_and_once(
 ) -> None:
     for kind in ("qwen2-vl", "blip-2"):
         planned = build(str(folder_of(kind)), planning=True)
-        with pytest.raises(Unanswered, match=f"the weights of {kind}"):
+        with pytest.raises(PlanStopped, match=f"the weights of {kind}"):
             planned.respond([trial(1)])
         plugin = build(str(folder_of(kind)))
-        assert isinstance(plugin, Loads)
+        assert isinstance(plugin, LazyWeights)
         assert not opened, "capabilities, facts and fingerprint come from the files"
-        plugin.load()
-        plugin.load()
+        plugin.open_weights()
+        plugin.open_weights()
         assert opened == [plugin.facts["architecture"]]
         assert planned.fingerprint == plugin.fingerprint
         opened.clear()

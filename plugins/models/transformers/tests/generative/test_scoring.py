@@ -10,7 +10,8 @@ import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuescope_sdk import AverageAttention, Edit, Trial
+from cuescope_sdk import Edit, Trial
+from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative import TransformersVLM
 from cuescope_transformers.generative.scoring import log_probability, rows_for

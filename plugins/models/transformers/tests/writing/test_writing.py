@@ -11,7 +11,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from cuescope_sdk import Loads, Unanswered, UserError
+from cuescope_sdk import LazyWeights, PlanStopped, UserError
 from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.writing import network
 from cuescope_transformers.writing.network import rendered
@@ -75,16 +75,16 @@ def test_weights_are_opened_when_something_new_is_written(
     writer: Writer, opened: list[str]
 ) -> None:
     planned = writer("llama", planning=True)
-    with pytest.raises(Unanswered, match="the weights of llama"):
+    with pytest.raises(PlanStopped, match="the weights of llama"):
         planned.generate(PROMPTS)
     first, second = writer("llama"), writer("llama")
-    assert isinstance(first, Loads)
+    assert isinstance(first, LazyWeights)
     assert not opened
     said = first.generate(PROMPTS)
     assert second.generate(PROMPTS) == planned.generate(PROMPTS) == said
     assert opened == [first.facts["architecture"]] == ["LlamaForCausalLM"]
-    second.load()
-    second.load()
+    second.open_weights()
+    second.open_weights()
     assert len(opened) == 2
 
 

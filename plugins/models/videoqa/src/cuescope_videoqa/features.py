@@ -7,7 +7,6 @@ sample shows is told by its frames alone: they carry the file that they are read
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,23 +84,17 @@ class VideoFeatures:
 
 
 def whole_video(frames: Sequence[Frame]) -> str | None:
-    """The name, without ending, of the file that the frames show in order; None otherwise.
-
-    A frame of the sdk's media carries its clip: the path, and the indices of all frames with it.
-    """
-    clips = []
-    for position, frame in enumerate(frames):
-        args = frame.loader.args if isinstance(frame.loader, partial) else ()
-        clip: Any = args[0] if args else None
-        indices = getattr(clip, "indices", ())
-        if (
-            args[1:] != (position,)
-            or len(indices) != len(frames)
-            or list(indices) != sorted(indices)
-        ):
-            return None
-        clips.append((clip.path, tuple(indices)))
-    return Path(clips[0][0]).stem if len(set(clips)) == 1 else None
+    """The name, without ending, of the file that the frames show in order; None otherwise."""
+    sources = [frame.source for frame in frames if frame.source is not None]
+    whole = len(sources) == len(frames) > 0
+    in_order = all(
+        source.position == position and source.count == len(frames)
+        for position, source in enumerate(sources)
+    )
+    indices = [source.index for source in sources]
+    if not (whole and in_order and indices == sorted(indices)):
+        return None
+    return sources[0].path.stem if len({source.path for source in sources}) == 1 else None
 
 
 def possible_ids(stem: str) -> Iterator[str | int]:

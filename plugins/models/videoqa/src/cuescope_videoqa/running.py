@@ -10,17 +10,8 @@ import torch
 from jaxtyping import Float, Int8
 from torch import Tensor, nn
 
-from cuescope_sdk import (
-    AverageAttention,
-    AverageTokens,
-    Edit,
-    Frame,
-    Response,
-    Sample,
-    Trial,
-    UserError,
-)
-from cuescope_sdk.fusion import OTHER, FusionShape
+from cuescope_sdk import Edit, Frame, Response, Sample, Trial, UserError
+from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens, FusionShape
 from cuescope_sdk.torch.fusion import Fusion, by_edit, fusing, require_layers
 
 

@@ -18,7 +18,7 @@ class ClosedNetwork(Protocol):
     fingerprint: str
     facts: dict[str, str]
 
-    def load(self) -> None: ...
+    def open_weights(self) -> None: ...
 
     def look(self, images: Sequence[Image.Image], threshold: float) -> list[list[Seen]]:
         """What scores more than `threshold` in images of one size, an image each."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field, PositiveInt
 
 from cuescope_detectors.open_vocabulary import PretrainedOptions
-from cuescope_sdk import Context, Detection, Frame, Options, Plugin, digest
+from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, digest
 from cuescope_sdk.detection import best_first, spoken
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class CocoOptions(PretrainedOptions):
     images: PositiveInt = Field(4, description="images that the network is shown at once")
 
 
-class CocoDetector(Plugin):
+class CocoDetector(Plugin, LazyWeights):
     """Finds the things that its network was trained on, COCO's 80 as a rule; `names` are they.
 
     A box has one name, the likeliest. Of any other name it finds nothing.
@@ -53,9 +53,9 @@ class CocoDetector(Plugin):
             "threshold": f"{options.threshold:g}",
         }
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now."""
-        self._network.load()
+        self._network.open_weights()
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""

@@ -35,7 +35,7 @@ class DetrNetwork:
     def _model(self) -> Any:
         return self._files.opened()
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now."""
         _ = self._model
 

@@ -39,7 +39,7 @@ class FasterRCNNNetwork:
             "weights": weights.name,
         }
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now."""
         _ = self._model
 

@@ -8,7 +8,7 @@ from jaxtyping import Bool
 from pydantic import Field
 
 from cuescope_detectors.open_vocabulary import MODEL, PretrainedOptions
-from cuescope_sdk import Context, Detection, Frame, Loads, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, UserError, digest
 
 
 class GroundedSamOptions(PretrainedOptions):
@@ -24,7 +24,7 @@ class GroundedSamOptions(PretrainedOptions):
     )
 
 
-class GroundedSam(Plugin):
+class GroundedSam(Plugin, LazyWeights):
     """Outlines what is in the boxes of a detector; the mask of a name is all that it names."""
 
     Options: ClassVar[type[Options]] = GroundedSamOptions
@@ -53,11 +53,11 @@ class GroundedSam(Plugin):
             "boxes": f"{options.detector} above {options.threshold:g}",
         }
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now, and the detector's if it opens them late."""
         _ = self._loaded.model
-        if isinstance(self._detector, Loads):
-            self._detector.load()
+        if isinstance(self._detector, LazyWeights):
+            self._detector.open_weights()
 
     def segment(
         self, frames: Sequence[Frame], names: Sequence[str]

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from PIL import Image
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Detection, Frame, Options, Plugin, digest
+from cuescope_sdk import Detection, Frame, LazyWeights, Options, Plugin, digest
 from cuescope_sdk.detection import detections, spoken
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Network(Protocol):
         ...
 
 
-class OpenVocabularyDetector(Plugin):
+class OpenVocabularyDetector(Plugin, LazyWeights):
     """Asks its network about batches of images, for all names at once."""
 
     options: OpenVocabularyOptions
@@ -72,7 +72,7 @@ class OpenVocabularyDetector(Plugin):
         self._loaded = load(self.owner, builders, self.options, self.context, takes_text=True)
         return self._loaded
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now."""
         _ = self._loaded.model
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Context, Options, Plugin, digest
+from cuescope_sdk import Context, LazyWeights, Options, Plugin, digest
 
 
 class SentenceOptions(Options):
@@ -26,7 +26,7 @@ class SentenceOptions(Options):
     sentences: PositiveInt = Field(64, description="sentences that the network reads at once")
 
 
-class SentenceTransformers(Plugin):
+class SentenceTransformers(Plugin, LazyWeights):
     """Sentence-BERT (Reimers and Gurevych, 2019) and its like, as released.
 
     A sentence beyond the model's own limit is cut at its end.
@@ -47,7 +47,7 @@ class SentenceTransformers(Plugin):
         )
         self.facts = {"sentences": self._source.title}
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now."""
         _ = self._network
 

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 from scipy.special import softmax
 
-from cuescope_sdk import Context, Options, Plugin, Sample, digest
+from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement
 from cuescope_sdk.grounding.judging import Look, in_any, judged
 from cuescope_sdk.grounding.words import plain
@@ -43,7 +43,7 @@ class ActionOptions(Options):
     )  # fmt: skip
 
 
-class Actions(Plugin):
+class Actions(Plugin, LazyWeights):
     """Actions by X-CLIP, as a sentence among others, or by VideoMAE, as one of its classes.
 
     A claim is supported where it is the most likely of all candidates in a clip of the moments that
@@ -62,9 +62,9 @@ class Actions(Plugin):
         self.fingerprint = digest("actions", 1, self._network.fingerprint, others)
         self.facts = {**self._network.files.facts, "evidence": f"actions by {options.model}"}
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now."""
-        self._network.load()
+        self._network.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""

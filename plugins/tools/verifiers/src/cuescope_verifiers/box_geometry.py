@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Loads, Options, Plugin, Sample, UserError, digest
+from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, UserError, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement
 from cuescope_sdk.grounding.judging import frame_by_frame, judged
 from cuescope_sdk.remembering import Remembered, remembered
@@ -31,7 +31,7 @@ class BoxOptions(Options):
     )  # fmt: skip
 
 
-class BoxGeometry(Plugin):
+class BoxGeometry(Plugin, LazyWeights):
     """Presence, attributes, places and movement by boxes; the best box of a name is the thing.
 
     Every phrase of every claim about a frame is asked in one pass of that frame, and what was found
@@ -60,10 +60,10 @@ class BoxGeometry(Plugin):
             "evidence": f"boxes of {options.detector} above {options.threshold:g}",
         }
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the detector's weights now, if it opens them late."""
-        if isinstance(self._detector, Loads):
-            self._detector.load()
+        if isinstance(self._detector, LazyWeights):
+            self._detector.open_weights()
 
     @cached_property
     def finder(self) -> Remembered:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Loads, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, LazyWeights, Options, Plugin, UserError, digest
 from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement
 
 
@@ -23,7 +23,7 @@ class CombinedOptions(Options):
     )
 
 
-class Combined(Plugin):
+class Combined(Plugin, LazyWeights):
     """Asks each verifier for what those before it left open; keeps the first reason else."""
 
     Options: ClassVar[type[Options]] = CombinedOptions
@@ -45,11 +45,11 @@ class Combined(Plugin):
             for name, said in getattr(one, "facts", {}).items()
         }
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights of those that open them late."""
         for one in self._verifiers:
-            if isinstance(one, Loads):
-                one.load()
+            if isinstance(one, LazyWeights):
+                one.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""

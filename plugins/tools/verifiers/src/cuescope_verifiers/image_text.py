@@ -7,7 +7,17 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field
 
-from cuescope_sdk import Context, Frame, Loads, Options, Plugin, Sample, Trial, UserError, digest
+from cuescope_sdk import (
+    Context,
+    Frame,
+    LazyWeights,
+    Options,
+    Plugin,
+    Sample,
+    Trial,
+    UserError,
+    digest,
+)
 from cuescope_sdk.grounding import Case, Claim, ClaimKind, Judgement
 from cuescope_sdk.grounding.judging import frame_by_frame, judged, moments
 from cuescope_verifiers.phrases import atoms
@@ -36,7 +46,7 @@ class ImageTextOptions(Options):
     )  # fmt: skip
 
 
-class ImageText(Plugin):
+class ImageText(Plugin, LazyWeights):
     """A claim as a sentence against its opposites: relation inverted, attribute swapped, denied.
 
     Any contrastive model that embeds texts beside images will do. A frame is embedded once.
@@ -63,10 +73,10 @@ class ImageText(Plugin):
         self._frames: dict[str, Row] = {}
         self._texts: dict[str, Row] = {}
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the model's weights now, if it opens them late."""
-        if isinstance(self._model, Loads):
-            self._model.load()
+        if isinstance(self._model, LazyWeights):
+            self._model.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""

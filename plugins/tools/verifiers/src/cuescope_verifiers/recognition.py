@@ -26,7 +26,7 @@ class Recogniser(Protocol):
     fingerprint: str
     files: Pretrained
 
-    def load(self) -> None: ...
+    def open_weights(self) -> None: ...
 
     def logits(
         self, clip: Sequence[Image.Image], texts: Sequence[str]
@@ -46,7 +46,7 @@ class _Stock:
         """The network with its weights."""
         return self.files.opened()
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now."""
         _ = self.model
 

@@ -73,7 +73,7 @@ class MethodRepeats(MethodSetting):
         expect(
             report.features == base.features and report.scores == base.scores,
             "the same features and scores whatever the 'cues' annotation", got="others",
-            remedy="Read audit.samples, never audit.all_samples or the data set",
+            remedy="Read audit.samples, never the data set",
         )  # fmt: skip
 
     def test_asks_through_respond(self) -> None:
@@ -100,7 +100,7 @@ class MethodRepeats(MethodSetting):
         strange = [key for key in map(_shown, self.base.asked) if key not in known]
         expect(
             not strange, "keys 'SAMPLE' or 'SAMPLE/what was changed'", got=strange[:1],
-            remedy="Change samples with sample.showing(frames, suffix) or sample.static(i)",
+            remedy="Change samples with sample.with_frames(frames, suffix) or sample.static(i)",
         )  # fmt: skip
 
     def test_shows_one_sample_under_a_key(self) -> None:

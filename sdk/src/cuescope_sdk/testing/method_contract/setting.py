@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from cuescope.capabilities import Respond
 from cuescope_sdk import Feature, PluginError, Report, Response, Sample, Trial, UserError
 from cuescope_sdk.testing.contract import Contract, PerClass
 from cuescope_sdk.testing.fake_data import FakeDataset, points_at
@@ -69,9 +70,9 @@ class MethodSetting(Contract):
         watched = replace(chosen, model=recording(chosen.model, asked))
         with remembering() as cache:
             session = watched.session(cache, **settings)
-            build = session.responder.build
-            session.responder.build = lambda: _Watched(build(), asked)  # type: ignore
-            return Run(session.run(), tuple(asked), session.audit.all_samples)
+            build = session.respond.build
+            session.respond.build = lambda: _recording_readouts(build(), asked)  # type: ignore
+            return Run(session.run(), tuple(asked), session.audit.samples)
 
     @property
     def samples(self) -> dict[str, Sample]:
@@ -96,16 +97,14 @@ class MethodSetting(Contract):
         self.setup().report()
 
 
-class _Watched:
-    """The reader beside the model, keeping the readings that it is asked for."""
+def _recording_readouts(respond: Respond, asked: list[Trial]) -> Respond:
+    """What answers trials, keeping the readouts that it is asked for."""
 
-    def __init__(self, reader: Any, asked: list[Trial]) -> None:
-        self.reader, self.asked = reader, asked
+    def record(trials: Sequence[Trial]) -> list[Response]:
+        asked.extend(trial for trial in trials if trial.readout is not None)
+        return respond(trials)
 
-    def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        self.asked.extend(trial for trial in trials if trial.reading is not None)
-        found: list[Response] = self.reader.respond(trials)
-        return found
+    return record
 
 
 def recording(model: type[Any], asked: list[Trial]) -> type[Any]:

@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from pydantic import BaseModel
 
-from cuescope_sdk import AverageAttention, AverageTokens, Edit, HideTokens, Response, Sample
+from cuescope_sdk import Edit, HideTokens, Response, Sample
+from cuescope_sdk.fusion import AverageAttention, AverageTokens
 
 TOLERANCE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2}
 V = TypeVar("V", bound=BaseModel)
@@ -55,7 +56,7 @@ def noise_under(
 def _hide(sample: Sample, grid: tuple[int, int], whole: bool) -> HideTokens:
     mask = np.zeros((len(sample.frames), *grid), dtype=bool)
     mask[:, : grid[0] // 2] = whole  # half of them: a model may need some token to answer
-    return HideTokens.under(mask)
+    return HideTokens.from_mask(mask)
 
 
 def _average_attention(sample: Sample, grid: tuple[int, int], whole: bool) -> AverageAttention:

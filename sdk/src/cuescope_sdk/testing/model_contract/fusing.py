@@ -4,8 +4,8 @@ from typing import cast
 
 import numpy as np
 
-from cuescope_sdk import AverageAttention, Edit, Sample, Trial
-from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, HasFusion
+from cuescope_sdk import Edit, Sample, Trial
+from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, AverageAttention, HasFusion
 from cuescope_sdk.testing.model_contract.comparing import TOLERANCE, changed, distance
 from cuescope_sdk.testing.model_contract.setting import ModelSetting
 from cuescope_sdk.testing.violation import ContractViolation, NotApplicable, expect

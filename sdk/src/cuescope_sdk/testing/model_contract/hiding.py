@@ -27,7 +27,7 @@ class ModelHides(ModelLooks):
         """A few samples as the network sees them."""
         model = cast(HasPatches, cls.model)
         return [
-            sample.showing(tuple(map(Frame.from_array, model.canvas(sample.frames))), "canvas")
+            sample.with_frames(tuple(map(Frame.from_array, model.canvas(sample.frames))), "canvas")
             for sample in cls.samples[:SAMPLES]
         ]
 
@@ -40,7 +40,7 @@ class ModelHides(ModelLooks):
 
     def hiding(self, sample: Sample, mask: Bool[np.ndarray, "frame row col"] | None) -> Trial:
         """The sample with what is under the mask hidden."""
-        edit = None if mask is None else HideTokens.under(mask)
+        edit = None if mask is None else HideTokens.from_mask(mask)
         return Trial(sample=sample, edit=edit, outputs=self.capabilities.outputs)
 
     def test_answers_with_all_hidden(self) -> None:
@@ -130,4 +130,4 @@ def _noisy(sample: Sample, mask: Bool[np.ndarray, "frame row col"]) -> Sample:
     rng = generator(0, "noise under a mask")
     pixels = [np.asarray(frame.load()) for frame in sample.frames]
     noisy = [noise_under(*pair, rng) for pair in zip(pixels, mask, strict=True)]
-    return sample.showing(tuple(map(Frame.from_array, noisy)), "noisy")
+    return sample.with_frames(tuple(map(Frame.from_array, noisy)), "noisy")

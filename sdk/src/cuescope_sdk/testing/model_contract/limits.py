@@ -36,7 +36,7 @@ class ModelLimits(ModelSetting):
         if most is None:
             raise NotApplicable("asks about max_frames, and the model takes any number")
         sample = self.samples[0]
-        long = sample.showing((sample.frames[0],) * (most + 1), "long")
+        long = sample.with_frames((sample.frames[0],) * (most + 1), "long")
         self.refuses(Trial(sample=long, outputs=self.capabilities.outputs), f"{most + 1} frames")
 
     def test_takes_or_refuses_clips_of_another_length(self) -> None:
@@ -46,7 +46,7 @@ class ModelLimits(ModelSetting):
             if most is not None and count > most:
                 continue
             sample = self.samples[0]
-            shown = sample.showing((sample.frames[0],) * count, f"length-{count}")
+            shown = sample.with_frames((sample.frames[0],) * count, f"length-{count}")
             try:
                 got = self.model.respond([Trial(sample=shown, outputs=self.capabilities.outputs)])
             except UserError:

@@ -46,7 +46,7 @@ class ModelSetting(Contract):
         if data is None:
             raise RuntimeError("the context of a model has a data set")
         samples = [data[index] for index in range(min(cls.count, len(data)))]
-        return tuple(s.showing(s.frames[:most], "start") if most else s for s in samples)
+        return tuple(s.with_frames(s.frames[:most], "start") if most else s for s in samples)
 
     @property
     def capabilities(self) -> Capabilities:

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from cuescope.types import AverageAttention, AverageTokens
+from cuescope_sdk.fusion import AverageAttention, AverageTokens
 from cuescope_sdk.torch.fusion.averaging import attend_averaged, average_quadrants
 from cuescope_sdk.torch.fusion.state import Fusion, active, by_matrix
 from cuescope_sdk.torch.fusion.tokens import (

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int8
 from torch import Tensor
 
 from cuescope.errors import UserError
-from cuescope.types import AverageAttention, AverageTokens, Edit, Trial
-from cuescope_sdk.fusion import TEXT
+from cuescope.types import Edit, Trial
+from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
 
 Watch = Callable[[int, Float[Tensor, "batch head query key"]], None]
 

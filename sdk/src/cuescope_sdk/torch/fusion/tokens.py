@@ -14,8 +14,7 @@ from jaxtyping import Bool, Float, Int8
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from cuescope.types import AverageTokens
-from cuescope_sdk.fusion import MODALITIES
+from cuescope_sdk.fusion import MODALITIES, AverageTokens
 from cuescope_sdk.torch.fusion.visible import Mean, Visible
 
 

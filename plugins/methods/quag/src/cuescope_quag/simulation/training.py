@@ -16,7 +16,8 @@ from cuescope_quag.simulation.network import (
     modalities,
     predict,
 )
-from cuescope_sdk import AverageAttention, derive
+from cuescope_sdk import derive
+from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.torch.fusion import Fusion, fusing
 
 CHUNK = 512  # samples at once where nothing is trained

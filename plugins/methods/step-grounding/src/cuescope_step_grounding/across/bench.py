@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Cell, Lab, Picture, Plugin, Table, UserError, load_report
+from cuescope_sdk import Cell, Picture, Plugin, Runner, Table, UserError, load_report
 from cuescope_sdk import Options as BaseOptions
 from cuescope_step_grounding.across.population import DrivenBy
 
@@ -69,11 +69,11 @@ class StepGroundingBench(Plugin):
         options, context = self.options, self.context
         if options.ood:
             raise UserError("bench step-grounding: ood without runs", expected="both, or neither")
-        lab = Lab(context, context.cache / "bench" / "step-grounding")
+        runner = Runner(context, context.cache / "bench" / "step-grounding")
         rng = context.rng("bench step-grounding", "dials", options.driven_by)
         drawn = dials(options.reasoners, options.driven_by, rng)
         with context.progress("reasoners", len(drawn)) as advance:
-            for one in audited(drawn, options.videos, context.seed, lab.recall):
+            for one in audited(drawn, options.videos, context.seed, runner.recall):
                 yield one
                 advance(1)
 

@@ -7,17 +7,8 @@ import numpy as np
 from jaxtyping import Float, Int8
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_sdk import (
-    AverageTokens,
-    Capabilities,
-    Context,
-    Options,
-    Plugin,
-    Response,
-    Trial,
-    UserError,
-)
-from cuescope_sdk.fusion import FusionShape
+from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial, UserError
+from cuescope_sdk.fusion import AverageTokens, FusionShape
 from cuescope_sdk.refusals import refuse_unanswerable
 
 SHOWN = 5  # answers in an error

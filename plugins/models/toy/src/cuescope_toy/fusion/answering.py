@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float, Int8
 from torch import Tensor
 
-from cuescope_sdk import AverageAttention, AverageTokens, Edit, Trial
-from cuescope_sdk.fusion import OTHER
+from cuescope_sdk import Edit, Trial
+from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
 from cuescope_sdk.torch.fusion import Fusion, by_edit, fusing
 from cuescope_toy.fitting import one_thread
 from cuescope_toy.frame_features import FrameFeatures

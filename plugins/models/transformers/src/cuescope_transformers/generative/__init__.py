@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int8, UInt8
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from cuescope_sdk import Capabilities, Context, Frame, Options, Plugin, Response, Trial
+from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Options, Plugin, Response, Trial
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.refusals import refuse_unanswerable
 
@@ -53,7 +53,7 @@ class VLMOptions(Options):
         return prompt
 
 
-class TransformersVLM(Plugin):
+class TransformersVLM(Plugin, LazyWeights):
     """transformers' own `generate`: greedy answers, and choices by forcing them.
 
     Frames are shown as one video where the processor takes videos, a single frame as an image.
@@ -88,7 +88,7 @@ class TransformersVLM(Plugin):
             update={"exposes": shown | {"fusion"}, "min_frames": int(loaded.needs_image)}
         )
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now."""
         _ = self._loaded.opened
 

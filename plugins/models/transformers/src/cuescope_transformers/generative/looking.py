@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int8
 from torch import Tensor
 
-from cuescope_sdk import AverageTokens, Trial, UserError
-from cuescope_sdk.fusion import OTHER, TEXT
+from cuescope_sdk import Trial, UserError
+from cuescope_sdk.fusion import OTHER, TEXT, AverageTokens
 from cuescope_transformers.generative.batching import batches, row_of
 from cuescope_transformers.generative.editing import (
     fusion_of,

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Context, Options, Plugin
+from cuescope_sdk import Context, LazyWeights, Options, Plugin
 from cuescope_sdk.text_memory import TextMemory
 
 OWNER = "transformers-llm"
@@ -30,7 +30,7 @@ class WriterOptions(Options):
     batch_size: PositiveInt = Field(default=8, description="prompts that go through together")
 
 
-class TransformersWriter(Plugin):
+class TransformersWriter(Plugin, LazyWeights):
     """Completes prompts, each as a chat of its own, by the most likely tokens.
 
     What was written before is kept in the user's cache, by what the model is and is asked.
@@ -50,7 +50,7 @@ class TransformersWriter(Plugin):
         self.facts = self._network.facts
         self._memory = TextMemory(self.fingerprint, context.cache)
 
-    def load(self) -> None:
+    def open_weights(self) -> None:
         """Open the weights now."""
         _ = self._network.model
 

@@ -52,7 +52,7 @@ def drawn(sample: Sample, masks: Masks, draw: Draw) -> Sample:
         pixels = np.asarray(frame.load())
         levels = draw(pixels, covered(mask, *pixels.shape[:2]))
         frames.append(Frame.from_array(np.broadcast_to(levels, pixels.shape).astype(np.uint8)))
-    return sample.showing(tuple(frames), "drawn")
+    return sample.with_frames(tuple(frames), "drawn")
 
 
 def _grey(pixels: Pixels, share: Share) -> np.ndarray:

@@ -10,14 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from cuescope.errors import PluginError, Unanswered, UserError
-from cuescope.lab import Lab
+from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.request import Request
-from cuescope.respond import Reader, Responder, trial_key
+from cuescope.respond import ModelRunner, trial_key
+from cuescope.runner import Runner
 from cuescope.store import ResponseCache
-from cuescope.types import AverageAttention, Frame, HideTokens, Reading, Response, Sample, Trial
+from cuescope.types import Frame, HideTokens, Readout, Response, Sample, Trial
 
-HIDDEN = HideTokens.under(np.array([[[True, False]]]))
+from .edits import ScaleHeads
+
+HIDDEN = HideTokens.from_mask(np.array([[[True, False]]]))
 
 
 class Model:
@@ -32,7 +34,7 @@ class Model:
         return [Response(logits=np.array([self.number])) for _ in trials]
 
 
-class Brightness(Reading):
+class Brightness(Readout):
     """The mean pixel times the model's number and `times`, half of it where an edit hides."""
 
     name: ClassVar[str] = "brightness"
@@ -48,7 +50,7 @@ class OtherCode(Brightness):
     name: ClassVar[str] = "brightness-2"
 
 
-class Pixels(Reading):
+class Pixels(Readout):
     """The frame as it is, in another dtype and shape."""
 
     name: ClassVar[str] = "pixels"
@@ -59,7 +61,7 @@ class Pixels(Reading):
         return [_content(self.dtype, self.shape, _mean(trial)) for trial in trials]
 
 
-class Broken(Reading):
+class Broken(Readout):
     name: ClassVar[str] = "broken"
     fault: str
 
@@ -98,31 +100,31 @@ def cache() -> Iterator[ResponseCache]:
 
 
 @pytest.fixture
-def ask(cache: ResponseCache) -> Callable[..., Responder]:
-    def make(model: object, batch_size: int = 4, **more: Any) -> Responder:
-        return Responder("m", lambda: model, cache, batch_size=batch_size, **more)
+def ask(cache: ResponseCache) -> Callable[..., ModelRunner]:
+    def make(model: object, batch_size: int = 4, **more: Any) -> ModelRunner:
+        return ModelRunner("m", lambda: model, cache, batch_size=batch_size, **more)
 
     return make
 
 
-def read(responder: Responder, trials: Sequence[Trial]) -> list[float]:
-    return [float(np.asarray(outcome.response.reading)) for outcome in responder(trials)]
+def read(runner: ModelRunner, trials: Sequence[Trial]) -> list[float]:
+    return [float(np.asarray(outcome.response.readout)) for outcome in runner(trials)]
 
 
 # ------------------------------------------------------------------------------------- answers
 
 
-def test_a_reading_is_answered_beside_the_model(ask: Callable[..., Responder]) -> None:
+def test_a_reading_is_answered_beside_the_model(ask: Callable[..., ModelRunner]) -> None:
     trial = Brightness(times=3.0).of(sample(5))
     assert (trial.outputs, trial.edit) == (frozenset(), None)
     [outcome] = ask(Model(2.0))([trial])
     assert outcome.trial is trial
-    assert outcome.response.reading == np.float32(30)
+    assert outcome.response.readout == np.float32(30)
     said = outcome.response
     assert (said.logits, said.text, said.embedding, said.prediction) == (None, None, None, None)
 
 
-def test_an_edit_reaches_the_reading(ask: Callable[..., Responder]) -> None:
+def test_an_edit_reaches_the_reading(ask: Callable[..., ModelRunner]) -> None:
     trials = [Brightness().of(sample(8)), Brightness().of(sample(8), edit=HIDDEN)]
     assert read(ask(Model()), trials) == [8, 4]
 
@@ -141,35 +143,35 @@ def test_any_array_is_replayed_bit_by_bit(
     expected = _content(dtype, shape, 9)
     for model_calls in (1, 0):
         cache = ResponseCache(tmp_path / "cache.sqlite")
-        responder = Responder("m", Model, cache, batch_size=1)
-        [outcome] = responder([trial])
-        got = outcome.response.reading
+        runner = ModelRunner("m", Model, cache, batch_size=1)
+        [outcome] = runner([trial])
+        got = outcome.response.readout
         assert got is not None
         assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
         assert got.tobytes() == expected.tobytes()
-        assert responder.model_calls == model_calls
+        assert runner.model_calls == model_calls
         cache.close()
 
 
-def test_readings_and_plain_trials_keep_their_places(ask: Callable[..., Responder]) -> None:
+def test_readings_and_plain_trials_keep_their_places(ask: Callable[..., ModelRunner]) -> None:
     one, two = Brightness(), Brightness(times=2.0)
     trials = [
         one.of(sample(1)), Trial(sample=sample(1)), two.of(sample(1)), one.of(sample(2)),
         Trial(sample=sample(2)), one.of(sample(1)), two.of(sample(3)), one.of(sample(3)),
     ]  # fmt: skip
     model = Model(10.0)
-    responder = ask(model, batch_size=2)
-    said = [outcome.response for outcome in responder(trials)]
-    readings = [said[i].reading for i in (0, 2, 3, 5, 6, 7)]
-    assert [float(np.asarray(r)) for r in readings] == [10, 20, 20, 10, 60, 30]
+    runner = ask(model, batch_size=2)
+    said = [outcome.response for outcome in runner(trials)]
+    readouts = [said[i].readout for i in (0, 2, 3, 5, 6, 7)]
+    assert [float(np.asarray(r)) for r in readouts] == [10, 20, 20, 10, 60, 30]
     for index in (1, 4):
-        assert said[index].reading is None
+        assert said[index].readout is None
         assert said[index].logits == np.float32(10)
     # a batch asks one thing, and a trial asked twice is answered once
     assert model.batches == [
         ["1 of s1", "1 of s2"], ["1 of s3"], ["s1", "s2"], ["2 of s1", "2 of s3"],
     ]  # fmt: skip
-    assert (responder.trials, responder.model_calls, responder.cache_hits) == (7, 7, 0)
+    assert (runner.trials, runner.model_calls, runner.cache_hits) == (7, 7, 0)
 
 
 # ---------------------------------------------------------------------------------------- keys
@@ -181,7 +183,7 @@ OTHER = {
     "frame": Brightness().of(sample(2)),
     "two frames": Brightness().of(sample(1, frames=sample(1).frames * 2)),
     "edit": Brightness().of(sample(1), edit=HIDDEN),
-    "other edit": Brightness().of(sample(1), edit=AverageAttention(quadrants=frozenset({"VV"}))),
+    "other edit": Brightness().of(sample(1), edit=ScaleHeads(heads=frozenset({"VV"}))),
     "none": Trial(sample=sample(1), outputs=frozenset()),
 }
 SAME = {
@@ -208,14 +210,14 @@ def test_what_must_not_decide_it_is_not(name: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "error", "said"),
     [
-        ("nan", ValueError, "reading: expected finite numbers"),
-        ("infinite", ValueError, "reading: expected finite numbers"),
+        ("nan", ValueError, "readout: expected finite numbers"),
+        ("infinite", ValueError, "readout: expected finite numbers"),
         ("raises", IndexError, "layer 12"),
         ("too few", PluginError, "expected 2 responses, got 1"),
     ],
 )
 def test_a_faulty_reading_is_told_and_never_kept(
-    ask: Callable[..., Responder], cache: ResponseCache, fault: str, error: type, said: str
+    ask: Callable[..., ModelRunner], cache: ResponseCache, fault: str, error: type, said: str
 ) -> None:
     trials = [Broken(fault=fault).of(sample(value)) for value in (1, 2)]
     with pytest.raises(error, match=said):
@@ -224,15 +226,15 @@ def test_a_faulty_reading_is_told_and_never_kept(
 
 
 def test_a_reading_that_is_no_number_is_refused_with_the_plugin_named(
-    lab: Lab, request_for: Callable[..., Request]
+    runner: Runner, request_for: Callable[..., Request]
 ) -> None:
-    session = lab.session(request_for())
+    session = runner.session(request_for())
     trial = Broken(fault="nan").of(session.audit.samples[0])
     with pytest.raises(UserError) as caught:
         session.audit.respond([trial])
     line = str(caught.value)
     assert "model 'colour'" in line
-    assert "reading: expected finite numbers" in line
+    assert "readout: expected finite numbers" in line
     assert len(line.splitlines()) == 1
 
 
@@ -240,20 +242,20 @@ def test_a_damaged_row_is_a_miss(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     trials = [Pixels(dtype="int16", shape=(4, 4)).of(sample(value)) for value in range(3)]
     cache = ResponseCache(path)
-    Responder("m", Model, cache, batch_size=3)(trials)
+    ModelRunner("m", Model, cache, batch_size=3)(trials)
     cache.close()
     keys = [trial_key("m", trial) for trial in trials]
     with sqlite3.connect(path) as connection:
-        [(blob,)] = connection.execute("SELECT reading FROM replies WHERE key = ?", (keys[0],))
+        [(blob,)] = connection.execute("SELECT readout FROM responses WHERE key = ?", (keys[0],))
         believable = blob[:-1] + bytes([blob[-1] ^ 1])
         connection.executemany(
-            "UPDATE replies SET reading = ? WHERE key = ?",
+            "UPDATE responses SET readout = ? WHERE key = ?",
             [(believable, keys[0]), (b"\x93NUMPY", keys[1])],
         )
     connection.close()
     cache = ResponseCache(path)
-    again = Responder("m", Model, cache, batch_size=3)
-    found = [outcome.response.reading for outcome in again(trials)]
+    again = ModelRunner("m", Model, cache, batch_size=3)
+    found = [outcome.response.readout for outcome in again(trials)]
     assert (again.model_calls, again.cache_hits) == (2, 1)
     for value, got in enumerate(found):
         np.testing.assert_array_equal(got, _content("int16", (4, 4), value))
@@ -263,12 +265,12 @@ def test_a_damaged_row_is_a_miss(tmp_path: Path) -> None:
 # --------------------------------------------------------------------- planning, workers, resume
 
 
-def test_a_plan_counts_readings_and_runs_none(ask: Callable[..., Responder]) -> None:
+def test_a_plan_counts_readings_and_runs_none(ask: Callable[..., ModelRunner]) -> None:
     model = Model()
     ask(model)([BASE])
     planned = ask(model, planning=True)
     assert read(planned, [BASE]) == [1]
-    with pytest.raises(Unanswered):
+    with pytest.raises(PlanStopped):
         planned([BASE, Brightness().of(sample(2)), Trial(sample=sample(2)), OTHER["field"]])
     assert (planned.trials, planned.model_calls, planned.cache_hits) == (4, 3, 1)
     assert len(model.batches) == 1
@@ -280,17 +282,16 @@ class Away:
     def map(
         self, build: Callable[[], Any], batches: Sequence[Sequence[Trial]]
     ) -> Iterator[tuple[int, list[Response]]]:
-        worker = pickle.loads(pickle.dumps(build))()
-        assert isinstance(worker, Reader)
+        respond = pickle.loads(pickle.dumps(build))()
         for index, batch in reversed(list(enumerate(batches))):
-            yield index, worker.respond(pickle.loads(pickle.dumps(batch)))
+            yield index, respond(pickle.loads(pickle.dumps(batch)))
 
 
 def test_a_worker_reads_as_this_process_does(cache: ResponseCache) -> None:
-    away = Responder("m", partial(Model, 3.0), cache, batch_size=2, executor=Away())
+    away = ModelRunner("m", partial(Model, 3.0), cache, batch_size=2, executor=Away())
     trials = [Brightness().of(sample(value)) for value in range(5)] + [Trial(sample=sample(1))]
     outcomes = away(trials)
-    assert [float(np.asarray(o.response.reading)) for o in outcomes[:5]] == [0, 3, 6, 9, 12]
+    assert [float(np.asarray(o.response.readout)) for o in outcomes[:5]] == [0, 3, 6, 9, 12]
     assert outcomes[5].response.logits == np.float32(3)
 
 
@@ -308,10 +309,10 @@ def test_batches_that_were_read_are_kept(tmp_path: Path) -> None:
     trials = [Dying().of(sample(value)) for value in range(5)]
     cache, model = ResponseCache(path), Model()
     with pytest.raises(KeyboardInterrupt):
-        Responder("m", lambda: model, cache, batch_size=2)(trials)
+        ModelRunner("m", lambda: model, cache, batch_size=2)(trials)
     cache.close()
     cache, model = ResponseCache(path), Model()
-    again = Responder("m", lambda: model, cache, batch_size=3)
+    again = ModelRunner("m", lambda: model, cache, batch_size=3)
     assert read(again, trials) == list(range(5))
     assert model.batches == [["1 of s2", "1 of s3", "1 of s4"]]
     cache.close()
