@@ -23,10 +23,10 @@ from typer import TyperException
 
 from cuescope.cli import app, main
 from cuescope.errors import UserError
+from cuescope.matrix import read_matrix
 from cuescope.registry import GROUPS, Registry
 from cuescope.spec import Spec, pairs
 from cuescope_sdk.bench import free_options
-from cuescope_sdk.matrix import read_matrix
 from cuescope_sdk.testing import Contract, checks, run_check
 from cuescope_sdk.testing.importing import HEAVY
 

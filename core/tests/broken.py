@@ -17,7 +17,10 @@ class Healthy(Plugin):
 
 # name of the plugin -> what its reason and its remedy must hold
 SIX = {
-    "importing": ("ModuleNotFoundError: No module named 'nowhere_at_all'", "pip install nowhere"),
+    "importing": (
+        "ModuleNotFoundError: No module named 'nowhere_at_all'",
+        "reinstall cuescope-importing",
+    ),
     "unparsable": ("SyntaxError", "reinstall cuescope-unparsable"),
     "exiting": ("SystemExit: 3", "reinstall cuescope-exiting"),
     "mistyped": ("is a str, expected a class", "tell the authors of cuescope-mistyped"),

@@ -107,7 +107,7 @@ def test_a_fault_of_cuescope_itself_is_one_line_too(
     def fault(path: Path) -> Report:
         raise LookupError("lost")
 
-    monkeypatch.setattr("cuescope_sdk.report.load_report", fault)
+    monkeypatch.setattr("cuescope.store.load_report", fault)
     with pytest.raises(SystemExit) as ended:
         main(["report", "x"])
     assert ended.value.code == 1
@@ -128,7 +128,7 @@ def test_ctrl_c_keeps_what_was_answered(shell: Shell, tmp_path: Path) -> None:
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert err == (
-        "cuescope: stopped; what was answered is kept, the same command goes on from there\n"
+        "cuescope: stopped; answers so far are kept, the same command goes on from there\n"
     )
     started = len(log.read_text().splitlines())
     report = Report.model_validate_json(shell(*AUDIT, "--json"))

@@ -162,5 +162,7 @@ def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:
         registry.find("model", "color")
     with pytest.raises(UserError, match="expected one of counting, hiding, looking, red"):
         registry.find("method", "zzzzz")
-    with pytest.raises(UserError, match="pip install cuescope-zzzzz"):
-        registry.find("method", "zzzzz")
+    with pytest.raises(UserError, match="`cuescope plugins` lists what is here"):
+        registry.find("method", "zzzzz")  # nobody owns a dist of that name: none is suggested
+    with pytest.raises(UserError, match="pip install 'cuescope-detectors'` brings it"):
+        registry.find("tool", "owl")

@@ -15,7 +15,7 @@ from rich.console import Console
 from cuescope.audit import Audit
 from cuescope.context import Context
 from cuescope.report.html import render
-from cuescope.report.tables import beside, drawn
+from cuescope.report.tables import beside, render_table
 from cuescope.report.terminal import show
 from cuescope.types import Picture, Report, Table
 
@@ -55,7 +55,7 @@ def picture(kind: str = "PNG", size: tuple[int, int] = (90, 30)) -> Picture:
 def printed(table: Table, width: int, **console: object) -> str:
     out = io.StringIO()
     settings = {"width": width, "color_system": None, "highlight": False} | console
-    Console(file=out, **settings).print(drawn(table))
+    Console(file=out, **settings).print(render_table(table))
     return out.getvalue()
 
 

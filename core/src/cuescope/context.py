@@ -42,7 +42,8 @@ class Context:
     builds a helper for other data passes `replace(context, dataset=None)`.
     `progress(description, total)` opens a bar and gives the function that advances it.
     `tool_calls` counts the costly work of tools ("images shown to the detector"), for plan and
-    report; `planning` says that none may be done.
+    report; `planning` says that none may be done. `resume` is whether a bench takes reports that
+    are stored already.
     """
 
     registry: Registry = field(default_factory=Registry)
@@ -54,6 +55,7 @@ class Context:
     dataset: Dataset | None = None
     progress: Progress = silent
     planning: bool = False
+    resume: bool = True
     tool_calls: Counter[str] = field(default_factory=Counter)
 
     def build(self, kind: str, spec: str | Spec, options: Mapping[str, Any] | None = None) -> Any:

@@ -4,7 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import blake2b
@@ -14,11 +14,14 @@ from importlib.metadata import (
     PackageNotFoundError,
     distribution,
     distributions,
+    requires,
     version,
 )
+from importlib.resources import files
 from inspect import isclass, isfunction, signature
 from itertools import chain
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from cuescope.errors import PluginError, UserError, nearest
@@ -27,6 +30,7 @@ HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "bench", "command")
 GROUPS = {f"cuescope.{kind}{'es' if kind == 'bench' else 's'}": kind for kind in KINDS}
 API = "cuescope-sdk"
+IMPORT_SECONDS = 20.0
 _NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
 
@@ -87,8 +91,9 @@ class Registry:
         raise UserError(
             f"no {kind} '{name}' is installed",
             expected=f"one of {', '.join(known)}" if known else None,
-            remedy=nearest(name, known)
-            or f"`pip install cuescope-{name}` may bring it; `cuescope plugins` lists what is here",
+            remedy=_where_it_is(kind, name)
+            or nearest(name, known)
+            or "`cuescope plugins` lists what is here",
         )
 
     def load(self, entry: Entry) -> Any:
@@ -101,17 +106,18 @@ class Registry:
             )
         return self._loaded[entry]
 
-    def check(self, entry: Entry) -> Problem | None:
-        """Import the plugin; what stands in its way, or None."""
+    def check(self, entry: Entry, *, seconds: float | None = None) -> Problem | None:
+        """Import the plugin; what stands in its way, or None.
+
+        With `seconds` an import that takes longer is a problem too, and so is a KeyboardInterrupt
+        that the plugin raises itself: of a list, one plugin must not cost the others.
+        """
         if entry.problem is None and entry not in self._loaded:
-            try:
-                self._loaded[entry] = _import(entry)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # a plugin may raise anything, SystemExit included
-                self._loaded[entry] = _problem_of(entry, error)
-        kept = entry.problem or self._loaded[entry]
-        return kept if isinstance(kept, Problem) else None
+            # What a package prints as it is imported must not land in the middle of `--json`.
+            with redirect_stdout(sys.stderr):
+                self._loaded[entry] = _bounded(entry, seconds) if seconds else _attempt(entry)
+        result = entry.problem or self._loaded[entry]
+        return result if isinstance(result, Problem) else None
 
     @contextmanager
     def blaming(self, entry: Entry) -> Iterator[None]:
@@ -126,6 +132,13 @@ class Registry:
                 got=f"{type(error).__name__}: {_one_line(error)}",
                 remedy="`--debug` shows the traceback",
             ) from error
+
+
+def _where_it_is(kind: str, name: str) -> str | None:
+    """The dist of this project that brings a plugin, None for a name that none of them has."""
+    table = json.loads(files("cuescope").joinpath("known_plugins.json").read_text())
+    dist = table.get(kind, {}).get(name)
+    return dist and f"`pip install '{dist}'` brings it"
 
 
 def _entries_of(dist: Distribution, api: str | None) -> Iterator[Entry]:
@@ -183,6 +196,32 @@ def _unless_alone(same: list[Entry]) -> Iterator[Entry]:
         reason = f"duplicate name: {entry.kind} '{entry.name}' also comes from {', '.join(others)}"
         remedy = f"keep one of them: pip uninstall {entry.dist}"
         yield replace(entry, problem=Problem(reason, remedy)) if others else entry
+
+
+def _attempt(entry: Entry, *, survive: type[BaseException] | None = None) -> Any:
+    """What the entry point names, or the Problem with it."""
+    try:
+        return _import(entry)
+    except KeyboardInterrupt as error:
+        if survive is not KeyboardInterrupt:
+            raise
+        return _problem_of(entry, error)
+    except BaseException as error:  # a plugin may raise anything, SystemExit included
+        return _problem_of(entry, error)
+
+
+def _bounded(entry: Entry, seconds: float) -> Any:
+    """As `_attempt`, within a time; the user's own Ctrl-C reaches the main thread alone."""
+    results: list[Any] = []
+    worker = Thread(
+        target=lambda: results.append(_attempt(entry, survive=KeyboardInterrupt)), daemon=True
+    )
+    worker.start()
+    worker.join(seconds)
+    if results:
+        return results[0]
+    reason = f"its import takes more than {seconds:g} seconds"
+    return Problem(reason, f"tell the authors of {entry.dist}, or pip uninstall {entry.dist}")
 
 
 def _import(entry: Entry) -> Any:
@@ -245,10 +284,9 @@ def code_digest(dist: str, module: str) -> str | None:
         return None
     top = sys.modules[module.partition(".")[0]]
     folders = [Path(folder) for folder in getattr(top, "__path__", ())]
-    files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
-    files = files or [Path(str(top.__file__))]
+    sources = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
     state = blake2b(digest_size=16)
-    for file in files:
+    for file in sources or [Path(str(top.__file__))]:
         state.update(blake2b(file.read_bytes(), digest_size=16).digest())
     return state.hexdigest()
 
@@ -256,10 +294,23 @@ def code_digest(dist: str, module: str) -> str | None:
 def _problem_of(entry: Entry, error: BaseException) -> Problem:
     reason = f"{type(error).__name__}: {_one_line(error)}".rstrip(": ")
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return Problem(reason, f"pip install {error.name.partition('.')[0]}")
+        return Problem(reason, _remedy_for_missing(entry, error.name.partition(".")[0]))
     if isinstance(error, TypeError):
         return Problem(reason, f"tell the authors of {entry.dist}, or mend the entry point")
     return Problem(reason, f"pip install --upgrade --force-reinstall {entry.dist}")
+
+
+def _remedy_for_missing(entry: Entry, module: str) -> str:
+    """How to get a module: by the requirement that is called so, else by the plugin's own dist.
+
+    The name of a module is not that of its dist (cv2, attr, google), so it is never guessed.
+    """
+    with suppress(PackageNotFoundError):
+        for line in requires(entry.dist) or ():
+            name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
+            if re.sub(r"[-_.]+", "_", name).lower() == module.lower():
+                return f"pip install {name}"
+    return f"pip install --upgrade --force-reinstall {entry.dist}, which says what it needs"
 
 
 def _one_line(error: BaseException) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cuescope import __version__
-from cuescope.cli import audit, plugins
+from cuescope.cli import audit, bench, compare, demo, plugins, report, run, schema
 from cuescope.cli.external import PluginCommands
 from cuescope.errors import UserError
 
@@ -25,12 +25,18 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: rich panels would triple the time to the first line
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.demo)
 app.command("audit")(audit.audit)
+app.command("run")(run.run)
+app.command("report")(report.report)
+app.command("compare")(compare.compare)
+app.command("bench", context_settings=bench.FREE_OPTIONS)(bench.bench)
 app.add_typer(plugins.app, name="plugins")
+app.command("schema")(schema.schema)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"cuescope {__version__}")
         raise typer.Exit
 
@@ -39,7 +45,8 @@ def _version(asked: bool) -> None:
 def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Options of every command."""
@@ -47,43 +54,43 @@ def options(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; the process ends with its exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in given
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
     # --debug is welcome anywhere on the line
-    given = [word for word in given if word != "--debug"] or ["--help"]
-    warnings.showwarning = _show_warning  # type: ignore[assignment]
+    words = [word for word in words if word != "--debug"] or ["--help"]
+    warnings.showwarning = _print_warning  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a pipe may speak no UTF-8
             stream.reconfigure(errors="replace")
     try:
-        code = app(given, prog_name="cuescope", standalone_mode=False)
+        code = app(words, prog_name="cuescope", standalone_mode=False)
     except Exception as error:
         if debug:
             raise
-        code = _told(error)
+        code = _print_error(error)
     except KeyboardInterrupt:
         code = STOPPED
     if code == STOPPED:  # typer answers Ctrl-C with this code, not with the exception
-        _say("stopped; what was answered is kept, the same command goes on from there")
+        _print_line("stopped; answers so far are kept, the same command goes on from there")
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _told(error: Exception) -> int:
-    """Tell an error in one line; the exit code."""
+def _print_error(error: Exception) -> int:
+    """Print an error in one line; returns the exit code."""
     usage = getattr(error, "format_message", None)  # what typer raises for a malformed command
     if isinstance(error, UserError) or usage:
-        _say(" ".join(str(usage() if usage else error).split()))
+        _print_line(" ".join(str(usage() if usage else error).split()))
         return 2
     if isinstance(error, BrokenPipeError):  # `| head` has seen enough; nothing is left to flush to
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    _say(f"internal error ({type(error).__name__}: {error}); `--debug` shows the traceback")
+    _print_line(f"internal error ({type(error).__name__}: {error}); `--debug` shows the traceback")
     return 1
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     typer.echo(f"cuescope: {line}", err=True)
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
-    _say(f"warning: {message}")
+def _print_warning(message: Warning | str, *_: object) -> None:
+    _print_line(f"warning: {message}")

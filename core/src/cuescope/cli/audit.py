@@ -85,14 +85,14 @@ def audit(
 
 def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = False) -> None:
     """Run a request and print its report, and where the pictures are."""
-    from cuescope.cli.terminal import out
+    from cuescope.cli.terminal import stdout
     from cuescope.report.terminal import show
 
     report = runner.run(request)
     if as_json:
         typer.echo(report.model_dump_json(indent=1))
         return
-    show(report, out())
+    show(report, stdout())
     typer.echo(f"pictures: {runner.folder(request).path / 'report.html'}")
 
 

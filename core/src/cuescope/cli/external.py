@@ -8,6 +8,13 @@ from typer.core import TyperGroup
 
 from cuescope.registry import Entry, Registry
 
+# Help lines of the sdk's commands: an entry point has no room for words, and importing the sdk
+# for them would cost `--help` a second. Other packages' commands show their package's summary.
+SDK_HELP = {
+    "new": "Write a plugin package of your own, whose tests pass as they are.",
+    "plugins check": "Check that a plugin holds what its kind promises.",
+}
+
 
 class PluginCommands(TyperGroup):
     """A group whose commands may also come from plugins: "new", or "plugins check" in `plugins`.
@@ -48,12 +55,11 @@ def _forwarding(name: str, entry: Entry) -> Any:
     """A command that hands its whole line to the plugin's own."""
     stub = typer.Typer(add_completion=False)
     free = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    line = SDK_HELP.get(entry.name) if entry.dist == "cuescope-sdk" else entry.summary
 
-    told = f"See `cuescope {entry.name} --help`."
-
-    @stub.command(name, help=told, context_settings=free, add_help_option=False)
+    @stub.command(name, help=line, context_settings=free, add_help_option=False)
     def forward(ctx: typer.Context) -> Any:
-        loaded = _installed().load(entry)
-        return loaded(ctx.args, prog_name=f"cuescope {entry.name}", standalone_mode=False)
+        command = _installed().load(entry)
+        return command(ctx.args, prog_name=f"cuescope {entry.name}", standalone_mode=False)
 
     return typer.main.get_command(stub)

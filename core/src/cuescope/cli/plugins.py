@@ -1,11 +1,18 @@
-"""`cuescope plugins`: what is installed, and what is wrong with it."""
+"""`cuescope plugins`: what is installed, what it can do, and what is wrong with it."""
 
-from typing import Annotated
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 
 from cuescope.cli.external import PluginsCommands
-from cuescope.registry import Registry
+from cuescope.errors import UserError, nearest
+from cuescope.registry import IMPORT_SECONDS, Entry, Registry
 
 app = typer.Typer(cls=PluginsCommands, help="List, describe, check and install plugins.")
 Check = Annotated[bool, typer.Option("--check", help="Import each plugin, and say what is broken.")]
@@ -28,8 +35,9 @@ def list_(check: Check = False, strict: Strict = False) -> None:
 def show_list(*, check: bool, strict: bool) -> None:
     """Print every plugin by kind; broken ones with reason and remedy."""
     registry = Registry()
+    check = check or strict
     problems = {
-        entry: registry.check(entry) if check or strict else entry.problem
+        entry: registry.check(entry, seconds=IMPORT_SECONDS) if check else entry.problem
         for entry in registry.entries
     }
     broken = {entry: problem for entry, problem in problems.items() if problem}
@@ -41,9 +49,103 @@ def show_list(*, check: bool, strict: bool) -> None:
     for entry, problem in broken.items():
         typer.secho(f"broken: {entry.kind} {entry.name} ({entry.dist} {entry.version})", fg="red")
         typer.echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
-    if not (check or strict):
+    if not check:
         typer.echo("Nothing was imported; `cuescope plugins --check` tries each one.")
     elif not broken:
         typer.echo(f"All {len(problems)} can be imported.")
     if strict and broken:
         raise typer.Exit(1)
+
+
+@app.command("info")
+def info(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
+    """Describe a plugin: where it comes from, what it can do, its options."""
+    registry = Registry()
+    entries = [entry for entry in registry.entries if entry.name == name]
+    if not entries:
+        known = sorted({entry.name for entry in registry.entries if entry.kind != "command"})
+        raise UserError(
+            f"no plugin '{name}' is installed",
+            remedy=nearest(name, known) or "`cuescope plugins` lists them",
+        )
+    for entry in entries:
+        describe(entry, registry.load(entry))
+
+
+def describe(entry: Entry, plugin: Any) -> None:
+    """Print what a plugin is, can do and takes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from cuescope.cli.terminal import stdout
+
+    has_own_words = entry.kind != "command" and plugin.__doc__
+    summary = plugin.__doc__ if has_own_words else entry.summary
+    head = f"{entry.kind} {entry.name} ({entry.dist} {entry.version})"
+    typer.echo(f"{head}: {summary.strip().splitlines()[0]}")
+    if entry.kind == "command":
+        return
+    for what in ("requires", "capabilities"):
+        for key, value in getattr(plugin, what, ()):
+            typer.echo(f"{what} {key}: {capability_in_words(value)}")
+    table = Table("option", "takes", "default", "meaning", box=None, padding=(0, 2, 0, 0))
+    for option, field in plugin.Options.model_fields.items():
+        name = f"{option} (ARG)" if option == plugin.Options.argument else option
+        default = "needed" if field.is_required() else default_in_words(field.get_default())
+        takes = type_in_words(field.annotation)
+        table.add_row(*map(Text, (name, takes, default, field.description or "")))
+    if table.row_count:
+        stdout().print(table)
+
+
+def capability_in_words(value: Any) -> str:
+    """A value of requirements or capabilities as a person reads it."""
+    if isinstance(value, (frozenset, tuple)):
+        return ", ".join(sorted(str(getattr(part, "name", part)) for part in value)) or "none"
+    return str(value)
+
+
+def type_in_words(annotation: Any) -> str:
+    """What an option takes, as it is written on a command line.
+
+    >>> type_in_words(tuple[Literal["a", "b"], ...] | None)
+    'a or b, several, or none'
+    """
+    kind, parts = get_origin(annotation), get_args(annotation)
+    if kind is Annotated:
+        return type_in_words(parts[0])
+    if kind is Literal:
+        return " or ".join(map(str, parts))
+    if kind in (Union, UnionType):
+        return ", or ".join(map(type_in_words, parts))
+    if isinstance(kind, type) and issubclass(kind, Mapping):
+        return "{key: value}"
+    if kind in (tuple, list, frozenset, set):
+        return f"{type_in_words(parts[0])}, several"
+    words = {str: "text", float: "number", int: "whole number", bool: "true or false"}
+    words |= {NoneType: "none", Any: "anything"}
+    return words.get(annotation, getattr(annotation, "__name__", str(annotation)).lower())
+
+
+def default_in_words(value: Any) -> str:
+    """A default as it is written on a command line."""
+    if isinstance(value, (tuple, list, frozenset, set)):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value in (None, {}) else str(value)
+
+
+@app.command("install")
+def install(dist: Annotated[str, typer.Argument(metavar="DIST", help="As pip takes it.")]) -> None:
+    """Install a plugin's package into this environment."""
+    if find_spec("pip"):
+        command = [sys.executable, "-m", "pip", "install", dist]
+    elif uv := shutil.which("uv"):
+        command = [uv, "pip", "install", "--python", sys.executable, dist]
+    else:
+        raise UserError(
+            "neither pip nor uv is here", remedy=f"`{sys.executable} -m ensurepip` brings pip"
+        )
+    if code := subprocess.run(command, check=False).returncode:
+        raise typer.Exit(code)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cuescope.audit import Audit
 
 
-def out() -> Console:
+def stdout() -> Console:
     """Standard output; 80 columns and no colour codes in a pipe."""
     return Console(highlight=False)
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
-from cuescope.report.tables import laid_out
+from cuescope.report.tables import table_cells
 from cuescope.store import picture_key
 from cuescope.types import Occurrence, Report, Score
 
@@ -32,7 +32,7 @@ def render(report: Report, pictures: Mapping[str, bytes]) -> str:
     axes = _axes(report)
     cards = _cards(report, report.headlines[:MAX_CARDS], pictures, axes)
     asked = report.provenance
-    return _environment().get_template("report.html.jinja").render(
+    return environment().get_template("report.html.jinja").render(
         report=report,
         asked=asked,
         headline=report.metrics[0] if report.metrics else None,
@@ -42,7 +42,7 @@ def render(report: Report, pictures: Mapping[str, bytes]) -> str:
         pairs=len(report.headlines),
         verdicts=Counter(sorted((c.verdict for c in report.evidence), reverse=True)),
         stamps=asked.stamps,
-        tables=laid_out(report.tables),
+        tables=table_cells(report.tables),
         plates=[(plate, data_uri(plate.image)) for plate in report.pictures],
         max_labels=MAX_LABELS,
     )  # fmt: skip
@@ -148,7 +148,8 @@ def duration(seconds: float) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates of this folder, with what they call."""
     environment = Environment(
         loader=PackageLoader("cuescope.report", ""),
         autoescape=True,

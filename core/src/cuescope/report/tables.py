@@ -5,7 +5,7 @@ from typing import Literal
 
 from rich import box
 from rich.console import Group
-from rich.table import Table as Drawn
+from rich.table import Table as Grid
 from rich.text import Text
 
 from cuescope.types import Cell, Table
@@ -14,9 +14,9 @@ Row = tuple[str, list[tuple[str, str]]]
 LONG_NAME = 16  # a longer one is broken into lines, a longer cell is words
 
 
-def drawn(table: Table) -> Group:
+def render_table(table: Table) -> Group:
     """For a terminal; the notes follow."""
-    grid = Drawn(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     first, *others = table.columns
     whole = all(len(str(row[first])) <= LONG_NAME for row in (*table.rows, *table.paper))
     grid.add_column(Text(first), overflow="fold", no_wrap=whole)
@@ -27,7 +27,7 @@ def drawn(table: Table) -> Group:
     return Group(grid, *[Text(note, "dim") for note in table.notes])
 
 
-def laid_out(tables: Iterable[Table]) -> list[tuple[Table, list[Row], list[str]]]:
+def table_cells(tables: Iterable[Table]) -> list[tuple[Table, list[Row], list[str]]]:
     """Tables for a page: each with its rows, and the side of each column."""
     return [(t, list(beside(t)), [side(t, column) for column in t.columns]) for t in tables]
 
@@ -42,8 +42,8 @@ def beside(table: Table) -> Iterator[Row]:
     """Each row's name, and for each other column our words and the paper's, "" where none."""
     (first, *others), decimals = table.columns, table.decimals
     paper = {row[first]: row for row in table.paper}
-    told = [(row, paper.pop(row[first], {})) for row in table.rows]
-    for row, theirs in [*told, *(({}, row) for row in paper.values())]:
+    of_both = [(row, paper.pop(row[first], {})) for row in table.rows]
+    for row, theirs in [*of_both, *(({}, row) for row in paper.values())]:
         pairs = [(row.get(column), theirs.get(column)) for column in others]
         name = str((row or theirs)[first])
         yield name, [(_words(a, decimals), _words(b, decimals)) for a, b in pairs]

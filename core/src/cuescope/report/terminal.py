@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cuescope.report.bars import figure, p_value
-from cuescope.report.tables import drawn
+from cuescope.report.tables import render_table
 from cuescope.types import Cost, Evidence, Report, Score
 
 MAX_ROWS = 10
@@ -24,7 +24,7 @@ def show(report: Report, console: Console) -> None:
         ("Finding", _finding(report)),
         ("Looked at", _facts(report)),
         (_ranked_title(report), _ranked(report, console.width)),
-        *((table.title, drawn(table)) for table in report.tables),
+        *((table.title, render_table(table)) for table in report.tables),
         ("Checks", _checks(report.evidence)),
         ("How to read the table", _legend(report)),
         ("Cost", Text(_cost(report.cost))),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cuescope.errors import UserError
-from cuescope_sdk.matrix import read_matrix
+from cuescope.matrix import read_matrix
 
 
 def test_a_matrix_is_every_method_on_every_model_on_every_data_set(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from cuescope.cli import app
+from cuescope.cli.bench import free_options
 from cuescope_sdk import Context, Options, Picture, Plugin, Table, UserError
-from cuescope_sdk.bench import bench, free_options
 from cuescope_sdk.testing import PluginShelf
 
 Line = Callable[..., str]
@@ -38,10 +39,10 @@ class FakeBench(Plugin):
 @pytest.fixture
 def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Line:
     shelf = PluginShelf({("bench", "fake"): FakeBench})
-    monkeypatch.setattr("cuescope_sdk.bench.Context", partial(Context, registry=shelf))
+    monkeypatch.setattr("cuescope.context.Context", partial(Context, registry=shelf))
 
     def said(*words: str) -> str:
-        bench(list(words), standalone_mode=False)
+        app(["bench", *words], standalone_mode=False)
         return capsys.readouterr().out
 
     return said

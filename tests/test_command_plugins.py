@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from cuescope.cli import main
+from cuescope.cli.plugins import default_in_words, type_in_words
 from cuescope_sdk import Options
-from cuescope_sdk.plugins import default_in_words, type_in_words
 from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel, PluginShelf
 
 Line = Callable[..., str]
@@ -38,7 +38,7 @@ SHELF = {
 @pytest.fixture
 def line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Line:
     """What `cuescope plugins ...` prints with the fakes installed; of an error, its one line."""
-    monkeypatch.setattr("cuescope_sdk.plugins.Registry", lambda: PluginShelf(SHELF))
+    monkeypatch.setattr("cuescope.cli.plugins.Registry", lambda: PluginShelf(SHELF))
 
     def said(*words: str, code: int = 0) -> str:
         with pytest.raises(SystemExit) as ended:
@@ -114,9 +114,9 @@ def test_install_asks_what_is_there(
         asked.append(command)
         return subprocess.CompletedProcess(command, code)
 
-    monkeypatch.setattr("cuescope_sdk.plugins.find_spec", lambda name: pip or None)
-    monkeypatch.setattr("cuescope_sdk.plugins.shutil.which", lambda name: uv)
-    monkeypatch.setattr("cuescope_sdk.plugins.subprocess.run", run)
+    monkeypatch.setattr("cuescope.cli.plugins.find_spec", lambda name: pip or None)
+    monkeypatch.setattr("cuescope.cli.plugins.shutil.which", lambda name: uv)
+    monkeypatch.setattr("cuescope.cli.plugins.subprocess.run", run)
     line("install", "cuescope-x", code=code)
     assert asked == [[sys.executable if pip else "uv", *started]]
 
@@ -124,8 +124,8 @@ def test_install_asks_what_is_there(
 def test_install_without_pip_and_uv_tells_the_way(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cuescope_sdk.plugins.find_spec", lambda name: None)
-    monkeypatch.setattr("cuescope_sdk.plugins.shutil.which", lambda name: None)
+    monkeypatch.setattr("cuescope.cli.plugins.find_spec", lambda name: None)
+    monkeypatch.setattr("cuescope.cli.plugins.shutil.which", lambda name: None)
     said = line("install", "cuescope-x", code=2)
     assert "neither pip nor uv is here" in said
     assert "-m ensurepip` brings pip" in said

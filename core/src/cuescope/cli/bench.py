@@ -1,44 +1,27 @@
 """`cuescope bench NAME [--option value ...]`: a paper's own table or figure, redone."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Protocol, runtime_checkable
+from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
-from cuescope.cli.terminal import Bars, out
-from cuescope.context import Context
 from cuescope.errors import UserError
-from cuescope.report.tables import drawn
-from cuescope.store import write_atomically
-from cuescope.types import Options, Picture, Table
 
-bench = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-
-@runtime_checkable
-class Bench(Protocol):
-    """Redoes a paper's table or figure; `run` resumes from what the context has stored."""
-
-    Options: ClassVar[type[Options]]
-
-    def run(self) -> Iterable[Table | Picture]: ...
+FREE_OPTIONS: dict[str, Any] = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "help_option_names": ["-h", "--help"],
+}
 
 
-@bench.command(
-    context_settings={
-        "allow_extra_args": True,
-        "ignore_unknown_options": True,
-        "help_option_names": ["-h", "--help"],
-    }
-)
-def run(
+def bench(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Bench plugin.")],
     seed: Annotated[int, typer.Option(min=0, help="Every random draw depends on it.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = "auto",
+    again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with the pictures here.")
@@ -48,28 +31,35 @@ def run(
 
     The bench's own options follow as --option value; `cuescope plugins info NAME` lists them.
     """
-    context = Context(seed=seed, device=device, progress=Bars())
-    shown = []
+    from rich.text import Text
+
+    from cuescope.cli.terminal import Bars, stdout
+    from cuescope.context import Context
+    from cuescope.report import bench_page
+    from cuescope.report.tables import render_table
+    from cuescope.store import write_atomically
+    from cuescope.types import Table
+
+    context = Context(seed=seed, device=device, progress=Bars(), resume=not again)
+    items = []
     for item in context.build("bench", name, free_options(ctx.args)).run():
-        shown.append(item)
+        items.append(item)
         if as_json:
             typer.echo(item.model_dump_json(indent=1))
         elif isinstance(item, Table):
-            out().print(Text(item.title, "bold"), drawn(item))
+            stdout().print(Text(item.title, "bold"), render_table(item))
         elif html is None:
-            out().print(Text(item.title, "bold"), Text("--html FILE shows this picture.", "dim"))
+            stdout().print(Text(item.title, "bold"), Text("--html FILE shows this picture.", "dim"))
     if html is not None:
-        from cuescope_sdk.bench_page import render
-
         command = shlex.join(["cuescope", "bench", name, "--seed", str(seed), *ctx.args])
-        write_atomically(html, render(name, shown, command))
+        write_atomically(html, bench_page.render(name, items, command))
         if not as_json:
-            out().print(Text(f"wrote {html}", "dim"))
+            stdout().print(Text(f"wrote {html}", "dim"))
 
 
 def free_options(words: Sequence[str]) -> dict[str, str]:
     """`--key value`, `--key=value` and bare `--flag` as a mapping."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     rest = list(words)
     while rest:
         word = rest.pop(0)
@@ -78,5 +68,5 @@ def free_options(words: Sequence[str]) -> dict[str, str]:
         key, equals, value = word[2:].partition("=")
         if not equals:
             value = "true" if not rest or rest[0].startswith("--") else rest.pop(0)
-        found[key.replace("-", "_")] = value
-    return found
+        options[key.replace("-", "_")] = value
+    return options

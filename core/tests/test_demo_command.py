@@ -3,15 +3,16 @@
 import pytest
 from typer.testing import CliRunner
 
-from cuescope_sdk import Request
-from cuescope_sdk import demo as module
+from cuescope.cli import app
+from cuescope.cli import demo as module
+from cuescope.request import Request
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[Request, str]:
     """The request that the command makes, and what it prints around the report."""
     requests: list[Request] = []
     monkeypatch.setattr(module, "audit_and_show", lambda runner, request: requests.append(request))
-    done = CliRunner().invoke(module.demo, list(words))
+    done = CliRunner().invoke(app, ["demo", *words])
     assert done.exit_code == 0, done.output
     return requests[0], done.stdout
 
@@ -20,7 +21,7 @@ def test_the_story_comes_before_the_audit(monkeypatch: pytest.MonkeyPatch) -> No
     request, said = asked(monkeypatch)
     assert (request.method, request.model) == ("trove", "toy")
     assert request.data == "moving-shapes:background"
-    assert said.startswith("A small video model is trained")
+    assert said.startswith("A small video model learns")
     assert "next: cuescope demo --cue object" in said
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli import main
+from cuescope.cli.compare import about_no_label, strongest, verdicts
 from cuescope.store import RunFolder
 from cuescope_sdk import Report
-from cuescope_sdk.compare import everywhere, strongest, verdicts
 from cuescope_sdk.testing import FakeMethod, running
 
 Line = Callable[..., str]
@@ -61,7 +61,7 @@ def test_what_is_about_no_label_stands_by_its_feature(report: Report) -> None:
     whole = score.model_copy(update={"label": None, "low": -1.0, "high": 2.0, "finding": True})
     of_model = report.model_copy(update={"scores": (whole,), "notes": {"verdict": "fuses"}})
     name = report.names[score.feature]
-    figure, empty = everywhere([of_model, report])[name]
+    figure, empty = about_no_label([of_model, report])[name]
     assert str(figure).endswith(" [\N{MINUS SIGN}1.00, 2.00] *")
     assert empty is None
     assert strongest([of_model]) == {}

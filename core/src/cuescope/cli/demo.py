@@ -8,23 +8,21 @@ import typer
 from cuescope.cli.audit import audit_and_show
 from cuescope.cli.options import RUNS, make_request, open_runner
 
-demo = typer.Typer(add_completion=False, rich_markup_mode=None)
 STORY = """\
-A small video model is trained to tell where a blue disc moves: north, south, east or west.
+A small video model learns to say where a blue disc moves: north, south, east or west.
 Its training clips have a flaw: where the disc moves south, the background is mostly red.
-Did the model learn to see motion, or red? TRoVe is not told about the flaw. It looks.
+Did the model learn to see motion, or red? The method TRoVe does not know about the flaw.
 """
 
 
-@demo.command(context_settings={"help_option_names": ["-h", "--help"]})
-def run(
+def demo(
     cue: Annotated[str, typer.Option(help="background, object or attribute.")] = "background",
     seed: Annotated[int, typer.Option(help="Seed of data, training and audit.")] = 0,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run. [default: runs/demo]")
     ] = None,
 ) -> None:
-    """Train a tiny biased VLM, find its cue, show it."""
+    """Train a tiny biased model, find the cue that it uses, show it."""
     request = make_request(
         method="trove",
         model="toy",

@@ -6,23 +6,21 @@ from typing import Annotated
 import typer
 
 from cuescope.cli.options import AsJson
-from cuescope.cli.terminal import out
-from cuescope.report.html import render
-from cuescope.report.terminal import show
-from cuescope.store import RunFolder, load_report, write_atomically
-
-report = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@report.command(context_settings={"help_option_names": ["-h", "--help"]})
-def look(
+def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder or report.json.")],
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the page with the pictures here.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a stored report, or write its HTML."""
+    """Show a stored report again, or write its HTML page."""
+    from cuescope.cli.terminal import stdout
+    from cuescope.report.html import render
+    from cuescope.report.terminal import show
+    from cuescope.store import RunFolder, load_report, write_atomically
+
     stored = load_report(run)
     if html is not None:
         folder = RunFolder(run if run.is_dir() else run.parent)
@@ -31,4 +29,4 @@ def look(
     elif as_json:
         typer.echo(stored.model_dump_json(indent=1))
     else:
-        show(stored, out())
+        show(stored, stdout())

@@ -5,12 +5,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from cuescope_sdk.matrix import Matrix
-from cuescope_sdk.schema import schema as command
+from cuescope.cli import app
+from cuescope.matrix import Matrix
 
 
 def printed() -> str:
-    return CliRunner().invoke(command, []).stdout
+    return CliRunner().invoke(app, ["schema"]).stdout
 
 
 def test_the_schema_describes_the_file() -> None:

@@ -1,0 +1,72 @@
+"""`cuescope run FILE.yaml`: a matrix of methods, models and data sets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cuescope.cli.options import RUNS, NoCache, Observers, open_runner
+from cuescope.errors import UserError
+
+if TYPE_CHECKING:
+    from cuescope.request import Request
+    from cuescope.types import Report
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runs.")] = RUNS,
+    again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
+    observe: Observers = None,
+    no_cache: NoCache = False,
+) -> None:
+    """Audit every method on every model and data set of a YAML file; resumes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from cuescope.building import checked_classes
+    from cuescope.cli.terminal import stdout
+    from cuescope.matrix import read_matrix
+
+    requests = list(read_matrix(file).requests())
+    runner = open_runner(out, observe=observe or (), cache_responses=not no_cache)
+    for request in requests:
+        checked_classes(request, runner.context.registry)  # a typo ends it before hours of audits
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("run", "findings", "the strongest"):
+        table.add_column(column, overflow="fold")  # what differs between runs is at the end
+    failed = 0
+    for number, request in enumerate(requests, 1):
+        typer.echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)
+        begun = _now()
+        try:
+            report = runner.run(request, resume=not again)
+        except UserError as error:
+            failed += 1
+            cells = [request.slug, "-", f"failed: {error}"]
+        else:
+            _announce_stored(report, request, begun)
+            cells = [request.slug, str(len(report.findings)), _strongest(report)]
+        table.add_row(*map(Text, cells))
+    stdout().print(table)
+    typer.echo(f"{len(requests) - failed} of {len(requests)} reports are in {out}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _now() -> str:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _announce_stored(report: "Report", request: "Request", begun: str) -> None:
+    """Say so where the report is one of an earlier day, not of now."""
+    started = report.provenance.started
+    if started < begun:
+        words = f"stored report of {started.replace('T', ' ')}; --again makes it anew"
+        typer.echo(f"  {request.slug}: {words}", err=True)
+
+
+def _strongest(report: "Report") -> str:
+    return report.sentence(report.findings[0]) or "" if report.findings else "no cue found"
