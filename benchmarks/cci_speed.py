@@ -27,8 +27,7 @@ from safetensors.torch import save_file
 from cuescope.respond import ModelRunner
 from cuescope.store import ResponseCache
 from cuescope_sdk import Audit, Context, Frame, Options, Sample
-from cuescope_sdk.explaining import Explains
-from cuescope_sdk.faithfulness import DIRECTIONS, Schedule, classification_curves
+from cuescope_sdk.explain import DIRECTIONS, Explainer, Schedule, classification_curves
 
 SIDE, PATCH = 224, 32
 VISION = {"image_size": SIDE, "layers": 6, "width": 256, "head_width": 64, "patch_size": PATCH}
@@ -36,9 +35,18 @@ TEXT = {"context_length": 32, "vocab_size": 49408, "width": 64, "heads": 2, "lay
 LABELS = tuple(f"thing {number}" for number in range(100))
 PROTOCOL_LIMIT, CCI_LIMIT = 1.15, 1.1
 EXPLAINERS = (
-    "raw-attention", "rollout", "grad-cam", "game", "maskclip", "clip-surgery", "m2ib", "rise",
-    "grad-eclip", "grad-eclip-no-lambda", "random",
-)  # fmt: skip
+    "raw-attention",
+    "rollout",
+    "grad-cam",
+    "game",
+    "maskclip",
+    "clip-surgery",
+    "m2ib",
+    "rise",
+    "grad-eclip",
+    "grad-eclip-no-lambda",
+    "random",
+)
 
 
 def write_model(folder: Path) -> Path:
@@ -116,7 +124,7 @@ def protocol(schedule: Schedule, audit: Audit, samples: Sequence[Sample]) -> Non
         classification_curves(audit, samples, maps, schedule, direction)
 
 
-def explained(method: Explains, audit: Audit, samples: Sequence[Sample]) -> None:
+def explained(method: Explainer, audit: Audit, samples: Sequence[Sample]) -> None:
     """A map of each image, for its label."""
     list(method.maps(audit, samples, [str(sample.label) for sample in samples]))
 

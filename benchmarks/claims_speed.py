@@ -20,7 +20,7 @@ from cuescope_detectors import Owl, OwlOptions
 from cuescope_sdk import Context, Detection, Frame, Sample, generator
 from cuescope_sdk.grounding import Case, Claim, ClaimKind
 from cuescope_sdk.testing import PluginShelf
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import quiet
 from cuescope_verifiers.box_geometry import BoxGeometry, BoxOptions
 
 NOUNS = ("chair", "table", "cup", "lamp", "door", "man", "sofa", "book", "plate", "window")
@@ -34,13 +34,18 @@ def save_owl(folder: Path) -> None:
     tokenizer = transformers.CLIPTokenizer(
         vocab={token: index for index, token in enumerate(tokens)}, merges=[], model_max_length=16
     )
-    tower = {"hidden_size": 192, "intermediate_size": 768, "num_hidden_layers": 4,
-             "num_attention_heads": 4}  # fmt: skip
+    tower = {
+        "hidden_size": 192,
+        "intermediate_size": 768,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+    }
     ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
     config = transformers.Owlv2Config(
         text_config={**tower, **ends, "vocab_size": 64, "max_position_embeddings": 16},
-        vision_config={**tower, "image_size": 224, "patch_size": 16}, projection_dim=192,
-    )  # fmt: skip
+        vision_config={**tower, "image_size": 224, "patch_size": 16},
+        projection_dim=192,
+    )
     images = transformers.Owlv2ImageProcessor(size={"height": 224, "width": 224})
     transformers.Owlv2ForObjectDetection(config).save_pretrained(folder)
     processor: Any = transformers.Owlv2Processor
@@ -64,13 +69,21 @@ def _claim(rng: np.random.Generator, frames: int) -> Claim:
     kinds: tuple[ClaimKind, ...] = ("entity", "attribute", "relation", "action")
     kind = kinds[rng.integers(len(kinds))]
     one, other = rng.choice(NOUNS, 2, replace=False).tolist()
-    said = {"entity": None, "attribute": str(rng.choice(COLOURS)), "relation": "left of",
-            "action": "move left"}[kind]  # fmt: skip
+    said = {
+        "entity": None,
+        "attribute": str(rng.choice(COLOURS)),
+        "relation": "left of",
+        "action": "move left",
+    }[kind]
     meant = None if rng.random() < 0.2 else (int(rng.integers(frames)),)
     return Claim(
-        kind=kind, text="", subject=one, predicate=said, frames=meant,
+        kind=kind,
+        text="",
+        subject=one,
+        predicate=said,
+        frames=meant,
         object=other if kind == "relation" else None,
-    )  # fmt: skip
+    )
 
 
 class Counted(Owl):

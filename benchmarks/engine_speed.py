@@ -136,10 +136,14 @@ def show_overhead(console: Console, folder: Path, count: int, repeats: int) -> N
     for case in (Case(batch, outputs) for outputs in (LOGITS, BOTH) for batch in (1, 16, 64)):
         bare, over, cpu = overhead(folder, case, count, repeats)
         table.add_row(
-            str(case.batch), " + ".join(sorted(case.outputs)), f"{over:+.1%}", f"{cpu:+.1%}",
-            f"{1e6 * over * bare / count:.0f} us", f"< {OVERHEAD_LIMIT:.0%}",
+            str(case.batch),
+            " + ".join(sorted(case.outputs)),
+            f"{over:+.1%}",
+            f"{cpu:+.1%}",
+            f"{1e6 * over * bare / count:.0f} us",
+            f"< {OVERHEAD_LIMIT:.0%}",
             met(over < OVERHEAD_LIMIT),
-        )  # fmt: skip
+        )
     console.print(
         f"respond over a bare loop, {count} trials of a model that takes "
         f"{MODEL_SECONDS * 1000:.0f} ms for each"
@@ -153,9 +157,12 @@ def show_replay(console: Console, folder: Path, count: int) -> None:
     for outputs in (LOGITS, BOTH):
         wall, cpu = replay(folder, outputs, count)
         table.add_row(
-            " + ".join(sorted(outputs)), f"{wall:.2f} s", f"{cpu:.2f} s",
-            f"< {REPLAY_LIMIT:.0f} s", met(wall < REPLAY_LIMIT),
-        )  # fmt: skip
+            " + ".join(sorted(outputs)),
+            f"{wall:.2f} s",
+            f"{cpu:.2f} s",
+            f"< {REPLAY_LIMIT:.0f} s",
+            met(wall < REPLAY_LIMIT),
+        )
     console.print(f"\n{count:,} cached responses, {CHOICES} logits, {DIM} dims")
     console.print(table)
 

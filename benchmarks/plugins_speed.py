@@ -68,9 +68,12 @@ def main() -> None:
         ratio = median(turn[label] / turn["import typer"] for turn in turns)
         ours = label != "import typer"
         table.add_row(
-            label, f"{took:.3f} s", f"{ratio:.2f}x",
-            f"< {LIMIT} s" if ours else "", ("met" if took < LIMIT else "missed") if ours else "",
-        )  # fmt: skip
+            label,
+            f"{took:.3f} s",
+            f"{ratio:.2f}x",
+            f"< {LIMIT} s" if ours else "",
+            ("met" if took < LIMIT else "missed") if ours else "",
+        )
     console = Console()
     console.print(f"{options.plugins} stub plugins, median of {options.repeats} turns")
     console.print(table)

@@ -35,13 +35,13 @@ from cuescope_sdk.fusion import (
     FusionShape,
     multiplications_saved,
 )
-from cuescope_sdk.torch.devices import resolve_device
-from cuescope_sdk.torch.fusion import (
+from cuescope_sdk.torch import (
     Fusion,
     fused_attention,
     fused_self_attention,
-    fusing,
     matrix_form,
+    resolve_device,
+    use_fusion,
 )
 
 TEXT_TOKENS = 64
@@ -50,9 +50,11 @@ DIM = HEADS * HEAD_DIM
 MATRIX_LIMIT = 4096  # tokens; the matrix of 16k takes 2 GB, and its copies as much again
 LIMITED_FROM = 4096  # tokens; below it a forward takes milliseconds, and fixed costs decide
 SHORT_CIRCUITS = {
-    "unimodal": ("VV", "TT"), "crossmodal": ("VT", "TV"), "video": ("VV", "TV"),
+    "unimodal": ("VV", "TT"),
+    "crossmodal": ("VT", "TV"),
+    "video": ("VV", "TV"),
     "text": ("TT", "VT"),
-}  # fmt: skip
+}
 STACK_EDITS = {
     "crossmodal": AverageAttention(quadrants=frozenset({"VT", "TV"})),
     "average video": AverageTokens(modalities=frozenset({"video"})),
@@ -126,7 +128,7 @@ class Layer:
 
     def forward(self, edit: Edit) -> Tensor:
         """By the fused kernels."""
-        with torch.inference_mode(), fusing(Fusion(self._modalities, edit)):
+        with torch.inference_mode(), use_fusion(Fusion(self._modalities, edit)):
             return fused_attention(*self._states, layer=0, causal=self._causal)
 
     def by_matrix(self, edit: Edit) -> Tensor:
@@ -201,13 +203,17 @@ class Stack:
         self._hidden, self._output = normal(LAYERS, 4 * DIM, DIM), normal(LAYERS, DIM, 4 * DIM)
         self._modalities = modalities(tokens, device)
         self.shape = FusionShape(
-            layers=LAYERS, heads=HEADS, kv_heads=HEADS, head_dim=HEAD_DIM, dim=DIM,
+            layers=LAYERS,
+            heads=HEADS,
+            kv_heads=HEADS,
+            head_dim=HEAD_DIM,
+            dim=DIM,
             mlp_multiplications=8 * DIM**2,
-        )  # fmt: skip
+        )
 
     def forward(self, edit: Edit) -> Tensor:
         """Through all layers."""
-        with torch.inference_mode(), fusing(Fusion(self._modalities, edit)):
+        with torch.inference_mode(), use_fusion(Fusion(self._modalities, edit)):
             stream = self._tokens
             for layer, (*parts, mixed) in enumerate(self._projections):
                 states = layer_norm(stream, [DIM])

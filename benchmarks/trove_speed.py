@@ -16,8 +16,7 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
-from cuescope_sdk.calibration import softmax
-from cuescope_sdk.clustering import Clusters, CosineSilhouette, normalise, spherical_kmeans
+from cuescope_sdk.maths import Clusters, CosineSilhouette, normalise, softmax, spherical_kmeans
 from cuescope_trove.scoring import Observed, Rule, score
 
 SILHOUETTE_SAMPLE = 10_000

@@ -25,9 +25,17 @@ def write_kitchens(root: Path) -> Path:
         for row in np.flatnonzero(here).tolist():
             pixels[row] += 150
             corners = [0, row, SIDE, row, SIDE, row + 1, 0, row + 1]
-            things.append({"id": len(things), "image_id": number, "category_id": row, "iscrowd": 0,
-                           "bbox": [0, row, SIDE, 1], "area": SIDE,
-                           "segmentation": [corners]})  # fmt: skip
+            things.append(
+                {
+                    "id": len(things),
+                    "image_id": number,
+                    "category_id": row,
+                    "iscrowd": 0,
+                    "bbox": [0, row, SIDE, 1],
+                    "area": SIDE,
+                    "segmentation": [corners],
+                }
+            )
         Image.fromarray(pixels).save(root / "val2017" / file)
     categories = [{"id": n, "name": name, "supercategory": "thing"} for n, name in enumerate(NAMES)]
     whole = {"images": images, "annotations": things, "categories": categories}

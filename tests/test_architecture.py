@@ -104,8 +104,10 @@ def test_core_imports_nothing_heavy() -> None:
     program = f"import sys, importlib\nfor name in {names}: importlib.import_module(name)\n"
     done = subprocess.run(
         [sys.executable, "-c", program + "print(*sys.modules)"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert "cuescope" in loaded
     assert not loaded & (HEAVY | {"cuescope_sdk"})
@@ -213,10 +215,16 @@ def test_no_file_names_a_machine(tracked: list[Path]) -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("see /home/alice/data", True), ("'/mnt/.cache'", True), ("at 10.1.20.3:80", True),
-        ("host 192.168.0.7", True), ("http://pypi.corp/simple", True), ("pillow>=10.4.1", False),
-        ("./home/x", False), ("https://example.org/home/x", False), ("~/scratch/x", False),
+        ("see /home/alice/data", True),
+        ("'/mnt/.cache'", True),
+        ("at 10.1.20.3:80", True),
+        ("host 192.168.0.7", True),
+        ("http://pypi.corp/simple", True),
+        ("pillow>=10.4.1", False),
+        ("./home/x", False),
+        ("https://example.org/home/x", False),
+        ("~/scratch/x", False),
     ],
-)  # fmt: skip
+)
 def test_names_of_machines_are_recognised(text: str, named: bool) -> None:
     assert bool(MACHINE.search(text)) == named

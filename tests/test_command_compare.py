@@ -10,14 +10,14 @@ from cuescope.cli import main
 from cuescope.cli.compare import about_no_label, strongest, verdicts
 from cuescope.store import RunFolder
 from cuescope_sdk import Report
-from cuescope_sdk.testing import FakeMethod, running
+from cuescope_sdk.testing import FakeMethod, run_audit
 
 Line = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return running(FakeMethod)
+    return run_audit(FakeMethod)
 
 
 @pytest.fixture

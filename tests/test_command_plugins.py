@@ -31,8 +31,10 @@ class FolderData(FakeDataset):
 
 
 SHELF = {
-    ("model", "fake"): FakeModel, ("method", "fake"): FakeMethod, ("dataset", "files"): FolderData,
-}  # fmt: skip
+    ("model", "fake"): FakeModel,
+    ("method", "fake"): FakeMethod,
+    ("dataset", "files"): FolderData,
+}
 
 
 @pytest.fixture
@@ -56,10 +58,12 @@ def test_info_tells_what_a_plugin_can_do_and_takes(line: Line) -> None:
     assert "model fake (not-installed 0): A linear readout" in said
     assert "method fake (not-installed 0): Hides each quarter" in said
     for words in (
-        "capabilities outputs: embedding, logits, text", "capabilities edits: hide-tokens",
-        "capabilities exposes: choices, patches", "requires outputs: logits",
+        "capabilities outputs: embedding, logits, text",
+        "capabilities edits: hide-tokens",
+        "capabilities exposes: choices, patches",
+        "requires outputs: logits",
         "requires edits: none",
-    ):  # fmt: skip
+    ):
         assert words in said.splitlines()
     assert "lean" in said
     assert "reliance on the red corner" in " ".join(said.split())
@@ -105,9 +109,13 @@ def test_help_names_the_command(line: Line, command: str) -> None:
     ],
 )
 def test_install_asks_what_is_there(
-    line: Line, monkeypatch: pytest.MonkeyPatch, pip: bool, uv: str | None, code: int,
+    line: Line,
+    monkeypatch: pytest.MonkeyPatch,
+    pip: bool,
+    uv: str | None,
+    code: int,
     started: list[str],
-) -> None:  # fmt: skip
+) -> None:
     asked: list[list[str]] = []
 
     def run(command: list[str], **settings: Any) -> subprocess.CompletedProcess[bytes]:

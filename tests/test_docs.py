@@ -27,8 +27,7 @@ from cuescope.matrix import read_matrix
 from cuescope.registry import GROUPS, Registry
 from cuescope.spec import Spec, pairs
 from cuescope_sdk.bench import free_options
-from cuescope_sdk.testing import Contract, checks, run_check
-from cuescope_sdk.testing.importing import HEAVY
+from cuescope_sdk.testing import HEAVY, Contract, checks, run_check
 
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs" / "plugin-author.md"

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from cuescope.cli import main
 from cuescope.store import load_report
 from cuescope_sdk import Report
-from cuescope_sdk.testing.videos import write_video
+from cuescope_sdk.testing import write_video
 
 TINY = {"train": 60, "val": 40, "test": 40}
 SIZES = ("--data", "moving-shapes:none", *(w for k, v in TINY.items() for w in ("-D", f"{k}={v}")))
@@ -31,8 +31,12 @@ OTHER_TOY = (
 )
 BRIEF = ("-O", "captures=0", "-O", "pairs=0", "-O", "resamples=50", "-O", "quag_attention=[]")
 WORDS = ("<unk>", "<pad>", "<s>", "</s>", "which", "way", "is", "it", "?", ":", "east", "west")
-LAYERS = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2,
-          "num_attention_heads": 2}  # fmt: skip
+LAYERS = {
+    "hidden_size": 16,
+    "intermediate_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
 Refused = Callable[..., str]
 Audited = Callable[..., Report]
 
@@ -123,9 +127,14 @@ def tokenizer_with(**named: str) -> Any:
     rules = Tokenizer(models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="<unk>"))
     rules.pre_tokenizer = pre_tokenizers.Whitespace()
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=rules, unk_token="<unk>", pad_token="<pad>", bos_token="<s>",
-        eos_token="</s>", padding_side="left", extra_special_tokens=named,
-    )  # fmt: skip
+        tokenizer_object=rules,
+        unk_token="<unk>",
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        padding_side="left",
+        extra_special_tokens=named,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -134,16 +143,23 @@ def llava(place: Path) -> Path:
     tokenizer = tokenizer_with(image_token="<image>")
     config = transformers.LlavaConfig(
         text_config={**LAYERS, "model_type": "llama", "vocab_size": len(tokenizer)},
-        vision_config={**LAYERS, "model_type": "clip_vision_model", "image_size": 16,
-                       "patch_size": 8, "projection_dim": 16},
+        vision_config={
+            **LAYERS,
+            "model_type": "clip_vision_model",
+            "image_size": 16,
+            "patch_size": 8,
+            "projection_dim": 16,
+        },
         image_token_index=tokenizer.image_token_id,
-    )  # fmt: skip
+    )
     square = {"height": 16, "width": 16}
     processor = transformers.LlavaProcessor(
         image_processor=transformers.CLIPImageProcessor(size=square, crop_size=square),
-        tokenizer=tokenizer, patch_size=8, vision_feature_select_strategy="default",
+        tokenizer=tokenizer,
+        patch_size=8,
+        vision_feature_select_strategy="default",
         num_additional_image_tokens=1,
-    )  # fmt: skip
+    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = transformers.AutoModelForImageTextToText.from_config(config)
@@ -193,8 +209,15 @@ def write_open_questions(root: Path) -> Path:
         for video in videos:
             write_video(root / "videos" / f"video{video}.mp4", 4)
             for question, answer in (("what is a man doing?", "sing"), ("who sings?", "man")):
-                rows.append({"answer": answer, "category_id": 0, "id": number,
-                             "question": question, "video_id": video})  # fmt: skip
+                rows.append(
+                    {
+                        "answer": answer,
+                        "category_id": 0,
+                        "id": number,
+                        "question": question,
+                        "video_id": video,
+                    }
+                )
                 number += 1
         (root / f"{split}_qa.json").write_text(json.dumps(rows))
     return root

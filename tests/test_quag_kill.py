@@ -14,10 +14,32 @@ from cuescope.store import load_report
 from cuescope_sdk import Report
 
 BATCH = 16
-AUDIT = ("audit", "quag", "--model", "toy-fusion", "--data", "moving-shapes:none", "-M", "epochs=2",
-         "-D", "questions=both", "-D", "train=120", "-D", "val=60", "-D", "test=60",
-         "-O", "captures=0", "-O", "quag_attention=[]", "--device", "cpu",
-         "--batch-size", str(BATCH))  # fmt: skip
+AUDIT = (
+    "audit",
+    "quag",
+    "--model",
+    "toy-fusion",
+    "--data",
+    "moving-shapes:none",
+    "-M",
+    "epochs=2",
+    "-D",
+    "questions=both",
+    "-D",
+    "train=120",
+    "-D",
+    "val=60",
+    "-D",
+    "test=60",
+    "-O",
+    "captures=0",
+    "-O",
+    "quag_attention=[]",
+    "--device",
+    "cpu",
+    "--batch-size",
+    str(BATCH),
+)
 
 # The command line, where each batch is written down before it is answered.
 LOGGED = """

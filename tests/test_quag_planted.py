@@ -186,9 +186,12 @@ def test_the_theory_holds_on_what_was_trained(audited: Audited) -> None:
 def test_labels_that_nothing_tells_are_answered_at_chance(place: Path, seed: int) -> None:
     inside = {"questions": "both", "train": 300, "val": 100, "test": 400}
     request = planted("both", seed).model_copy(
-        update={"data": "shuffled", "data_options": {"inside": inside},
-                "model_options": {"epochs": 4}}
-    )  # fmt: skip
+        update={
+            "data": "shuffled",
+            "data_options": {"inside": inside},
+            "model_options": {"epochs": 4},
+        }
+    )
     report = runner(place).run(request)
     assert "at chance" in report.notes["verdict"]
     assert not report.findings
@@ -201,12 +204,20 @@ def consistent(place: Path, data: str, **model_options: Any) -> tuple[Report, di
     """A report, with the consistent accuracies (percent) of the unchanged model."""
     inside = {"frames": 4, "source_options": SMALL}
     request = Request(
-        method="quag", model="toy-fusion", data=data, device="cpu",
+        method="quag",
+        model="toy-fusion",
+        data=data,
+        device="cpu",
         data_options={"inside": inside} if data == "beginnings" else {**inside, "split": "test"},
         model_options={**LEARNING, **model_options},
-        method_options={"short_circuits": ["crossmodal"], "quag_attention": [], "resamples": 400,
-                        "captures": 0, "pairs": 0},
-    )  # fmt: skip
+        method_options={
+            "short_circuits": ["crossmodal"],
+            "quag_attention": [],
+            "resamples": 400,
+            "captures": 0,
+            "pairs": 0,
+        },
+    )
     report = runner(place).run(request)
     [table] = [table for table in report.tables if table.title.startswith("Consistent accuracy")]
     [row] = [row for row in table.rows if row["condition"] == "baseline"]

@@ -30,8 +30,12 @@ COMMAND = "uv run ../shared/offline_assets.py all"
 MODEL = "open-clip:ViT-B-16-quickgelu"
 OPTIONS = {"checkpoint": str(WEIGHTS), "class_embeddings": str(TABLE)}
 HOME = {
-    "airplane": "sky", "apple": "fallen leaves", "bird": "meadow", "boat": "water", "car": "road"
-}  # fmt: skip
+    "airplane": "sky",
+    "apple": "fallen leaves",
+    "bird": "meadow",
+    "boat": "water",
+    "car": "road",
+}
 
 pytestmark = [
     pytest.mark.real,
@@ -51,13 +55,24 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = [word for key, value in OPTIONS.items() for word in ("-M", f"{key}={value}")]
     subprocess.run(
         [
-            *CUESCOPE, "audit", "trove", "--model", MODEL, *options,
-            "--data", f"folder:{place / 'clips'}", "-D", "frames=4", "--device", "cpu",
-            "--out", str(place / "run"),
+            *CUESCOPE,
+            "audit",
+            "trove",
+            "--model",
+            MODEL,
+            *options,
+            "--data",
+            f"folder:{place / 'clips'}",
+            "-D",
+            "frames=4",
+            "--device",
+            "cpu",
+            "--out",
+            str(place / "run"),
         ],
         check=True,
         env={**os.environ, "CUESCOPE_CACHE": str(place / "cache")},
-    )  # fmt: skip
+    )
     return place
 
 
@@ -113,9 +128,13 @@ def test_the_annotation_agrees(report: Report) -> None:
 
 def test_accuracy_by_class_and_place(place: Path, report: Report) -> None:
     request = Request(
-        method="trove", model=MODEL, data=f"folder:{place / 'clips'}", device="cpu",
-        model_options=OPTIONS, data_options={"frames": "4"},
-    )  # fmt: skip
+        method="trove",
+        model=MODEL,
+        data=f"folder:{place / 'clips'}",
+        device="cpu",
+        model_options=OPTIONS,
+        data_options={"frames": "4"},
+    )
     session = Runner(Context(cache=place / "cache"), place / "runs").session(request)
     samples = [session.parts.data.plugin[index] for index in range(report.provenance.samples)]
     both = frozenset[Literal["logits", "text", "embedding"]]({"logits", "embedding"})

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Report, Request, Runner
-from cuescope_sdk.explaining import canvas_masks, foreground_of
-from cuescope_sdk.maps import energy_share, upsample
+from cuescope_sdk.explain import canvas_masks, foreground_of
+from cuescope_sdk.maths import energy_share, upsample
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 WEIGHTS = ASSETS / "clip-vit-b16-open_clip-visual.safetensors"

@@ -37,13 +37,21 @@ def audited(
 
 def _report(runner: Runner, place: Path, audit: str) -> Report:
     asked = Request(
-        method="spurlens", model=f"transformers-vlm:{place / 'model'}", data="object-scenes",
+        method="spurlens",
+        model=f"transformers-vlm:{place / 'model'}",
+        data="object-scenes",
         tools={"proposer": f"cues:{place / 'cues.json'}", "detector": "annotations"},
-        method_options={"classes": tuple(PLANTED), "k": 12, "task": "recognition", "draws": 100,
-                        "questions": ("is there {object} ?",)},
-        model_options={"max_new_tokens": 1}, data_options={"audit": audit, "val": 400},
+        method_options={
+            "classes": tuple(PLANTED),
+            "k": 12,
+            "task": "recognition",
+            "draws": 100,
+            "questions": ("is there {object} ?",),
+        },
+        model_options={"max_new_tokens": 1},
+        data_options={"audit": audit, "val": 400},
         device="cpu",
-    )  # fmt: skip
+    )
     return runner.session(asked).run()
 
 

@@ -42,9 +42,11 @@ def test_the_planted_cues_are_found_first_and_no_other(
     """What `make demo-spurlens` shows; the shipped weights are those of its model."""
     monkeypatch.delattr(training, "train")
     request = requested(
-        "toy-fusion:object-scenes:presence", model_options={"patches": 4, "epochs": 10},
-        data_options={"val": 2000}, method_options={"k": 200},
-    )  # fmt: skip
+        "toy-fusion:object-scenes:presence",
+        model_options={"patches": 4, "epochs": 10},
+        data_options={"val": 2000},
+        method_options={"k": 200},
+    )
     report = Runner(Context(cache=tmp_path, device="cpu"), tmp_path).session(request).run()
     found = {score.feature: score for score in report.findings}
     gaps = {score.feature: score.value or 0.0 for score in report.headlines}
@@ -104,9 +106,12 @@ def test_answers_that_know_no_cue_are_let_be(tmp_path: Path) -> None:
     for seed in range(SEEDS):
         scenes = {"val": 120, "seed": seed}
         request = requested(
-            "honest", model_options={"scenes": scenes}, data_options=scenes,
-            method_options={"k": 15}, seed=seed,
-        )  # fmt: skip
+            "honest",
+            model_options={"scenes": scenes},
+            data_options=scenes,
+            method_options={"k": 15},
+            seed=seed,
+        )
         report = runner.session(request).run()
         assert len({score.feature.rpartition("/")[0] for score in report.headlines}) == 24
         found.append(bool(report.findings))

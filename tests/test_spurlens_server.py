@@ -25,20 +25,36 @@ from PIL import Image
 
 from cuescope.store import load_report
 from cuescope_sdk import Report, digest
-from cuescope_sdk.testing.chat_server import ChatServer, said_in, serving
+from cuescope_sdk.testing import ChatServer, prompt_of, serve_chat
 
 from .kitchens import DRAWN, NAMES, SIDE, write_kitchens
 
 PROPOSALS = 8  # four for each class
 CONCURRENCY, BATCH = 4, 16
-WORDS = ("audit", "spurlens", "--model", "openai:tiny-vision", "--tool", "detector=annotations",
-         "--tool", "proposer=llm:openai:tiny", "--batch-size", str(BATCH),
-         "--device", "cpu")  # fmt: skip
+WORDS = (
+    "audit",
+    "spurlens",
+    "--model",
+    "openai:tiny-vision",
+    "--tool",
+    "detector=annotations",
+    "--tool",
+    "proposer=llm:openai:tiny",
+    "--batch-size",
+    str(BATCH),
+    "--device",
+    "cpu",
+)
 OPTIONS = {
-    "-O classes": "cup,clock", "-O negatives": "all", "-O k": "10", "-O draws": "200",
-    "-M concurrency": str(CONCURRENCY), "-M backoff": "0.01", "-M timeout": "3",
+    "-O classes": "cup,clock",
+    "-O negatives": "all",
+    "-O k": "10",
+    "-O draws": "200",
+    "-M concurrency": str(CONCURRENCY),
+    "-M backoff": "0.01",
+    "-M timeout": "3",
     "-T proposer.generator_options": "{concurrency: 1, backoff: 0.01, timeout: 3}",
-}  # fmt: skip
+}
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +91,7 @@ def seen(body: dict[str, Any]) -> str:
     pixels = pixels_of(picture_in(body))
     rows = np.frombuffer(pixels, np.uint8).reshape(SIDE, -1).mean(axis=1) > 120
     here = {name for name, bright in zip(DRAWN, rows, strict=False) if bright}
-    looked_for = "table" if re.search(r"\bcup\b", said_in(body)) else "clock"
+    looked_for = "table" if re.search(r"\bcup\b", prompt_of(body)) else "clock"
     return "yes" if looked_for in here else "no"
 
 
@@ -89,13 +105,19 @@ class Place:
         words = [*WORDS, "--data", f"coco:{self.tree}", "--out", str(self.folder / "run")]
         for option, value in {**OPTIONS, **changes}.items():
             words += f"{option}={value}".split(" ", 1)
-        env = {**os.environ, "OPENAI_BASE_URL": self.server.url,
-               "CUESCOPE_CACHE": str(self.folder / "cache")}  # fmt: skip
+        env = {
+            **os.environ,
+            "OPENAI_BASE_URL": self.server.url,
+            "CUESCOPE_CACHE": str(self.folder / "cache"),
+        }
         program = [sys.executable, "-c", "from cuescope.cli import main; main()"]
         return subprocess.Popen(
-            [*program, *words], env=env, text=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [*program, *words],
+            env=env,
+            text=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
 
     def report(self, **changes: str) -> Report:
         """Of an audit that goes on to its end."""
@@ -145,7 +167,7 @@ def paid(server: ChatServer) -> list[str]:
 
 @pytest.fixture(scope="module")
 def loopback() -> Iterator[ChatServer]:
-    with serving() as server:
+    with serve_chat() as server:
         yield server
 
 
@@ -256,9 +278,9 @@ def test_a_budget_reached_on_the_way(
 def test_what_cannot_be_compared_is_said(place: Place) -> None:
     def answered(body: dict[str, Any]) -> dict[str, Any]:
         said = "A clock is a device that tells the time, as you will surely know."
-        if is_shown(body) or '"cup"' in said_in(body):
+        if is_shown(body) or '"cup"' in prompt_of(body):
             return brain(body)
-        return {"message": {"content": said if '"clock"' in said_in(body) else None}}
+        return {"message": {"content": said if '"clock"' in prompt_of(body) else None}}
 
     place.server.brain = answered
     report = place.report(**{"-O k": "40", "-O classes": "cup,clock,tree"})

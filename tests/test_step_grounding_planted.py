@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Report, Request, Runner, Score, generator
-from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding import SceneVerifier
 from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
 from cuescope_shape_world.scripted import Scripted, ScriptedOptions
 from cuescope_step_grounding.across.law import Measured, law
@@ -44,10 +44,14 @@ def audited(runner: Runner) -> Audited:
     def report(dials: Mapping[str, Any], videos: int = 40, **options: Any) -> Report:
         given = {"perturbations": (), "parser": "rules", **SPARE, **options}
         request = Request(
-            method="step-grounding", model="scripted", data="shape-world",
-            model_options=dict(dials), data_options={"val": videos}, method_options=given,
+            method="step-grounding",
+            model="scripted",
+            data="shape-world",
+            model_options=dict(dials),
+            data_options={"val": videos},
+            method_options=given,
             tools={"claim-verifier": "scene-graph"},
-        )  # fmt: skip
+        )
         return runner.session(request).run()
 
     return report
@@ -174,8 +178,9 @@ def test_a_relation_turned_round_is_false() -> None:
         rng, frames = generator(0, sample.key), len(sample.frames)
         turned = [
             counterfactual(c, frozenset({"relations"}), words, frames, rng)
-            for c in claims if c.kind in turnable
-        ]  # fmt: skip
+            for c in claims
+            if c.kind in turnable
+        ]
         [said] = verifier.judge([(sample, turned)])
         lost += sum(one.verdict == "unsupported" for one in said)
         kept += sum(one.verdict == "supported" for one in said)

@@ -18,9 +18,7 @@ from cuescope_shape_world.statements import is_true
 
 VIDEOS = 7
 CLIPS = ("--data", "folder:clips", "-D", "frames=16")
-BY_BOXES = (
-    "--tool", "claim-verifier=box-geometry", "-T", "claim-verifier.detector=shape-detector",
-)  # fmt: skip
+BY_BOXES = ("--tool", "claim-verifier=box-geometry", "-T", "claim-verifier.detector=shape-detector")
 BRIEF = ("-O", "resamples=200", "--no-cache")
 Ran = Callable[..., tuple[int, str, str]]
 Judged = Callable[..., tuple[Report, str]]

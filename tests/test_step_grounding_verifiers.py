@@ -13,8 +13,7 @@ from cuescope.engine import Session
 from cuescope.request import Request
 from cuescope_sdk import Options, Report
 from cuescope_sdk.grounding import ClaimKind
-from cuescope_sdk.testing import PluginShelf
-from cuescope_sdk.testing.running import remembering
+from cuescope_sdk.testing import PluginShelf, temporary_cache
 from cuescope_shape_world.stills import ShapePictures
 from cuescope_toy.clip import training
 from cuescope_toy.ship import SHAPES
@@ -69,17 +68,23 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
         PluginShelf(shelf, installed=True), tmp_path_factory.mktemp("cache"), device="cpu"
     )
     made = []
-    with pytest.MonkeyPatch.context() as patch, remembering() as cache:
+    with pytest.MonkeyPatch.context() as patch, temporary_cache() as cache:
         patch.setattr(training, "train", refuse)
         for dials in REASONERS:
             request = Request(
-                method="step-grounding", model="scripted", data="shape-world",
-                model_options=dials, data_options={"val": VIDEOS},
+                method="step-grounding",
+                model="scripted",
+                data="shape-world",
+                model_options=dials,
+                data_options={"val": VIDEOS},
                 method_options={
-                    "other_verifiers": VERIFIERS, "perturbations": (), "resamples": 100,
-                    "draws": 1, "shown": 0,
+                    "other_verifiers": VERIFIERS,
+                    "perturbations": (),
+                    "resamples": 100,
+                    "draws": 1,
+                    "shown": 0,
                 },
-            )  # fmt: skip
+            )
             made.append(Session(request, context, cache).run())
     return made
 

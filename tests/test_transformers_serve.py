@@ -46,8 +46,12 @@ CHAT = (
     "{% else %}{% for part in message['content'] %}{{ '<image>' if part['type'] == 'image'"
     " else part['text'] }} {% endfor %}{% endif %}{% endfor %}"
 )
-SMALL = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-         "num_attention_heads": 2}  # fmt: skip
+SMALL = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
 IDS = {"pad_token_id": 1, "bos_token_id": 2, "eos_token_id": 3}
 MOST = 4  # tokens of an answer
 PROPOSALS = 8  # four for each class
@@ -84,9 +88,13 @@ def tokenizer() -> Any:
         [pre_tokenizers.Whitespace(), pre_tokenizers.Punctuation()]
     )
     made = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=rules, unk_token="<unk>", pad_token="<pad>", bos_token="<s>",
-        eos_token="</s>", extra_special_tokens={"image_token": "<image>"},
-    )  # fmt: skip
+        tokenizer_object=rules,
+        unk_token="<unk>",
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        extra_special_tokens={"image_token": "<image>"},
+    )
     made.chat_template = CHAT
     return made
 
@@ -117,16 +125,24 @@ def write_viewer(folder: Path) -> Path:
     words = tokenizer()
     config = transformers.LlavaConfig(
         text_config={**SMALL, **IDS, "model_type": "llama", "vocab_size": len(words)},
-        vision_config={**SMALL, "model_type": "clip_vision_model", "image_size": 16,
-                       "patch_size": 4, "projection_dim": 16},
+        vision_config={
+            **SMALL,
+            "model_type": "clip_vision_model",
+            "image_size": 16,
+            "patch_size": 4,
+            "projection_dim": 16,
+        },
         image_token_index=words.image_token_id,
-    )  # fmt: skip
+    )
     square = {"height": 16, "width": 16}
     processor = transformers.LlavaProcessor(
         image_processor=transformers.CLIPImageProcessor(size=square, crop_size=square),
-        tokenizer=words, patch_size=4, vision_feature_select_strategy="default",
-        num_additional_image_tokens=1, chat_template=CHAT,
-    )  # fmt: skip
+        tokenizer=words,
+        patch_size=4,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
+        chat_template=CHAT,
+    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = transformers.AutoModelForImageTextToText.from_config(config)
@@ -148,8 +164,18 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = str(one.getsockname()[1])
-    command = [sys.executable, "-m", "transformers.cli.transformers", "serve",
-               "--device", "cpu", "--host", "127.0.0.1", "--port", port]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "transformers.cli.transformers",
+        "serve",
+        "--device",
+        "cpu",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        port,
+    ]
     with (place / "log").open("w") as log:
         process = subprocess.Popen(
             command, env={**os.environ, "HF_HUB_OFFLINE": "1"}, stdout=log, stderr=log
@@ -183,9 +209,12 @@ def greedy(folder: Path, sample: Sample) -> str:
     image, words = sample.frames[0].load(), sample.question
     parts = [{"type": "image", "image": image}, {"type": "text", "text": words}]
     inputs = processor.apply_chat_template(
-        [{"role": "user", "content": parts}], add_generation_prompt=True, tokenize=True,
-        return_dict=True, return_tensors="pt",
-    )  # fmt: skip
+        [{"role": "user", "content": parts}],
+        add_generation_prompt=True,
+        tokenize=True,
+        return_dict=True,
+        return_tensors="pt",
+    )
     tokens = model.generate(**inputs, do_sample=False, max_new_tokens=MOST)
     return str(processor.decode(tokens[0, inputs["input_ids"].shape[1] :]))
 
@@ -202,10 +231,14 @@ def test_images_come_through(served: Served, tmp_path: Path) -> None:
     options = {"base_url": served.url, "max_tokens": MOST}
     model = Context(cache=tmp_path).build("model", f"openai:{served.viewer}", options)
     samples = [
-        Sample(key=f"{place}", frames=(Frame.from_array(one),), choices=("yes", "no"),
-               question="is there a bird in the image?")
+        Sample(
+            key=f"{place}",
+            frames=(Frame.from_array(one),),
+            choices=("yes", "no"),
+            question="is there a bird in the image?",
+        )
         for place, one in enumerate(pixels)
-    ]  # fmt: skip
+    ]
     both = frozenset({"text", "logits"})
     answers = model.respond([Trial(sample=sample, outputs=both) for sample in samples])
     texts = [str(answer.text) for answer in answers]
@@ -219,12 +252,16 @@ def test_an_audit_goes_through(served: Served, tmp_path: Path) -> None:
     """Proposals of one model, answers of the other, and each is asked for once."""
     url = {"base_url": served.url}
     request = Request(
-        method="spurlens", model=f"openai:{served.viewer}", data="object-scenes",
-        model_options={**url, "max_tokens": MOST}, data_options={"val": 60},
+        method="spurlens",
+        model=f"openai:{served.viewer}",
+        data="object-scenes",
+        model_options={**url, "max_tokens": MOST},
+        data_options={"val": 60},
         method_options={"classes": "cup,bird", "k": 8, "draws": 200},
         tools={"proposer": f"llm:openai:{served.writer}", "detector": "annotations"},
-        tool_options={"proposer": {"generator_options": url}}, device="cpu",
-    )  # fmt: skip
+        tool_options={"proposer": {"generator_options": url}},
+        device="cpu",
+    )
     before = served.requests
     runner = Runner(Context(cache=tmp_path / "cache"), tmp_path / "runs")
     report = runner.run(request)

@@ -46,6 +46,9 @@ def write_six(folder: Path) -> None:
     outdated = {METHODS: {"outdated": "stub_exiting:Plugin"}}
     write_dist(folder, "cuescope-outdated", outdated, requires=("cuescope_sdk <0.5,>=0.4",))
     write_dist(
-        folder, "cuescope-healthy", {METHODS: {"healthy": "stub_healthy:Healthy"}},
-        {"stub_healthy": HEALTHY}, requires=("cuescope-sdk>=1", "cuescope-sdk-extras<0.1"),
-    )  # fmt: skip
+        folder,
+        "cuescope-healthy",
+        {METHODS: {"healthy": "stub_healthy:Healthy"}},
+        {"stub_healthy": HEALTHY},
+        requires=("cuescope-sdk>=1", "cuescope-sdk-extras<0.1"),
+    )

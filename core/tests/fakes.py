@@ -221,10 +221,17 @@ class RedMethod(Plugin):
                 continue
             gap = float(np.mean(outside) - np.mean(inside))
             yield Score(
-                feature="red", label=label, metric="gap", value=gap, n=len(inside),
-                low=gap - 0.1, high=gap + 0.1, q_value=0.01, finding=gap > 0.5,
+                feature="red",
+                label=label,
+                metric="gap",
+                value=gap,
+                n=len(inside),
+                low=gap - 0.1,
+                high=gap + 0.1,
+                q_value=0.01,
+                finding=gap > 0.5,
                 statement=f"When {{feature}} is there, '{label}' loses {100 * gap:.0f} points.",
-            )  # fmt: skip
+            )
 
     @hookimpl
     def verify(
@@ -236,9 +243,12 @@ class RedMethod(Plugin):
         hits = [sheet[occurrence.sample] for occurrence in features[0].occurrences]
         share = float(np.mean(hits))
         yield Evidence(
-            check="precision", verdict="supported" if share == 1 else "refuted",
-            detail=f"{sum(hits)} of {len(hits)} clips were planted", value=share, threshold=1.0,
-        )  # fmt: skip
+            check="precision",
+            verdict="supported" if share == 1 else "refuted",
+            detail=f"{sum(hits)} of {len(hits)} clips were planted",
+            value=share,
+            threshold=1.0,
+        )
 
 
 class HidingMethod(RedMethod):

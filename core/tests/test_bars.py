@@ -56,6 +56,11 @@ def test_values_of_a_metric_are_all_written_alike(
 
 def test_figures_as_people_read_them() -> None:
     assert [figure(x) for x in (0.623, -0.5, 0.00123, 1234.5, 0.0, None)] == [
-        "0.62", "−0.50", "0.00123", "1,234", "0.00", "not measured",
-    ]  # fmt: skip
+        "0.62",
+        "−0.50",
+        "0.00123",
+        "1,234",
+        "0.00",
+        "not measured",
+    ]
     assert [p_value(x) for x in (0.0312, 0.0001, None)] == ["= 0.031", "< 0.001", None]

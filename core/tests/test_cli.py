@@ -46,10 +46,28 @@ def test_json_is_the_whole_report(line: Line, tmp_path: Path) -> None:
 
 def test_options_reach_their_plugins(line: Line) -> None:
     said = line(
-        *AUDIT[:-1], "clips:24", "-M", "weights=fine", "-O", "sizes=5,7", "-O", "top_k=2",
-        "--seed", "5", "--limit", "16", "--verify-with", "counting", "--executor", "threads",
-        "--tool", "detector=finder", "--batch-size", "3", "--json",
-    )  # fmt: skip
+        *AUDIT[:-1],
+        "clips:24",
+        "-M",
+        "weights=fine",
+        "-O",
+        "sizes=5,7",
+        "-O",
+        "top_k=2",
+        "--seed",
+        "5",
+        "--limit",
+        "16",
+        "--verify-with",
+        "counting",
+        "--executor",
+        "threads",
+        "--tool",
+        "detector=finder",
+        "--batch-size",
+        "3",
+        "--json",
+    )
     asked = Report.model_validate_json(said).provenance
     assert asked.data.options["size"] == 24
     assert asked.model.options["weights"] == "fine"

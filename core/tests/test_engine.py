@@ -320,8 +320,12 @@ def test_observers_follow_the_audit(runner: Runner, request_for: Requests, tmp_p
     report = watched.run(request_for(batch_size=20))
     watched.cache.close()
     assert said.read_text().splitlines() == [
-        "started with 20", "0/40 0", "20/40 0", "40/40 0", f"finished {report.hash}",
-    ]  # fmt: skip
+        "started with 20",
+        "0/40 0",
+        "20/40 0",
+        "40/40 0",
+        f"finished {report.hash}",
+    ]
 
 
 # ---------------------------------------------------------------------------------------- faults

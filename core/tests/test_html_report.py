@@ -131,13 +131,20 @@ def test_everything_a_stranger_needs_is_there() -> None:
     report = make_report()
     text = Page(render(report, {})).text
     for words in (
-        report.title, report.hash, report.provenance.command, *LABELS,
-        *(metric.meaning for metric in report.metrics), *(e.detail for e in report.evidence),
-        "Cramér's V 0.901 (asked 0.9)", "2,480 trials in 11 s: 1,912 model calls",
+        report.title,
+        report.hash,
+        report.provenance.command,
+        *LABELS,
+        *(metric.meaning for metric in report.metrics),
+        *(e.detail for e in report.evidence),
+        "Cramér's V 0.901 (asked 0.9)",
+        "2,480 trials in 11 s: 1,912 model calls",
         "precision@10 red background for “moving east” supported 1.00 0.90",
-        "R-precision refuted 0.21 0.25", "1 supported 1 refuted 1 inconclusive",
-        "p < 0.001 q = 0.004 n = 96", "1.48 to 1.68",
-    ):  # fmt: skip
+        "R-precision refuted 0.21 0.25",
+        "1 supported 1 refuted 1 inconclusive",
+        "p < 0.001 q = 0.004 n = 96",
+        "1.48 to 1.68",
+    ):
         assert words in text, words
 
 
@@ -281,13 +288,25 @@ def probe(browser: str, page: str, script: str, folder: Path, width: int = 1200)
     file.write_text(probed, encoding="utf-8")
     done = subprocess.run(
         [
-            browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-            "--no-first-run", "--disable-background-networking", "--disable-component-update",
-            "--disable-sync", f"--user-data-dir={folder / 'profile'}", "--dump-dom",
-            f"--window-size={width},900", file.as_uri(),
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            f"--user-data-dir={folder / 'profile'}",
+            "--dump-dom",
+            f"--window-size={width},900",
+            file.as_uri(),
         ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
     told = re.search(r'data-seen="([^"]*)"', done.stdout)
     assert told, done.stderr[-2000:]
     seen: dict[str, Any] = json.loads(unescape(told[1]))

@@ -27,9 +27,12 @@ def calls(log: Path) -> list[str]:
 def start(shell: Shell, log: Path, out: Path) -> "subprocess.Popen[bytes]":
     words = [*AUDIT, "-M", f"log={log}", "-M", "delay=0.02", "--out", str(out)]
     return subprocess.Popen(
-        [sys.executable, "-c", RUN_MAIN, *words], env=shell.env, cwd=shell.folder,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-c", RUN_MAIN, *words],
+        env=shell.env,
+        cwd=shell.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
 
 
 def kill_during(process: "subprocess.Popen[bytes]", log: Path, after: int, pause: float) -> None:

@@ -93,8 +93,12 @@ def test_debug_shows_the_traceback_anywhere_on_the_line(shell: Shell) -> None:
     for words in (("--debug", *AUDIT), (*AUDIT, "--debug")):
         done = subprocess.run(
             [sys.executable, "-c", RUN_MAIN, *words, "-O", "fails_in=perturb"],
-            env=shell.env, cwd=shell.folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            env=shell.env,
+            cwd=shell.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 1
         assert "Traceback" in done.stderr
         assert "ZeroDivisionError" in done.stderr
@@ -121,8 +125,12 @@ def test_ctrl_c_keeps_what_was_answered(shell: Shell, tmp_path: Path) -> None:
     slow = ("-M", f"log={log}", "-M", "delay=0.05", "--batch-size", "4")
     process = subprocess.Popen(
         [sys.executable, "-c", RUN_MAIN, *AUDIT, *slow],
-        env=shell.env, cwd=shell.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        env=shell.env,
+        cwd=shell.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     wait_for_lines(log, 3, process)
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=30)

@@ -132,10 +132,16 @@ def test_an_edit_reaches_the_reading(ask: Callable[..., ModelRunner]) -> None:
 @pytest.mark.parametrize(
     ("dtype", "shape"),
     [
-        ("uint8", (7, 5, 3)), ("int16", (14, 14)), ("float32", ()), ("float32", (0,)),
-        ("float16", (2, 3)), ("float64", (4,)), ("int64", (1, 0, 2)), ("bool", (3, 3)),
+        ("uint8", (7, 5, 3)),
+        ("int16", (14, 14)),
+        ("float32", ()),
+        ("float32", (0,)),
+        ("float16", (2, 3)),
+        ("float64", (4,)),
+        ("int64", (1, 0, 2)),
+        ("bool", (3, 3)),
     ],
-)  # fmt: skip
+)
 def test_any_array_is_replayed_bit_by_bit(
     tmp_path: Path, dtype: str, shape: tuple[int, ...]
 ) -> None:
@@ -156,9 +162,15 @@ def test_any_array_is_replayed_bit_by_bit(
 def test_readings_and_plain_trials_keep_their_places(ask: Callable[..., ModelRunner]) -> None:
     one, two = Brightness(), Brightness(times=2.0)
     trials = [
-        one.of(sample(1)), Trial(sample=sample(1)), two.of(sample(1)), one.of(sample(2)),
-        Trial(sample=sample(2)), one.of(sample(1)), two.of(sample(3)), one.of(sample(3)),
-    ]  # fmt: skip
+        one.of(sample(1)),
+        Trial(sample=sample(1)),
+        two.of(sample(1)),
+        one.of(sample(2)),
+        Trial(sample=sample(2)),
+        one.of(sample(1)),
+        two.of(sample(3)),
+        one.of(sample(3)),
+    ]
     model = Model(10.0)
     runner = ask(model, batch_size=2)
     said = [outcome.response for outcome in runner(trials)]
@@ -169,8 +181,11 @@ def test_readings_and_plain_trials_keep_their_places(ask: Callable[..., ModelRun
         assert said[index].logits == np.float32(10)
     # a batch asks one thing, and a trial asked twice is answered once
     assert model.batches == [
-        ["1 of s1", "1 of s2"], ["1 of s3"], ["s1", "s2"], ["2 of s1", "2 of s3"],
-    ]  # fmt: skip
+        ["1 of s1", "1 of s2"],
+        ["1 of s3"],
+        ["s1", "s2"],
+        ["2 of s1", "2 of s3"],
+    ]
     assert (runner.trials, runner.model_calls, runner.cache_hits) == (7, 7, 0)
 
 

@@ -140,12 +140,18 @@ def test_the_slug_names_the_plugins_and_follows_the_answer() -> None:
 
 def test_the_command_of_a_request_asks_for_the_same() -> None:
     request = Request(
-        method="red", model="colour:my weights", data="clips",
+        method="red",
+        model="colour:my weights",
+        data="clips",
         method_options={"top_k": 2, "sizes": [2, 3], "ratio": None, "table": {"a": True}},
-        data_options={"size": 30}, tools={"detector": "finder"},
-        tool_options={"detector": {"score": 0.5}}, verify_with=("counting",),
-        seed=3, limit=5, batch_size=8,
-    )  # fmt: skip
+        data_options={"size": 30},
+        tools={"detector": "finder"},
+        tool_options={"detector": {"score": 0.5}},
+        verify_with=("counting",),
+        seed=3,
+        limit=5,
+        batch_size=8,
+    )
     assert request.command == (
         "cuescope audit red --model 'colour:my weights' --data clips -D size=30 -O top_k=2 "
         "-O 'sizes=[2, 3]' -O ratio=none -O 'table={\"a\": true}' "

@@ -32,11 +32,12 @@ def responses(count: int, start: int = 0) -> dict[str, Response]:
     """Answers whose digits tell which one they are."""
     return {
         f"{i:032x}": Response(
-            logits=np.array([i, i / 3, -1e-30], np.float32), text=f"said {i}",
+            logits=np.array([i, i / 3, -1e-30], np.float32),
+            text=f"said {i}",
             embedding=np.random.default_rng(i).normal(size=512),
         )
         for i in range(start, start + count)
-    }  # fmt: skip
+    }
 
 
 def same(one: Response, other: Response) -> bool:
@@ -224,10 +225,11 @@ def test_processes_share_one_cache(path: Path) -> None:
     writers = [
         subprocess.Popen(
             [sys.executable, "-W", "error", "-c", WRITER, path, str(start), begin],
-            stderr=subprocess.PIPE, text=True,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for start in starts
-    ]  # fmt: skip
+    ]
     for writer in writers:
         _, said = writer.communicate(timeout=60)
         assert writer.returncode == 0, said

@@ -71,8 +71,11 @@ def test_tables_and_pictures_survive_json() -> None:
     again = Report.model_validate_json(written)
     assert again == report
     assert again.tables[0].rows[0] == {
-        "explainer": "cci", "deletion": 12.345, "insertion": 0.5, "images": 100,
-    }  # fmt: skip
+        "explainer": "cci",
+        "deletion": 12.345,
+        "insertion": 0.5,
+        "images": 100,
+    }
     assert type(again.tables[0].rows[0]["images"]) is int
 
 

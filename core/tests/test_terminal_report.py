@@ -95,9 +95,12 @@ def test_checks_are_told_with_their_verdicts() -> None:
 
 def test_markup_in_names_stays_text() -> None:
     named = Evidence(
-        check="[red]c[/red]", verdict="supported", detail="[bold]d", feature="cluster-00",
+        check="[red]c[/red]",
+        verdict="supported",
+        detail="[bold]d",
+        feature="cluster-00",
         name="[link=x]cue[/link]",
-    )  # fmt: skip
+    )
     said = shown(make_report(evidence=(named,)))
     for literal in ("[red]c[/red]", "[bold]d"):
         assert literal in said

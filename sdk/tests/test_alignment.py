@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from cuescope_sdk.alignment import aligned_distance
+from cuescope_sdk.maths._alignment import aligned_distance
 
 
 def attention(rng: np.random.Generator, heads: int, tokens: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cuescope_sdk.calibration import (
+from cuescope_sdk.maths._calibration import (
     cross_fitted_temperatures,
     fit_temperature,
     negative_log_likelihood,

@@ -40,7 +40,7 @@ odd = shelved_plugins:Odd
 @pytest.fixture(autouse=True)
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two plugins on the path, as pip would lay them."""
-    from cuescope_sdk.testing.shelf import installed_entries
+    from cuescope_sdk.testing._shelf import installed_entries
 
     (tmp_path / "shelved_plugins.py").write_text(PLUGIN)
     info = tmp_path / "cuescope_shelved-1.0.dist-info"
@@ -107,7 +107,7 @@ def test_a_model_is_shown_the_data_that_is_asked_for(capsys: pytest.CaptureFixtu
         (("shelved", "--data", "shelved"), "expected a model or tool"),
         (("bad", "--data", "shelved", "-D", "split=x"), "expected train, val, test"),
     ],
-)  # fmt: skip
+)
 def test_a_persons_mistake_is_one_line(
     words: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score, silhouette_samples
 
-from cuescope_sdk.clustering import best_clusters, cosine_silhouette, normalise, spherical_kmeans
+from cuescope_sdk.maths._clustering import (
+    best_clusters,
+    cosine_silhouette,
+    normalise,
+    spherical_kmeans,
+)
 
 
 def groups(count: int, each: int, spread: float, dim: int = 16) -> tuple[np.ndarray, np.ndarray]:
@@ -29,7 +34,7 @@ def test_silhouette_is_that_of_scikit_learn(offset: float, clusters: int) -> Non
 def test_silhouette_does_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
     points, member = groups(4, 30, 0.3)
     whole = cosine_silhouette(points, member)
-    monkeypatch.setattr("cuescope_sdk.clustering.BLOCK", 7)
+    monkeypatch.setattr("cuescope_sdk.maths._clustering.BLOCK", 7)
     assert cosine_silhouette(points, member) == pytest.approx(whole, abs=1e-6)
 
 

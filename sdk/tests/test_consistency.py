@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.consistency import ConsistentPair, consistent_accuracy, consistent_pairs
+from cuescope_sdk.maths._consistency import ConsistentPair, consistent_accuracy, consistent_pairs
 
 FRAME = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
 
@@ -23,19 +23,20 @@ def square(video: str) -> list[Sample]:
 
     return [
         sample(
-            key(v, q), video_id=video,
-            counterparts={"video": key(1 - v, q), "text": key(v, 1 - q)},
+            key(v, q), video_id=video, counterparts={"video": key(1 - v, q), "text": key(v, 1 - q)}
         )
         for v, q in product((0, 1), repeat=2)
-    ]  # fmt: skip
+    ]
 
 
 def test_each_pair_is_found_once_and_keeps_its_kind() -> None:
     pairs = consistent_pairs(square("a"))
     assert {(p.complement, p.first, p.second) for p in pairs} == {
-        ("video", "a-v0-q0", "a-v1-q0"), ("video", "a-v0-q1", "a-v1-q1"),
-        ("text", "a-v0-q0", "a-v0-q1"), ("text", "a-v1-q0", "a-v1-q1"),
-    }  # fmt: skip
+        ("video", "a-v0-q0", "a-v1-q0"),
+        ("video", "a-v0-q1", "a-v1-q1"),
+        ("text", "a-v0-q0", "a-v0-q1"),
+        ("text", "a-v1-q0", "a-v1-q1"),
+    }
     assert {(p.subset, p.video) for p in pairs} == {("complement", "a")}
 
 
@@ -49,11 +50,14 @@ def test_without_a_name_samples_of_the_same_frames_are_one_video() -> None:
     shown = [
         Sample(key=key, frames=frames, annotations={"counterparts": {"text": text}})
         for key, text, frames in [
-            ("a", "b", (FRAME, other)), ("b", "a", (FRAME, other)),
-            ("c", "d", (other, FRAME)), ("d", "c", (other, FRAME)),
-            ("e", "f", (other,)), ("f", "e", (other,)),
+            ("a", "b", (FRAME, other)),
+            ("b", "a", (FRAME, other)),
+            ("c", "d", (other, FRAME)),
+            ("d", "c", (other, FRAME)),
+            ("e", "f", (other,)),
+            ("f", "e", (other,)),
         ]
-    ]  # fmt: skip
+    ]
     first, second, third = (pair.video for pair in consistent_pairs(shown))
     assert first == second != third
 

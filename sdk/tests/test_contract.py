@@ -23,12 +23,12 @@ from cuescope_sdk.testing import (
     expect,
     points_at,
     results,
+    run_audit,
     run_check,
-    running,
 )
-from cuescope_sdk.testing.fake_data import DECOY_BOX, FakeDataOptions
-from cuescope_sdk.testing.fake_model import FakeModelOptions
-from cuescope_sdk.testing.randomness import touched
+from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions
+from cuescope_sdk.testing._fake_model import FakeModelOptions
+from cuescope_sdk.testing._randomness import touched
 
 HEAVY_PLUGIN = (
     "import tensorflow\nfrom cuescope_sdk import Plugin\nclass Heavy(Plugin):\n    pass\n"
@@ -139,7 +139,7 @@ def test_hidden_tokens_are_as_grey_pixels_to_the_model() -> None:
 
 
 def test_points_at_tells_the_corners_apart() -> None:
-    report = running(FakeMethod)
+    report = run_audit(FakeMethod)
     samples = {sample.key: sample for sample in data()}
     on_cue = {feature.key: points_at(feature, samples) for feature in report.features}
     on_decoy = {feature.key: points_at(feature, samples, decoy=True) for feature in report.features}

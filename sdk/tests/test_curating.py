@@ -5,18 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from cuescope_sdk.proposing import (
+from cuescope_sdk.language._proposing import (
     DETECTABLE,
     FILTERS,
     SPURIOUS,
-    Rejected,
-    agreement,
-    angles,
-    curated,
-    shared,
+    Rejection,
+    filter_proposals,
+    proposal_agreement,
+    proposal_prompts,
+    shared_word,
     singular,
 )
-from cuescope_sdk.testing.fake_tools import FakeSentenceEncoder
+from cuescope_sdk.testing._fake_tools import FakeSentenceEncoder
 
 
 class Judge:
@@ -39,48 +39,70 @@ class Judge:
 
 @pytest.mark.parametrize(
     ("plural", "one"),
-    [("trees", "tree"), ("kitchen counters", "kitchen counter"), ("cups of tea", "cup of tea"),
-     ("leaves", "leaf"), ("bookshelves", "bookshelf"), ("women", "woman"), ("mice", "mouse"),
-     ("countertops", "countertop"), ("glass", "glass"), ("bus", "bus"), ("buses", "bus"),
-     ("sunglasses", "sunglasses"), ("building", "building"), ("painting", "painting"),
-     ("saw", "saw"), ("moss", "moss"), ("people", "people"), ("boxes of matches", "box of matches"),
-     ("gloves", "glove"), ("绳子", "绳子")],
-)  # fmt: skip
+    [
+        ("trees", "tree"),
+        ("kitchen counters", "kitchen counter"),
+        ("cups of tea", "cup of tea"),
+        ("leaves", "leaf"),
+        ("bookshelves", "bookshelf"),
+        ("women", "woman"),
+        ("mice", "mouse"),
+        ("countertops", "countertop"),
+        ("glass", "glass"),
+        ("bus", "bus"),
+        ("buses", "bus"),
+        ("sunglasses", "sunglasses"),
+        ("building", "building"),
+        ("painting", "painting"),
+        ("saw", "saw"),
+        ("moss", "moss"),
+        ("people", "people"),
+        ("boxes of matches", "box of matches"),
+        ("gloves", "glove"),
+        ("绳子", "绳子"),
+    ],
+)
 def test_only_plurals_of_the_head_change(plural: str, one: str) -> None:
     assert singular(plural) == one
     assert singular(one) == one
 
 
 def test_words_in_common_with_the_class() -> None:
-    assert shared("neck tie", ["tie"]) == "tie"
-    assert shared("ski pole", ["skis"]) == "ski"
-    assert shared("glasses", ["wine glass"]) == "glasses"
-    assert shared("hot sauce", ["hot-dog"]) == "hot"
-    assert shared("knot", ["tie", "Windsor knot"]) == "knot"
-    assert shared("box of pens", ["can of beans"]) is None
-    assert shared("catfish", ["cat"]) is None
+    assert shared_word("neck tie", ["tie"]) == "tie"
+    assert shared_word("ski pole", ["skis"]) == "ski"
+    assert shared_word("glasses", ["wine glass"]) == "glasses"
+    assert shared_word("hot sauce", ["hot-dog"]) == "hot"
+    assert shared_word("knot", ["tie", "Windsor knot"]) == "knot"
+    assert shared_word("box of pens", ["can of beans"]) is None
+    assert shared_word("catfish", ["cat"]) is None
 
 
 def test_without_a_generator_names_are_cleaned_and_set_apart() -> None:
     raw = ["Trees", "the tree", "Neck ties", "I cannot say", "Windsor knots", "sunlight"]
-    kept, rejected = curated(raw, "tie", synonyms=["Windsor knot"])
+    kept, rejected = filter_proposals(raw, "tie", synonyms=["Windsor knot"])
     assert kept == ["tree", "sunlight"]
     assert rejected == [
-        Rejected("the tree", "is there already, as 'tree'"),
-        Rejected("I cannot say", "is not a name"),
-        Rejected("neck tie", "has 'tie' in common with the class"),
-        Rejected("windsor knot", "has 'windsor' in common with the class"),
+        Rejection("the tree", "is there already, as 'tree'"),
+        Rejection("I cannot say", "is not a name"),
+        Rejection("neck tie", "has 'tie' in common with the class"),
+        Rejection("windsor knot", "has 'windsor' in common with the class"),
     ]
 
 
 def test_each_filter_rejects_with_its_reason_and_asks_no_more() -> None:
     names = ["shirt", "suit", "collar", "clip", "daylight", "label", "office", "riddle"]
-    judge = Judge({
-        ("shirt", 0): "No, never.", ("suit", 1): "**Yes**", ("collar", 2): "yes",
-        ("clip", 3): "Yes", ("daylight", 4): "No.", ("label", 5): "Yes, sewn on",
-        ("riddle", 1): "I know it is not",
-    })  # fmt: skip
-    kept, rejected = curated(names, "tie", judge)
+    judge = Judge(
+        {
+            ("shirt", 0): "No, never.",
+            ("suit", 1): "**Yes**",
+            ("collar", 2): "yes",
+            ("clip", 3): "Yes",
+            ("daylight", 4): "No.",
+            ("label", 5): "Yes, sewn on",
+            ("riddle", 1): "I know it is not",
+        }
+    )
+    kept, rejected = filter_proposals(names, "tie", judge)
     assert kept == ["office"]
     assert {one.name: one.reason for one in rejected} == {
         "shirt": "is not without 'tie'",
@@ -98,7 +120,9 @@ def test_each_filter_rejects_with_its_reason_and_asks_no_more() -> None:
 
 def test_repetitions_are_dropped_before_anything_is_asked() -> None:
     judge = Judge({})
-    kept, _ = curated(["rope", "Ropes", "a rope", "rope."], "tree", judge, filters=SPURIOUS)
+    kept, _ = filter_proposals(
+        ["rope", "Ropes", "a rope", "rope."], "tree", judge, filters=SPURIOUS
+    )
     assert kept == ["rope"]
     assert [len(prompts) for prompts in judge.asked] == [1] * len(SPURIOUS)
     assert (SPURIOUS + DETECTABLE, len(SPURIOUS)) == (FILTERS, 4)
@@ -106,13 +130,13 @@ def test_repetitions_are_dropped_before_anything_is_asked() -> None:
 
 def test_nothing_left_asks_nothing() -> None:
     judge = Judge({})
-    assert curated([], "tie", judge) == ([], [])
-    assert curated(["tie"], "tie", judge)[0] == []
+    assert filter_proposals([], "tie", judge) == ([], [])
+    assert filter_proposals(["tie"], "tie", judge)[0] == []
     assert judge.asked == []
 
 
 def test_four_ways_to_ask() -> None:
-    asked = angles("water ouzel", 9)
+    asked = proposal_prompts("water ouzel", 9)
     assert len(set(asked)) == 4
     assert all('"water ouzel"' in prompt and " 9 names" in prompt for prompt in asked)
 
@@ -132,11 +156,14 @@ def test_agreement_by_hand() -> None:
     """Best cosines: 1 (the same), cos 30 = 0.866, cos 45 = 0.707, cos 90 = 0."""
     encoder = Table(rope=0, moss=90, string=30, lichen=45, sea=180)
     second = ["rope", "string", "sea", "lichen"]
-    assert agreement(["rope"], second, encoder) == {0.8: 2 / 4, 0.6: 3 / 4}
-    assert agreement(["rope", "moss"], second, encoder, [0.7, 0.99]) == {0.7: 3 / 4, 0.99: 1 / 4}
-    assert agreement(second, ["rope"], encoder) == {0.8: 1.0, 0.6: 1.0}
-    assert agreement([], second, encoder) == {0.8: 0.0, 0.6: 0.0}
-    assert agreement(second, [], encoder) == {0.8: None, 0.6: None}
+    assert proposal_agreement(["rope"], second, encoder) == {0.8: 2 / 4, 0.6: 3 / 4}
+    assert proposal_agreement(["rope", "moss"], second, encoder, [0.7, 0.99]) == {
+        0.7: 3 / 4,
+        0.99: 1 / 4,
+    }
+    assert proposal_agreement(second, ["rope"], encoder) == {0.8: 1.0, 0.6: 1.0}
+    assert proposal_agreement([], second, encoder) == {0.8: 0.0, 0.6: 0.0}
+    assert proposal_agreement(second, [], encoder) == {0.8: None, 0.6: None}
 
 
 def test_agreement_of_equals_is_whole() -> None:
@@ -144,4 +171,4 @@ def test_agreement_of_equals_is_whole() -> None:
 
     names = ["tree branch", "rope", "moss"]
     encoder = FakeSentenceEncoder(Options(), Context())
-    assert agreement(names, names[::-1], encoder, [0.999]) == {0.999: 1.0}
+    assert proposal_agreement(names, names[::-1], encoder, [0.999]) == {0.999: 1.0}

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 
 from cuescope_sdk import Context, Frame, Sample
 from cuescope_sdk.testing import DatasetContract, FakeDataset, checks, run_check
-from cuescope_sdk.testing.fake_data import FakeDataOptions
+from cuescope_sdk.testing._fake_data import FakeDataOptions
 
 OTHER = {"seed": 1}
 
@@ -147,10 +147,12 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         {"test_has_another_fingerprint_for_other_content", "test_keeps_splits_apart"},
     ),
     "test_has_the_same_fingerprint_when_built_again": (
-        attribute("fingerprint", lambda: uuid4().hex), set(),
+        attribute("fingerprint", lambda: uuid4().hex),
+        set(),
     ),
     "test_has_another_fingerprint_for_other_content": (
-        built(lambda data: setattr(data, "fingerprint", data.options.split)), set(),
+        built(lambda data: setattr(data, "fingerprint", data.options.split)),
+        set(),
     ),
     "test_has_samples": (Empty, {"*"}),
     "test_ends_with_an_index_error": (Endless, set()),
@@ -158,12 +160,11 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_names_each_sample_once": (updating(key="sample"), {"test_keeps_splits_apart"}),
     "test_keeps_slashes_for_changes": (sampling(nested), set()),
     "test_gives_the_same_sample_twice": (
-        Wandering, {"test_gives_the_same_samples_when_built_again"},
+        Wandering,
+        {"test_gives_the_same_samples_when_built_again"},
     ),
     "test_gives_the_same_samples_when_built_again": (Reborn, set()),
-    "test_labels_with_its_labels": (
-        updating(choices=("up", "down"), label="up"), set(),
-    ),
+    "test_labels_with_its_labels": (updating(choices=("up", "down"), label="up"), set()),
     "test_offers_its_labels_as_choices": (updating(choices=()), set()),
     "test_loads_rgb_frames": (with_frames(lambda frame: frame.derive("grey", _grey)), set()),
     "test_has_equal_pixels_under_equal_keys": (with_frames(renamed), set()),
@@ -171,7 +172,7 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_annotates_cues_by_frame": (updating(annotations={"cues": {"red corner": True}}), set()),
     "test_keeps_splits_apart": (OneSplit, set()),
     "test_refuses_unknown_splits": (AnySplit, set()),
-}  # fmt: skip
+}
 ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
 
 

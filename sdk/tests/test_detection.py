@@ -6,13 +6,13 @@ import torch
 from torchvision.ops import box_iou, nms
 
 from cuescope_sdk import Detection, UserError
-from cuescope_sdk.detection import (
-    best_first,
-    detections,
+from cuescope_sdk.tools._detection import (
     intersection_over_union,
     k_scores,
-    spoken,
-    suppressed,
+    make_detections,
+    normalise_name,
+    sort_by_score,
+    suppress_overlaps,
 )
 
 RNG = np.random.default_rng(0)
@@ -34,14 +34,14 @@ def test_overlap_is_torchvisions() -> None:
 def test_suppression_is_torchvisions(overlap: float) -> None:
     found, scores = boxes(60), RNG.permutation(60) / 60
     expected = nms(torch.tensor(found), torch.tensor(scores), overlap).numpy()
-    assert suppressed(scores, found, overlap).tolist() == expected.tolist()
-    assert suppressed(scores[:0], found[:0], overlap).tolist() == []
+    assert suppress_overlaps(scores, found, overlap).tolist() == expected.tolist()
+    assert suppress_overlaps(scores[:0], found[:0], overlap).tolist() == []
 
 
 def test_boxes_are_clipped_sorted_and_above_the_threshold() -> None:
     scores = np.array([[0.2, 0.05], [0.9, 0.4], [0.8, 0.8]], dtype=np.float32)
     placed = np.array([[-5.0, 2, 10, 20], [1, 1, 4, 4], [30, 0, 40, 5]])
-    found = detections(("cat", "dog"), scores, placed, (8, 9), threshold=0.05)
+    found = make_detections(("cat", "dog"), scores, placed, (8, 9), threshold=0.05)
     assert [(d.name, round(d.score, 2), d.box) for d in found] == [
         ("cat", 0.9, (1, 1, 4, 4)),
         ("dog", 0.4, (1, 1, 4, 4)),
@@ -52,11 +52,14 @@ def test_boxes_are_clipped_sorted_and_above_the_threshold() -> None:
 def test_suppression_is_within_a_name_and_spares_the_best() -> None:
     placed = np.array([[0.0, 0, 10, 10], [0, 0, 10, 9], [0, 0, 2, 2]])
     scores = np.array([[0.5, 0.6], [0.7, 0.3], [0.2, 0.1]])
-    found = detections(("cat", "dog"), scores, placed, (20, 20), 0, overlap=0.5)
+    found = make_detections(("cat", "dog"), scores, placed, (20, 20), 0, overlap=0.5)
     assert [(d.name, d.score) for d in found] == [
-        ("cat", 0.7), ("dog", 0.6), ("cat", 0.2), ("dog", 0.1),
-    ]  # fmt: skip
-    everything = detections(("cat", "dog"), scores, placed, (20, 20), 0)
+        ("cat", 0.7),
+        ("dog", 0.6),
+        ("cat", 0.2),
+        ("dog", 0.1),
+    ]
+    everything = make_detections(("cat", "dog"), scores, placed, (20, 20), 0)
     assert len(everything) == 6
     np.testing.assert_array_equal(
         k_scores([found], ("dog", "cat")), k_scores([everything], ("dog", "cat"))
@@ -70,10 +73,10 @@ def test_a_k_score_is_the_best_of_a_name_and_0_without() -> None:
     got = k_scores([seen, [], [other]], ["cat", "dog"])
     assert got.tolist() == [[0.4, 0], [0, 0], [0, 0]]
     assert k_scores([], ["cat"]).shape == (0, 1)
-    assert best_first([*seen, other]) == (other, seen[1], seen[0])
+    assert sort_by_score([*seen, other]) == (other, seen[1], seen[0])
 
 
 def test_names_are_asked_in_lower_case() -> None:
-    assert spoken("  St.\tBernard ") == "st. bernard"
+    assert normalise_name("  St.\tBernard ") == "st. bernard"
     with pytest.raises(UserError, match="expected a word or more, got ' '"):
-        spoken(" ")
+        normalise_name(" ")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from cuescope_sdk import UserError
-from cuescope_sdk.torch.devices import resolve_device, resolve_dtype
+from cuescope_sdk.torch._devices import resolve_device, resolve_dtype
 
 
 def _cuda(monkeypatch: pytest.MonkeyPatch, count: int) -> None:

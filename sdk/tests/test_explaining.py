@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, UserError
-from cuescope_sdk.explaining import canvas_masks, canvas_samples, foreground_of, single_frame
+from cuescope_sdk.explain._canvas import canvas_masks, canvas_samples, foreground_of, single_frame
 
 
 class Cropping:

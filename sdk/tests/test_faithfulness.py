@@ -21,9 +21,9 @@ from cuescope_sdk import (
     UserError,
     generator,
 )
-from cuescope_sdk.faithfulness import (
+from cuescope_sdk.explain._faithfulness import (
     DIRECTIONS,
-    Ground,
+    FilledImage,
     Ranking,
     Schedule,
     areas,
@@ -32,13 +32,13 @@ from cuescope_sdk.faithfulness import (
     classification_curves,
     faithfulness_evidence,
     paired_difference,
-    perturbed,
+    perturb_image,
     retrieval_curves,
 )
-from cuescope_sdk.faithfulness import curves as curving
-from cuescope_sdk.faithfulness.curves import recalled
-from cuescope_sdk.faithfulness.perturbing import fill_pixels
-from cuescope_sdk.stats import bootstrap_mean_band
+from cuescope_sdk.explain._faithfulness import curves as curving
+from cuescope_sdk.explain._faithfulness.curves import is_recalled
+from cuescope_sdk.explain._faithfulness.perturbing import fill_pixels
+from cuescope_sdk.maths._stats import bootstrap_mean_band
 
 SIDE = 20
 LABELS = ("red", "green", "blue")
@@ -133,14 +133,14 @@ def test_a_schedule_beyond_the_image_is_refused() -> None:
 def test_deletion_and_insertion_pixel_by_pixel(
     pixels: np.ndarray, ranking: Ranking, count: int
 ) -> None:
-    black = Ground.of(Frame.from_array(pixels), "black", 0)
+    black = FilledImage.of(Frame.from_array(pixels), "black", 0)
     deleted, inserted = pixels.copy(), np.zeros_like(pixels)
     for row, col in np.ndindex(SIDE, SIDE):
         if ranking.rank[row, col] < count:
             deleted[row, col] = 0
             inserted[row, col] = pixels[row, col]
-    assert np.array_equal(pixels_of(perturbed(black, ranking, "deletion", count)), deleted)
-    assert np.array_equal(pixels_of(perturbed(black, ranking, "insertion", count)), inserted)
+    assert np.array_equal(pixels_of(perturb_image(black, ranking, "deletion", count)), deleted)
+    assert np.array_equal(pixels_of(perturb_image(black, ranking, "insertion", count)), inserted)
 
 
 def test_the_ranking_falls_with_importance_and_breaks_ties_by_the_seed() -> None:
@@ -159,16 +159,18 @@ def test_noise_is_seeded_and_stays_the_same_from_step_to_step(
 ) -> None:
     frame = Frame.from_array(pixels)
     few, many = (
-        pixels_of(perturbed(Ground.of(frame, "noise", 0), ranking, "deletion", count))
+        pixels_of(perturb_image(FilledImage.of(frame, "noise", 0), ranking, "deletion", count))
         for count in (100, 300)
     )
     gone = ranking.rank < 100
     assert np.array_equal(few[gone], many[gone])
     assert np.array_equal(few[~gone], pixels[~gone])
     assert (few[gone] == pixels[gone]).mean() < 0.05
-    other = perturbed(Ground.of(frame, "noise", 1), ranking, "deletion", 100)
+    other = perturb_image(FilledImage.of(frame, "noise", 1), ranking, "deletion", 100)
     assert not np.array_equal(pixels_of(other), few)
-    assert other.key != perturbed(Ground.of(frame, "noise", 0), ranking, "deletion", 100).key
+    assert (
+        other.key != perturb_image(FilledImage.of(frame, "noise", 0), ranking, "deletion", 100).key
+    )
 
 
 def test_the_blur_is_a_gaussian_of_five_pixels_in_224() -> None:
@@ -185,12 +187,12 @@ def test_the_blur_is_a_gaussian_of_five_pixels_in_224() -> None:
 
 def test_ends_do_not_depend_on_the_ranking(pixels: np.ndarray, ranking: Ranking) -> None:
     frame = Frame.from_array(pixels)
-    ground, whole = Ground.of(frame, "blur", 0), SIDE * SIDE
-    assert perturbed(ground, ranking, "deletion", 0) is frame
-    assert perturbed(ground, ranking, "insertion", whole) is frame
+    ground, whole = FilledImage.of(frame, "blur", 0), SIDE * SIDE
+    assert perturb_image(ground, ranking, "deletion", 0) is frame
+    assert perturb_image(ground, ranking, "insertion", whole) is frame
     ends = [
-        perturbed(ground, ranking, "insertion", 0),
-        perturbed(ground, ranking, "deletion", whole),
+        perturb_image(ground, ranking, "insertion", 0),
+        perturb_image(ground, ranking, "deletion", whole),
     ]
     assert ends[0].key == ends[1].key
     blurred = fill_pixels(pixels, "blur", generator(0, "unused"))
@@ -201,20 +203,20 @@ def test_equal_keys_are_equal_pixels(pixels: np.ndarray, ranking: Ranking) -> No
     other = Ranking.of(1 - ranking.rank / ranking.rank.size, (SIDE, SIDE), generator(0, "ties"))
     frames = {}
     for fill in ("noise", "blur", "black"):
-        ground = Ground.of(Frame.from_array(pixels), fill, 0)  # type: ignore[arg-type]
+        ground = FilledImage.of(Frame.from_array(pixels), fill, 0)  # type: ignore[arg-type]
         for order in (ranking, other):
             for direction in DIRECTIONS:
                 for count in (0, 1, 30, 200, SIDE * SIDE):
-                    frame = perturbed(ground, order, direction, count)
+                    frame = perturb_image(ground, order, direction, count)
                     shown = pixels_of(frame).tobytes()
                     assert frames.setdefault(frame.key, shown) == shown
     assert len(set(frames.values())) == len(frames)
 
 
 def test_frames_travel(pixels: np.ndarray, ranking: Ranking) -> None:
-    ground = Ground.of(Frame.from_array(pixels), "noise", 3)
+    ground = FilledImage.of(Frame.from_array(pixels), "noise", 3)
     for count in (7, SIDE * SIDE):
-        frame = perturbed(ground, ranking, "deletion", count)
+        frame = perturb_image(ground, ranking, "deletion", count)
         back = pickle.loads(pickle.dumps(frame))
         assert back.key == frame.key
         assert np.array_equal(pixels_of(back), pixels_of(frame))
@@ -228,9 +230,9 @@ def test_an_image_is_loaded_once_and_not_once_a_step(pixels: np.ndarray, ranking
         loads.append(1)
         return original.load()
 
-    ground = Ground.of(Frame("counted", load), "noise", 0)  # type: ignore[arg-type]
+    ground = FilledImage.of(Frame("counted", load), "noise", 0)  # type: ignore[arg-type]
     for count in range(1, 50):
-        perturbed(ground, ranking, "deletion", count).load()
+        perturb_image(ground, ranking, "deletion", count).load()
     assert len(loads) == 1
 
 
@@ -260,8 +262,10 @@ def test_top_k_is_that_of_the_outcomes() -> None:
     curves = classification_curves(auditing(Asked()), samples, truth, RISE, "deletion", (1, 2, 3))
     # without any colour all logits are equal, and the first of equals come first
     assert [curves[k][:, -1].tolist() for k in (1, 2, 3)] == [
-        [True, False, False], [True, True, False], [True, True, True]
-    ]  # fmt: skip
+        [True, False, False],
+        [True, True, False],
+        [True, True, True],
+    ]
     assert all(curves[k][:, 0].all() for k in curves)
 
 
@@ -324,8 +328,8 @@ class Embedding(Asked):
 def test_recalled_ranks_by_hand() -> None:
     similarity = np.array([[0.9, 0.8, 0.1], [0.5, 0.5, 0.4], [0.1, 0.2, 0.3]])
     owns = np.array([[False, True, False], [False, True, False], [True, False, True]])
-    assert recalled(similarity, owns, 1).tolist() == [False, False, True]  # the tie is lost
-    assert recalled(similarity, owns, 2).tolist() == [True, True, True]
+    assert is_recalled(similarity, owns, 1).tolist() == [False, False, True]  # the tie is lost
+    assert is_recalled(similarity, owns, 2).tolist() == [True, True, True]
 
 
 def test_retrieval_against_a_computation_by_hand() -> None:
@@ -419,8 +423,10 @@ def test_evidence_for_right_maps_and_against_wrong_ones() -> None:
         assert isinstance(table, Table)
         assert [row["maps"] for row in table.rows] == [name, "random maps", "better by"]
         assert table.columns == (
-            "maps", "deletion, top 1", "insertion, top 1"
-        )  # three choices have no top 5  # fmt: skip
+            "maps",
+            "deletion, top 1",
+            "insertion, top 1",
+        )  # three choices have no top 5
         assert found[0].value == pytest.approx(
             table.rows[1]["deletion, top 1"] - table.rows[0]["deletion, top 1"]  # type: ignore[operator]
         )

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope_sdk.figures import (
+from cuescope_sdk.report._figures import (
     COLOURS,
     LARGEST,
     Line,
     PanelRow,
     StripRow,
-    bars,
-    curves,
-    heated,
-    panels,
-    scatter,
-    spread,
-    strips,
-    tinted,
+    bar_chart,
+    frame_strips,
+    image_panels,
+    line_chart,
+    overlay_heat,
+    scatter_plot,
+    space_labels,
+    tint_clusters,
 )
 
 GREY = np.full((60, 60, 3), 100, dtype=np.uint8)
@@ -47,18 +47,18 @@ def line(name: str, height: float, **band: np.ndarray) -> Line:
 def test_heat_is_red_where_positive_blue_where_negative_and_nothing_at_zero() -> None:
     heat = np.zeros((3, 3))
     heat[0, 0], heat[2, 2] = 1.0, -1.0
-    drawn = heated(GREY, heat).astype(int)
+    drawn = overlay_heat(GREY, heat).astype(int)
     red, green, blue = drawn[5, 5]
     assert red > max(green, blue) + 60
     red, green, blue = drawn[-5, -5]
     assert blue > max(red, green) + 30
     assert len(set(drawn[30, 30])) == 1
-    assert np.array_equal(drawn, heated(GREY, 7 * heat))  # only relative importance is drawn
-    assert len(np.unique(heated(GREY, np.zeros((3, 3))))) == 1
+    assert np.array_equal(drawn, overlay_heat(GREY, 7 * heat))  # only relative importance is drawn
+    assert len(np.unique(overlay_heat(GREY, np.zeros((3, 3))))) == 1
 
 
 def test_clusters_have_a_colour_each_and_keep_their_borders() -> None:
-    drawn = tinted(GREY, np.array([[0, 1], [2, 1]]))
+    drawn = tint_clusters(GREY, np.array([[0, 1], [2, 1]]))
     assert len(np.unique(drawn.reshape(-1, 3), axis=0)) == 3
     assert np.array_equal(drawn[29, 29], drawn[0, 0])
     assert not np.array_equal(drawn[29, 29], drawn[30, 29])
@@ -68,9 +68,9 @@ def test_clusters_have_a_colour_each_and_keep_their_borders() -> None:
 def test_panels_have_a_row_for_each_image_and_a_column_for_what_is_known() -> None:
     heat, mask = np.eye(7), np.zeros((60, 60), dtype=bool)
     mask[20:40, 20:40] = True
-    one = opened(panels([row()]))
-    three = opened(panels([row(heat=heat, mask=mask)]))
-    two_rows = opened(panels([row(heat=heat), row(mask=mask)]))
+    one = opened(image_panels([row()]))
+    three = opened(image_panels([row(heat=heat, mask=mask)]))
+    two_rows = opened(image_panels([row(heat=heat), row(mask=mask)]))
     assert one.shape[0] == three.shape[0] < two_rows.shape[0]
     assert one.shape[1] < three.shape[1] == two_rows.shape[1]
     side = one.shape[1]
@@ -79,7 +79,7 @@ def test_panels_have_a_row_for_each_image_and_a_column_for_what_is_known() -> No
 
 @pytest.mark.parametrize("filled", [False, True])
 def test_a_mask_without_an_edge_has_no_outline(filled: bool) -> None:
-    drawn = opened(panels([row(mask=np.full((60, 60), filled))]))
+    drawn = opened(image_panels([row(mask=np.full((60, 60), filled))]))
     assert np.ptp(drawn[-240:-20, -240:-20]) <= 2
 
 
@@ -91,13 +91,13 @@ def test_panels_of_photos_stay_small() -> None:
     rows = [
         PanelRow("one", photo, rng.integers(0, 7, (14, 14)), rng.random((14, 14))) for _ in range(4)
     ]
-    assert len(panels(rows)) <= LARGEST
+    assert len(image_panels(rows)) <= LARGEST
 
 
 def test_the_same_input_gives_the_same_bytes_and_no_dates() -> None:
-    drawn = [panels([row(heat=np.eye(3))]) for _ in range(2)]
-    plotted = [curves([line("cci", 0.2)], "Deletion", "x", "y") for _ in range(2)]
-    shares = [bars({"all": {"a": 0.5, "b": 0.5}}, "Errors", "share") for _ in range(2)]
+    drawn = [image_panels([row(heat=np.eye(3))]) for _ in range(2)]
+    plotted = [line_chart([line("cci", 0.2)], "Deletion", "x", "y") for _ in range(2)]
+    shares = [bar_chart({"all": {"a": 0.5, "b": 0.5}}, "Errors", "share") for _ in range(2)]
     for first, second in (drawn, plotted, shares):
         assert first == second
         assert not {"Software", "date:create"} & Image.open(BytesIO(first)).info.keys()
@@ -105,16 +105,16 @@ def test_the_same_input_gives_the_same_bytes_and_no_dates() -> None:
 
 def test_curves_have_their_colours_bands_and_a_light_ground() -> None:
     lines = [line(f"explainer {i}", i / 12) for i in range(11)]
-    drawn = opened(curves(lines, "", "pixels deleted (%)", "top-1 accuracy"))
+    drawn = opened(line_chart(lines, "", "pixels deleted (%)", "top-1 accuracy"))
     assert all(share_of(drawn, colour) > 0.001 for colour in COLOURS)
     assert drawn[2, 2].min() > 245
     band = {"low": np.array([0.9, 0.3]), "high": np.array([1.0, 0.7])}
-    plain, banded = (opened(curves([line("a", 0.5, **b)], "", "", "")) for b in ({}, band))
+    plain, banded = (opened(line_chart([line("a", 0.5, **b)], "", "", "")) for b in ({}, band))
     assert (banded != plain).any(axis=2).mean() > 0.05
 
 
 def test_bars_are_as_long_as_their_shares() -> None:
-    drawn = opened(bars({"all": {"background": 0.75, "foreground": 0.25}}, "Errors", "share"))
+    drawn = opened(bar_chart({"all": {"background": 0.75, "foreground": 0.25}}, "Errors", "share"))
     middle = drawn[drawn.shape[0] * 3 // 5 :]
     lengths = [share_of(middle, colour) for colour in COLOURS[:2]]
     assert lengths[0] / lengths[1] == pytest.approx(3, rel=0.15)
@@ -122,26 +122,26 @@ def test_bars_are_as_long_as_their_shares() -> None:
 
 def test_labels_keep_their_distance_and_their_order() -> None:
     heights = [0.5, 0.01, 0.02, 0.99, 0.0, 0.52]
-    placed = spread(heights, 0.05)
+    placed = space_labels(heights, 0.05)
     by_height = sorted(range(len(heights)), key=heights.__getitem__)
     assert all(placed[b] - placed[a] >= 0.05 - 1e-9 for a, b in pairwise(by_height))
     assert 0 <= min(placed) <= max(placed) <= 1
-    assert spread([0.1, 0.9], 0.05) == [0.1, 0.9]
+    assert space_labels([0.1, 0.9], 0.05) == [0.1, 0.9]
 
 
 def test_names_of_any_letters_are_drawn_as_they_stand() -> None:
     # a dollar is no mathematics, and a letter that the font lacks is no warning
     names = ("$x^2$ of 5$", "\u6c34\u9e1f", "{unclosed $")
     for name in names:
-        assert panels([row(name)])
-        assert curves([line(name, 0.5)], name, name, name)
-        assert bars({name: {name: 1.0}}, name, name)
+        assert image_panels([row(name)])
+        assert line_chart([line(name, 0.5)], name, name, name)
+        assert bar_chart({name: {name: 1.0}}, name, name)
 
 
 def test_a_strip_has_its_frames_in_order() -> None:
     colours = [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
     frames = [np.full((20, 20, 3), colour, dtype=np.uint8) for colour in colours]
-    drawn = opened(strips([StripRow("a question\nand its answer", frames)]))
+    drawn = opened(frame_strips([StripRow("a question\nand its answer", frames)]))
     middles = [
         np.flatnonzero((np.abs(drawn - colour).max(axis=2) < 60).any(axis=0)).mean()
         for colour in colours
@@ -152,14 +152,14 @@ def test_a_strip_has_its_frames_in_order() -> None:
 
 def test_a_long_strip_shows_its_first_and_last_frame() -> None:
     frames = [np.full((8, 8, 3), grey, dtype=np.uint8) for grey in range(0, 240, 8)]
-    drawn = opened(strips([StripRow("", frames)], most=4))
+    drawn = opened(frame_strips([StripRow("", frames)], most=4))
     assert (drawn == 0).all(axis=2).mean() > 0.02
     assert (np.abs(drawn - 232) < 3).all(axis=2).mean() > 0.02
 
 
 def test_points_have_their_places_and_their_groups_colours() -> None:
     drawn = opened(
-        scatter({"small": ([0.0, 10.0], [0.0, 10.0]), "large": ([5.0], [9.0])}, "x", "y")
+        scatter_plot({"small": ([0.0, 10.0], [0.0, 10.0]), "large": ([5.0], [9.0])}, "x", "y")
     )
     blue, orange = (
         np.argwhere((np.abs(drawn - list(bytes.fromhex(c[1:]))) <= 12).all(axis=2))
@@ -168,5 +168,5 @@ def test_points_have_their_places_and_their_groups_colours() -> None:
     first, last = blue[blue[:, 1].argmin()], blue[blue[:, 1].argmax()]
     assert first[0] > last[0] + 200  # rows count from the top: the larger y is higher
     assert first[1] < orange[:, 1].mean() < last[1]
-    alone = opened(scatter({"small": ([0.0, 10.0], [0.0, 10.0])}, "x", "y"))
+    alone = opened(scatter_plot({"small": ([0.0, 10.0], [0.0, 10.0])}, "x", "y"))
     assert share_of(alone, COLOURS[1]) == 0 < share_of(drawn, COLOURS[1])

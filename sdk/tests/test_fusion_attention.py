@@ -8,13 +8,13 @@ from torch import Tensor, nn
 
 from cuescope_sdk import UserError
 from cuescope_sdk.fusion import MODALITIES, OTHER, TEXT, VIDEO, AverageAttention, AverageTokens
-from cuescope_sdk.torch.fusion import (
+from cuescope_sdk.torch._fusion import (
     Fusion,
     fused_attention,
     fused_self_attention,
-    fusing,
     matrix_form,
     require_layers,
+    use_fusion,
 )
 
 HEADS, DIM = 4, 8
@@ -61,9 +61,14 @@ def states(
 
 
 def by_hand(
-    query: Tensor, key: Tensor, value: Tensor, seen: Tensor, bias: Tensor,
-    modality: Tensor, quadrants: frozenset[str],
-) -> Tensor:  # fmt: skip
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    seen: Tensor,
+    bias: Tensor,
+    modality: Tensor,
+    quadrants: frozenset[str],
+) -> Tensor:
     """Section 2.2, one row at a time."""
     group = query.shape[1] // key.shape[1]
     out = torch.zeros(*query.shape[:3], value.shape[-1])
@@ -101,7 +106,7 @@ def test_both_forms_are_the_papers_average(
     mask, causal, seen, bias = masks(kind, batch, tokens, draw)
     edit = AverageAttention(quadrants=frozenset(quadrants))
     expected = by_hand(query, key, value, seen, bias, modality, edit.quadrants)
-    with fusing(Fusion(modality, edit)):
+    with use_fusion(Fusion(modality, edit)):
         blocks = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
         with matrix_form():
             matrix = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
@@ -113,7 +118,7 @@ def test_a_long_causal_sequence_goes_through_in_parts(draw: torch.Generator) -> 
     query, key, value = states(draw, 1, 700)
     modality = torch.randint(0, 3, (1, 700), generator=draw).to(torch.int8)
     for quadrants in (("VT", "TV"), ("VV", "TT", "TV")):
-        with fusing(Fusion(modality, AverageAttention(quadrants=frozenset(quadrants)))):
+        with use_fusion(Fusion(modality, AverageAttention(quadrants=frozenset(quadrants)))):
             blocks = fused_attention(query, key, value, layer=0, causal=True)
             with matrix_form():
                 matrix = fused_attention(query, key, value, layer=0, causal=True)
@@ -126,9 +131,9 @@ def test_a_step_of_generation_is_the_last_row(draw: torch.Generator) -> None:
     prompt = torch.tensor([[0, 1, 1, 1, 2, 2]] * 2, dtype=torch.int8)
     whole = torch.cat([prompt, torch.full((2, 3), TEXT, dtype=torch.int8)], dim=1)
     edit = AverageAttention(quadrants=frozenset(("TV", "TT")))
-    with fusing(Fusion(whole, edit)):
+    with use_fusion(Fusion(whole, edit)):
         at_once = fused_attention(query, key, value, layer=0, causal=True)
-    with fusing(Fusion(prompt, edit)):
+    with use_fusion(Fusion(prompt, edit)):
         step = fused_attention(query[:, :, -1:], key, value, layer=0, causal=True)
         two = fused_attention(query[:, :, -2:], key, value, layer=0, causal=True)
     torch.testing.assert_close(step, at_once[:, :, -1:], atol=1e-5, rtol=0)
@@ -141,7 +146,7 @@ def test_cross_attention_has_keys_of_its_own(draw: torch.Generator) -> None:
     cross = torch.full((1, 6), VIDEO, dtype=torch.int8)
     edit = AverageAttention(quadrants=frozenset(("TV",)))
     plain = fused_attention(query, key, value, layer=0, cross=True)
-    with fusing(Fusion(modality, edit, cross)):
+    with use_fusion(Fusion(modality, edit, cross)):
         edited = fused_attention(query, key, value, layer=0, cross=True)
         own = fused_attention(query, key, value, layer=0)
     torch.testing.assert_close(edited[:, :, 1:], value.mean(2, keepdim=True).expand(-1, -1, 5, -1))
@@ -154,7 +159,7 @@ def test_only_the_layers_of_the_edit_change(draw: torch.Generator) -> None:
     modality = torch.tensor([[1, 1, 1, 2, 2, 2]], dtype=torch.int8)
     edit = AverageAttention(quadrants=frozenset(("VV",)), layers=(1,))
     plain = fused_attention(query, key, value, layer=0)
-    with fusing(Fusion(modality, edit)):
+    with use_fusion(Fusion(modality, edit)):
         torch.testing.assert_close(fused_attention(query, key, value, layer=0), plain)
         assert (fused_attention(query, key, value, layer=1) - plain).abs().max() > 0.01
 
@@ -164,7 +169,9 @@ def test_who_watches_sees_the_averaged_weights(draw: torch.Generator) -> None:
     modality = torch.tensor([[1, 1, 1, 2, 2]], dtype=torch.int8)
     seen: list[tuple[int, Tensor]] = []
     edit = AverageAttention(quadrants=frozenset(("VV", "TV")))
-    with fusing(Fusion(modality, edit, watch=lambda layer, weights: seen.append((layer, weights)))):
+    with use_fusion(
+        Fusion(modality, edit, watch=lambda layer, weights: seen.append((layer, weights)))
+    ):
         out = fused_attention(query, key, value, layer=3)
     [(layer, weights)] = seen
     assert layer == 3
@@ -187,7 +194,7 @@ def test_quag_attention_averages_tokens_before_their_projection(
     weights = [torch.randn(HEADS * DIM, width, generator=draw) * 0.3 for _ in range(3)]
     project = [_linear(weight) for weight in weights]
     query, key, value = (_heads(of(hidden)) for of in project)
-    with fusing(Fusion(modality, edit)):
+    with use_fusion(Fusion(modality, edit)):
         stock = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
         own = None
         if kind in ("open", "padded"):
@@ -256,7 +263,7 @@ def test_half_precision_stays_half(
             project = [_linear(weight.to(dtype)) for weight in weights]
             states = hidden.to(dtype)
             query, key, value = (_heads(of(states)) for of in project)
-            with fusing(Fusion(modality, edit)):
+            with use_fusion(Fusion(modality, edit)):
                 out = [fused_attention(query, key, value, layer=0, mask=mask, causal=causal)]
                 if kind != "causal":
                     keep = None if mask is None else mask[:, 0, 0]

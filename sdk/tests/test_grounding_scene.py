@@ -5,10 +5,10 @@ import pytest
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.grounding import SCENE, Action, Claim, Judgement, Relation, SceneFrame, Thing
-from cuescope_sdk.grounding.bag import BagOfWords
-from cuescope_sdk.grounding.by_scene import SceneVerifier
-from cuescope_sdk.grounding.noise import noisy
-from cuescope_sdk.testing.claiming import action, attribute, entity, motion, order, relation, says
+from cuescope_sdk.grounding._by_scene import SceneVerifier
+from cuescope_sdk.grounding._noise import noisy
+from cuescope_sdk.language._bag_of_words import BagOfWords
+from cuescope_sdk.testing._claiming import action, attribute, entity, motion, order, relation, says
 
 CLOSED = frozenset({"things", "attributes", "relations", "actions", "motion"})
 BLANK = Frame.from_array(np.zeros((4, 4, 3), np.uint8))
@@ -41,10 +41,13 @@ WORLD = (
     told(circle(50, visible=False), SQUARE, actions=(going("move right"),)),
     told(circle(70), SQUARE, STAR, relations=(RIGHT,), actions=(going("appear", "t"),)),
     told(
-        circle(70, attributes=("green",)), OTHER, STAR,
-        actions=(going("turn green"), going("disappear", "s")), motion="stop",
+        circle(70, attributes=("green",)),
+        OTHER,
+        STAR,
+        actions=(going("turn green"), going("disappear", "s")),
+        motion="stop",
     ),
-)  # fmt: skip
+)
 
 
 def sample(*scene: SceneFrame) -> Sample:
@@ -113,7 +116,7 @@ def verdict_on(said: Claim, *scene: SceneFrame) -> str:
         (order(entity("circle", 3), "before", entity("star", 3)), "supported"),
         (order(entity("star", 4), "before", entity("square", 0)), "unsupported"),
     ],
-)  # fmt: skip
+)
 def test_verdicts_in_a_closed_world(said: Claim, verdict: str) -> None:
     assert verdict_on(said) == verdict
 
@@ -255,18 +258,24 @@ def test_noise_turns_one_in_ten_of_what_is_decided() -> None:
     assert noisy(SceneVerifier(), 0.1, 3).judge([case]) == [turned]
     assert noisy(SceneVerifier(), 0.1, 4).judge([case]) != [turned]
     assert [j.verdict for j in noisy(SceneVerifier(), 1, 0).judge([case])[0][:2]] == [
-        "unsupported", "supported",
-    ]  # fmt: skip
+        "unsupported",
+        "supported",
+    ]
     with pytest.raises(ValueError, match="within 0 and 1"):
         noisy(SceneVerifier(), 10, 0)
 
 
 def test_the_bag_knows_related_words() -> None:
     bag = BagOfWords()
-    rows = bag.encode([
-        "The red chairs are left of the table.", "A red chair left of tables", "He drinks water.",
-        "", "!",
-    ])  # fmt: skip
+    rows = bag.encode(
+        [
+            "The red chairs are left of the table.",
+            "A red chair left of tables",
+            "He drinks water.",
+            "",
+            "!",
+        ]
+    )
     likeness = rows @ rows.T
     assert np.diag(likeness) == pytest.approx(1)
     assert likeness[0, 1] == pytest.approx(1)

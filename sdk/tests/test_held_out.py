@@ -3,18 +3,21 @@
 import pytest
 
 from cuescope_sdk import UserError
-from cuescope_sdk.grounding.held_out import held_out
-from cuescope_sdk.grounding.motions import turn_of
+from cuescope_sdk.data._held_out import held_out_categories
+from cuescope_sdk.grounding._motions import turn_name
 
 KNOWN = frozenset("abcdefgh")
 
 
 def drawn(seed: int, what: str = "letter") -> frozenset[str]:
-    return held_out(None, KNOWN, 3, seed=seed, title="mine", what=what)
+    return held_out_categories(None, KNOWN, 3, seed=seed, title="mine", what=what)
 
 
 def test_named_categories_are_held_out_as_they_are():
-    assert held_out(("b", "a", "a"), KNOWN, 3, seed=0, title="mine", what="letter") == {"a", "b"}
+    assert held_out_categories(("b", "a", "a"), KNOWN, 3, seed=0, title="mine", what="letter") == {
+        "a",
+        "b",
+    }
 
 
 def test_others_are_drawn_by_seed():
@@ -26,16 +29,26 @@ def test_others_are_drawn_by_seed():
 
 def test_what_cannot_be_held_out_is_told():
     with pytest.raises(UserError, match=r"mine: no letter 'A': expected a, b, c"):
-        held_out(("A",), KNOWN, 3, seed=0, title="mine", what="letter")
+        held_out_categories(("A",), KNOWN, 3, seed=0, title="mine", what="letter")
     with pytest.raises(UserError, match="mine: 9 held-out letters: expected 9 or more, got 8"):
-        held_out(None, KNOWN, 9, seed=0, title="mine", what="letter")
+        held_out_categories(None, KNOWN, 9, seed=0, title="mine", what="letter")
 
 
 @pytest.mark.parametrize(
     ("degrees", "told"),
-    [(0, None), (14, None), (16, "turn right"), (-16, "turn left"), (134, "turn right"),
-     (180, "turn around"), (-180, "turn around"), (350, None), (270, "turn left"),
-     (-630, "turn right"), (725, None)],
-)  # fmt: skip
+    [
+        (0, None),
+        (14, None),
+        (16, "turn right"),
+        (-16, "turn left"),
+        (134, "turn right"),
+        (180, "turn around"),
+        (-180, "turn around"),
+        (350, None),
+        (270, "turn left"),
+        (-630, "turn right"),
+        (725, None),
+    ],
+)
 def test_turns_go_the_shorter_way(degrees, told):
-    assert turn_of(degrees) == told
+    assert turn_name(degrees) == told

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from cuescope_sdk import Frame
 from cuescope_sdk.testing import ContractViolation, hiding_checks
-from cuescope_sdk.torch.image_tower import Block, ImageTower, Inputs, Masked, Pooling, additive
+from cuescope_sdk.torch._image_tower import Block, ImageTower, Inputs, Masked, Pooling, additive
 
 DIM, SIDE, PATCH = 8, 12, 4
 GRID = (SIDE // PATCH, SIDE // PATCH)
@@ -65,11 +65,16 @@ def sound() -> ImageTower:
         return Block(masked, layer, lambda tokens: (tokens,) * 3, lambda: layer.inwards.weight)
 
     return ImageTower(
-        "sound", prepare, lambda image: np.asarray(image.resize((SIDE, SIDE))),
-        lambda inputs: network(inputs["pixels"]), lambda inputs: GRID,
-        tuple(map(block, network.layers)), Pooling("average", module=network.norm),
-        torch.device("cpu"), prefix=0,
-    )  # fmt: skip
+        "sound",
+        prepare,
+        lambda image: np.asarray(image.resize((SIDE, SIDE))),
+        lambda inputs: network(inputs["pixels"]),
+        lambda inputs: GRID,
+        tuple(map(block, network.layers)),
+        Pooling("average", module=network.norm),
+        torch.device("cpu"),
+        prefix=0,
+    )
 
 
 def one_block_unmasked(tower: ImageTower) -> ImageTower:

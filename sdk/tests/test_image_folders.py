@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-import cuescope_sdk.media.survey
+import cuescope_sdk.data._media.survey
 from cuescope_sdk import BadDataError, Context, UserError
-from cuescope_sdk.annotation_files import read_csv, read_json_object
-from cuescope_sdk.image_folders import (
+from cuescope_sdk.data._annotation_files import read_csv, read_json_object
+from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageItem,
     Listing,
@@ -18,12 +18,12 @@ from cuescope_sdk.image_folders import (
     images_in,
     mask_frame,
     required_place,
-    spread,
+    sample_evenly,
 )
-from cuescope_sdk.image_folders.imagenet import labels_of, read_names
-from cuescope_sdk.media import probe
+from cuescope_sdk.data._image_folders.imagenet import labels_of, read_names
+from cuescope_sdk.data._media import probe
 from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.images import write_image, write_mask
+from cuescope_sdk.testing._images import write_image, write_mask
 
 PETS = {"train": ("cat",) * 3 + ("dog",) * 3, "val": ("cat", "dog") * 5}
 
@@ -45,10 +45,14 @@ class Pets(ImageFolder):
             mask = first_place(self.root, f"masks/{row.file}")
             items.append(
                 ImageItem(
-                    row.file, self.root / row.file, (row.pet,), label=row.pet,
-                    annotations={"size": 3}, masks={} if mask is None else {row.pet: mask},
+                    row.file,
+                    self.root / row.file,
+                    (row.pet,),
+                    label=row.pet,
+                    annotations={"size": 3},
+                    masks={} if mask is None else {row.pet: mask},
                 )
-            )  # fmt: skip
+            )
         return Listing(("cat", "dog"), items)
 
 
@@ -147,7 +151,7 @@ def looks(monkeypatch):
         names.append(path.name)
         return probe(path, max_pixels)
 
-    monkeypatch.setattr(cuescope_sdk.media.survey, "probe", counted)
+    monkeypatch.setattr(cuescope_sdk.data._media.survey, "probe", counted)
     return names
 
 
@@ -156,13 +160,13 @@ def items_of(*classes):
 
 
 def test_so_many_of_each_class_are_spread_over_all():
-    kept = spread(items_of(*[("a",)] * 10, *[("b",)] * 2), 3)
+    kept = sample_evenly(items_of(*[("a",)] * 10, *[("b",)] * 2), 3)
     assert [item.key for item in kept] == ["1", "5", "8", "10", "11"]
-    assert len(spread(items_of(*[("a",)] * 10), 10)) == 10
+    assert len(sample_evenly(items_of(*[("a",)] * 10), 10)) == 10
 
 
 def test_an_image_of_two_classes_is_kept_for_either():
-    kept = spread(items_of(("a",), ("a", "b"), ("a",), ()), 1)
+    kept = sample_evenly(items_of(("a",), ("a", "b"), ("a",), ()), 1)
     assert [item.key for item in kept] == ["1", "3"]
 
 
@@ -171,8 +175,11 @@ def test_places_are_tried_in_turn(tmp_path):
     (tmp_path / "Anno" / "table.txt").touch()
     assert first_place(tmp_path, "table.txt", "Anno/table.txt") == tmp_path / "Anno" / "table.txt"
     assert first_place(tmp_path, "table.txt") is None
-    with pytest.raises(UserError, match=r"x: no tabel\.txt: expected Anno/tabel\.txt or tabel\.txt"
-                                        r" in .*Did you mean 'table\.txt'\?"):  # fmt: skip
+    with pytest.raises(
+        UserError,
+        match=r"x: no tabel\.txt: expected Anno/tabel\.txt or tabel\.txt"
+        r" in .*Did you mean 'table\.txt'\?",
+    ):
         required_place(tmp_path, "x", "Anno/tabel.txt", "tabel.txt")
     with pytest.raises(UserError, match=r"no such folder: .*Did you mean 'Anno'\?"):
         required_place(tmp_path / "Ano", "x", "table.txt")
@@ -214,12 +221,14 @@ class Zoo(BaseModel):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"pets": [{"file": "a", "pet": "b"}, {"file": 3, "pet": "b"}]}',
-         "x: z.json 'pets' entry 2 'file': expected a valid string, got 3"),
+        (
+            '{"pets": [{"file": "a", "pet": "b"}, {"file": 3, "pet": "b"}]}',
+            "x: z.json 'pets' entry 2 'file': expected a valid string, got 3",
+        ),
         ('{"pets": [}', "x: z.json is no JSON: got expected value at line 1 column 11"),
         ("[]", "x: z.json: expected an object, got []"),
     ],
-)  # fmt: skip
+)
 def test_a_json_object_is_checked_entry_by_entry(tmp_path, text, said):
     (tmp_path / "z.json").write_text(text)
     with pytest.raises(UserError) as error:

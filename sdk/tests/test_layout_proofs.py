@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import pytest
 
 from cuescope_sdk import UserError
-from cuescope_sdk.image_folders import ImageFolder, ImageItem, Listing
+from cuescope_sdk.data._image_folders import ImageFolder, ImageItem, Listing
 from cuescope_sdk.testing import DatasetContract, LayoutContract, Mistake, checks, run_check
-from cuescope_sdk.testing.images import write_image
+from cuescope_sdk.testing._images import write_image
 
 
 class Album(ImageFolder):

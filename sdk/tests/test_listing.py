@@ -6,12 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuescope_sdk.proposing import listed, named
-from cuescope_sdk.proposing.words import IN_SENTENCES, PREPOSITIONS
+from cuescope_sdk.language._proposing import clean_name, parse_list
+from cuescope_sdk.language._proposing.words import IN_SENTENCES, PREPOSITIONS
 
 NAMES = ["tree branch", "rope", "moss"]
-NOT_IN_NAMES = {*IN_SENTENCES, *PREPOSITIONS, "a", "an", "the", "and", "or", "some", "any", "other",
-                "various", "several", "many"}  # fmt: skip
+NOT_IN_NAMES = {
+    *IN_SENTENCES,
+    *PREPOSITIONS,
+    "a",
+    "an",
+    "the",
+    "and",
+    "or",
+    "some",
+    "any",
+    "other",
+    "various",
+    "several",
+    "many",
+}
 WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=9).filter(
     lambda word: word not in NOT_IN_NAMES
 )
@@ -32,51 +45,70 @@ FORMS = {
     ),
     "objects": lambda names: json.dumps([{"name": name, "why": "It is green."} for name in names]),
     "wide marks": lambda names: "、".join(names),
-    "chatty": lambda names: "Here are the names:\n\n## Names\n" + "\n".join(f"• {n}" for n in names)
-    + "\n\nLet me know if you need more!",
-}  # fmt: skip
+    "chatty": lambda names: (
+        "Here are the names:\n\n## Names\n"
+        + "\n".join(f"• {n}" for n in names)
+        + "\n\nLet me know if you need more!"
+    ),
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
 @given(names=st.lists(NAME, min_size=1, max_size=6, unique=True))
 def test_every_form_gives_the_names(form: str, names: list[str]) -> None:
-    assert listed(FORMS[form](names)) == names
-    assert listed(FORMS[form]([*names, *names])) == names
+    assert parse_list(FORMS[form](names)) == names
+    assert parse_list(FORMS[form]([*names, *names])) == names
 
 
 @pytest.mark.parametrize(
     "reply",
-    ["", "None.", "N/A", "I'm sorry, I can't help with that.", "Sure!", "Here is the list:", "[]",
-     "{}", "**Things:**", "- **Things:**",
-     "In most kitchens, a toaster sits on a counter, near a window, where people often eat.",
-     "A toaster is a thing that is used to toast bread and that is found in kitchens",
-     "<think>a rope\na tree", "1.\n2.\n3.", "---\n***", "## Things"],
-)  # fmt: skip
+    [
+        "",
+        "None.",
+        "N/A",
+        "I'm sorry, I can't help with that.",
+        "Sure!",
+        "Here is the list:",
+        "[]",
+        "{}",
+        "**Things:**",
+        "- **Things:**",
+        "In most kitchens, a toaster sits on a counter, near a window, where people often eat.",
+        "A toaster is a thing that is used to toast bread and that is found in kitchens",
+        "<think>a rope\na tree",
+        "1.\n2.\n3.",
+        "---\n***",
+        "## Things",
+    ],
+)
 def test_prose_and_nothing_give_no_names(reply: str) -> None:
-    assert listed(reply) == []
+    assert parse_list(reply) == []
 
 
 def test_mixed_replies() -> None:
-    assert listed("<think>hm, a dog?</think>Indoors:\n- sofa/couch\n- a cup of coffee (hot, big)\n"
-                  "**Outdoors**: fence, hills and the sea") == [
-        "sofa", "couch", "cup of coffee", "fence", "hills", "sea",
-    ]  # fmt: skip
-    assert listed("1、树枝\n2、绳子\n3、岩石") == ["树枝", "绳子", "岩石"]
-    assert listed("1) Bäume\n2) Äste") == ["bäume", "äste"]
-    assert listed("[1] rope\n[2] Rope\n[3] ropes") == ["rope", "ropes"]
-    assert listed('{"note": "These are often seen beside it", "list": ["rope", 3, null]}') == [
+    assert parse_list(
+        "<think>hm, a dog?</think>Indoors:\n- sofa/couch\n- a cup of coffee (hot, big)\n"
+        "**Outdoors**: fence, hills and the sea"
+    ) == ["sofa", "couch", "cup of coffee", "fence", "hills", "sea"]
+    assert parse_list("1、树枝\n2、绳子\n3、岩石") == ["树枝", "绳子", "岩石"]
+    assert parse_list("1) Bäume\n2) Äste") == ["bäume", "äste"]
+    assert parse_list("[1] rope\n[2] Rope\n[3] ropes") == ["rope", "ropes"]
+    assert parse_list('{"note": "These are often seen beside it", "list": ["rope", 3, null]}') == [
         "rope"
     ]
 
 
 def test_a_name_is_cleaned() -> None:
     told = {
-        "  **The Tree-Branch** (a big one)": "tree-branch", "“Rope” – for climbing": "rope",
-        "Child's bicycle.": "child's bicycle", "\uff2d\uff2f\uff33\uff33": "moss",
+        "  **The Tree-Branch** (a big one)": "tree-branch",
+        "“Rope” – for climbing": "rope",
+        "Child's bicycle.": "child's bicycle",
+        "\uff2d\uff2f\uff33\uff33": "moss",
         "The few. Of them": "few",
-        "Kitchen\tcounter: where it stands": "kitchen counter", "rope\ud800\x00": "rope",
-    }  # fmt: skip
-    assert {text: named(text) for text in told} == told
+        "Kitchen\tcounter: where it stands": "kitchen counter",
+        "rope\ud800\x00": "rope",
+    }
+    assert {text: clean_name(text) for text in told} == told
     for text in (
         "",
         "12",
@@ -86,17 +118,19 @@ def test_a_name_is_cleaned() -> None:
         "…",
         "x" * 50,
     ):
-        assert named(text) is None, text
+        assert clean_name(text) is None, text
 
 
 @given(st.text() | st.lists(st.text()).map("\n- ".join) | st.text('[{":,]}1.- \nab', max_size=60))
 def test_any_reply_gives_clean_names_once(reply: str) -> None:
-    names = listed(reply)
+    names = parse_list(reply)
     assert len(set(names)) == len(names)
-    assert all(named(name) == name and name.encode() and name == name.strip() for name in names)
+    assert all(
+        clean_name(name) == name and name.encode() and name == name.strip() for name in names
+    )
 
 
 def test_a_reply_that_nests_without_end() -> None:
-    assert listed("[" * 100_000) == []
-    assert listed("[" * 900 + '"rope"' + "]" * 900) in (["rope"], [])
-    assert listed('{"a":' * 100_000) == []
+    assert parse_list("[" * 100_000) == []
+    assert parse_list("[" * 900 + '"rope"' + "]" * 900) in (["rope"], [])
+    assert parse_list('{"a":' * 100_000) == []

@@ -5,12 +5,12 @@ import pytest
 import torch
 from torch.nn.functional import interpolate
 
-from cuescope_sdk.maps import (
+from cuescope_sdk.maths._maps import (
     energy_share,
     iou,
     iou_at_area,
     pointing,
-    ranked_pixels,
+    rank_pixels,
     rescale,
     soft_iou,
     upsample,
@@ -38,11 +38,11 @@ def test_rescales_to_the_unit_interval() -> None:
 
 def test_ranks_by_importance_and_ties_by_chance(rng: np.random.Generator) -> None:
     values = np.array([[0.5, 2.0, 0.5], [0.5, -1.0, 0.5]])
-    orders = [ranked_pixels(values, rng) for _ in range(200)]
+    orders = [rank_pixels(values, rng) for _ in range(200)]
     assert all(order[0] == 1 and order[-1] == 4 for order in orders)
     second = np.bincount([order[1] for order in orders], minlength=6)
     assert set(np.flatnonzero(second)) == {0, 2, 3, 5}
-    again = [ranked_pixels(values, np.random.default_rng(3)) for _ in range(2)]
+    again = [rank_pixels(values, np.random.default_rng(3)) for _ in range(2)]
     np.testing.assert_array_equal(*again)
 
 

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import BadDataError
-from cuescope_sdk.media import (
+from cuescope_sdk.data._media import (
     clip_frames,
     clip_times,
     frames_at,
@@ -16,7 +16,7 @@ from cuescope_sdk.media import (
     probe,
     sample_indices,
 )
-from cuescope_sdk.testing.videos import RATE, grey_levels, write_video
+from cuescope_sdk.testing._videos import RATE, grey_levels, write_video
 
 MAX = 10**6
 

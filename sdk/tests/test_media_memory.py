@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-import cuescope_sdk.media.survey
+import cuescope_sdk.data._media.survey
 from cuescope_sdk import Context
-from cuescope_sdk.media import probe, probe_all
-from cuescope_sdk.testing.videos import write_video
+from cuescope_sdk.data._media import probe, probe_all
+from cuescope_sdk.testing._videos import write_video
 
 
 def write_image(path: Path, level: int = 100) -> Path:
@@ -34,7 +34,7 @@ def looks(monkeypatch):
         names.append(path.name)
         return probe(path, max_pixels)
 
-    monkeypatch.setattr(cuescope_sdk.media.survey, "probe", counted)
+    monkeypatch.setattr(cuescope_sdk.data._media.survey, "probe", counted)
     return names
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import cuescope_sdk.media.frames
-from cuescope_sdk.media.frames import Clip, load_clip_frame
-from cuescope_sdk.media.images import load_image
-from cuescope_sdk.media.video import decode_video
-from cuescope_sdk.testing.videos import STEP, write_video
+import cuescope_sdk.data._media.frames
+from cuescope_sdk.data._media.frames import Clip, load_clip_frame
+from cuescope_sdk.data._media.images import load_image
+from cuescope_sdk.data._media.video import decode_video
+from cuescope_sdk.testing._videos import STEP, write_video
 
 
 def test_exif_turns_the_image(tmp_path):
@@ -74,13 +74,13 @@ def test_rotated_videos_stand_upright(tmp_path):
 def test_one_pass_gives_all_frames_of_a_clip(tmp_path, monkeypatch):
     path = write_video(tmp_path / "a.mp4", 8)
     passes = []
-    decode = cuescope_sdk.media.frames.decode_video
+    decode = cuescope_sdk.data._media.frames.decode_video
 
     def counted(path: Path, wanted):
         passes.append(path)
         return decode(path, wanted)
 
-    monkeypatch.setattr(cuescope_sdk.media.frames, "decode_video", counted)
+    monkeypatch.setattr(cuescope_sdk.data._media.frames, "decode_video", counted)
     clip = Clip(path, "digest of this test", (1, 3, 5, 7))
     for position in (0, 1, 2, 3, 0, 2):
         load_clip_frame(clip, position)

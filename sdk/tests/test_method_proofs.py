@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from cuescope_sdk import Audit, Feature, Frame, Metric, Occurrence, Outcome, Score, Trial, hookimpl
 from cuescope_sdk.testing import FakeMethod, MethodContract, checks, run_check
-from cuescope_sdk.testing.fake_method import FakeMethodOptions
+from cuescope_sdk.testing._fake_method import FakeMethodOptions
 
 GAIN = FakeMethod.metrics[0]
 
@@ -292,14 +292,16 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_declares_a_title": (having(title=" "), set()),
     "test_declares_requirements": (having(requires=None), {"*"}),
     "test_declares_metrics": (
-        having(metrics=(GAIN, GAIN.model_copy(update={"meaning": ""}))), set(),
+        having(metrics=(GAIN, GAIN.model_copy(update={"meaning": ""}))),
+        set(),
     ),
     "test_marks_its_hooks": (Unmarked, set()),
     "test_runs_end_to_end": (Silent, {"test_finds_the_planted_cue"}),
     "test_names_each_feature_once": (proposing(duplicated), {"test_scores_each_pair_once"}),
     "test_places_features_in_the_data": (each_place(lambda o: {"frame": 3}), {"*"}),
     "test_places_the_strongest_occurrence_first": (
-        each_place(lambda o: {"strength": int(o.sample[-3:])}), set(),
+        each_place(lambda o: {"strength": int(o.sample[-3:])}),
+        set(),
     ),
     "test_scores_known_features": (
         scoring(lambda a, scores: [*scores, scores[-1].model_copy(update={"feature": "new"})]),
@@ -316,9 +318,11 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_scores_each_pair_once": (scoring(lambda a, scores: scores + scores[-1:]), set()),
     "test_keeps_figures_in_order": (each_score(low=2.0), set()),
     "test_finds_in_the_headline": (
-        type("Bad", (scoring(on_second_metric),), {
-            "metrics": (GAIN, Metric(name="other", title="Other", meaning="another figure")),
-        }),
+        type(
+            "Bad",
+            (scoring(on_second_metric),),
+            {"metrics": (GAIN, Metric(name="other", title="Other", meaning="another figure"))},
+        ),
         set(),
     ),
     "test_ranks_findings_first": (scoring(unranked), set()),
@@ -327,7 +331,8 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_reports_the_same_twice": (scoring(unsure), {"*"}),
     "test_reports_the_same_from_a_warm_cache": (perturbing(nonce_asking), set()),
     "test_finds_the_same_in_any_batch_size": (
-        scoring(batch_minded), {"test_backs_findings_with_statistics"},
+        scoring(batch_minded),
+        {"test_backs_findings_with_statistics"},
     ),
     "test_finds_the_same_in_any_order": (scoring(first_come), set()),
     "test_reads_no_cues": (scoring(peeking), set()),
@@ -342,23 +347,29 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_finds_nothing_where_there_is_nothing": (scoring(eager), {"*"}),
     "test_finds_nothing_where_all_is_right": (finds_always(no_errors), set()),
     "test_finds_nothing_in_one_class": (
-        finds_always(lambda audit, scores: len(audit.labels) == 1), set(),
+        finds_always(lambda audit, scores: len(audit.labels) == 1),
+        set(),
     ),
     "test_takes_a_single_sample": (crashing(lambda audit: len(audit.samples) == 1), set()),
-    "test_takes_single_frames": (
-        crashing(lambda audit: len(audit.samples[0].frames) == 1), set(),
-    ),
+    "test_takes_single_frames": (crashing(lambda audit: len(audit.samples[0].frames) == 1), set()),
     "test_takes_identical_frames": (crashing(identical), set()),
-}  # fmt: skip
+}
 ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
 
 
 def contract_of(method: type, **facts: Any) -> type[MethodContract]:
     # three null audits with none allowed: enough to catch, and quick
-    return type("Contract", (MethodContract,), {
-        "plugin": method, "data_options": {"samples": 90}, "null_audits": 3,
-        "null_allowed": 0, **facts,
-    })  # fmt: skip
+    return type(
+        "Contract",
+        (MethodContract,),
+        {
+            "plugin": method,
+            "data_options": {"samples": 90},
+            "null_audits": 3,
+            "null_allowed": 0,
+            **facts,
+        },
+    )
 
 
 def failed(contract: type[MethodContract]) -> set[str]:

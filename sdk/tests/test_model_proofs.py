@@ -20,8 +20,8 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.testing import FakeModel, ModelContract, checks, run_check
-from cuescope_sdk.testing.fake_model import FakeModelOptions
-from cuescope_sdk.testing.model_contract.comparing import changed
+from cuescope_sdk.testing._fake_model import FakeModelOptions
+from cuescope_sdk.testing._model_contract.comparing import changed
 
 from .test_fusion_proofs import PROOFS as FUSION_PROOFS
 
@@ -384,7 +384,8 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         {"test_has_another_fingerprint_for_other_options"},
     ),
     "test_has_the_same_fingerprint_when_built_again": (
-        built(fingerprint=lambda: uuid4().hex), set(),
+        built(fingerprint=lambda: uuid4().hex),
+        set(),
     ),
     "test_has_another_fingerprint_for_other_options": (Forgetful, set()),
     "test_states_facts_in_words": (built(facts=lambda: {"accuracy": 0.93}), set()),
@@ -396,8 +397,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_answers_in_order": (
         respond_with(reordered),
         {
-            "test_answers_alike_in_any_batch", "test_answers_duplicates_alike",
-            "test_is_blind_to_what_is_hidden", "test_hides_trial_by_trial",
+            "test_answers_alike_in_any_batch",
+            "test_answers_duplicates_alike",
+            "test_is_blind_to_what_is_hidden",
+            "test_hides_trial_by_trial",
         },
     ),
     "test_answers_each_output_asked_for": (
@@ -407,16 +410,19 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_gives_a_logit_for_each_choice": (FixedHead, set()),
     "test_follows_the_order_of_choices": (SortedChoices, {"test_orders_logits_as_cosines"}),
     "test_embeds_in_one_space": (
-        LongEmbedding, {"test_does_not_read_the_sample_key", "test_orders_logits_as_cosines"},
+        LongEmbedding,
+        {"test_does_not_read_the_sample_key", "test_orders_logits_as_cosines"},
     ),
     "test_embeds_texts_as_unit_rows": (RawTexts, set()),
     "test_answers_alike_twice": (Random, set()),
     "test_answers_alike_when_built_again": (Reborn, set()),
     "test_answers_alike_in_any_batch": (
-        respond_with(batch_normalised), {"test_hides_trial_by_trial"},
+        respond_with(batch_normalised),
+        {"test_hides_trial_by_trial"},
     ),
     "test_answers_duplicates_alike": (
-        respond_with(deduplicated), {"test_does_not_read_the_sample_key"},
+        respond_with(deduplicated),
+        {"test_does_not_read_the_sample_key"},
     ),
     "test_looks_at_the_frames": (
         Constant,
@@ -424,13 +430,16 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     ),
     "test_does_not_read_the_label": (answering(label_leak), {"test_follows_the_order_of_choices"}),
     "test_does_not_read_annotations": (
-        answering(lambda trial, r: shifted(r, 0.01 * ("cues" in trial.sample.annotations))), set(),
+        answering(lambda trial, r: shifted(r, 0.01 * ("cues" in trial.sample.annotations))),
+        set(),
     ),
     "test_does_not_read_what_a_trial_is_for": (
-        answering(lambda trial, r: shifted(r, 0.01 * (trial.condition != "baseline"))), set(),
+        answering(lambda trial, r: shifted(r, 0.01 * (trial.condition != "baseline"))),
+        set(),
     ),
     "test_does_not_read_the_sample_key": (
-        answering(lambda trial, r: shifted(r, 0.01 * ("val-001" in trial.sample.key))), set(),
+        answering(lambda trial, r: shifted(r, 0.01 * ("val-001" in trial.sample.key))),
+        set(),
     ),
     "test_refuses_outputs_it_has_not": (IgnoresOutputs, set()),
     "test_refuses_edits_it_has_not": (IgnoresEdits, set()),
@@ -451,7 +460,7 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_is_blind_to_what_is_hidden": (Glimpses, set()),
     "test_refuses_masks_of_another_shape": (AnyShape, set()),
     "test_hides_trial_by_trial": (Padded, set()),
-}  # fmt: skip
+}
 ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
 
 

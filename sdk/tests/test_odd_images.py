@@ -8,12 +8,18 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Frame
-from cuescope_sdk.testing.odd_images import ODD_IMAGES, OddImage
+from cuescope_sdk.testing._odd_images import ODD_IMAGES, OddImage
 
 MODES = {
-    "grey.png": "L", "grey-alpha.png": "LA", "transparent.png": "RGBA", "palette.png": "P",
-    "deep.png": "I;16", "deep.tif": "I;16", "deep.pgm": "I", "four-inks.jpg": "CMYK",
-}  # fmt: skip
+    "grey.png": "L",
+    "grey-alpha.png": "LA",
+    "transparent.png": "RGBA",
+    "palette.png": "P",
+    "deep.png": "I;16",
+    "deep.tif": "I;16",
+    "deep.pgm": "I",
+    "four-inks.jpg": "CMYK",
+}
 
 
 @pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)

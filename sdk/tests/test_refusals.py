@@ -7,7 +7,7 @@ import pytest
 
 from cuescope_sdk import Capabilities, Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.fusion import AverageTokens
-from cuescope_sdk.refusals import refuse_unanswerable
+from cuescope_sdk.models._refusals import refuse_unanswerable
 
 FRAME = Frame.from_array(np.zeros((4, 4, 3), np.uint8))
 SAMPLE = Sample(key="s", frames=(FRAME,), choices=("a", "b"))

@@ -35,9 +35,13 @@ def test_a_generated_plugin_is_one_short_clean_file(kind: str, tmp_path: Path) -
     files = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()}
     module = f"cuescope_my_own_{kind}"
     assert files == {
-        "pyproject.toml", "README.md", "LICENSE", f"src/{module}/__init__.py",
-        f"src/{module}/py.typed", f"tests/test_my_own_{kind}.py",
-    }  # fmt: skip
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        f"src/{module}/__init__.py",
+        f"src/{module}/py.typed",
+        f"tests/test_my_own_{kind}.py",
+    }
     rules = ("--isolated", "--line-length", "100", "--target-version", "py311")
     select = ("--select", "E,F,W,I,N,UP,B,SIM,RET,PT,NPY,T20")
     checked = run(sys.executable, "-m", "ruff", "check", *rules, *select, ".", cwd=package)
@@ -50,11 +54,11 @@ def test_a_generated_plugin_is_one_short_clean_file(kind: str, tmp_path: Path) -
 def test_the_generated_method_says_what_misleads_the_fake_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cuescope_sdk.testing import running
+    from cuescope_sdk.testing import run_audit
 
     package = write("method", "quarters", tmp_path)
     monkeypatch.syspath_prepend(package / "src")
-    report = running(__import__("cuescope_quarters").Quarters)
+    report = run_audit(__import__("cuescope_quarters").Quarters)
     (sentence,) = [report.sentence(finding) for finding in report.findings]
     assert re.fullmatch(r"Hiding the top left wins 2\d% accuracy\.", sentence or "")
 
@@ -85,9 +89,7 @@ def installer() -> tuple[str, ...]:
     if find_spec("pip"):
         return (sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation")
     if uv := shutil.which("uv"):
-        return (
-            uv, "pip", "install", "--quiet", "--no-build-isolation", "--python", sys.executable,
-        )  # fmt: skip
+        return (uv, "pip", "install", "--quiet", "--no-build-isolation", "--python", sys.executable)
     pytest.skip("needs pip or uv, to install a package")
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk import stats as ours
-from cuescope_sdk.stats import (
+from cuescope_sdk.maths._stats import (
     accuracy_gap_interval,
     accuracy_gap_p_value,
     benjamini_hochberg,
@@ -40,11 +40,13 @@ def test_interval_is_that_of_every_resample(
     right_without, without, right_with, n_with = counts
     first = (np.arange(without) < right_without).astype(float)
     second = (np.arange(n_with) < right_with).astype(float)
-    gaps = np.sort([
-        first[list(a)].mean() - second[list(b)].mean()
-        for a in product(range(without), repeat=without)
-        for b in product(range(n_with), repeat=n_with)
-    ])  # fmt: skip
+    gaps = np.sort(
+        [
+            first[list(a)].mean() - second[list(b)].mean()
+            for a in product(range(without), repeat=without)
+            for b in product(range(n_with), repeat=n_with)
+        ]
+    )
     tail = (1 - confidence) / 2
     expected = [np.quantile(gaps, q, method="inverted_cdf") for q in (tail, 1 - tail)]
     low, high = accuracy_gap_interval(*cell(*counts), confidence=confidence)

@@ -152,7 +152,8 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_leaves_global_randomness_alone": (Seeder, set()),
     "test_fills_a_role": (Idle, set()),
     "test_gives_a_result_for_each_input": (
-        having(FakeTextGenerator, "generate", lambda texts: texts or ["Nothing."]), set(),
+        having(FakeTextGenerator, "generate", lambda texts: texts or ["Nothing."]),
+        set(),
     ),
     "test_gives_results_in_order": (Sorter, set()),
     "test_gives_the_same_twice": (Moody, {"*"}),
@@ -161,14 +162,14 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_detects_what_was_asked_for": (detecting(lambda d: {"box": (0, 0, 9, 9)}), set()),
     "test_finds_nothing_without_names": (Nameless, set()),
     "test_segments_at_the_size_of_the_frame": (
-        having(FakeSegmenter, "segment", lambda masks: [m[:, :4] for m in masks]), set(),
+        having(FakeSegmenter, "segment", lambda masks: [m[:, :4] for m in masks]),
+        set(),
     ),
     "test_generates_text": (
-        having(FakeTextGenerator, "generate", lambda texts: [" " for _ in texts]), set(),
+        having(FakeTextGenerator, "generate", lambda texts: [" " for _ in texts]),
+        set(),
     ),
-    "test_encodes_unit_rows": (
-        having(FakeSentenceEncoder, "encode", lambda rows: rows * 2), set(),
-    ),
+    "test_encodes_unit_rows": (having(FakeSentenceEncoder, "encode", lambda rows: rows * 2), set()),
     "test_tells_sentences_apart": (
         having(FakeSentenceEncoder, "encode", lambda rows: np.eye(16)[np.zeros(len(rows), int)]),
         set(),
@@ -181,15 +182,17 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     ),
     "test_edits_under_another_key": (SameKey, set()),
     "test_proposes_names": (
-        having(FakeProposer, "propose", lambda names: [*names, names[0]]), set(),
+        having(FakeProposer, "propose", lambda names: [*names, names[0]]),
+        set(),
     ),
     "test_judges_each_claim": (
-        having(FakeClaimVerifier, "judge", lambda found: [case[:-1] for case in found]), set(),
+        having(FakeClaimVerifier, "judge", lambda found: [case[:-1] for case in found]),
+        set(),
     ),
     "test_says_why_nothing_can_be_said": (judging(lambda one: {"reason": "abstract"}), set()),
     "test_points_into_the_video": (judging(lambda one: {"frame": 7}), set()),
     "test_judges_a_denial_the_other_way": (Deaf, set()),
-}  # fmt: skip
+}
 ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
 
 

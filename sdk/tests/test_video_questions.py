@@ -7,9 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from cuescope_sdk import BadDataError, Context, UserError
-from cuescope_sdk.testing import DatasetContract
-from cuescope_sdk.testing.videos import grey_levels, write_video
-from cuescope_sdk.video_questions import (
+from cuescope_sdk.data._video_questions import (
     Question,
     VideoQuestionOptions,
     VideoQuestions,
@@ -18,7 +16,9 @@ from cuescope_sdk.video_questions import (
     read_json,
     read_lines,
 )
-from cuescope_sdk.video_questions.charades import read_classes, timed_actions
+from cuescope_sdk.data._video_questions.charades import parse_timed_actions, read_classes
+from cuescope_sdk.testing import DatasetContract
+from cuescope_sdk.testing._videos import grey_levels, write_video
 
 
 class Row(BaseModel):
@@ -207,7 +207,7 @@ def test_the_question_file_is_found_below_in_any_case(quiz, root):
         ('[{"id": "x", "video": "y"}]', "entry 1 'answer': expected a value, got none"),
         ('[{"id": "x", "video": 3, "answer": 2}]', "'video': expected a valid string, got 3"),
     ],
-)  # fmt: skip
+)
 def test_json_mistakes_are_one_line(quiz, root, text, message):
     (root / "test.json").write_text(text)
     with pytest.raises(UserError, match=r"^quiz: test\.json") as caught:
@@ -260,12 +260,12 @@ def test_charades_actions_are_triplets_of_known_classes(tmp_path):
     (tmp_path / "classes.txt").write_text("c000 Holding some clothes\nc008 Opening a door\n")
     classes = read_classes(tmp_path / "classes.txt", "quiz")
     text = "c008 11.90 21.20;c000 0.00 12.60"
-    assert timed_actions(text, classes, "here") == (
+    assert parse_timed_actions(text, classes, "here") == (
         ("Opening a door", 11.9, 21.2),
         ("Holding some clothes", 0.0, 12.6),
     )
-    assert timed_actions("", classes, "here") == ()
+    assert parse_timed_actions("", classes, "here") == ()
     with pytest.raises(UserError, match=r"^here: expected actions 'c092 .*, got 'c008 11\.90'"):
-        timed_actions("c000 0.00 12.60;c008 11.90", classes, "here")
+        parse_timed_actions("c000 0.00 12.60;c008 11.90", classes, "here")
     with pytest.raises(UserError, match=r"^here: no action class 'c00'\. Did you mean"):
-        timed_actions("c00 0.00 12.60", classes, "here")
+        parse_timed_actions("c00 0.00 12.60", classes, "here")

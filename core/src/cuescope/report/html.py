@@ -32,20 +32,24 @@ def render(report: Report, pictures: Mapping[str, bytes]) -> str:
     axes = _axes(report)
     cards = _cards(report, report.headlines[:MAX_CARDS], pictures, axes)
     asked = report.provenance
-    return environment().get_template("report.html.jinja").render(
-        report=report,
-        asked=asked,
-        headline=report.metrics[0] if report.metrics else None,
-        axis=axes[report.metrics[0].name] if report.metrics else None,
-        findings=[_finding(report, score, cards) for score in report.findings],
-        cards=cards,
-        pairs=len(report.headlines),
-        verdicts=Counter(sorted((c.verdict for c in report.evidence), reverse=True)),
-        stamps=asked.stamps,
-        tables=table_cells(report.tables),
-        plates=[(plate, data_uri(plate.image)) for plate in report.pictures],
-        max_labels=MAX_LABELS,
-    )  # fmt: skip
+    return (
+        environment()
+        .get_template("report.html.jinja")
+        .render(
+            report=report,
+            asked=asked,
+            headline=report.metrics[0] if report.metrics else None,
+            axis=axes[report.metrics[0].name] if report.metrics else None,
+            findings=[_finding(report, score, cards) for score in report.findings],
+            cards=cards,
+            pairs=len(report.headlines),
+            verdicts=Counter(sorted((c.verdict for c in report.evidence), reverse=True)),
+            stamps=asked.stamps,
+            tables=table_cells(report.tables),
+            plates=[(plate, data_uri(plate.image)) for plate in report.pictures],
+            max_labels=MAX_LABELS,
+        )
+    )
 
 
 def _cards(

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_activitynet_qa import TYPES, ActivityNetQA
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.videos import grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 
 ASKED = [("is the man outdoors", "yes", 3), ("what is in his hand", "a ball", 5)]
 

@@ -1,8 +1,7 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
 from cuescope_celeba import CelebA, words
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.images import write_image
+from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 NAMES = "Bald Blond_Hair Male Smiling"
 FLAGS = ["-1  1 -1  1", "-1 -1  1 -1", " 1 -1  1  1", "-1  1  1 -1"]

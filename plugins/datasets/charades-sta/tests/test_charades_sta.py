@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from cuescope_charades_sta import CharadesSTA
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.videos import grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 
 HEADER = "id,subject,scene,quality,relevance,verified,script,objects,descriptions,actions,length"
 CLASSES = "c000 Holding some clothes\nc001 Putting clothes somewhere\nc008 Opening a door\n"

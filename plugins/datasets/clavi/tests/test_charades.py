@@ -12,8 +12,7 @@ from cuescope_clavi import Clavi, ClaviOptions
 from cuescope_clavi.charades import authors_split, belongs, spoken
 from cuescope_clavi.questions import questions
 from cuescope_sdk import BadDataError, Context, Sample, UserError
-from cuescope_sdk.testing import DatasetContract
-from cuescope_sdk.testing.videos import grey_levels, write_video
+from cuescope_sdk.testing import DatasetContract, grey_levels, write_video
 
 HEADER = "id,subject,scene,quality,relevance,verified,script,objects,descriptions,actions,length\n"
 CLASSES = {

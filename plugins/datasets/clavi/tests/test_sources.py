@@ -11,9 +11,8 @@ import pytest
 from cuescope_clavi import Clavi, ClaviOptions
 from cuescope_clavi.footage import clips_of
 from cuescope_sdk import Context, Frame, Sample, UserError
-from cuescope_sdk.consistency import consistent_pairs
-from cuescope_sdk.testing import DatasetContract
-from cuescope_sdk.testing.videos import grey_levels, write_video
+from cuescope_sdk.maths import consistent_pairs
+from cuescope_sdk.testing import DatasetContract, grey_levels, write_video
 
 SMALL = {"actions": 2, "train": 40, "val": 12, "test": 8}
 BEFORE = {"beginning": 0, "end": 1}

@@ -7,8 +7,7 @@ import numpy as np
 
 from cuescope_coco import Coco
 from cuescope_sdk import Detection
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.images import write_image
+from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 CATEGORIES = [
     {"id": 1, "name": "person", "supercategory": "person"},

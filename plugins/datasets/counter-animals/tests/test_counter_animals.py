@@ -1,8 +1,7 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
 from cuescope_counter_animals import CounterAnimals
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.images import write_image
+from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 GROUPS = {
     "296 ice bear": ("common-snow", "counter-grass"),

@@ -9,7 +9,7 @@ from PIL import Image
 
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import Context
-from cuescope_sdk.testing.videos import STEP, write_video
+from cuescope_sdk.testing import STEP, write_video
 
 
 def write_image(path: Path, level: int = 100, size: tuple[int, int] = (16, 12)) -> Path:

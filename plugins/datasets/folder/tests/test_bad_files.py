@@ -14,7 +14,7 @@ from PIL import Image
 
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import BadDataError, Context, UserError
-from cuescope_sdk.media import probe
+from cuescope_sdk.data._media import probe
 
 SUFFIXES = ["jpg", "png", "webp", "bmp", "tiff", "avif", "ppm", "gif",
             "mp4", "avi", "mkv", "webm", "mov", "flv", "mpg"]  # fmt: skip

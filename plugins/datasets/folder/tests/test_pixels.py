@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import BadDataError
-from cuescope_sdk.testing.odd_images import ODD_IMAGES
+from cuescope_sdk.testing import ODD_IMAGES
 
 
 def test_files_that_change_during_an_audit_are_named(data, image, video, gif, opened):

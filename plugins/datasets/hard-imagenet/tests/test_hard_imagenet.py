@@ -10,8 +10,7 @@ from cuescope_hard_imagenet import HardImageNet, spuriosity
 from cuescope_hard_imagenet.classes import CLASSES
 from cuescope_hard_imagenet.plain_pickle import read_plain_pickle
 from cuescope_sdk import UserError
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.images import write_image, write_mask
+from cuescope_sdk.testing import LayoutContract, Mistake, write_image, write_mask
 
 BELT, SKI = CLASSES[2], CLASSES[3]
 RANKING = "meta/paths_by_rank.pkl"

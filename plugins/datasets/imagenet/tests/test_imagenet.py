@@ -9,8 +9,7 @@ from scipy.io import savemat
 
 from cuescope_imagenet import ImageNet
 from cuescope_sdk import Detection
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.images import write_image
+from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 NAMES = {
     "n01440764": "tench, Tinca tinca",

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from cuescope_msrvtt_qa import CATEGORIES, MSRVTTQA, question_type
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.videos import grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 
 SPLITS = {"train": (0, 1), "val": (6513,), "test": (7010, 7011)}
 

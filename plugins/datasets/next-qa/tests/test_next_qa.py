@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from cuescope_next_qa import NExTQA
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.videos import grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 
 HEADER = "video,frame_count,width,height,question,answer,qid,type,a0,a1,a2,a3,a4"
 ASKED = [

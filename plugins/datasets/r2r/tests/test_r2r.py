@@ -11,8 +11,7 @@ from cuescope_r2r import R2R
 from cuescope_r2r.layout import picture_of
 from cuescope_r2r.walking import Step, walk
 from cuescope_sdk.grounding import scene_of, times_of
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.images import write_image
+from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 # North, then east, then up some stairs to the east; d cannot be stood on.
 PLACES = {"a": (0, 0, 1.5), "b": (0, 2, 1.5), "c": (3, 2, 1.6), "e": (5, 2, 3.0), "d": (9, 9, 1.5)}

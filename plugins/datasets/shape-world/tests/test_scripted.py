@@ -10,8 +10,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
-from cuescope_sdk.grounding import SCENE, Judgement
-from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding import SCENE, Judgement, SceneVerifier
 from cuescope_shape_world.scripted import Scripted, ScriptedOptions, listed_choices
 from cuescope_shape_world.scripts import Step
 from cuescope_shape_world.statements import is_true

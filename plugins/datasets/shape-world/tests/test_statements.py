@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Sample
-from cuescope_sdk.grounding import SCENE, Claim
-from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding import SCENE, Claim, SceneVerifier
 from cuescope_shape_world.statements import (
     Statement,
     absent,

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Sample, UserError
-from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
-from cuescope_sdk.grounding.relations import IN_DEPTH, RELATIONS, holds
+from cuescope_sdk.grounding import IN_DEPTH, RELATIONS, SCENE, TIMES, SceneFrame, relation_holds
 from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
 from cuescope_shape_world.drawing import BLOCK, HORIZON
 from cuescope_shape_world.questions import phrase
@@ -54,7 +53,7 @@ def test_what_is_hidden_lies_under_a_wall(drawn: Drawn) -> None:
         walls = [thing for thing in frame.things if thing.name == "wall"]
         for thing in (thing for thing in frame.things if not thing.visible):
             behind = {(r.subject, r.object) for r in frame.relations if r.predicate == "behind"}
-            assert [holds("inside", thing.box, wall.box) for wall in walls] == [True]
+            assert [relation_holds("inside", thing.box, wall.box) for wall in walls] == [True]
             assert (thing.id, walls[0].id) in behind
 
 
@@ -79,7 +78,9 @@ def test_relations_are_those_of_the_boxes(drawn: Drawn) -> None:
             for one in seen
             for other in seen
             for name in RELATIONS
-            if one is not other and name not in IN_DEPTH and holds(name, one.box, other.box)
+            if one is not other
+            and name not in IN_DEPTH
+            and relation_holds(name, one.box, other.box)
         }
         flat = {(r.subject, r.predicate, r.object) for r in frame.relations}
         assert {one for one in flat if one[1] not in IN_DEPTH} == expected

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from cuescope_sdk.grounding import Action, Relation, SceneFrame, scene_of, times_of
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.videos import grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 from cuescope_star import STAR
 from cuescope_star.layout import phrases_of
 from cuescope_star.scenes import shown_frames

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from cuescope_sdk.grounding import scene_of, times_of
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.images import write_image
+from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 from cuescope_teach import TEACh
 from cuescope_teach.layout import Moment, Task
 from cuescope_teach.scenes import motion_of, name_of, shown_moments

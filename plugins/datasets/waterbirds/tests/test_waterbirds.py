@@ -1,7 +1,6 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
-from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing.images import write_image
+from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 from cuescope_waterbirds import Waterbirds
 
 HEADER = "img_id,img_filename,y,split,place,place_filename"

@@ -11,7 +11,7 @@ from cuescope_cci.bench import CCIBench, captions_of
 from cuescope_cci.comparing import areas_table, gain, gains_table
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import Context, Frame, Request, Runner, Sample, Table, UserError
-from cuescope_sdk.faithfulness import Schedule
+from cuescope_sdk.explain import Schedule
 
 # ------------------------------------------------------------------------------- paper's figures
 
@@ -158,7 +158,7 @@ def test_killed_after_the_maps_it_asks_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    import cuescope_sdk.faithfulness as protocol
+    from cuescope_sdk.explain import _faithfulness as protocol
 
     short = {"tasks": ("classification",), "protocols": ("paper",), "texts": ("GT",)}
 

@@ -20,7 +20,7 @@ from cuescope_cci.reporting import (
 )
 from cuescope_cci.sources import BACKGROUND, Source, features, groups, in_words
 from cuescope_sdk import Audit, Context, Score
-from cuescope_sdk.stats import benjamini_hochberg
+from cuescope_sdk.maths import benjamini_hochberg
 
 CHOICES = ("owl", "toad", "hawk")
 Many = Callable[..., list[Source]]

@@ -12,9 +12,9 @@ from cuescope_quag import QUAG
 from cuescope_quag.complements import grouped, in_words
 from cuescope_quag.sensitivity import chosen, compared_distances
 from cuescope_sdk import Capabilities, Frame, Plugin, Report, Response, Sample, Table, Trial
-from cuescope_sdk.consistency import ConsistentAccuracy, ConsistentPair, consistent_pairs
 from cuescope_sdk.fusion import TEXT, VIDEO, FusionShape
-from cuescope_sdk.testing import running
+from cuescope_sdk.maths import ConsistentAccuracy, ConsistentPair, consistent_pairs
+from cuescope_sdk.testing import run_audit
 
 VIDEOS, YES_NO = 40, ("yes", "no")
 
@@ -124,7 +124,7 @@ class Parted(Complements):
 
 
 def test_parted_complements_are_counted_and_few_say_nothing() -> None:
-    report = running(QUAG, Shortcut, Parted)
+    report = run_audit(QUAG, Shortcut, Parted)
     assert report.notes["complements left out"].startswith("3 of 27 samples: ")
     consistent = table_of(report, "Consistent accuracy")
     assert consistent.rows[0]["CAcc_V complement"] == "6 (3)"
@@ -133,7 +133,7 @@ def test_parted_complements_are_counted_and_few_say_nothing() -> None:
 
 
 def test_a_shortcut_is_told_by_its_complements() -> None:
-    report = running(QUAG, Shortcut, Complements)
+    report = run_audit(QUAG, Shortcut, Complements)
     baseline = table(report, "Consistent accuracy")["baseline"]
     assert baseline["CAcc_V control"] == "100.0 [100.0, 100.0]"
     assert baseline["CAcc_V complement"] == "0.0 [0.0, 0.0]"
@@ -153,7 +153,7 @@ def test_a_shortcut_is_told_by_its_complements() -> None:
 
 
 def test_a_model_that_knows_the_order_is_told_too() -> None:
-    report = running(QUAG, Knowing, Complements)
+    report = run_audit(QUAG, Knowing, Complements)
     rows = table(report, "Consistent accuracy")
     assert rows["baseline"]["CAcc_T complement"].startswith("80.0 ")
     assert rows["without question"]["CAcc_T complement"] == "0.0 [0.0, 0.0]"
@@ -161,7 +161,7 @@ def test_a_model_that_knows_the_order_is_told_too() -> None:
 
 
 def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
-    report = running(QUAG, Knowing, Complements)
+    report = run_audit(QUAG, Knowing, Complements)
     found = {one.check: one for one in report.evidence if one.check.startswith("complement")}
     assert set(found) == {
         "complements are told apart inside, video (appendix B.7)",
@@ -172,7 +172,7 @@ def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
         assert "for 20 pairs that are both answered rightly" in one.detail
     assert not [
         one
-        for one in running(QUAG, Knowing, Complements, pairs=0).evidence
+        for one in run_audit(QUAG, Knowing, Complements, pairs=0).evidence
         if one.check.startswith("complement")
     ]
 

@@ -112,7 +112,7 @@ def test_the_theory_holds_on_the_attention_of_every_model(
     """Any order of tokens, as the sdk's edit leaves it, and as a fusion layer would see it."""
     import torch
 
-    from cuescope_sdk.torch.fusion import Fusion, fused_attention, fusing
+    from cuescope_sdk.torch import Fusion, fused_attention, use_fusion
 
     draw = torch.Generator().manual_seed(seed)
     states = [torch.randn(1, 3, len(modality), 4, generator=draw) for _ in range(3)]
@@ -120,7 +120,7 @@ def test_the_theory_holds_on_the_attention_of_every_model(
 
     def captured(edit: AverageAttention | None) -> np.ndarray:
         tokens = torch.tensor([modality], dtype=torch.int8)
-        with fusing(Fusion(tokens, edit, watch=lambda _, found: seen.append(found[0].numpy()))):
+        with use_fusion(Fusion(tokens, edit, watch=lambda _, found: seen.append(found[0].numpy()))):
             fused_attention(*states, layer=0, causal=causal)
         return seen.pop()
 

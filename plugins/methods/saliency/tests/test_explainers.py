@@ -19,7 +19,7 @@ from cuescope_saliency.tracing import (
     weights_gradient,
 )
 from cuescope_sdk import Frame, UserError
-from cuescope_sdk.torch.image_tower import ImageTower
+from cuescope_sdk.torch import ImageTower
 
 TEXT = "a bird"
 GRID = (4, 4)

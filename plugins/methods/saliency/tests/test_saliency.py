@@ -11,7 +11,7 @@ from cuescope_open_clip import OpenCLIP, OpenCLIPOptions
 from cuescope_saliency import Saliency
 from cuescope_saliency.scoring import sign_flip_p_value
 from cuescope_sdk import Context, Frame, Plugin, Sample, UserError
-from cuescope_sdk.testing import FakeDataset, MethodContract, running
+from cuescope_sdk.testing import FakeDataset, MethodContract, run_audit
 
 LABELS = ("red", "green", "blue")
 
@@ -116,7 +116,7 @@ def rows(report: Any, metric: str) -> dict[str, Any]:
 
 
 def test_maps_on_the_object_are_no_finding(hand_written: Any) -> None:
-    report = running(Saliency, hand_written, Patches, target="true", explainer="grad-eclip")
+    report = run_audit(Saliency, hand_written, Patches, target="true", explainer="grad-eclip")
     assert not report.findings
     assert {f.name for f in report.features} == {f"regions that speak for '{x}'" for x in LABELS}
     for label in LABELS:
@@ -128,7 +128,7 @@ def test_maps_on_the_object_are_no_finding(hand_written: Any) -> None:
 
 
 def test_maps_on_the_background_are_found(hand_written: Any) -> None:
-    report = running(Saliency, hand_written, Swapped, target="true", explainer="grad-eclip")
+    report = run_audit(Saliency, hand_written, Swapped, target="true", explainer="grad-eclip")
     assert {score.label for score in report.findings} == set(LABELS)
     score = report.findings[0]
     assert score.q_value is not None
@@ -140,21 +140,21 @@ def test_maps_on_the_background_are_found(hand_written: Any) -> None:
 
 
 def test_any_text_is_explained_in_every_image(hand_written: Any) -> None:
-    report = running(Saliency, hand_written, Patches, text="blue", explainer="grad-eclip")
+    report = run_audit(Saliency, hand_written, Patches, text="blue", explainer="grad-eclip")
     (feature,) = report.features
     assert len(feature.occurrences) == 24
     strengths = [place.strength for place in feature.occurrences]
     assert max(strengths) < 1  # probabilities of "blue" among the choices
     with pytest.raises(UserError, match="'violet'"):
-        running(Saliency, hand_written, Patches, text="violet")
+        run_audit(Saliency, hand_written, Patches, text="violet")
 
 
 def test_groups_by_the_label_that_is_explained(hand_written: Any) -> None:
     samples = [Patches({}, Context())[index] for index in range(24)]
-    report = running(Saliency, hand_written, Patches, target="true")
+    report = run_audit(Saliency, hand_written, Patches, target="true")
     counts = {label: score.n for label, score in rows(report, "accuracy").items()}
     assert counts == {label: sum(s.label == label for s in samples) for label in LABELS}
-    report = running(Saliency, hand_written, Patches, target="predicted")
+    report = run_audit(Saliency, hand_written, Patches, target="predicted")
     right = sum(s.n * s.value for s in rows(report, "accuracy").values())
     assert report.notes["accuracy"] == f"{right / 24:.1%} of 24 images"
     assert 0.3 < right / 24 < 0.9  # the other patch's colour is the answer in the rest
@@ -174,7 +174,7 @@ class Odd(Patches):
 
 
 def test_leaves_out_masks_that_say_nothing(hand_written: Any) -> None:
-    report = running(Saliency, hand_written, Odd, target="true")
+    report = run_audit(Saliency, hand_written, Odd, target="true")
     assert report.notes["foreground"].startswith("left out: 2 images without a mask, 4 whose mask")
     assert sum(s.n for s in rows(report, "iou").values()) == 18
     assert sum(s.n for s in rows(report, "accuracy").values()) == 24
@@ -188,7 +188,7 @@ class Bare(Patches):
 
 
 def test_without_masks_nothing_is_said_of_the_background(hand_written: Any) -> None:
-    report = running(Saliency, hand_written, Bare)
+    report = run_audit(Saliency, hand_written, Bare)
     assert not report.findings
     assert all(s.value is None for s in rows(report, "background_lean").values())
     assert sum(s.n for s in rows(report, "accuracy").values()) == 24
@@ -204,17 +204,17 @@ class Misfit(Patches):
 
 def test_refusals_are_one_line(hand_written: Any) -> None:
     with pytest.raises(UserError, match=r"mask of sample '000'.*expected 32 x 32.*got 7 x 9"):
-        running(Saliency, hand_written, Misfit)
+        run_audit(Saliency, hand_written, Misfit)
     with pytest.raises(UserError, match=r"sequence: expected one frame a sample, got 3 frames"):
-        running(Saliency, RandomClip, FakeDataset)
+        run_audit(Saliency, RandomClip, FakeDataset)
     with pytest.raises(UserError, match="Did you mean 'rollout'"):
-        running(Saliency, hand_written, Patches, explainer="rolout")
+        run_audit(Saliency, hand_written, Patches, explainer="rolout")
 
 
 def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
     from cuescope_saliency import explain
     from cuescope_sdk import Audit, Outcome, Response
-    from cuescope_sdk.explaining import Explains, canvas_samples
+    from cuescope_sdk.explain import Explainer, canvas_samples
 
     def respond(trials: Any) -> list[Outcome]:
         return [Outcome(t, Response(readout=t.readout.read(planted, [t])[0])) for t in trials]
@@ -222,7 +222,7 @@ def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
     samples = [Patches({}, Context())[index] for index in range(3)]
     audit = Audit(labels=LABELS, options=None, respond=respond, context=Context(), samples=())
     method = Saliency(Saliency.Options(), Context())
-    assert isinstance(method, Explains)
+    assert isinstance(method, Explainer)
     seen = canvas_samples(audit, samples)
     for sample, found in zip(samples, method.maps(audit, seen, ["blue"] * 3), strict=True):
         expected = explain(planted, sample.frames[0], "blue")

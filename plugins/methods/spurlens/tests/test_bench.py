@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cuescope_sdk import Context, Table
-from cuescope_sdk.testing import Setup
-from cuescope_sdk.testing.shelf import PluginShelf
+from cuescope_sdk.testing import PluginShelf, Setup
 from cuescope_spurlens.bench import SpurLensBench
 
 

@@ -1,8 +1,7 @@
 """The sdk's contract suite, on a fake that is asked whether it sees each of its classes."""
 
 from cuescope_sdk import Response, Trial
-from cuescope_sdk.testing import FakeModel, MethodContract
-from cuescope_sdk.testing.fake_data import LABELS
+from cuescope_sdk.testing import LABELS, FakeModel, MethodContract
 from cuescope_spurlens import SpurLens
 
 

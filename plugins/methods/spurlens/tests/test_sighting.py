@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Detection, Frame, Sample, generator
-from cuescope_sdk.detection import k_scores
+from cuescope_sdk.tools import k_scores
 from cuescope_spurlens.pools import Pool
 from cuescope_spurlens.sighting import look, passes_at_most
 

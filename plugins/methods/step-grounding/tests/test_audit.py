@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Frame, Options, Plugin, PluginError, Report, Score, UserError
-from cuescope_sdk.grounding import Case, Judgement
-from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
 from cuescope_sdk.testing import FakeSentenceEncoder, Setup
 from cuescope_step_grounding import StepGrounding
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Sample, generator
-from cuescope_sdk.grounding import SCENE, Action, Claim, SceneFrame, Thing
-from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding import SCENE, Action, Claim, SceneFrame, SceneVerifier, Thing
 from cuescope_step_grounding.counterfactual import CHANGES, counterfactual, in_other_words
 from cuescope_step_grounding.docket import Docket
 from cuescope_step_grounding.random_reasoning import random_trace

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Feature, Frame, Occurrence, Outcome, Response, Sample, Trial
-from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
+from cuescope_sdk.maths import cross_fitted_temperatures, softmax
 from cuescope_trove.observing import among_top, observe, static_trial
 
 LABELS = ("a", "b", "c")

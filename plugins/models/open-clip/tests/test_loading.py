@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from cuescope_open_clip import OpenCLIP
 from cuescope_open_clip.loading import load
 from cuescope_sdk import Sample, Trial, UserError
-from cuescope_sdk.torch.fingerprints import tensor_bytes
+from cuescope_sdk.torch import tensor_bytes
 
 Build = Callable[..., OpenCLIP]
 CPU = torch.device("cpu")

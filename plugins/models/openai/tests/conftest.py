@@ -10,12 +10,12 @@ import pytest
 from cuescope_openai import OpenAI, OpenAIOptions
 from cuescope_openai.writing import OpenAIWriter, OpenAIWriterOptions
 from cuescope_sdk import Context
-from cuescope_sdk.testing.chat_server import ChatServer, serving
+from cuescope_sdk.testing import ChatServer, serve_chat
 
 
 @pytest.fixture(scope="session")
 def loopback() -> Iterator[ChatServer]:
-    with serving() as server:
+    with serve_chat() as server:
         yield server
 
 

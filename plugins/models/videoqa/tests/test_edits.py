@@ -16,7 +16,7 @@ from cuescope_sdk.fusion import (
     AverageTokens,
     FusionSize,
 )
-from cuescope_sdk.torch.fusion import matrix_form
+from cuescope_sdk.torch import matrix_form
 
 NAMES = tuple(PLUGINS)
 QUADRANTS = ("VV", "VT", "TV", "TT")

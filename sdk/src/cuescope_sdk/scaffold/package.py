@@ -29,9 +29,19 @@ KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = ("sdk", "workspace")
 # what the templates import, besides `cuescope_sdk as sdk`, and what their tests do
 IMPORTED = (
-    "Image", "Field", "PositiveInt", "Iterator", "Sequence", "Frame", "Sample", "TestContract",
-    "MethodContract", "ModelContract", "DatasetContract", "ToolContract",
-)  # fmt: skip
+    "Image",
+    "Field",
+    "PositiveInt",
+    "Iterator",
+    "Sequence",
+    "Frame",
+    "Sample",
+    "TestContract",
+    "MethodContract",
+    "ModelContract",
+    "DatasetContract",
+    "ToolContract",
+)
 
 
 @dataclass(frozen=True)
@@ -66,9 +76,10 @@ def write(kind: str, name: str, folder: Path) -> Path:
             (target / path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(
-            f"cannot write {target}", got=error.strerror or str(error),
+            f"cannot write {target}",
+            got=error.strerror or str(error),
             remedy="Choose another place with --dir",
-        ) from error  # fmt: skip
+        ) from error
     return target
 
 
@@ -76,15 +87,18 @@ def names_of(kind: str, name: str) -> Names:
     """Every name of a package; raises UserError for a kind or name that cannot be."""
     if kind not in GROUPS:
         raise UserError(
-            f"no template for '{kind}'", expected=f"one of {', '.join(GROUPS)}",
+            f"no template for '{kind}'",
+            expected=f"one of {', '.join(GROUPS)}",
             remedy=nearest(kind, GROUPS),
-        )  # fmt: skip
+        )
     if not KEBAB.fullmatch(name):
         suggestion = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")
         raise UserError(
-            "new: NAME", expected="lower-case words joined by hyphens, such as 'my-method'",
-            got=f"'{name}'", remedy=f"Try '{suggestion}'" if suggestion else None,
-        )  # fmt: skip
+            "new: NAME",
+            expected="lower-case words joined by hyphens, such as 'my-method'",
+            got=f"'{name}'",
+            remedy=f"Try '{suggestion}'" if suggestion else None,
+        )
     if name in RESERVED:
         raise UserError(f"new: the name '{name}' is reserved", remedy="Choose another")
     return Names(
@@ -119,9 +133,10 @@ def refuse_taken(kind: str, name: str) -> None:
     for entry in Registry().of_kind(kind):
         if entry.name == name:
             raise UserError(
-                f"{kind} '{name}' is installed already", got=f"it from {entry.dist}",
+                f"{kind} '{name}' is installed already",
+                got=f"it from {entry.dist}",
                 remedy="Choose another name",
-            )  # fmt: skip
+            )
 
 
 def rendered(names: Names) -> dict[Path, str]:

@@ -5,16 +5,18 @@
     class TestContract(MethodContract):
         plugin = MyMethod
 
-`running(MyMethod)` is the report of an audit of the fakes.
+`run_audit(MyMethod)` is the report of an audit of the fakes.
 """
 
-from cuescope_sdk.testing.contract import Contract, Result, checks, results, run_check
-from cuescope_sdk.testing.dataset_contract import DatasetContract
-from cuescope_sdk.testing.fake_data import CUE, DECOY, FakeDataset, points_at
-from cuescope_sdk.testing.fake_fusion import FakeFusionModel
-from cuescope_sdk.testing.fake_method import FakeMethod
-from cuescope_sdk.testing.fake_model import FakeModel
-from cuescope_sdk.testing.fake_tools import (
+from cuescope_sdk.testing._chat_server import ChatServer, prompt_of, serve_chat
+from cuescope_sdk.testing._claiming import action, attribute, entity, motion, order, relation, says
+from cuescope_sdk.testing._contract import Contract, Result, checks, results, run_check
+from cuescope_sdk.testing._dataset_contract import DatasetContract
+from cuescope_sdk.testing._fake_data import CUE, DECOY, LABELS, FakeDataset, points_at
+from cuescope_sdk.testing._fake_fusion import FakeFusionModel
+from cuescope_sdk.testing._fake_method import FakeMethod
+from cuescope_sdk.testing._fake_model import FakeModel
+from cuescope_sdk.testing._fake_tools import (
     FAKE_TOOLS,
     FakeClaimVerifier,
     FakeDetector,
@@ -24,13 +26,17 @@ from cuescope_sdk.testing.fake_tools import (
     FakeSentenceEncoder,
     FakeTextGenerator,
 )
-from cuescope_sdk.testing.layout_contract import LayoutContract, Mistake
-from cuescope_sdk.testing.method_contract import MethodContract
-from cuescope_sdk.testing.model_contract import ModelContract
-from cuescope_sdk.testing.running import Setup, remembering, running
-from cuescope_sdk.testing.shelf import PluginShelf
-from cuescope_sdk.testing.tool_contract import ToolContract
-from cuescope_sdk.testing.violation import ContractViolation, NotApplicable, expect
+from cuescope_sdk.testing._images import write_image, write_mask
+from cuescope_sdk.testing._importing import HEAVY
+from cuescope_sdk.testing._layout_contract import LayoutContract, Mistake
+from cuescope_sdk.testing._method_contract import MethodContract
+from cuescope_sdk.testing._model_contract import ModelContract
+from cuescope_sdk.testing._odd_images import ODD_IMAGES, OddImage, answered_as_seen
+from cuescope_sdk.testing._running import NAME, Setup, run_audit, temporary_cache
+from cuescope_sdk.testing._shelf import PluginShelf
+from cuescope_sdk.testing._tool_contract import ToolContract
+from cuescope_sdk.testing._videos import STEP, grey_levels, write_video
+from cuescope_sdk.testing._violation import ContractViolation, NotApplicable, expect
 
 CONTRACTS: dict[str, type[Contract]] = {
     contract.kind: contract
@@ -39,14 +45,62 @@ CONTRACTS: dict[str, type[Contract]] = {
 
 __all__ = [
     # the suites
-    "MethodContract", "ModelContract", "DatasetContract", "ToolContract", "CONTRACTS",
-    "LayoutContract", "Mistake", "Contract", "Result", "checks", "results", "run_check",
-    "ContractViolation", "NotApplicable", "expect",
+    "MethodContract",
+    "ModelContract",
+    "DatasetContract",
+    "ToolContract",
+    "CONTRACTS",
+    "LayoutContract",
+    "Mistake",
+    "Contract",
+    "Result",
+    "checks",
+    "results",
+    "run_check",
+    "ContractViolation",
+    "NotApplicable",
+    "expect",
     # the fakes
-    "FakeDataset", "FakeModel", "FakeMethod", "CUE", "DECOY", "points_at", "FAKE_TOOLS",
-    "FakeFusionModel", "FakeDetector",
-    "FakeSegmenter", "FakeTextGenerator", "FakeSentenceEncoder", "FakeImageEditor", "FakeProposer",
+    "FakeDataset",
+    "FakeModel",
+    "FakeMethod",
+    "CUE",
+    "DECOY",
+    "points_at",
+    "FAKE_TOOLS",
+    "FakeFusionModel",
+    "FakeDetector",
+    "FakeSegmenter",
+    "FakeTextGenerator",
+    "FakeSentenceEncoder",
+    "FakeImageEditor",
+    "FakeProposer",
     "FakeClaimVerifier",
     # audits of what is not installed
-    "running", "Setup", "remembering", "PluginShelf",
-]  # fmt: skip
+    "run_audit",
+    "Setup",
+    "temporary_cache",
+    "PluginShelf",
+    "NAME",
+    "LABELS",
+    # files, servers and claims for tests
+    "ChatServer",
+    "prompt_of",
+    "serve_chat",
+    "action",
+    "attribute",
+    "entity",
+    "motion",
+    "order",
+    "relation",
+    "says",
+    "write_image",
+    "write_mask",
+    "HEAVY",
+    "ODD_IMAGES",
+    "OddImage",
+    "answered_as_seen",
+    "STEP",
+    "grey_levels",
+    "write_video",
+]

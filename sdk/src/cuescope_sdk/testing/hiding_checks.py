@@ -17,11 +17,11 @@ from PIL import Image
 from torch import Tensor
 
 from cuescope_sdk import Frame, HideTokens, generator
-from cuescope_sdk.testing.model_contract.comparing import noise_under
-from cuescope_sdk.testing.violation import expect
-from cuescope_sdk.torch.encoding import Shown, TowerEncoder
-from cuescope_sdk.torch.hiding import Hiding, encode_visible
-from cuescope_sdk.torch.image_tower import ImageTower, Inputs
+from cuescope_sdk.testing._model_contract.comparing import noise_under
+from cuescope_sdk.testing._violation import expect
+from cuescope_sdk.torch._encoding import TowerEncoder, TowerInput
+from cuescope_sdk.torch._hiding import Hiding, encode_visible
+from cuescope_sdk.torch._image_tower import ImageTower, Inputs
 
 Check = Callable[[ImageTower, Sequence[Frame]], None]
 WAYS: tuple[Hiding, ...] = get_args(Hiding)
@@ -45,9 +45,11 @@ def dropping_is_masking(tower: ImageTower, frames: Sequence[Frame]) -> None:
         _expect_alike(_distance(dropped, masked), "'drop' to give what 'mask' gives")
         changed = _distance(_encoded(tower, inputs, None), dropped)
         expect(
-            changed > 100 * TOLERANCE, "another embedding where patches are hidden",
-            got="that of the plain forward", remedy="Hand our mask to every layer",
-        )  # fmt: skip
+            changed > 100 * TOLERANCE,
+            "another embedding where patches are hidden",
+            got="that of the plain forward",
+            remedy="Hand our mask to every layer",
+        )
 
 
 def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -> None:
@@ -64,9 +66,10 @@ def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -
             _expect_alike(got, f"'{how}' to be blind to what is under the mask")
         expect(
             _distance(*(_encoded(tower, one, None) for one in (inputs, noisy))) > 100 * TOLERANCE,
-            "the noise to show where nothing is hidden", got="no difference",
+            "the noise to show where nothing is hidden",
+            got="no difference",
             remedy="Check `canvas`: what it gives must pass through `prepare` unchanged",
-        )  # fmt: skip
+        )
 
 
 def hiding_everything_is_answered(tower: ImageTower, frames: Sequence[Frame]) -> None:
@@ -94,12 +97,12 @@ def different_counts_share_a_batch(tower: ImageTower, frames: Sequence[Frame]) -
 
 def padded_chunks_answer_alike(tower: ImageTower, frames: Sequence[Frame]) -> None:
     """Full chunks, as on an accelerator, answer as one input at a time does on a CPU."""
-    shown = [Shown(tuple(group)) for group in _groups(tower, frames)]
+    shown = [TowerInput(tuple(group)) for group in _groups(tower, frames)]
     rng = generator(0, "masks of a chunk")
     for index, one in enumerate(shown[1:]):
         rows, cols = tower.grid(tower.prepare([frame.load() for frame in one.frames]))
         mask = rng.random((tower.frames, rows, cols)) < (index + 1) / len(shown)
-        shown.append(Shown(one.frames, HideTokens.from_mask(mask)))
+        shown.append(TowerInput(one.frames, HideTokens.from_mask(mask)))
     singly, padded = TowerEncoder(tower, 1), TowerEncoder(tower, 1)
     padded._chunk = CHUNK
     pairs = zip(singly.embed(shown), padded.embed(shown), strict=True)
@@ -116,8 +119,9 @@ def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -
         expect(
             features.shape[:2] == (rows, cols) and bool(np.isfinite(features).all()),
             f"finite features (row, col, dim) on a grid of {rows} x {cols}",
-            got=f"{features.shape}", remedy="Check `grid` and `prefix`",
-        )  # fmt: skip
+            got=f"{features.shape}",
+            remedy="Check `grid` and `prefix`",
+        )
         for row, col in ((0, cols - 1), (rows - 1, 0)):
             only = np.zeros((rows, cols), dtype=bool)
             only[row, col] = True
@@ -128,7 +132,7 @@ def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -
                 f"a changed patch ({row}, {col}) to change the token of that place alone",
                 got=f"{np.argwhere(change > TOLERANCE).tolist()}",
                 remedy="Check `grid`, `prefix` and the order of patches",
-            )  # fmt: skip
+            )
 
 
 CHECKS: tuple[Check, ...] = (
@@ -217,6 +221,8 @@ def _distance(one: Tensor, other: Tensor) -> float:
 
 def _expect_alike(got: float, expected: str) -> None:
     expect(
-        got <= TOLERANCE, expected, got=f"a difference of {got:.2g}",
+        got <= TOLERANCE,
+        expected,
+        got=f"a difference of {got:.2g}",
         remedy="Check the blocks, their masks and the pooling of the ImageTower",
-    )  # fmt: skip
+    )

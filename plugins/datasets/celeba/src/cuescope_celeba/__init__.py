@@ -9,8 +9,8 @@ from pydantic import Field
 
 from cuescope_celeba.tables import read_attributes, read_partition
 from cuescope_sdk import Options, UserError
-from cuescope_sdk.image_folders import ImageFolder, ImageFolderOptions, ImageItem, Listing
-from cuescope_sdk.refusals import refuse_unknown
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
+from cuescope_sdk.models import refuse_unknown
 
 
 class CelebAOptions(ImageFolderOptions):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cuescope_sdk import UserError
-from cuescope_sdk.annotation_files import read_lines
+from cuescope_sdk.data import read_lines
 
 
 def read_attributes(path: Path, title: str) -> tuple[tuple[str, ...], dict[str, frozenset[str]]]:

@@ -9,8 +9,7 @@ from typing import ClassVar
 
 from cuescope_charades_sta.annotations import Video, read_moments, read_videos
 from cuescope_sdk import UserError
-from cuescope_sdk.video_questions import Question, VideoQuestions
-from cuescope_sdk.video_questions.charades import read_classes
+from cuescope_sdk.data import Question, VideoQuestions, read_classes
 
 
 class CharadesSTA(VideoQuestions):

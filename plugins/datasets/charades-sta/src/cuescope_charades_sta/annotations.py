@@ -8,8 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from cuescope_sdk import UserError
-from cuescope_sdk.video_questions import read_csv, read_lines
-from cuescope_sdk.video_questions.charades import Timed, apart, timed_actions
+from cuescope_sdk.data import Timed, parse_timed_actions, read_csv, read_lines, split_cell
 
 _MOMENT = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s*##\s*(\S.*)")
 
@@ -57,9 +56,11 @@ def read_videos(path: Path, classes: Mapping[str, str], title: str) -> dict[str,
             length=row.length,
             scene=row.scene,
             script=row.script,
-            objects=apart(row.objects),
-            descriptions=apart(row.descriptions),
-            actions=timed_actions(row.actions, classes, f"{title}: {path.name} video {row.id}"),
+            objects=split_cell(row.objects),
+            descriptions=split_cell(row.descriptions),
+            actions=parse_timed_actions(
+                row.actions, classes, f"{title}: {path.name} video {row.id}"
+            ),
         )
         for row in read_csv(path, VideoRow, title)
     }

@@ -174,7 +174,7 @@ class Clavi(Plugin):
         from cuescope_clavi.entries import curate
         from cuescope_clavi.footage import open_videos
         from cuescope_clavi.published import published_entries
-        from cuescope_sdk.video_questions.questions import judge, told
+        from cuescope_sdk.data import describe_video_problems, require_enough_questions
 
         options = self.options
         if not is_charades(root):
@@ -196,9 +196,11 @@ class Clavi(Plugin):
         total = sum(map(len, entries))
         out = total - sum(map(len, kept))
         if entries:
-            judge("clavi", out, total, options.max_missing, problems, str(place))
+            require_enough_questions("clavi", out, total, options.max_missing, problems, str(place))
         if out:
-            self.facts["left out"] = f"{out:,} of {total:,} questions: {told(problems)}"
+            self.facts["left out"] = (
+                f"{out:,} of {total:,} questions: {describe_video_problems(problems)}"
+            )
         return kept, footage
 
     def _note_without_control(self, count: int) -> None:

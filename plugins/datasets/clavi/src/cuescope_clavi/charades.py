@@ -11,7 +11,8 @@ from cuescope_clavi.curation import Action
 from cuescope_clavi.footage import Listed
 from cuescope_clavi.questions import word_parts
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.video_questions import charades, find_file, read_csv, read_lines
+from cuescope_sdk.data import find_file, read_csv, read_lines
+from cuescope_sdk.data._video_questions import charades
 
 SPLITS = ("train", "val", "test")
 CLASSES, MAPPING = "Charades_v1_classes.txt", "Charades_v1_mapping.txt"

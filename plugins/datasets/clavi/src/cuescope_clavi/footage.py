@@ -9,8 +9,7 @@ import numpy as np
 
 from cuescope_clavi.curation import Action
 from cuescope_sdk import Context, Frame, Sample, UserError, digest
-from cuescope_sdk.media import Probe, clip_times, frames_at, probe_all
-from cuescope_sdk.video_questions import find_videos
+from cuescope_sdk.data import Probe, clip_times, find_videos, frames_at, probe_all
 
 ROUNDING = 1e-6
 STEP_OF_FRAMES = 1.0

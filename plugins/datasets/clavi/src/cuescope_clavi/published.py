@@ -21,7 +21,7 @@ from cuescope_clavi.entries import Entry, Rules, asked_of, chosen
 from cuescope_clavi.footage import Listed
 from cuescope_clavi.questions import SUBSETS, YES, Kind, Question
 from cuescope_sdk import UserError, generator
-from cuescope_sdk.video_questions import find_file, read_json
+from cuescope_sdk.data import find_file, read_json
 
 # `type` of a question about the original video; of the complement video it is 16 more.
 KINDS: dict[int, Kind] = {

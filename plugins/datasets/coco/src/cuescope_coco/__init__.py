@@ -13,14 +13,8 @@ from pydantic import Field
 from cuescope_coco.annotations import Thing, read_captions, read_instances
 from cuescope_coco.drawing import mask_of
 from cuescope_sdk import Detection, Frame, Options, digest
-from cuescope_sdk.image_folders import (
-    ImageFolder,
-    ImageFolderOptions,
-    ImageItem,
-    Listing,
-    first_place,
-)
-from cuescope_sdk.refusals import refuse_unknown
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
+from cuescope_sdk.models import refuse_unknown
 
 # They are often in the picture without being annotated (SpurLens, section 5.2).
 UNRELIABLE = ("keyboard", "dining table", "sports ball")

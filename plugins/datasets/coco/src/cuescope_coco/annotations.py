@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from cuescope_coco.outlines import decoded_counts
 from cuescope_sdk import UserError
-from cuescope_sdk.annotation_files import read_json_object
+from cuescope_sdk.data import read_json_object
 
 
 class ImageRow(BaseModel):

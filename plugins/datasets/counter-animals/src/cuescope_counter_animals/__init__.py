@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 from pydantic import Field
 
 from cuescope_sdk import Options, UserError
-from cuescope_sdk.image_folders import (
+from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,

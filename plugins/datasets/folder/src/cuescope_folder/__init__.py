@@ -20,7 +20,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.media import MAX_PIXELS
+from cuescope_sdk.data import MAX_PIXELS
 
 NAMED = 5
 
@@ -65,7 +65,7 @@ class Folder(Plugin):
         super().__init__(options, context)
         from cuescope_folder.answers import common_choices, shared_choices, told
         from cuescope_folder.samples import needed_files, read_samples, with_mask
-        from cuescope_sdk.media import probe_all
+        from cuescope_sdk.data import probe_all
 
         try:
             root, manifest = locate(options.path, options.manifest)

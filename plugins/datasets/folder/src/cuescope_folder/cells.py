@@ -6,7 +6,7 @@ from math import inf, isfinite
 from typing import Any
 
 from cuescope_sdk import UserError
-from cuescope_sdk.media import readable
+from cuescope_sdk.data import printable_name
 
 
 def plain(value: object) -> Any:
@@ -15,7 +15,7 @@ def plain(value: object) -> Any:
         case None | bool() | int():
             return value
         case str():
-            return readable(value)
+            return printable_name(value)
         case float():
             return value if isfinite(value) else None
         case Mapping():
@@ -28,7 +28,7 @@ def plain(value: object) -> Any:
 def text_of(value: object, named: str, place: str) -> str:
     """A text or number as text; raises UserError for anything else, saying what was `named`."""
     if isinstance(value, str | int | float) and str(value).strip():
-        return readable(str(value).strip())
+        return printable_name(str(value).strip())
     raise UserError(f"folder: {place}", expected=f"a {named}",
                     got="an empty cell" if value is None else repr(value))  # fmt: skip
 

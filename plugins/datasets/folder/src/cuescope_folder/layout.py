@@ -16,7 +16,7 @@ from cuescope_folder.items import (
     natural,
 )
 from cuescope_sdk import UserError
-from cuescope_sdk.media import kind_of, readable
+from cuescope_sdk.data import kind_of, printable_name
 
 
 def scan(root: Path) -> list[PurePosixPath]:
@@ -52,7 +52,7 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
     if not members:
         if not files or tables(root):
             raise _no_classes(root, files)
-        return [Item(readable(str(file)), (root / file,), None) for file in files], 0
+        return [Item(printable_name(str(file)), (root / file,), None) for file in files], 0
     return [_item(root, key, frames, depth) for key, frames in members.items()], outside
 
 
@@ -70,7 +70,7 @@ def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
 def tables(root: Path) -> list[str]:
     """Files at the top that could be a manifest, by another name than that."""
     return sorted(
-        readable(file.name) for file in root.iterdir()
+        printable_name(file.name) for file in root.iterdir()
         if file.suffix.lower() in SUFFIXES_OF_MANIFESTS and file.name[0] != "."
     )  # fmt: skip
 
@@ -88,10 +88,10 @@ def has_splits(files: Sequence[PurePosixPath]) -> bool:
 def _item(root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth: int) -> Item:
     split = canonical_split(key.parts[0]) if depth else None
     return Item(
-        key=readable(str(key)),
+        key=printable_name(str(key)),
         files=tuple(root / file for file in frames or (key,)),
         folder=bool(frames),
-        label=readable(key.parts[depth].replace("_", " ").strip()),
+        label=printable_name(key.parts[depth].replace("_", " ").strip()),
         split=split,
     )
 

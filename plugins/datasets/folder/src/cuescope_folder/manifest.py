@@ -10,7 +10,7 @@ from cuescope_folder.columns import COLUMNS, by_known_names
 from cuescope_folder.items import Item, canonical_split
 from cuescope_folder.paths import Paths
 from cuescope_folder.rows import Row
-from cuescope_sdk.media import kind_of, readable
+from cuescope_sdk.data import kind_of, printable_name
 
 
 def manifest_items(rows: Sequence[Row], name: str, root: Path) -> list[Item]:
@@ -53,8 +53,8 @@ def _item(row: Row, place: str, paths: Paths) -> Item:
         label=label,
         choices=choices_of(cells["choices"], label, place) if "choices" in cells else (),
         mask=_mask(row, paths, place),
-        split=None if split is None else canonical_split(readable(str(split))),
-        question=None if question is None else readable(str(question)),
+        split=None if split is None else canonical_split(printable_name(str(split))),
+        question=None if question is None else printable_name(str(question)),
         actions=actions_of(cells["actions"], timed, place) if "actions" in cells else (),
         annotations=annotations,
         place=place,

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from cuescope_folder.items import is_inside, natural
 from cuescope_sdk import UserError
-from cuescope_sdk.media import kind_of
+from cuescope_sdk.data import kind_of
 
 
 class Paths:

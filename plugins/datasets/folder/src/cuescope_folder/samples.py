@@ -8,8 +8,8 @@ import numpy as np
 
 from cuescope_folder.items import Item
 from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk.data import Probe, clip_frames, clip_times, image_frame, kind_of, sample_indices
 from cuescope_sdk.grounding import TIMES
-from cuescope_sdk.media import Probe, clip_frames, clip_times, image_frame, kind_of, sample_indices
 
 
 def needed_files(item: Item, frames: int) -> tuple[Path, ...]:

@@ -13,7 +13,7 @@ from pydantic import Field
 from cuescope_hard_imagenet.classes import CLASSES
 from cuescope_hard_imagenet.plain_pickle import read_plain_pickle
 from cuescope_sdk import Options, UserError, nearest
-from cuescope_sdk.image_folders import (
+from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,

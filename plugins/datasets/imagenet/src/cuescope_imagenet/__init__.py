@@ -12,7 +12,8 @@ from pydantic import Field
 
 from cuescope_imagenet.flat import Labelled, devkit_labels, solution_labels
 from cuescope_sdk import Detection, Options, UserError, nearest
-from cuescope_sdk.image_folders import (
+from cuescope_sdk.data import (
+    WNID,
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
@@ -20,8 +21,9 @@ from cuescope_sdk.image_folders import (
     first_place,
     folders_in,
     images_in,
+    labels_of,
+    read_names,
 )
-from cuescope_sdk.image_folders.imagenet import WNID, labels_of, read_names
 
 NAME_FILES = (
     "LOC_synset_mapping.txt", "synset_words.txt", "words.txt", "imagenet_class_index.json",

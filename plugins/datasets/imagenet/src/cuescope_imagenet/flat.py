@@ -7,8 +7,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from cuescope_sdk import UserError
-from cuescope_sdk.annotation_files import read_csv, read_lines
-from cuescope_sdk.image_folders.imagenet import WNID
+from cuescope_sdk.data import WNID, read_csv, read_lines
 
 Box = tuple[float, float, float, float]
 

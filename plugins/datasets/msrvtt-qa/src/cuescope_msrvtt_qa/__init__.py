@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
-from cuescope_sdk.video_questions import Question, VideoQuestions, read_json
+from cuescope_sdk.data import Question, VideoQuestions, read_json
 
 # MSR-VTT's category.txt.
 CATEGORIES = (

@@ -11,13 +11,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from cuescope_sdk import UserError
-from cuescope_sdk.video_questions import (
-    Question,
-    VideoQuestionOptions,
-    VideoQuestions,
-    read_csv,
-    read_lines,
-)
+from cuescope_sdk.data import Question, VideoQuestionOptions, VideoQuestions, read_csv, read_lines
 
 ATP_HARD = "atp-hard"
 TYPES = {"C": "Causal", "T": "Temporal", "D": "Descriptive"}

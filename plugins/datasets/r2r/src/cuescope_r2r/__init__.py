@@ -13,8 +13,7 @@ from pydantic import Field
 from cuescope_r2r.layout import PathRow, Viewpoint, check, picture_of
 from cuescope_r2r.walking import walk
 from cuescope_sdk import UserError
-from cuescope_sdk.annotation_files import read_json
-from cuescope_sdk.grounding.episodes import Episode, EpisodeOptions, Episodes
+from cuescope_sdk.data import Episode, EpisodeOptions, Episodes, read_json
 
 NAMES = {"iid": "val_seen", "ood": "val_unseen"}
 UNSEEN = ("val_unseen", "test")

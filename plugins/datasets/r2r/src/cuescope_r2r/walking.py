@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import atan2, degrees, hypot
 
-from cuescope_sdk.grounding import SceneFrame
-from cuescope_sdk.grounding.motions import turn_of
+from cuescope_sdk.grounding import SceneFrame, turn_name
 
 Position = tuple[float, float, float]
 CLIMB = 0.3  # metres between two viewpoints; of nine in ten edges it is less than 0.16
@@ -45,7 +44,7 @@ def walk(path: Sequence[str], positions: Mapping[str, Position], heading: float)
     for here, there in pairwise(path):
         dx, dy, dz = (b - a for a, b in zip(positions[here], positions[there], strict=True))
         bearing = degrees(atan2(dx, dy)) if hypot(dx, dy) > CLIMB else heading
-        turn = turn_of(bearing - heading)
+        turn = turn_name(bearing - heading)
         if turn is not None:
             steps.append(Step(here, bearing, turn))
         heading = bearing

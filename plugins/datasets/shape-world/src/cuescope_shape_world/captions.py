@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cuescope_sdk.grounding.relations import INVERSE, Box, holds
+from cuescope_sdk.grounding import INVERSE, Box, relation_holds
 from cuescope_shape_world.drawing import SIDE, Picture
 from cuescope_shape_world.statements import PLACES
 from cuescope_shape_world.words import COLOURS, KINDS, PHRASES
@@ -84,7 +84,7 @@ def _places(boxes: Mapping[str, Box]) -> Iterator[tuple[str, bool]]:
     """Of every two shapes, both ways round."""
     for one, other in permutations(boxes, 2):
         for place in PLACES:
-            if holds(place, boxes[one], boxes[other]):
+            if relation_holds(place, boxes[one], boxes[other]):
                 yield related(one, place, other), True
                 yield related(one, INVERSE[place], other), False
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuescope_sdk import Context, Detection, Frame, Plugin, digest
-from cuescope_sdk.detection import best_first, spoken
+from cuescope_sdk.tools import normalise_name, sort_by_score
 from cuescope_shape_world.words import COLOURS, HILL, KINDS, PHRASES, WALL
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ class ShapeDetector(Plugin):
 
 
 def _found(things: Iterable["Seen"], names: Collection[str]) -> tuple[Detection, ...]:
-    return best_first(
+    return sort_by_score(
         Detection(name=name, score=seen.score, box=seen.box)
         for seen in things
         for name in names
-        if means(spoken(name), seen.colour, seen.name)
+        if means(normalise_name(name), seen.colour, seen.name)
     )
 
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cuescope_sdk.grounding import SceneFrame, Thing
-from cuescope_sdk.grounding.relations import centre, holds
+from cuescope_sdk.grounding import SceneFrame, Thing, box_centre, relation_holds
 from cuescope_shape_world.words import COLOURS, FRAME_SECONDS, KINDS, WALL
 
 Scene = Sequence[SceneFrame]
@@ -140,9 +139,9 @@ def _place(
     if ours is None or theirs is None:
         return None
     axis = 0 if relation in ("left of", "right of") else 1
-    if abs(centre(ours)[axis] - centre(theirs)[axis]) < CLEAR:
+    if abs(box_centre(ours)[axis] - box_centre(theirs)[axis]) < CLEAR:
         return None
-    return YES_NO[not holds(relation, ours, theirs)]
+    return YES_NO[not relation_holds(relation, ours, theirs)]
 
 
 def _hidden(scene: Scene) -> str | None:
@@ -150,7 +149,7 @@ def _hidden(scene: Scene) -> str | None:
     for before, now in pairwise(scene):
         for wall in (thing.box for thing in now.things if thing.name == WALL):
             for name, thing in shapes(before).items():
-                if thing.box and wall and holds("inside", thing.box, wall):
+                if thing.box and wall and relation_holds("inside", thing.box, wall):
                     return name
     return None
 

@@ -5,8 +5,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from cuescope_sdk.grounding import Action, Relation, SceneFrame, Thing
-from cuescope_sdk.grounding.relations import IN_DEPTH, RELATIONS, Box, holds
+from cuescope_sdk.grounding import (
+    IN_DEPTH,
+    RELATIONS,
+    Action,
+    Box,
+    Relation,
+    SceneFrame,
+    Thing,
+    relation_holds,
+)
 from cuescope_shape_world.drawing import BLOCK, HORIZON, SIDE, WIDTH, Picture
 from cuescope_shape_world.words import HILL, WALL, WAYS
 from cuescope_shape_world.worlds import World, wall_box
@@ -78,7 +86,7 @@ def relations(things: Sequence[Thing]) -> tuple[Relation, ...]:
                 continue
             if one.visible and other.visible:
                 found += [(one.id, name, other.id) for name in _between(one.box, other.box)]
-            elif other.name == WALL and holds("inside", one.box, other.box):
+            elif other.name == WALL and relation_holds("inside", one.box, other.box):
                 found += [(one.id, "behind", other.id), (other.id, "in front of", one.id)]
     return tuple(Relation(subject=s, predicate=p, object=o) for s, p, o in found)
 
@@ -86,7 +94,7 @@ def relations(things: Sequence[Thing]) -> tuple[Relation, ...]:
 @lru_cache(maxsize=65536)
 def _between(one: Box, other: Box) -> tuple[str, ...]:
     flat = (name for name in RELATIONS if name not in IN_DEPTH)
-    return tuple(name for name in flat if holds(name, one, other))
+    return tuple(name for name in flat if relation_holds(name, one, other))
 
 
 def _picture(world: World, frame: int) -> Picture:

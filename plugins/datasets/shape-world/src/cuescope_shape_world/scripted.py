@@ -19,7 +19,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.refusals import refuse_unanswerable
+from cuescope_sdk.models import refuse_unanswerable
 from cuescope_shape_world.words import HELD_OUT
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from cuescope_sdk.grounding import Claim, SceneFrame, Thing
-from cuescope_sdk.grounding.relations import INVERSE, holds
+from cuescope_sdk.grounding import INVERSE, Claim, SceneFrame, Thing, relation_holds
 from cuescope_shape_world.questions import Scene, phrase, shapes
 from cuescope_shape_world.words import COLOURS, KINDS, OPPOSITE, PHRASES, WALL
 
@@ -50,7 +49,9 @@ def is_true(claim: Claim, frame: SceneFrame) -> bool:
         case "relation":
             theirs = _meant(claim.object or "", frame)
             found = any(
-                one.box and two.box and bool(holds(claim.predicate or "", one.box, two.box))
+                one.box
+                and two.box
+                and bool(relation_holds(claim.predicate or "", one.box, two.box))
                 for one in ours
                 for two in theirs
             )
@@ -149,7 +150,7 @@ def _relations(seen: dict[str, Thing]) -> Iterator[Statement]:
         for other, theirs in seen.items():
             if one != other and ours.box and theirs.box:
                 for place in PLACES:
-                    if holds(place, ours.box, theirs.box):
+                    if relation_holds(place, ours.box, theirs.box):
                         yield related(one, place, other)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from cuescope_sdk import Frame, UserError, digest
-from cuescope_sdk.grounding import Action, SceneFrame, Thing
-from cuescope_sdk.grounding.relations import Box, holds
+from cuescope_sdk.grounding import Action, Box, SceneFrame, Thing, relation_holds
 from cuescope_shape_world.drawing import HEIGHT, WIDTH
 from cuescope_shape_world.scenes import CLOSED, motion, movement
 from cuescope_shape_world.seeing import Seen, View, look
@@ -149,7 +148,7 @@ def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
 
 
 def _within(box: Box | None, wall: Box | None) -> bool:
-    return box is not None and wall is not None and bool(holds("inside", box, wall))
+    return box is not None and wall is not None and bool(relation_holds("inside", box, wall))
 
 
 def _moved(before: Thing, now: Thing, step: int) -> str | None:

@@ -12,10 +12,17 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from cuescope_sdk import Sample, digest
+from cuescope_sdk.data import (
+    Question,
+    VideoQuestionOptions,
+    VideoQuestions,
+    clip_times,
+    frames_at,
+    frames_between,
+    held_out_categories,
+    read_json,
+)
 from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
-from cuescope_sdk.grounding.held_out import held_out
-from cuescope_sdk.media import clip_times, frames_at, frames_between
-from cuescope_sdk.video_questions import Question, VideoQuestionOptions, VideoQuestions, read_json
 from cuescope_star.categories import part_of
 from cuescope_star.layout import QuestionRow, check, read_all_classes
 from cuescope_star.scenes import scene_frame, shown_frames
@@ -101,9 +108,9 @@ class STAR(VideoQuestions):
     def _part(self, rows: list[QuestionRow], wanted: str) -> list[QuestionRow]:
         """The rows in or out of distribution; what is held out and how many are neither is told."""
         named, seed, classes = self.options, self.options.held_seed, self.classes
-        verbs = held_out(named.held_actions, classes.verbs, HELD_ACTIONS,
+        verbs = held_out_categories(named.held_actions, classes.verbs, HELD_ACTIONS,
                          seed=seed, title=self.title, what="action")  # fmt: skip
-        things = held_out(named.held_objects, classes.things, HELD_OBJECTS,
+        things = held_out_categories(named.held_objects, classes.things, HELD_OBJECTS,
                           seed=seed, title=self.title, what="object")  # fmt: skip
         parts = [part_of(row, verbs | things, classes) for row in rows]
         count = Counter(parts)

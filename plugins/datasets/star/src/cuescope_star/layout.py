@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.annotation_files import find_file, read_lines
-from cuescope_sdk.video_questions.charades import read_classes
+from cuescope_sdk.data import find_file, read_classes, read_lines
 
 Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
 FrameId = Annotated[str, Field(pattern=r"^\d*[1-9]\d*$")]

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from cuescope_sdk.data import sample_indices
 from cuescope_sdk.grounding import Action, Relation, SceneFrame, Thing
-from cuescope_sdk.media import sample_indices
 from cuescope_star.layout import PERSON, Classes, Situation
 
 # Nouns of claims are singular.

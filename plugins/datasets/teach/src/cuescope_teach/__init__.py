@@ -11,8 +11,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from cuescope_sdk import UserError
-from cuescope_sdk.grounding.episodes import Episode, EpisodeOptions, Episodes
-from cuescope_sdk.grounding.held_out import held_out
+from cuescope_sdk.data import Episode, EpisodeOptions, Episodes, held_out_categories
 from cuescope_teach.layout import Task, files_of, read_instance, read_task
 from cuescope_teach.scenes import scenes, shown_moments
 
@@ -90,7 +89,7 @@ class TEACh(Episodes):
             file.name.removesuffix(".game.json"): read_task(file, self.title) for file in files
         }
         options = self.options
-        held = held_out(
+        held = held_out_categories(
             options.held_tasks, {task.task_name for task in tasks.values()}, HELD_TASKS,
             seed=options.held_seed, title=self.title, what="task",
         )  # fmt: skip

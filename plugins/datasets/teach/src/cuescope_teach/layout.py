@@ -8,7 +8,7 @@ from typing import Optional
 from pydantic import BaseModel, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.annotation_files import read_json_object
+from cuescope_sdk.data import read_json_object
 
 DRIVER = 1
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
-from cuescope_sdk.grounding import Action, SceneFrame, Thing
-from cuescope_sdk.grounding.motions import turn_of
-from cuescope_sdk.media import sample_indices
+from cuescope_sdk.data import sample_indices
+from cuescope_sdk.grounding import Action, SceneFrame, Thing, turn_name
 from cuescope_teach.layout import Moment
 
 AGENT = "agent"
@@ -100,7 +99,7 @@ def name_of(oid: str) -> str:
 
 def _runs(moves: Sequence[str]) -> Iterator[str | None]:
     for turning, run in groupby(moves, key=lambda move: "turn" if move in TURNS else move):
-        yield turn_of(sum(TURNS[move] for move in run)) if turning == "turn" else turning
+        yield turn_name(sum(TURNS[move] for move in run)) if turning == "turn" else turning
 
 
 def _held(moments: Sequence[Moment]) -> list[str | None]:

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
-from cuescope_sdk.annotation_files import read_csv
-from cuescope_sdk.image_folders import ImageFolder, ImageItem, Listing
+from cuescope_sdk.data import ImageFolder, ImageItem, Listing, read_csv
 
 BIRDS = ("landbird", "waterbird")
 PLACES = ("land", "water")

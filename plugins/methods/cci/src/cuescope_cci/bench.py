@@ -23,8 +23,7 @@ from cuescope_sdk import (
 from cuescope_sdk import Options as BaseOptions
 
 if TYPE_CHECKING:
-    from cuescope_sdk.explaining import Explains
-    from cuescope_sdk.faithfulness import Direction, Schedule
+    from cuescope_sdk.explain import Direction, Schedule
 
 Task = Literal["classification", "retrieval"]
 Protocol = Literal["paper", "rise"]
@@ -82,7 +81,7 @@ class CCIBench(Plugin):
     def run(self) -> Iterator[Table]:
         """For each task, protocol and direction: the areas, then what CCI gains image by image."""
         from cuescope_cci.comparing import areas_table, gains_table
-        from cuescope_sdk.faithfulness import DIRECTIONS, Schedule
+        from cuescope_sdk.explain import DIRECTIONS, Schedule
 
         for task in self.options.tasks:
             session = self._session(task, "float32")
@@ -125,7 +124,7 @@ class CCIBench(Plugin):
         return self._runner.session(request)
 
     def _asked(self, task: Task, audit: Audit) -> Asked | None:
-        from cuescope_sdk.explaining import canvas_samples
+        from cuescope_sdk.explain import canvas_samples
 
         samples = canvas_samples(audit, audit.samples)
         dtype = self.options.curves_dtype
@@ -136,7 +135,7 @@ class CCIBench(Plugin):
         return self._retrieval(samples, captions, scoring) if all(captions) else None
 
     def _classification(self, samples: Sequence[Sample], audit: Audit, scoring: Audit) -> Asked:
-        from cuescope_sdk.faithfulness import classification_curves
+        from cuescope_sdk.explain import classification_curves
 
         if bare := [sample.key for sample in samples if sample.label is None]:
             raise UserError(f"cci: sample '{bare[0]}' has no label", expected="labelled images")
@@ -154,7 +153,7 @@ class CCIBench(Plugin):
     def _retrieval(
         self, samples: Sequence[Sample], captions: Sequence[Sequence[str]], scoring: Audit
     ) -> Asked:
-        from cuescope_sdk.faithfulness import retrieval_curves
+        from cuescope_sdk.explain import retrieval_curves
 
         def curves(maps: Maps, schedule: "Schedule", direction: "Direction") -> Curves:
             return retrieval_curves(scoring, samples, captions, maps, schedule, direction)
@@ -171,7 +170,7 @@ class CCIBench(Plugin):
             for name, method in self._explainers(session).items()
         }
 
-    def _explainers(self, session: Any) -> "dict[str, Explains]":
+    def _explainers(self, session: Any) -> "dict[str, Explainer]":
         """Methods with `maps`, by the name of the paper's row; CCI last."""
         from cuescope_cci.paper import NAMES
 

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from scipy.cluster.vq import kmeans2
 
 from cuescope_sdk import Readout, Trial
-from cuescope_sdk.clustering import normalise, spherical_kmeans
+from cuescope_sdk.maths import normalise, spherical_kmeans
 
 
 def patch_clusters(

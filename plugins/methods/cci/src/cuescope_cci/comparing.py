@@ -7,7 +7,7 @@ from jaxtyping import Num
 
 from cuescope_cci.paper import paper_rows
 from cuescope_sdk import Cell, Table
-from cuescope_sdk.faithfulness import Direction, Schedule, auc, paired_difference
+from cuescope_sdk.explain import Direction, Schedule, auc, paired_difference
 
 Found = Mapping[str, Mapping[str, Num[np.ndarray, "image step"]]]
 SOURCES = {"classification": "ImageNet, table 1", "retrieval": "MS COCO, table 2"}

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from cuescope_cci.clusters import PatchClusters
 from cuescope_sdk import Audit, HideTokens, Outcome, Sample, Trial
-from cuescope_sdk.explaining import canvas_samples
+from cuescope_sdk.explain import canvas_samples
 
 if TYPE_CHECKING:
     from cuescope_cci import CCI

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_sdk import Audit, Sample, UserError
-from cuescope_sdk.explaining import canvas_masks, foreground_of, single_frame
-from cuescope_sdk.maps import energy_share, iou, soft_iou, upsample
+from cuescope_sdk.explain import canvas_masks, foreground_of, single_frame
+from cuescope_sdk.maths import energy_share, iou, soft_iou, upsample
 
 Region = Literal["foreground", "background"]
 Mask = Bool[np.ndarray, "mask_row mask_col"]

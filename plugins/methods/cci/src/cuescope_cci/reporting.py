@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from cuescope_cci.judges import chosen_judge
 from cuescope_cci.sources import BACKGROUND, Source, factor_words, groups
 from cuescope_sdk import Audit, Score, Table
-from cuescope_sdk.stats import (
+from cuescope_sdk.maths import (
     accuracy_gap_interval,
     accuracy_gap_p_value,
     benjamini_hochberg,

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from cuescope_cci.importance import Answered, about
 from cuescope_cci.regions import Mask, Region
 from cuescope_sdk import Audit, HideTokens, Trial
-from cuescope_sdk.maps import upsample
+from cuescope_sdk.maths import upsample
 
 
 def background_clusters(

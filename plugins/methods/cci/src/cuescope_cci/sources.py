@@ -11,7 +11,7 @@ from cuescope_cci.judges import chosen_judge
 from cuescope_cci.regions import Mask, Region, foregrounds, region_of
 from cuescope_cci.sides import regions
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
-from cuescope_sdk.maps import energy_share, upsample
+from cuescope_sdk.maths import energy_share, upsample
 
 if TYPE_CHECKING:
     from cuescope_cci import CCI

@@ -7,8 +7,8 @@ import numpy as np
 
 from cuescope_cci.sources import Source
 from cuescope_sdk import Audit, Evidence, Picture, Sample, Verdict
-from cuescope_sdk.faithfulness import faithfulness_of
-from cuescope_sdk.stats import exceeds_rate_p_value
+from cuescope_sdk.explain import measure_faithfulness
+from cuescope_sdk.maths import exceeds_rate_p_value
 
 if TYPE_CHECKING:
     from cuescope_cci import CCI
@@ -24,7 +24,7 @@ def evidence(audit: Audit, method: "CCI") -> Iterator[Evidence]:
     if (planted := check_planted(audit.samples, found)) is not None:
         yield planted
     steps, images = method.options.steps, method.options.faithfulness
-    yield from faithfulness_of(audit, method, "CCI", images=images, steps=steps)
+    yield from measure_faithfulness(audit, method, "CCI", images=images, steps=steps)
     show_examples(audit, found, method.options.pictures)
 
 
@@ -64,7 +64,7 @@ def check_planted(samples: Sequence[Sample], found: Sequence[Source]) -> Evidenc
 
 def show_examples(audit: Audit, found: Sequence[Source], most: int) -> None:
     """Pictures of background errors, fine-grained errors and right answers."""
-    from cuescope_sdk.figures import PanelRow, panels
+    from cuescope_sdk.report import PanelRow, image_panels
 
     wrong = [one for one in found if one.wrong]
     background = sorted(
@@ -95,7 +95,7 @@ def show_examples(audit: Audit, found: Sequence[Source], most: int) -> None:
                 for one in shown
             ]
             captions = "; ".join(in_words(one) for one in shown)
-            audit.attach(Picture(title=title, caption=f"{captions}.", image=panels(rows)))
+            audit.attach(Picture(title=title, caption=f"{captions}.", image=image_panels(rows)))
 
 
 def in_words(one: Source) -> str:

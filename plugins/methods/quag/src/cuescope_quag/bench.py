@@ -43,7 +43,7 @@ class QUAGBench(Plugin):
         """The errors and their rise for each coupling, then the figure."""
         from cuescope_quag.simulation.figure import figure, rises, table
         from cuescope_quag.simulation.runs import Runs, Training
-        from cuescope_sdk.torch.devices import resolve_device
+        from cuescope_sdk.torch import resolve_device
 
         options, context = self.options, self.context
         alphas = sorted(set(options.alphas))

@@ -7,7 +7,7 @@ from cuescope_quag.observing import Answered
 from cuescope_quag.paper import CONSISTENT, consistent_rows
 from cuescope_quag.showing import benchmark_of, few_videos
 from cuescope_sdk import Audit, Cell, Sample, Table
-from cuescope_sdk.consistency import (
+from cuescope_sdk.maths import (
     ConsistentAccuracy,
     ConsistentPair,
     consistent_accuracy,

@@ -21,7 +21,7 @@ def show_examples(audit: Audit, answered: Answered, outcomes: Sequence[Outcome])
     place = telling(answered)
     if place is None:
         return
-    from cuescope_sdk.figures import StripRow, strips
+    from cuescope_sdk.report import StripRow, frame_strips
 
     condition, count = answered.conditions[place], len(answered.samples)
     changed = outcomes[count * (1 + place) : count * (2 + place)]
@@ -37,7 +37,7 @@ def show_examples(audit: Audit, answered: Answered, outcomes: Sequence[Outcome])
             title=f"Answers that are lost: {condition.key}",
             caption="Questions that the model answers rightly, and no longer where this is "
             "averaged or left out.",
-            image=strips(rows),
+            image=frame_strips(rows),
         )
     )
 

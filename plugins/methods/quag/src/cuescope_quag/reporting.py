@@ -14,7 +14,7 @@ from cuescope_quag.open_answers import none_agrees, show_answers
 from cuescope_quag.showing import show_accuracies, show_losses, show_picture
 from cuescope_quag.verdict import UNMEASURED, Verdict, in_words, verdict
 from cuescope_sdk import Audit, Outcome, Score
-from cuescope_sdk.stats import benjamini_hochberg
+from cuescope_sdk.maths import benjamini_hochberg
 
 if TYPE_CHECKING:
     from cuescope_quag import QUAG

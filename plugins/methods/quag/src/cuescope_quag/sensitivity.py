@@ -10,9 +10,8 @@ from scipy.stats import mannwhitneyu
 from cuescope_quag.answers import is_correct
 from cuescope_quag.conditions import asked, fusion_shape, outputs_for
 from cuescope_sdk import Audit, Evidence, Sample, Trial
-from cuescope_sdk.alignment import aligned_distance
-from cuescope_sdk.consistency import ConsistentPair, consistent_pairs
 from cuescope_sdk.fusion import AttentionWeights, TokenModalities
+from cuescope_sdk.maths import ConsistentPair, aligned_distance, consistent_pairs
 
 if TYPE_CHECKING:
     from cuescope_quag import QUAG

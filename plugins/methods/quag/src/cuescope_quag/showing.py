@@ -10,7 +10,7 @@ from cuescope_quag.observing import Answered, Found
 from cuescope_quag.paper import ATP_HARD, BENCHMARKS, paper_rows
 from cuescope_quag.verdict import interval, signed
 from cuescope_sdk import Audit, Cell, Picture, Table
-from cuescope_sdk.stats import benjamini_hochberg
+from cuescope_sdk.maths import benjamini_hochberg
 
 if TYPE_CHECKING:
     from cuescope_quag import QUAG
@@ -150,7 +150,7 @@ def points(loss: Loss, tested: bool) -> str:
 
 def show_picture(audit: Audit, answered: Answered) -> None:
     """Bars: what stays right under each condition, what is lost, and what is won."""
-    from cuescope_sdk.figures import bars
+    from cuescope_sdk.report import bar_chart
 
     shares = {
         key: {
@@ -166,6 +166,6 @@ def show_picture(audit: Audit, answered: Answered) -> None:
             title=title,
             caption="Of all questions: those that stay right, those that are lost, and those that "
             "become right. The first two together are what was right before.",
-            image=bars(shares, title, "share of the questions", limit=1.0),
+            image=bar_chart(shares, title, "share of the questions", limit=1.0),
         )
     )

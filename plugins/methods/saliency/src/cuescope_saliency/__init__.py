@@ -127,10 +127,10 @@ class Saliency(Plugin):
     ) -> Iterator[Evidence]:
         """Deletion and insertion; and the pictures."""
         from cuescope_saliency.showing import show_examples
-        from cuescope_sdk.faithfulness import faithfulness_of
+        from cuescope_sdk.explain import measure_faithfulness
 
         options = self.options
-        yield from faithfulness_of(
+        yield from measure_faithfulness(
             audit, self, options.explainer, images=options.faithfulness, steps=options.steps
         )
         show_examples(audit, options)

@@ -16,7 +16,7 @@ from cuescope_saliency.tracing import (
     weights_gradient,
 )
 from cuescope_sdk import UserError
-from cuescope_sdk.torch.image_tower import ImageTower, Inputs
+from cuescope_sdk.torch import ImageTower, Inputs
 
 
 def raw_attention(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:

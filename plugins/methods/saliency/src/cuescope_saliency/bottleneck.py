@@ -8,8 +8,7 @@ from torch.nn.functional import logsigmoid
 from cuescope_saliency.chance import generator_for
 from cuescope_saliency.settings import Settings
 from cuescope_saliency.tracing import repeated, similarity, tokens_in
-from cuescope_sdk.torch.image_tower import ImageTower, Inputs
-from cuescope_sdk.torch.tokens import entering
+from cuescope_sdk.torch import ImageTower, Inputs, hook_input
 
 OPEN = 5.0  # sigmoid(5) = 0.993: nearly everything passes at the start
 LEARNING_RATE = 1.0
@@ -64,7 +63,7 @@ def _block_behind(tower: ImageTower, layer: int | None) -> int:
 
 def _tokens_into(tower: ImageTower, inputs: Inputs, block: int) -> Float[Tensor, "token dim"]:
     seen: list[Tensor] = []
-    with entering(tower.blocks[block].module, seen.append):
+    with hook_input(tower.blocks[block].module, seen.append):
         tower.encode(inputs)
     return seen[0][0].float()
 
@@ -78,5 +77,5 @@ def _encode_from(
     """
     if tower.blocks[block].masked.padded:
         inputs = repeated(inputs, len(tokens))
-    with entering(tower.blocks[block].module, lambda own: tokens.to(own.dtype)):
+    with hook_input(tower.blocks[block].module, lambda own: tokens.to(own.dtype)):
         return tower.encode(inputs)

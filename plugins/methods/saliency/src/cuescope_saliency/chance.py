@@ -10,7 +10,7 @@ from torch.nn.functional import interpolate
 from cuescope_saliency.settings import Settings
 from cuescope_saliency.tracing import repeated, similarity
 from cuescope_sdk import UserError, derive, digest
-from cuescope_sdk.torch.image_tower import ImageTower, Inputs
+from cuescope_sdk.torch import ImageTower, Inputs
 
 CHUNK = 32
 

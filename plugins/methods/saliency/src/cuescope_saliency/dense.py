@@ -15,8 +15,7 @@ from cuescope_saliency.tracing import (
     tokens_in,
     watch,
 )
-from cuescope_sdk.torch.image_tower import ImageTower, Inputs
-from cuescope_sdk.torch.tokens import entering, leaving
+from cuescope_sdk.torch import ImageTower, Inputs, hook_input, hook_output
 
 SURGERY_BLOCKS = 6
 
@@ -35,7 +34,7 @@ def maskclip(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings
 
     with ExitStack() as hooks:
         watch(hooks, attended)
-        hooks.enter_context(leaving(attended.block.attention, own_value))
+        hooks.enter_context(hook_output(attended.block.attention, own_value))
         return each_alone(tower, inputs, text, lambda output: output)
 
 
@@ -62,7 +61,7 @@ def clip_surgery(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Sett
         return path
 
     with ExitStack() as hooks:
-        hooks.enter_context(entering(seen[0].block.module, start.append))
+        hooks.enter_context(hook_input(seen[0].block.module, start.append))
         for attended in seen:
             watch(hooks, attended)
         return each_alone(tower, inputs, text, second_path)

@@ -15,8 +15,8 @@ from cuescope_saliency.dense import clip_surgery, maskclip
 from cuescope_saliency.gradients import grad_cam, grad_eclip, grad_eclip_no_lambda
 from cuescope_saliency.settings import BLIND, Explainer, Settings, known, used
 from cuescope_sdk import Frame, Readout, Sample, Trial, UserError
-from cuescope_sdk.explaining import single_frame
-from cuescope_sdk.torch.image_tower import HasImageTower, ImageTower, Inputs
+from cuescope_sdk.explain import single_frame
+from cuescope_sdk.torch import HasImageTower, ImageTower, Inputs
 
 Explain = Callable[[ImageTower, Inputs, Tensor, Settings], Tensor]
 

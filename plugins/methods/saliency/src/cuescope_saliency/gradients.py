@@ -16,7 +16,7 @@ from cuescope_saliency.tracing import (
     tokens_in,
     weights_gradient,
 )
-from cuescope_sdk.torch.image_tower import ImageTower, Inputs
+from cuescope_sdk.torch import ImageTower, Inputs
 
 
 def grad_cam(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:

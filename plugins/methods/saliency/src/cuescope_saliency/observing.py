@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float
 
 from cuescope_saliency.explanation import Explanation
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Sample, Trial, UserError
-from cuescope_sdk.explaining import canvas_masks, canvas_samples, foreground_of
-from cuescope_sdk.maps import rescale, upsample
+from cuescope_sdk.explain import canvas_masks, canvas_samples, foreground_of
+from cuescope_sdk.maths import rescale, upsample
 
 if TYPE_CHECKING:
     from cuescope_saliency import Saliency

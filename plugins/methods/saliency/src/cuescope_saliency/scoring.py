@@ -9,8 +9,12 @@ from jaxtyping import Float
 
 from cuescope_saliency.observing import Explained, key_of
 from cuescope_sdk import Audit, Score
-from cuescope_sdk.maps import energy_share, iou_at_area
-from cuescope_sdk.stats import benjamini_hochberg, bootstrap_mean_interval
+from cuescope_sdk.maths import (
+    benjamini_hochberg,
+    bootstrap_mean_interval,
+    energy_share,
+    iou_at_area,
+)
 
 if TYPE_CHECKING:
     from cuescope_saliency import Saliency

@@ -6,8 +6,8 @@ import numpy as np
 
 from cuescope_saliency.observing import Explained, explained, trials
 from cuescope_sdk import Audit, Picture
-from cuescope_sdk.figures import PanelRow, panels
-from cuescope_sdk.maps import energy_share
+from cuescope_sdk.maths import energy_share
+from cuescope_sdk.report import PanelRow, image_panels
 
 if TYPE_CHECKING:
     from cuescope_saliency import Saliency
@@ -34,7 +34,7 @@ def show_examples(audit: Audit, options: "Saliency.Options") -> None:
                 for one in group
             ]
             captions = "; ".join(in_words(one) for one in group)
-            audit.attach(Picture(title=title, caption=f"{captions}.", image=panels(rows)))
+            audit.attach(Picture(title=title, caption=f"{captions}.", image=image_panels(rows)))
 
 
 def foreground_share(one: Explained) -> float:

@@ -13,8 +13,15 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from cuescope_sdk.torch.image_tower import Block, ImageTower, Inputs, split_heads
-from cuescope_sdk.torch.tokens import entering, leaving, unmasked
+from cuescope_sdk.torch import (
+    Block,
+    ImageTower,
+    Inputs,
+    hook_input,
+    hook_output,
+    split_heads,
+    without_mask,
+)
 
 
 @dataclass
@@ -57,7 +64,7 @@ def differentiate(
 ) -> tuple[Tensor, list[Attended]]:
     """Similarity of one image to the text, in a graph that starts at the first of the blocks."""
     first = tower.blocks[min(layers)].module
-    with torch.enable_grad(), entering(first, lambda tokens: tokens.detach().requires_grad_()):
+    with torch.enable_grad(), hook_input(first, lambda tokens: tokens.detach().requires_grad_()):
         embedding, seen = attend(tower, inputs, layers)
         return similarity(embedding, text)[0], seen
 
@@ -71,8 +78,8 @@ def watch(hooks: ExitStack, attended: Attended) -> None:
     def gave(tokens: Tensor) -> None:
         attended.gave = tokens
 
-    hooks.enter_context(entering(attended.block.attention, given))
-    hooks.enter_context(leaving(attended.block.attention, gave))
+    hooks.enter_context(hook_input(attended.block.attention, given))
+    hooks.enter_context(hook_output(attended.block.attention, gave))
 
 
 def last(tower: ImageTower, count: int | None) -> list[int]:
@@ -144,9 +151,9 @@ def each_alone(
         return patches.expand(-1, tower.prefix + 1, -1)
 
     with ExitStack() as hooks:
-        hooks.enter_context(leaving(tower.blocks[-1].module, split))
+        hooks.enter_context(hook_output(tower.blocks[-1].module, split))
         if tower.pooling.masked is not None:
-            hooks.enter_context(unmasked(tower.pooling.masked))
+            hooks.enter_context(without_mask(tower.pooling.masked))
         return similarity(tower.encode(inputs), text).reshape(tower.grid(inputs))
 
 

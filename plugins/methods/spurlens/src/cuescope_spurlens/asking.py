@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Audit, Edit, Outcome, Output, Sample, Trial, UserError
-from cuescope_sdk.yes_no import yes_or_no
+from cuescope_sdk.language import parse_yes_no
 
 CHOICES = ("yes", "no")
 # In the three forms of appendix A.1: do you see, is there, determine whether.
@@ -83,7 +83,7 @@ def unique(trials: Iterable[Trial]) -> Iterator[Trial]:
 def said(outcome: Outcome) -> bool | None:
     """True for yes, False for no, None for words that are neither."""
     index = outcome.response.prediction
-    return yes_or_no(outcome.response.text or "") if index is None else CHOICES[index] == "yes"
+    return parse_yes_no(outcome.response.text or "") if index is None else CHOICES[index] == "yes"
 
 
 def heard(outcomes: Sequence[Outcome]) -> dict[Key, bool | None]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, field_validator
 from scipy import stats
 
 from cuescope_sdk import Audit, Evidence, UserError, nearest
-from cuescope_sdk.annotation_files import read_csv
+from cuescope_sdk.data import read_csv
 from cuescope_spurlens.scoring import Heard
 
 AGREES = 0.8  # the paper's people agree with its detector in 0.84 to 0.96

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Proposer, Table
-from cuescope_sdk.grounding.bag import BagOfWords
-from cuescope_sdk.proposing import agreement, curated
-from cuescope_sdk.proposing.agreeing import THRESHOLDS
+from cuescope_sdk.language import THRESHOLDS, BagOfWords, filter_proposals, proposal_agreement
 from cuescope_spurlens.cases import Study
 
 CHECK = "second proposer: the cues are named again"
@@ -22,8 +20,8 @@ def check_second_proposer(audit: Audit, study: Study, proposer: Proposer) -> Ite
     columns = ("class", "cues", "same %", "related %")
     rows, shares = [], []
     for label, cues in study.cues.items():
-        others, _ = curated(proposer.propose(label), label, writer)
-        found = agreement(others, cues, encoder)
+        others, _ = filter_proposals(proposer.propose(label), label, writer)
+        found = proposal_agreement(others, cues, encoder)
         same, related = (found[threshold] for threshold in (high, low))
         if same is None or related is None:
             continue

@@ -46,7 +46,7 @@ def _curve(one: Scored) -> Float[np.ndarray, " k"]:
 
 
 def _picture(findings: tuple[Scored, ...]) -> Picture:
-    from cuescope_sdk.figures import Line, curves
+    from cuescope_sdk.report import Line, line_chart
 
     lines = []
     for one in findings:
@@ -58,5 +58,5 @@ def _picture(findings: tuple[Scored, ...]) -> Picture:
         title=title,
         caption="The gap of each finding with fewer images of those that show the cue most and "
         "least. A steady gap does not hang on the choice of K.",
-        image=curves(lines, title, "K, images with the cue, and as many without", "gap"),
+        image=line_chart(lines, title, "K, images with the cue, and as many without", "gap"),
     )

@@ -96,7 +96,7 @@ def left_out_table(study: Study) -> Table:
 
 def picture(one: Scored) -> Picture:
     """The images that show the strongest cue most, above those that show it least."""
-    from cuescope_sdk.figures import StripRow, strips
+    from cuescope_sdk.report import StripRow, frame_strips
 
     case, cue = one.case, one.strongest
     rows = [
@@ -112,7 +112,7 @@ def picture(one: Scored) -> Picture:
         title=f"{case.task}: {case.label} and {one.cue}",
         caption=f"Images {of} {with_article(case.label)} that show {with_article(one.cue)} most, "
         f"and images that show it least.{then}",
-        image=strips(rows, EACH),
+        image=frame_strips(rows, EACH),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from cuescope_sdk import Audit, Detection, Detector, Sample
-from cuescope_sdk.remembering import Remembered, remembered
+from cuescope_sdk.tools import CachedDetector, cached_detector
 from cuescope_spurlens.pools import Pool
 
 Place = tuple[int, int]  # pool, row
@@ -46,7 +46,7 @@ def look(
     An image is shown once, for the cues of all classes that it is needed for. A detector whose
     answers depend on the names beside (`joint`) is asked for each class by itself.
     """
-    finder = remembered(detector, audit.context)
+    finder = cached_detector(detector, audit.context)
     try:
         return _looked(finder, is_joint(detector), pools, cues)
     finally:
@@ -54,7 +54,7 @@ def look(
 
 
 def _looked(
-    finder: Remembered, joint: bool, pools: Sequence[Pool], cues: Mapping[str, Sequence[str]]
+    finder: CachedDetector, joint: bool, pools: Sequence[Pool], cues: Mapping[str, Sequence[str]]
 ) -> list[Sightings]:
     seen = [Sightings.none(len(pool.samples), len(cues[pool.label])) for pool in pools]
     groups = _groups(pools, joint)

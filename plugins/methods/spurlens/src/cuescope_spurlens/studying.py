@@ -120,10 +120,10 @@ def _proposed(
     audit: Audit, options: "SpurLens.Options", label: str, left_out: list[LeftOut]
 ) -> Sequence[str]:
     """The cues of a class, curated; at most `max_cues`."""
-    from cuescope_sdk.proposing import curated
+    from cuescope_sdk.language import filter_proposals
 
     raw = audit.tools["proposer"].propose(label)
-    kept, rejected = curated(raw, label, audit.tools.get("text-generator"))
+    kept, rejected = filter_proposals(raw, label, audit.tools.get("text-generator"))
     left_out += [(label, one.name, one.reason) for one in rejected]
     most = options.max_cues
     left_out += [(label, cue, f"beyond the first {most} (max_cues)") for cue in kept[most:]]

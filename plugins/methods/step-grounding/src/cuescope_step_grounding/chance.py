@@ -76,7 +76,7 @@ def mean_interval(
     values: Sequence[float], rng: np.random.Generator, *, confidence: float, resamples: int
 ) -> tuple[float, float]:
     """Percentile bootstrap of a mean, the mean itself within it."""
-    from cuescope_sdk.stats import bootstrap_mean_interval
+    from cuescope_sdk.maths import bootstrap_mean_interval
 
     array = np.asarray(values, dtype=np.float64)
     low, high = bootstrap_mean_interval(array, rng, confidence=confidence, resamples=resamples)

@@ -8,8 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from cuescope_sdk.grounding import Claim
-from cuescope_sdk.grounding.relations import INVERSE
+from cuescope_sdk.grounding import INVERSE, Claim
 from cuescope_step_grounding.vocabulary import Vocabulary, head
 
 Change = Literal["relations", "entities", "time"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cuescope_sdk import Audit, Feature, Occurrence, Score
-from cuescope_sdk.stats import benjamini_hochberg
+from cuescope_sdk.maths import benjamini_hochberg
 from cuescope_step_grounding.asking import Reasoning, is_recorded
 from cuescope_step_grounding.measuring import Findings, named
 from cuescope_step_grounding.metrics import STAGES

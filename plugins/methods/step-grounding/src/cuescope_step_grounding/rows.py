@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_sdk import Audit
 from cuescope_sdk.grounding import ClaimKind
-from cuescope_sdk.stats import exceeds_rate_p_value
+from cuescope_sdk.maths import exceeds_rate_p_value
 from cuescope_step_grounding.chance import (
     exchanged_p_value,
     mean_above_p_value,

@@ -186,7 +186,7 @@ def trace_table(found: Findings, one: MeasuredTrace) -> Table:
 
 def trace_picture(found: Findings, one: MeasuredTrace) -> Picture:
     """Each step's words above the frames that it speaks of, or above all of them."""
-    from cuescope_sdk.figures import StripRow, strips
+    from cuescope_sdk.report import StripRow, frame_strips
 
     frames = one.reasoning.sample.frames
     steps = zip(one.reasoning.trace.steps, one.reasoning.claims, strict=True)
@@ -200,7 +200,7 @@ def trace_picture(found: Findings, one: MeasuredTrace) -> Picture:
         title=f"The trace of {one.reasoning.sample.key}",
         caption=f"{_question(one)} {_answer(one)} Each step with the frames that it names."
         + _more(one, PICTURED),
-        image=strips(rows),
+        image=frame_strips(rows),
     )
 
 

@@ -105,7 +105,7 @@ def _another(audit: Audit, spec: str) -> ClaimVerifier:
 
 def _verifier(audit: Audit) -> ClaimVerifier:
     """The tool, or else the scenes that the data set has annotated."""
-    from cuescope_sdk.grounding.by_scene import SceneVerifier
+    from cuescope_sdk.grounding import SceneVerifier
 
     tool: ClaimVerifier = audit.tools.get("claim-verifier") or SceneVerifier()
     return tool
@@ -113,7 +113,7 @@ def _verifier(audit: Audit) -> ClaimVerifier:
 
 def _encoder(audit: Audit) -> SentenceEncoder:
     """The tool, or else a bag of words."""
-    from cuescope_sdk.grounding.bag import BagOfWords
+    from cuescope_sdk.language import BagOfWords
 
     tool: SentenceEncoder = audit.tools.get("sentence-encoder") or BagOfWords()
     return tool

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from cuescope_sdk.yes_no import unthought
+from cuescope_sdk.language import strip_thinking
 from cuescope_step_grounding.answers import chosen, marked
 from cuescope_step_grounding.structured import structured
 
@@ -46,7 +46,7 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
     characters are dropped; text between think tags counts only where nothing else was written.
     """
     written = cleaned(text or "")
-    body = cleaned(unthought(written)) or _TAGS.sub(" ", written).strip()
+    body = cleaned(strip_thinking(written)) or _TAGS.sub(" ", written).strip()
     if not body:
         return Trace(problems=("empty",))
     if not any(letter.isalnum() for letter in body):

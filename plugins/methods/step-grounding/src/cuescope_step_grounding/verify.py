@@ -114,7 +114,7 @@ def noise(
     audit: Audit, options: "StepGrounding.Options", found: Findings, sgr: float
 ) -> Iterator[Evidence]:
     """Whether the steps still stand out from random ones where the verifier errs more."""
-    from cuescope_sdk.grounding.noise import noisy
+    from cuescope_sdk.grounding import noisy
 
     rate = options.noise
     random = mean([share for rates in found.random for share in rates])

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cuescope_sdk import Sample
-from cuescope_sdk.grounding import MOTIONS, Claim, scene_of
-from cuescope_sdk.grounding.relations import INVERSE
+from cuescope_sdk.grounding import INVERSE, MOTIONS, Claim, scene_of
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Sample, Score, UserError, Verdict
-from cuescope_sdk.ranking import precision_at_k, r_precision, rank_frames
-from cuescope_sdk.stats import accuracy_gap_p_value, exceeds_rate_p_value
+from cuescope_sdk.maths import (
+    accuracy_gap_p_value,
+    exceeds_rate_p_value,
+    precision_at_k,
+    r_precision,
+    rank_frames,
+)
 from cuescope_trove.observing import OUTPUTS, baseline_trials
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk import Report
-from cuescope_sdk.ranking import precision_at_k, r_precision, rank_frames
+from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
 from cuescope_trove.scoring import Observed
 
 KS = (10, 25, 100)

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk import Audit, Feature, Outcome, Output, Sample, Trial, UserError
-from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
+from cuescope_sdk.maths import cross_fitted_temperatures, softmax
 from cuescope_trove.scoring import Observed
 
 OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})

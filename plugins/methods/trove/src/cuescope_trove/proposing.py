@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cuescope_sdk import Audit, Feature, Occurrence
-from cuescope_sdk.clustering import Clusters, best_clusters
+from cuescope_sdk.maths import Clusters, best_clusters
 from cuescope_trove.observing import baseline_trials, sequences, static_trial
 
 if TYPE_CHECKING:

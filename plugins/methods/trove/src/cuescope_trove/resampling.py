@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope_sdk.stats import snapped
+from cuescope_sdk.maths import snap_to_value
 from cuescope_trove.scoring import Observed, Pairs, incidences, static_bias
 
 RESAMPLES = 1000
@@ -46,7 +46,7 @@ def score_interval(
     low, high = np.quantile(np.concatenate(drawn), (tail, 1 - tail), axis=0)
     bias = static_bias(observed, pairs, clusters, across_labels=across_labels)
     score = pairs.error_contribution + bias.value
-    return snapped(low, score), snapped(high, score)
+    return snap_to_value(low, score), snap_to_value(high, score)
 
 
 def _per_incidence(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_sdk.stats import accuracy_gap_interval, accuracy_gap_p_value, benjamini_hochberg
+from cuescope_sdk.maths import accuracy_gap_interval, accuracy_gap_p_value, benjamini_hochberg
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cuescope_sdk import Audit, Evidence, Feature, Score
-from cuescope_sdk.stats import exceeds_rate_p_value
+from cuescope_sdk.maths import exceeds_rate_p_value
 from cuescope_trove.answers import check_against_annotation
 from cuescope_trove.detecting import check_with_detector
 from cuescope_trove.observing import trials

@@ -7,7 +7,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from cuescope_sdk import Context, Options
-from cuescope_sdk.zero_shot import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 
 
 class OpenCLIPOptions(ZeroShotOptions):
@@ -39,7 +39,7 @@ class OpenCLIP(ZeroShotModel):
         super().__init__(options, context)
         from cuescope_open_clip.loading import load
         from cuescope_open_clip.towers import image_tower, text_tower
-        from cuescope_sdk.torch.devices import resolve_device
+        from cuescope_sdk.torch import resolve_device
 
         loaded = load(
             options.model, options.checkpoint, resolve_device(context.device), context.dtype

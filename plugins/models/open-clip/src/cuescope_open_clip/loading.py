@@ -17,8 +17,7 @@ from torch import Tensor, nn
 
 from cuescope_open_clip.sources import Source, find_source
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.torch.devices import resolve_dtype
-from cuescope_sdk.torch.fingerprints import tensor_bytes
+from cuescope_sdk.torch import resolve_dtype, tensor_bytes
 
 VISUAL = "visual."
 SCALARS = ("logit_scale", "logit_bias")

@@ -7,7 +7,7 @@ from pydantic import Field, PositiveInt, field_validator
 
 from cuescope_openai.endpoint import EndpointOptions, endpoint_of, fingerprint
 from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial
-from cuescope_sdk.refusals import refuse_unanswerable
+from cuescope_sdk.models import refuse_unanswerable
 
 
 class OpenAIOptions(EndpointOptions):

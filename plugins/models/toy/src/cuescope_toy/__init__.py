@@ -8,7 +8,7 @@ from jaxtyping import Float
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial, UserError
-from cuescope_sdk.refusals import refuse_unanswerable
+from cuescope_sdk.models import refuse_unanswerable
 
 
 class ToyOptions(Options):
@@ -72,7 +72,7 @@ class Toy(Plugin):
 
     def __init__(self, options: ToyOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch.devices import resolve_device, resolve_dtype
+        from cuescope_sdk.torch import resolve_device, resolve_dtype
         from cuescope_toy.encoders import chosen_encoder
         from cuescope_toy.frame_features import FrameFeatures
         from cuescope_toy.training import trained

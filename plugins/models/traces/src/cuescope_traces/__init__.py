@@ -19,7 +19,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.refusals import refuse_unanswerable
+from cuescope_sdk.models import refuse_unanswerable
 
 NAMED = 3
 

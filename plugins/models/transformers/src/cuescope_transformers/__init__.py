@@ -8,7 +8,7 @@ from jaxtyping import Float
 from pydantic import Field
 
 from cuescope_sdk import Context, Options
-from cuescope_sdk.zero_shot import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 
 
 class TransformersOptions(ZeroShotOptions):
@@ -41,7 +41,7 @@ class Transformers(ZeroShotModel):
 
     def __init__(self, options: TransformersOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch.devices import resolve_device
+        from cuescope_sdk.torch import resolve_device
         from cuescope_transformers.loading import load
         from cuescope_transformers.towers import image_tower, text_tower
         from cuescope_transformers.video import PromptedTexts, video_tower

@@ -8,15 +8,16 @@ import torch
 import transformers
 
 from cuescope_sdk import UserError, digest, nearest
-from cuescope_sdk.torch.devices import resolve_dtype
-from cuescope_sdk.torch.fingerprints import tensor_bytes
-from cuescope_sdk.torch.hub_folders import Source, find_source
-from cuescope_sdk.torch.reading import (
-    content,
-    read_part,
+from cuescope_sdk.torch import (
+    Source,
+    config_content,
+    find_source,
+    load_part,
     require_tensors,
     require_vocabulary,
-    vocabulary,
+    resolve_dtype,
+    tensor_bytes,
+    tokenizer_content,
 )
 
 OWNER = "transformers"
@@ -71,9 +72,9 @@ class Loaded:
             if uses_text_tower or not name.startswith(TEXT_PARTS)
         }
         config = self.model.config if uses_text_tower else self.vision_config
-        words = vocabulary(self.tokenizer) if uses_text_tower else None
+        words = tokenizer_content(self.tokenizer) if uses_text_tower else None
         return digest(
-            used, self.kind, content(config), content(self.image_processor), words,
+            used, self.kind, config_content(config), config_content(self.image_processor), words,
             str(self.model.dtype), head,
         )  # fmt: skip
 
@@ -84,7 +85,7 @@ def load(
     """Find and load everything; raises UserError for whatever a person can mend."""
     precision = resolve_dtype(dtype)
     source = find_source(OWNER, model, revision, trust_remote_code)
-    read = partial(read_part, source, trust_remote_code)
+    read = partial(load_part, source, trust_remote_code)
     config = read("configuration", transformers.AutoConfig)
     kind = kind_of(config, source)
     builder = getattr(transformers, BUILDERS[kind])

@@ -19,8 +19,7 @@ from torch.nn.functional import linear
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
-from cuescope_sdk.torch.fusion import fused_self_attention
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import fused_self_attention, quiet
 from cuescope_videoqa.checkpoints import Sizes, fill, read_checkpoint, starting
 from cuescope_videoqa.folders import find_folder, read_tokenizer, token_ids, words_of
 from cuescope_videoqa.running import Asked, Batch, Network

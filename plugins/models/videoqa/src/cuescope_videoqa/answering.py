@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.refusals import refuse_unanswerable
+from cuescope_sdk.models import refuse_unanswerable
 
 if TYPE_CHECKING:
     from cuescope_videoqa.running import Network
@@ -52,7 +52,7 @@ class VideoQA(Plugin):
 
     def __init__(self, options: VideoQAOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch.devices import resolve_device, resolve_dtype
+        from cuescope_sdk.torch import resolve_device, resolve_dtype
         from cuescope_videoqa.fingerprints import fingerprint
         from cuescope_videoqa.running import Runner
         from cuescope_videoqa.vocabulary import facts

@@ -9,8 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cuescope_sdk import Frame, UserError, digest
-from cuescope_sdk.torch.fingerprints import tensor_bytes
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import quiet, tensor_bytes
 from cuescope_videoqa.folders import told_as_user_error
 from cuescope_videoqa.frame_rows import FrameRows
 

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from cuescope_sdk.torch.fusion import fused_attention
+from cuescope_sdk.torch import fused_attention
 from cuescope_videoqa.heads import merge, split
 
 

@@ -1,7 +1,7 @@
 """What tells one model from another: weights, vocabulary, words, and the options that matter."""
 
 from cuescope_sdk import Options, digest
-from cuescope_sdk.torch.fingerprints import tensor_bytes
+from cuescope_sdk.torch import tensor_bytes
 from cuescope_videoqa.running import Network
 
 PATHS = ("checkpoint", "answers", "features", "text_encoder", "vision")

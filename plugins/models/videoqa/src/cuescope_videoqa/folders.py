@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from cuescope_sdk import UserError
-from cuescope_sdk.hub import require_hub
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.models import require_hub
+from cuescope_sdk.torch import quiet
 from cuescope_videoqa.checkpoints import read_tensors
 
 WORDS = ("tokenizer.json", "vocab.txt", "spm.model")

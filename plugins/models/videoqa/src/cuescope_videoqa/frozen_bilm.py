@@ -14,7 +14,7 @@ from torch import Tensor
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import quiet
 from cuescope_videoqa.checkpoints import Sizes, fill, read_checkpoint, starting
 from cuescope_videoqa.clip_frames import ClipFrames
 from cuescope_videoqa.deberta import VideoDeberta

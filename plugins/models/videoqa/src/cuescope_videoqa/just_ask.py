@@ -16,8 +16,7 @@ from torch.nn.functional import gelu
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
-from cuescope_sdk.torch.fusion import fused_self_attention
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import fused_self_attention, quiet
 from cuescope_videoqa.checkpoints import Sizes, fill, read_checkpoint, starting
 from cuescope_videoqa.features import VideoFeatures, in_places, spread
 from cuescope_videoqa.folders import find_folder, read_tokenizer, token_ids, words_of

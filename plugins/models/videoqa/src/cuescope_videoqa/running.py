@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from cuescope_sdk import Edit, Frame, Response, Sample, Trial, UserError
 from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens, FusionShape
-from cuescope_sdk.torch.fusion import Fusion, by_edit, fusing, require_layers
+from cuescope_sdk.torch import Fusion, group_by_edit, require_layers, use_fusion
 
 
 class Asked(NamedTuple):
@@ -99,7 +99,7 @@ class Runner:
         """The responses, in order."""
         answers = [self._answers(trial.sample) for trial in trials]
         found: dict[int, Response] = {}
-        for edit, indices in by_edit(trials):
+        for edit, indices in group_by_edit(trials):
             require_layers(self.network.owner, edit, self.network.fusion.layers)
             asked = [self.network.asks(trials[index].sample) for index in indices]
             states = self._states([one for several in asked for one in several], edit)
@@ -130,7 +130,7 @@ class Runner:
         for indices in self._batches(asked):
             with torch.inference_mode():
                 batch = self.network.batch([asked[index] for index in indices])
-                with fusing(Fusion(batch.modality, _quag(edit), batch.cross)):
+                with use_fusion(Fusion(batch.modality, _quag(edit), batch.cross)):
                     found.update(zip(indices, self.network(batch), strict=True))
         return (found[index] for index in range(len(asked)))
 
@@ -166,7 +166,7 @@ class Runner:
             raise UserError(f"{self.network.owner}: no weights of tokens that are averaged away")
         batch = self._first(trial, layer)
         seen: dict[int, Tensor] = {}
-        with fusing(Fusion(batch.modality, _quag(trial.edit), batch.cross, seen.__setitem__)):
+        with use_fusion(Fusion(batch.modality, _quag(trial.edit), batch.cross, seen.__setitem__)):
             self.network(batch)
         queries, keys = (side != OTHER for side in self._sides(batch, layer))
         heads = batch.rows * self.network.fusion.heads

@@ -18,8 +18,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
-from cuescope_sdk.torch.fusion import fused_attention, fused_self_attention
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import fused_attention, fused_self_attention, quiet
 from cuescope_videoqa.checkpoints import Sizes, Tensors, fill, read_checkpoint, starting
 from cuescope_videoqa.folders import find_folder, read_tokenizer, words_of
 from cuescope_videoqa.frame_rows import FrameRows

@@ -8,7 +8,7 @@ from jaxtyping import Bool
 
 from cuescope_detectors.known import Known, boxes_of, mask_of
 from cuescope_sdk import Context, Detection, Frame, Plugin, digest
-from cuescope_sdk.detection import best_first
+from cuescope_sdk.tools import sort_by_score
 
 
 class AnnotatedBoxes(Plugin):
@@ -23,7 +23,9 @@ class AnnotatedBoxes(Plugin):
         """The boxes of any of the names, a tuple a frame; raises UserError for other frames."""
         names = tuple(dict.fromkeys(names))
         return [
-            best_first(box for name in names for box in boxes_of(self._known.samples(frame), name))
+            sort_by_score(
+                box for name in names for box in boxes_of(self._known.samples(frame), name)
+            )
             for frame in frames
         ]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cuescope_sdk.detection import spoken
+from cuescope_sdk.tools import normalise_name
 
 PHRASE_END = "."
 ENDS = str.maketrans(".?", "  ")  # within a name they would end its phrase
@@ -51,5 +51,5 @@ def _caption(part: range, phrases: Sequence[Sequence[int]], tokenizer: Any) -> C
 
 
 def _tokens(name: str, tokenizer: Any) -> list[int]:
-    words = spoken(name.translate(ENDS))
+    words = normalise_name(name.translate(ENDS))
     return list(tokenizer(words, add_special_tokens=False).input_ids)

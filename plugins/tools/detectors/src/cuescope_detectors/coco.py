@@ -9,7 +9,7 @@ from pydantic import Field, PositiveInt
 
 from cuescope_detectors.open_vocabulary import PretrainedOptions
 from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, digest
-from cuescope_sdk.detection import best_first, spoken
+from cuescope_sdk.tools import normalise_name, sort_by_score
 
 if TYPE_CHECKING:
     from cuescope_detectors.closed import ClosedNetwork, Seen
@@ -45,7 +45,7 @@ class CocoDetector(Plugin, LazyWeights):
     def __init__(self, options: CocoOptions, context: Context) -> None:
         super().__init__(options, context)
         self._network = self._found()
-        self.names = frozenset(map(spoken, self._network.classes.values()))
+        self.names = frozenset(map(normalise_name, self._network.classes.values()))
         self.fingerprint = digest("coco-detector", 1, self._network.fingerprint, options.threshold)
         self.facts = {
             **self._network.facts,
@@ -59,7 +59,7 @@ class CocoDetector(Plugin, LazyWeights):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""
-        asked = {name: spoken(name) for name in names}
+        asked = {name: normalise_name(name) for name in names}
         if self.names.isdisjoint(asked.values()):
             return [() for _ in frames]
         found: list[tuple[Detection, ...]] = []
@@ -71,8 +71,8 @@ class CocoDetector(Plugin, LazyWeights):
         return found
 
     def _named(self, seen: "Sequence[Seen]", asked: Mapping[str, str]) -> tuple[Detection, ...]:
-        classes = {place: spoken(name) for place, name in self._network.classes.items()}
-        return best_first(
+        classes = {place: normalise_name(name) for place, name in self._network.classes.items()}
+        return sort_by_score(
             Detection(name=name, score=score, box=box)
             for name, wanted in asked.items()
             for score, place, box in seen

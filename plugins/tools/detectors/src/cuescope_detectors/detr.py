@@ -11,9 +11,7 @@ from PIL import Image
 from cuescope_detectors.closed import NO_CLASS, Seen, seen
 from cuescope_detectors.open_vocabulary import PretrainedOptions
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch.hub_folders import Source
-from cuescope_sdk.torch.pretrained import find_pretrained
-from cuescope_sdk.torch.reading import content
+from cuescope_sdk.torch import Source, config_content, find_pretrained
 
 OWNER = "coco-detector"
 
@@ -28,7 +26,7 @@ class DetrNetwork:
         self.classes: dict[int, str] = {
             place: name for place, name in named.items() if name not in NO_CLASS
         }
-        self.fingerprint = self._files.fingerprint(content(self._processor))
+        self.fingerprint = self._files.fingerprint(config_content(self._processor))
         self.facts = self._files.facts
 
     @cached_property

@@ -16,8 +16,7 @@ from torchvision.transforms.functional import to_tensor
 from cuescope_detectors.closed import NO_CLASS, Seen, seen
 from cuescope_detectors.coco import CocoOptions
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.torch.devices import resolve_device
-from cuescope_sdk.torch.fingerprints import files_digest
+from cuescope_sdk.torch import files_digest, resolve_device
 
 CATEGORIES = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
 

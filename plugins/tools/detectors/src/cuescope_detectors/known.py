@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Bool
 
 from cuescope_sdk import Context, Detection, Frame, Sample, UserError
-from cuescope_sdk.detection import spoken
-from cuescope_sdk.proposing import singular
+from cuescope_sdk.language import singular
+from cuescope_sdk.tools import normalise_name
 
 WHITE = 127
 REMEDY = "Use a tool that looks at the image, such as owl or sam."
@@ -65,7 +65,7 @@ class Known:
 @lru_cache(maxsize=4096)
 def meant(name: str) -> str:
     """A name without case and number: COCO's "skis" are what a proposer calls "ski"."""
-    return singular(spoken(name))
+    return singular(normalise_name(name))
 
 
 def boxes_of(samples: Sequence[Sample], name: str) -> list[Detection]:

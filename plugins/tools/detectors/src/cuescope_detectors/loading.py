@@ -10,9 +10,13 @@ import transformers
 
 from cuescope_detectors.open_vocabulary import PretrainedOptions
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch.hub_folders import Source
-from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
-from cuescope_sdk.torch.reading import content, vocabulary
+from cuescope_sdk.torch import (
+    Pretrained,
+    Source,
+    config_content,
+    find_pretrained,
+    tokenizer_content,
+)
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,8 @@ class Loaded:
     def fingerprint(self, *said: object) -> str:
         """Digest of weights, configuration, preprocessing, words, dtype and what else is said."""
         tokenizer = getattr(self.processor, "tokenizer", None)
-        words = None if tokenizer is None else vocabulary(tokenizer)
-        return self.files.fingerprint(content(self.processor.image_processor), words, *said)
+        words = None if tokenizer is None else tokenizer_content(tokenizer)
+        return self.files.fingerprint(config_content(self.processor.image_processor), words, *said)
 
 
 def load(

@@ -9,7 +9,7 @@ from PIL import Image
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Detection, Frame, LazyWeights, Options, Plugin, digest
-from cuescope_sdk.detection import detections, spoken
+from cuescope_sdk.tools import make_detections, normalise_name
 
 if TYPE_CHECKING:
     from cuescope_detectors.loading import Loaded
@@ -85,7 +85,7 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
-        asked = {name: spoken(name) for name in names}
+        asked = {name: normalise_name(name) for name in names}
         queries = list(dict.fromkeys(asked.values()))
         if not queries:
             return [() for _ in frames]
@@ -96,5 +96,7 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
             seen = self._network.look(images, queries)
             for image, (scores, boxes) in zip(images, seen, strict=True):
                 by_name = scores[:, columns]
-                found.append(detections(list(asked), by_name, boxes, image.size, *self._limits))
+                found.append(
+                    make_detections(list(asked), by_name, boxes, image.size, *self._limits)
+                )
         return found

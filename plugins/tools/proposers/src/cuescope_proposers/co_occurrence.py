@@ -18,7 +18,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.detection import spoken
+from cuescope_sdk.tools import normalise_name
 
 OWNER = "co-occurrence"
 Source = Literal["all", "annotations", "captions"]
@@ -59,7 +59,7 @@ class CoOccurrence(Plugin):
 
     def propose(self, label: str) -> list[str]:
         """The names that go with a class; raises UserError for one that no image shows."""
-        name = spoken(label)
+        name = normalise_name(label)
         if name not in self._counts.of_class:
             raise UserError(
                 f"{OWNER}: no image of '{label}'", expected="a class that images show",
@@ -87,15 +87,15 @@ class CoOccurrence(Plugin):
 def classes_of(sample: Sample) -> set[str]:
     """The classes that an image shows."""
     label = () if sample.label is None else (sample.label,)
-    return {spoken(name) for name in (*sample.annotations.get("objects", ()), *label)}
+    return {normalise_name(name) for name in (*sample.annotations.get("objects", ()), *label)}
 
 
 def names_in(sample: Sample, source: Source) -> set[str]:
     """What is named in an image."""
     known, found = sample.annotations, set[str]()
     if source != "captions":
-        found |= {spoken(name) for name in known.get("objects", ())}
-        found |= {spoken(box.name) for box in known.get("boxes", ())}
+        found |= {normalise_name(name) for name in known.get("objects", ())}
+        found |= {normalise_name(box.name) for box in known.get("boxes", ())}
     if source != "annotations" and known.get("captions"):
         from cuescope_proposers.captions import nouns
 

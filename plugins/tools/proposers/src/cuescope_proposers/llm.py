@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Context, Options, Plugin, UserError, digest
-from cuescope_sdk.detection import spoken
-from cuescope_sdk.proposing.asking import ANGLES, EACH, angles
+from cuescope_sdk.language import ANGLES, EACH, proposal_prompts
+from cuescope_sdk.tools import normalise_name
 
 
 class LLMOptions(Options):
@@ -50,9 +50,9 @@ class LLMProposer(Plugin):
 
     def propose(self, label: str) -> list[str]:
         """The names in the four replies, the first of each reply first; [] where all is prose."""
-        from cuescope_sdk.proposing import listed
+        from cuescope_sdk.language import parse_list
 
-        own = spoken(label)
-        replies = self._generator.generate(angles(label, self.options.each))
-        ranks = zip_longest(*map(listed, replies), fillvalue=own)
+        own = normalise_name(label)
+        replies = self._generator.generate(proposal_prompts(label, self.options.each))
+        ranks = zip_longest(*map(parse_list, replies), fillvalue=own)
         return [name for name in dict.fromkeys(chain.from_iterable(ranks)) if name != own]

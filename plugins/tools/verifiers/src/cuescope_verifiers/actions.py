@@ -8,9 +8,8 @@ from pydantic import Field
 from scipy.special import softmax
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement
-from cuescope_sdk.grounding.judging import Look, in_any, judged
-from cuescope_sdk.grounding.words import plain
+from cuescope_sdk.grounding import Case, Claim, Judgement, Look, best_judgement, judge_claim
+from cuescope_sdk.language import normalise_words
 from cuescope_verifiers.clips import Clip, clips, fits, forms, verdict
 from cuescope_verifiers.sentences import opposites, sentence
 
@@ -72,7 +71,7 @@ class Actions(Plugin, LazyWeights):
         with self.context.progress("recognising actions", len(cases)) as advance:
             for sample, claims in cases:
                 look = self._looking(sample, claims)
-                found.append([judged(claim, len(sample.frames), look) for claim in claims])
+                found.append([judge_claim(claim, len(sample.frames), look) for claim in claims])
                 advance(1)
         return found
 
@@ -92,7 +91,7 @@ class Actions(Plugin, LazyWeights):
                     seen[clip] = self._network.logits(images, texts)
                 said = verdict(softmax(seen[clip][candidates]), ours)
                 found.append(said.model_copy(update={"frame": clip[len(clip) // 2]}))
-            return in_any(found)
+            return best_judgement(found)
 
         return look
 
@@ -111,7 +110,7 @@ class Actions(Plugin, LazyWeights):
         said = sentence(claim) if claim.kind == "action" else None
         if said is None or self._network.classes is not None:
             return []
-        ours = forms(plain(claim.predicate or "").partition(" ")[0])
+        ours = forms(normalise_words(claim.predicate or "").partition(" ")[0])
         others = (text for text in self.options.alternatives if ours.isdisjoint(text.split()))
         return list(dict.fromkeys((said, *opposites(claim), *others)))
 

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, UserError, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement
-from cuescope_sdk.grounding.judging import frame_by_frame, judged
-from cuescope_sdk.remembering import Remembered, remembered
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claim, per_frame
+from cuescope_sdk.tools import CachedDetector, cached_detector
 from cuescope_verifiers.boxes import BoxEvidence
 from cuescope_verifiers.looking import Found, look
 from cuescope_verifiers.phrases import wanted
@@ -66,9 +65,9 @@ class BoxGeometry(Plugin, LazyWeights):
             self._detector.open_weights()
 
     @cached_property
-    def finder(self) -> Remembered:
+    def finder(self) -> CachedDetector:
         """The detector with its memory; `passes` counts the frames that it was shown."""
-        return remembered(self._detector, self.context)
+        return cached_detector(self._detector, self.context)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
@@ -93,4 +92,4 @@ class BoxGeometry(Plugin, LazyWeights):
         frames = len(sample.frames)
         width = sample.frames[0].load().width if frames else 0
         evidence = BoxEvidence(found, frames, self._vocabulary, width, self.options.step * width)
-        return [judged(claim, frames, frame_by_frame(evidence.at)) for claim in claims]
+        return [judge_claim(claim, frames, per_frame(evidence.at)) for claim in claims]

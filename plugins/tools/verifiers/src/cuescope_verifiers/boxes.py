@@ -1,11 +1,17 @@
 """What boxes with names say of a claim: presence, places, movement."""
 
 from cuescope_sdk import Detection
-from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.grounding.agent import beside_agent, from_agent
-from cuescope_sdk.grounding.judging import in_any
-from cuescope_sdk.grounding.relations import IN_DEPTH, INVERSE, holds
-from cuescope_sdk.grounding.words import IN_SIGHT, OUT_OF_SIGHT, head, plain
+from cuescope_sdk.grounding import (
+    IN_DEPTH,
+    INVERSE,
+    Claim,
+    Judgement,
+    agent_relation,
+    best_judgement,
+    holds_for_agent,
+    relation_holds,
+)
+from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, normalise_words
 from cuescope_verifiers.looking import Box, Found
 from cuescope_verifiers.movement import Movement, colour_after, moved, movement, overlaps
 from cuescope_verifiers.phrases import described, query
@@ -31,7 +37,7 @@ class BoxEvidence:
         return found.model_copy(update={"frame": index}) if found.reason is None else found
 
     def _at(self, claim: Claim, index: int) -> Judgement:
-        subject, said = plain(claim.subject), plain(claim.predicate or "")
+        subject, said = normalise_words(claim.subject), normalise_words(claim.predicate or "")
         match claim.kind:
             case "entity":
                 return self._there(index, subject)
@@ -44,10 +50,10 @@ class BoxEvidence:
                 return self._moves(index, subject, how)
             case "attribute":
                 return self._there(index, described(subject, said))
-            case "relation" if beside := beside_agent(claim):
+            case "relation" if beside := agent_relation(claim):
                 return self._beside(index, *beside)
             case "relation":
-                return self._related(index, subject, said, plain(claim.object or ""))
+                return self._related(index, subject, said, normalise_words(claim.object or ""))
             case "action" if not subject:
                 return Judgement.open("unclear reference")
             case "action" if colour := colour_after(said):
@@ -81,21 +87,21 @@ class BoxEvidence:
             if not self._boxes(index, phrase):
                 return self._there(index, phrase)
         pairs = [
-            Judgement.of(bool(holds(relation, a.seen.box, b.seen.box)), box=a.seen.box)
+            Judgement.of(bool(relation_holds(relation, a.seen.box, b.seen.box)), box=a.seen.box)
             for a in self._boxes(index, one)
             for b in self._boxes(index, other)
             if not overlaps(a.seen.box, b.seen.box)
         ]
-        found = in_any(pairs) if pairs else Judgement.of(False)
+        found = best_judgement(pairs) if pairs else Judgement.of(False)
         return self._told(one, self._told(other, found))
 
     def _beside(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
         boxes = [box.seen for box in self._boxes(index, phrase)]
         if not boxes:
-            return from_agent(side, self._there(index, phrase), self._width)
+            return holds_for_agent(side, self._there(index, phrase), self._width)
         seen = (Judgement.of(True, box=box.box, score=box.score) for box in boxes)
-        found = in_any(from_agent(side, one, self._width) for one in seen)
+        found = best_judgement(holds_for_agent(side, one, self._width) for one in seen)
         return self._told(phrase, found)
 
     # ------------------------------------------------------------------------------------ movement
@@ -113,7 +119,7 @@ class BoxEvidence:
         both = [(before[track], after[track]) for track in after if track in before]
         if not both:  # a track that was lost tells nothing; a thing that was not there did not move
             return Judgement.open("no evidence") if before and after else Judgement.of(False)
-        found = in_any(
+        found = best_judgement(
             Judgement.of(moved(old.box, new.box, how, self._step), box=new.box, score=new.score)
             for old, new in both
         )
@@ -145,7 +151,7 @@ class BoxEvidence:
         """Whether the thing has the colour now, and was there without it in the frame before."""
         if index == 0:
             return Judgement.of(False)
-        coloured = described(head(subject), colour)
+        coloured = described(head_noun(subject), colour)
         now, then = self._there(index, coloured), self._there(index - 1, coloured)
         there = self._there(index - 1, subject)
         untold = [one for one in (now, then, there) if one.reason is not None]

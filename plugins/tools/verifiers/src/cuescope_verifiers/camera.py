@@ -10,10 +10,18 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest
-from cuescope_sdk.grounding import MOTIONS, Case, Claim, Judgement, SceneFrame, scene_of
-from cuescope_sdk.grounding.by_scene import SceneEvidence
-from cuescope_sdk.grounding.judging import frame_by_frame, judged
-from cuescope_sdk.grounding.motions import turn_of
+from cuescope_sdk.grounding import (
+    MOTIONS,
+    Case,
+    Claim,
+    Judgement,
+    SceneEvidence,
+    SceneFrame,
+    judge_claim,
+    per_frame,
+    scene_of,
+    turn_name,
+)
 from cuescope_verifiers.shift import grey, shift
 
 POSES = "poses"  # an annotation: (x, y, z, heading) of each frame
@@ -69,8 +77,8 @@ class Camera(Plugin):
     def _judged(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
         source = source_of(sample) if self.options.source == "first" else self.options.source
         self.told_by[source] += 1
-        look = frame_by_frame(self._evidence(sample, source))
-        return [judged(claim, len(sample.frames), look) for claim in claims]
+        look = per_frame(self._evidence(sample, source))
+        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
 
     def _evidence(self, sample: Sample, source: Source) -> At:
         if source == "annotated":
@@ -115,7 +123,7 @@ def motion_between(before: Pose, after: Pose) -> frozenset[str]:
     """The motions that lead from one pose to another."""
     right, ahead, up = (new - old for old, new in zip(before[:3], after[:3], strict=True))
     forward = right * sin(before[3]) + ahead * cos(before[3])
-    found = {turn_of(degrees(after[3] - before[3]))}
+    found = {turn_name(degrees(after[3] - before[3]))}
     if abs(forward) > MOVED:
         found.add("move forward" if forward > 0 else "move backward")
     if abs(up) > MOVED:

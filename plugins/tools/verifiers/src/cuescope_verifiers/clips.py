@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.grounding.words import head, plain
+from cuescope_sdk.language import head_noun, normalise_words
 from cuescope_verifiers.sentences import third_person
 
 Clip = tuple[int, ...]
@@ -47,8 +47,8 @@ def fits(claim: Claim, title: str) -> bool:
     A class of another thing does not fit; one of "something" does.
     """
     words = set(title.lower().replace("_", " ").replace(",", " ").split())
-    verb, _, particle = plain(claim.predicate or "").partition(" ")
-    thing = head(plain(claim.object or ""))
+    verb, _, particle = normalise_words(claim.predicate or "").partition(" ")
+    thing = head_noun(normalise_words(claim.object or ""))
     return (
         not words.isdisjoint(forms(verb))
         and set(particle.split()) <= words

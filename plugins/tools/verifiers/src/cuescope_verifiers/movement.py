@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from cuescope_sdk.grounding.relations import Box, centre
+from cuescope_sdk.grounding import Box, box_centre
 
 Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disappear"]
 
@@ -40,7 +40,7 @@ def colour_after(verb: str) -> str | None:
 
 def moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
-    (x, y), (later_x, later_y) = centre(before), centre(after)
+    (x, y), (later_x, later_y) = box_centre(before), box_centre(after)
     right, down = later_x - x, later_y - y
     match how:
         case "left" | "right":

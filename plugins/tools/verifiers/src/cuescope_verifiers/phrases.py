@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from cuescope_sdk.grounding import Claim
-from cuescope_sdk.grounding.agent import beside_agent
-from cuescope_sdk.grounding.judging import moments, untold
-from cuescope_sdk.grounding.words import IN_SIGHT, OUT_OF_SIGHT, head, names, plain
+from cuescope_sdk.grounding import Claim, agent_relation, frames_meant, why_unverifiable
+from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, is_name_of, normalise_words
 from cuescope_verifiers.movement import colour_after, movement
 
 OUTRIGHT = IN_SIGHT | OUT_OF_SIGHT  # said of a thing without describing it
@@ -16,7 +14,7 @@ OUTRIGHT = IN_SIGHT | OUT_OF_SIGHT  # said of a thing without describing it
 class Query:
     """The names that a phrase is asked by; `exact` False leaves its adjectives untold."""
 
-    names: tuple[str, ...]
+    is_name_of: tuple[str, ...]
     exact: bool = True
 
 
@@ -27,7 +25,9 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
     words = phrase.split()
     for start in range(len(words)):
         tail = " ".join(words[start:])
-        known = {tail} & vocabulary or {name for name in vocabulary if names(tail, plain(name))}
+        known = {tail} & vocabulary or {
+            name for name in vocabulary if is_name_of(tail, normalise_words(name))
+        }
         if known:
             return Query(tuple(sorted(known)), exact=start == 0)
     return Query(())
@@ -35,19 +35,19 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
 
 def phrases(claim: Claim) -> tuple[str, ...]:
     """The noun phrases whose boxes tell of an atomic claim; () where boxes tell nothing."""
-    subject, other = plain(claim.subject), plain(claim.object or "")
-    verb = plain(claim.predicate or "")
+    subject, other = normalise_words(claim.subject), normalise_words(claim.object or "")
+    verb = normalise_words(claim.predicate or "")
     match claim.kind:
         case "entity":
             return (subject,)
         case "attribute":
             return (subject,) if verb in OUTRIGHT or movement(verb) else (described(subject, verb),)
-        case "relation" if beside := beside_agent(claim):
+        case "relation" if beside := agent_relation(claim):
             return (beside[0],)
         case "relation":
             return (subject, other)
         case "action" if colour := colour_after(verb):
-            return subject, described(head(subject), colour)
+            return subject, described(head_noun(subject), colour)
         case "action" if movement(verb):
             return (subject,)
     return ()
@@ -55,7 +55,7 @@ def phrases(claim: Claim) -> tuple[str, ...]:
 
 def of_change(claim: Claim) -> bool:
     """Whether it is told by the boxes of successive frames."""
-    verb = plain(claim.predicate or "")
+    verb = normalise_words(claim.predicate or "")
     if claim.kind == "action":
         return bool(movement(verb) or colour_after(verb))
     return claim.kind == "attribute" and movement(verb) is not None
@@ -71,7 +71,7 @@ def atoms(claims: Iterable[Claim]) -> Iterator[Claim]:
     for claim in claims:
         if claim.kind == "temporal":
             yield from atoms(p.model_copy(update={"frames": None}) for p in claim.parts)
-        elif untold(claim) is None:
+        elif why_unverifiable(claim) is None:
             yield claim
 
 
@@ -84,7 +84,7 @@ def wanted(
         known = (query(phrase, vocabulary).names for phrase in phrases(claim) if phrase)
         found = {name for names_of_phrase in known for name in names_of_phrase}
         reach = int(of_change(claim))
-        for frame in moments(claim, frames):
+        for frame in frames_meant(claim, frames):
             for near in range(max(frame - reach, 0), min(frame + reach + 1, frames)):
                 asked[near] |= found
     return asked

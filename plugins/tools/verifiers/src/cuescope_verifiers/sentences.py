@@ -1,8 +1,7 @@
 """Claims in words, and what would be said if they were false."""
 
-from cuescope_sdk.grounding import Claim
-from cuescope_sdk.grounding.relations import INVERSE
-from cuescope_sdk.grounding.words import plain
+from cuescope_sdk.grounding import INVERSE, Claim
+from cuescope_sdk.language import normalise_words
 from cuescope_verifiers.movement import COLOURS
 
 _PAIRS = (
@@ -19,7 +18,11 @@ _DISTANT = {"near": "far from", "far from": "near", "touching": "far from"}
 
 def sentence(claim: Claim) -> str | None:
     """ "There is a red chair.", "The chair is open." ...; None for the camera and for order."""
-    one, said, other = plain(claim.subject), plain(claim.predicate or ""), plain(claim.object or "")
+    one, said, other = (
+        normalise_words(claim.subject),
+        normalise_words(claim.predicate or ""),
+        normalise_words(claim.object or ""),
+    )
     match claim.kind:
         case "entity":
             return f"There is {_one(one)}."
@@ -37,7 +40,11 @@ def opposites(claim: Claim, swaps: bool = True) -> list[str]:
 
     Without `swaps` things and attributes are denied alone.
     """
-    one, said, other = plain(claim.subject), plain(claim.predicate or ""), plain(claim.object or "")
+    one, said, other = (
+        normalise_words(claim.subject),
+        normalise_words(claim.predicate or ""),
+        normalise_words(claim.object or ""),
+    )
     match claim.kind:
         case "entity":
             swapped = [_one(phrase) for phrase in _swapped(one) if swaps]

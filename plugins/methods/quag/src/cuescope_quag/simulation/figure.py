@@ -11,7 +11,7 @@ from cuescope_quag.simulation.data import unimodal_error
 from cuescope_quag.simulation.runs import Training
 from cuescope_quag.simulation.training import Errors, Schedule
 from cuescope_sdk import Picture, Table
-from cuescope_sdk.figures import Line, curves
+from cuescope_sdk.report import Line, line_chart
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95
@@ -154,7 +154,7 @@ def _trained(schedule: Schedule) -> str:
 def figure(found: Sequence[Rise]) -> Picture:
     """The paper's Figure 2, and the unimodal short-circuit beside it."""
     alphas = np.array([rise.alpha for rise in found])
-    drawn = curves(
+    drawn = line_chart(
         [
             _line("crossmodal cut", alphas, [rise.crossmodal for rise in found]),
             _line("unimodal cut", alphas, [rise.unimodal for rise in found]),

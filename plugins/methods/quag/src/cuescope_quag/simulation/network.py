@@ -13,7 +13,7 @@ from torch.nn.functional import gelu, layer_norm, linear
 
 from cuescope_quag.simulation.data import DIM, TOKENS
 from cuescope_sdk.fusion import TEXT, VIDEO
-from cuescope_sdk.torch.fusion import fused_attention
+from cuescope_sdk.torch import fused_attention
 
 Weights = dict[str, Tensor]
 

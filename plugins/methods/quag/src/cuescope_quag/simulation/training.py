@@ -18,7 +18,7 @@ from cuescope_quag.simulation.network import (
 )
 from cuescope_sdk import derive
 from cuescope_sdk.fusion import AverageAttention
-from cuescope_sdk.torch.fusion import Fusion, fusing
+from cuescope_sdk.torch import Fusion, use_fusion
 
 CHUNK = 512  # samples at once where nothing is trained
 CROSSMODAL = AverageAttention(quadrants=frozenset({"VT", "TV"}))
@@ -108,7 +108,7 @@ def mean_squared_error(
     said = []
     with torch.inference_mode():
         for tokens in torch.split(data.tokens, CHUNK):
-            with fusing(Fusion(modalities(len(tokens)).to(tokens.device), edit)):
+            with use_fusion(Fusion(modalities(len(tokens)).to(tokens.device), edit)):
                 said.append(predict(weights, sizes, tokens))
     return _squared(torch.cat(said), data.target).item()
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from cuescope_sdk import Picture
-from cuescope_sdk.figures import scatter
+from cuescope_sdk.report import scatter_plot
 from cuescope_step_grounding.across.law import Law, Measured
 
 
@@ -18,5 +18,5 @@ def figure(measured: Sequence[Measured], law: Law) -> Picture:
     return Picture(
         title="Grounding and retention",
         caption=f"A point a model, and the line of least squares. {law.sentence}",
-        image=scatter(groups, "SGR in distribution (%)", "retention out of distribution (%)"),
+        image=scatter_plot(groups, "SGR in distribution (%)", "retention out of distribution (%)"),
     )

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from cuescope_sdk.grounding import Claim
-from cuescope_sdk.grounding.claims import ClaimKind
+from cuescope_sdk.grounding import Claim, ClaimKind
 from cuescope_step_grounding.claims.times import Frames
 from cuescope_step_grounding.claims.words import Word
 

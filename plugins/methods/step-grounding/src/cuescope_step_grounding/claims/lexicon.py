@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from cuescope_sdk.grounding.words import IDEAS, MENTAL
+from cuescope_sdk.language import IDEAS, MENTAL
 from cuescope_step_grounding.claims.verbs import VERBS, listed
 
 # -------------------------------------------------------------------------------------- nouns

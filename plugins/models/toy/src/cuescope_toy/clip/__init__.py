@@ -8,7 +8,7 @@ from jaxtyping import Float
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial
-from cuescope_sdk.zero_shot import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 
 
 class ToyCLIPOptions(ZeroShotOptions):
@@ -59,7 +59,7 @@ class ToyCLIP(Plugin):
 
     def __init__(self, options: ToyCLIPOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch.devices import resolve_device, resolve_dtype
+        from cuescope_sdk.torch import resolve_device, resolve_dtype
         from cuescope_toy.clip.folder import unpack
         from cuescope_toy.clip.training import trained
 

@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial, UserError
 from cuescope_sdk.fusion import AverageTokens, FusionShape
-from cuescope_sdk.refusals import refuse_unanswerable
+from cuescope_sdk.models import refuse_unanswerable
 
 SHOWN = 5  # answers in an error
 
@@ -77,7 +77,7 @@ class ToyFusion(Plugin):
 
     def __init__(self, options: ToyFusionOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch.devices import resolve_device, resolve_dtype
+        from cuescope_sdk.torch import resolve_device, resolve_dtype
         from cuescope_toy.encoders import ColourGrid
         from cuescope_toy.frame_features import FrameFeatures
         from cuescope_toy.fusion.answering import Answering

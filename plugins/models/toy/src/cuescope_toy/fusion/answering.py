@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
-from cuescope_sdk.torch.fusion import Fusion, by_edit, fusing
+from cuescope_sdk.torch import Fusion, group_by_edit, use_fusion
 from cuescope_toy.fitting import one_thread
 from cuescope_toy.frame_features import FrameFeatures
 from cuescope_toy.fusion.network import Asked, answer
@@ -30,7 +30,7 @@ class Answering:
     def logits(self, trials: Sequence[Trial]) -> list[Float[np.ndarray, " answer"]]:
         """Of all answers, for each trial."""
         found: dict[int, np.ndarray] = {}
-        for edit, indices in by_edit(trials):
+        for edit, indices in group_by_edit(trials):
             asked = self._asked([trials[index] for index in indices])
             rows = self._answered(asked, Fusion(asked.modality, averaging(edit)))
             found |= dict(zip(indices, rows.float().cpu().numpy(), strict=True))
@@ -46,7 +46,7 @@ class Answering:
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights of a layer for each trial, after its edit and without padding."""
         found: dict[int, np.ndarray] = {}
-        for edit, indices in by_edit(trials):
+        for edit, indices in group_by_edit(trials):
             asked = self._asked([trials[index] for index in indices])
             seen: dict[int, Tensor] = {}
             self._answered(asked, Fusion(asked.modality, averaging(edit), watch=seen.__setitem__))
@@ -56,7 +56,7 @@ class Answering:
         return [found[index] for index in range(len(trials))]
 
     def _answered(self, asked: Asked, fusion: Fusion) -> Float[Tensor, "batch answer"]:
-        with one_thread(), torch.no_grad(), fusing(fusion):
+        with one_thread(), torch.no_grad(), use_fusion(fusion):
             return answer(self.weights, asked, positions=self.positions)
 
     def _asked(self, trials: Sequence[Trial]) -> Asked:

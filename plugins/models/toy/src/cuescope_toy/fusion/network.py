@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import gelu, layer_norm
 
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_sdk.torch.fusion import fused_self_attention
+from cuescope_sdk.torch import fused_self_attention
 from cuescope_toy.network import Weights, standardise
 
 HEADS = 4

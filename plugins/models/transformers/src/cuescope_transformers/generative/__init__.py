@@ -9,7 +9,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
 from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Options, Plugin, Response, Trial
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.refusals import refuse_unanswerable
+from cuescope_sdk.models import refuse_unanswerable
 
 OWNER = "transformers-vlm"
 

@@ -2,8 +2,7 @@
 
 from cuescope_sdk import HideTokens, Trial, UserError
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.torch.fusion import Fusion, require_layers
-from cuescope_sdk.torch.fusion.state import Watch
+from cuescope_sdk.torch import Fusion, Watch, require_layers
 from cuescope_transformers.generative.hiding import require_hiding
 from cuescope_transformers.generative.loading import Loaded
 from cuescope_transformers.generative.showing import Batch

@@ -16,8 +16,7 @@ from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_sdk.torch.quiet import quiet
-from cuescope_sdk.torch.tokens import leaving
+from cuescope_sdk.torch import hook_output, quiet
 from cuescope_transformers.generative.hiding.towers import TOWERS
 from cuescope_transformers.generative.loading import Loaded, arguments
 from cuescope_transformers.generative.prompts import rendered
@@ -76,7 +75,7 @@ def _tokens(
 ) -> Float[np.ndarray, "row col dim"]:
     base, inputs = loaded.model.base_model, processed(loaded, *_alone(loaded, frame))
     seen: list[Tensor] = []
-    with quiet(), leaving(layer, seen.append):
+    with quiet(), hook_output(layer, seen.append):
         eye.look(base, inputs)
     return np.asarray(eye.placed(base, inputs, seen[0]).float().cpu().numpy())
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin
-from cuescope_sdk.text_memory import TextMemory
+from cuescope_sdk.language import TextMemory
 
 OWNER = "transformers-llm"
 

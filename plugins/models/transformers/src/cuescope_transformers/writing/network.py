@@ -11,10 +11,14 @@ import transformers
 from jinja2 import TemplateError
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch.hub_folders import Source
-from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
-from cuescope_sdk.torch.quiet import quiet
-from cuescope_sdk.torch.reading import require_vocabulary, vocabulary
+from cuescope_sdk.torch import (
+    Pretrained,
+    Source,
+    find_pretrained,
+    quiet,
+    require_vocabulary,
+    tokenizer_content,
+)
 from cuescope_transformers.writing import OWNER
 
 
@@ -45,7 +49,7 @@ class Network:
 
     def fingerprint(self, *said: object) -> str:
         """Digest of weights, configuration, words, chat template and dtype."""
-        words, template = vocabulary(self.tokenizer), str(self.tokenizer.chat_template)
+        words, template = tokenizer_content(self.tokenizer), str(self.tokenizer.chat_template)
         return self.files.fingerprint(words, template, *said)
 
 

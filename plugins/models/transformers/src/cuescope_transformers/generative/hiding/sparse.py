@@ -8,8 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from cuescope_sdk.torch.image_tower import additive
-from cuescope_sdk.torch.tokens import entering, leaving
+from cuescope_sdk.torch import additive, hook_input, hook_output
 from cuescope_transformers.generative.hiding.marking import cells_with_nan
 
 
@@ -54,7 +53,7 @@ def embedding_apart(patches: Any) -> Iterator[None]:
         rows, cols = tokens.shape[-2:]
         return tokens.masked_fill(hidden[0][:, None, :rows, :cols], float("nan"))
 
-    with entering(patches, enter), leaving(patches, leave):
+    with hook_input(patches, enter), hook_output(patches, leave):
         yield
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from cuescope_sdk import UserError
-from cuescope_sdk.torch.tokens import entering
+from cuescope_sdk.torch import hook_input
 from cuescope_transformers.generative.hiding.marking import grown
 from cuescope_transformers.generative.hiding.placeholding import medium_of, without_placeholders
 from cuescope_transformers.generative.hiding.sparse import embedding_apart, leaving_out, placed
@@ -36,7 +36,7 @@ def without_patches(loaded: Loaded, inputs: dict[str, Any]) -> Batch:
     with (
         embedding_apart(tower.embeddings.patch_embedding),
         leaving_out(tower.encoder) as entered,
-        entering(reader, lambda tokens: _back(tokens, entered[-1])),
+        hook_input(reader, lambda tokens: _back(tokens, entered[-1])),
     ):
         features = features_of(**given, return_dict=True).pooler_output
     rows = torch.cat([part.reshape(-1, part.shape[-1]) for part in features])

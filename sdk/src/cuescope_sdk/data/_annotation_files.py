@@ -1,0 +1,170 @@
+"""The annotation files of a data set's authors, row by row, each mistake told with its line.
+
+A layout is a pydantic model: its fields are the columns that must be there, others are ignored.
+"""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from cuescope_sdk import UserError, nearest
+
+Row = TypeVar("Row", bound=BaseModel)
+_DEPTH = 2
+_SHOWN = 60
+
+
+def find_file(root: Path, name: str, title: str) -> Path:
+    """The file of this name, in whatever case, in `root` or up to two folders below.
+
+    Raises UserError where there is none, with the nearest name, or where there are several.
+    """
+    if not root.is_dir():
+        raise UserError(
+            f"{title}: no such folder", expected=f"a folder with {name}", got=f"'{root}'"
+        )
+    level, names = [root], set[str]()
+    for _ in range(_DEPTH + 1):
+        entries = [entry for folder in level for entry in sorted(folder.iterdir())]
+        found = [entry for entry in entries if entry.name.lower() == name.lower()]
+        if len(found) > 1:
+            raise UserError(
+                f"{title}: several {name}",
+                expected="one",
+                got=", ".join(str(file.relative_to(root)) for file in found),
+                remedy="Give the folder of the one that is meant",
+            )
+        if found:
+            return found[0]
+        names |= {entry.name for entry in entries}
+        level = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    raise UserError(
+        f"{title}: no {name}",
+        expected=f"it in {root} or two folders below",
+        remedy=nearest(name, names),
+    )
+
+
+def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
+    """The rows of a JSON list of objects; raises UserError with the entry that is none."""
+    try:
+        entries = json.loads(_text(path, title))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise UserError(f"{title}: {path.name} {place} is no JSON", got=error.msg) from None
+    except RecursionError:
+        raise UserError(f"{title}: {path.name} is no JSON list of objects") from None
+    if not isinstance(entries, list):
+        raise UserError(
+            f"{title}: {path.name}",
+            expected="a JSON list of objects",
+            got=f"a JSON {_json_kind(entries)}",
+        )
+    _require_rows(path, entries, title)
+    return [
+        _checked(row, entry, f"{title}: {path.name} entry {number}")
+        for number, entry in enumerate(entries, start=1)
+    ]
+
+
+def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
+    """A file that is one JSON object, such as COCO's; raises UserError for what does not fit.
+
+    It is checked while it is parsed, which is quick for files of hundreds of megabytes.
+    """
+    try:
+        return layout.model_validate_json(_text(path, title))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        if first["type"] == "json_invalid":
+            raise UserError(f"{title}: {path.name} is no JSON", got=first["ctx"]["error"]) from None
+        raise _misfit(f"{title}: {path.name}", first) from None
+
+
+def read_csv(path: Path, row: type[Row], title: str) -> list[Row]:
+    """The rows of a CSV table with a header; raises UserError with the line that is none."""
+    reader = csv.DictReader(StringIO(_text(path, title)))
+    rows = []
+    try:
+        _require_columns(path, reader.fieldnames or (), row, title)
+        for cells in reader:
+            place = f"{title}: {path.name} line {reader.line_num}"
+            if None in cells or None in cells.values():
+                raise UserError(
+                    place,
+                    expected=f"{len(reader.fieldnames or ())} cells",
+                    got="more" if None in cells else "fewer",
+                )
+            rows.append(_checked(row, cells, place))
+    except csv.Error as error:
+        raise UserError(f"{title}: {path.name} line {reader.line_num}", got=str(error)) from None
+    _require_rows(path, rows, title)
+    return rows
+
+
+def read_lines(path: Path, title: str) -> Iterator[tuple[str, str]]:
+    """Each line that is not blank, behind its place ("TITLE: FILE line 3") for errors."""
+    lines = [line.strip() for line in StringIO(_text(path, title))]
+    _require_rows(path, [line for line in lines if line], title)
+    for number, line in enumerate(lines, start=1):
+        if line:
+            yield f"{title}: {path.name} line {number}", line
+
+
+def _text(path: Path, title: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        told = getattr(error, "strerror", None) or getattr(error, "reason", None)
+        raise UserError(
+            f"{title}: cannot read {path.name}", expected="UTF-8 text", got=told
+        ) from None
+
+
+def _checked(row: type[Row], entry: Any, place: str) -> Row:
+    try:
+        return row.model_validate(entry)
+    except ValidationError as error:
+        raise _misfit(place, error.errors()[0]) from None
+
+
+def _misfit(place: str, first: Mapping[str, Any]) -> UserError:
+    """The first error of pydantic's; list items are counted from 1."""
+    where = "".join(
+        f" entry {part + 1}" if isinstance(part, int) else f" '{part}'" for part in first["loc"]
+    )
+    got = "none" if first["type"] == "missing" else repr(first["input"])[:_SHOWN]
+    return UserError(f"{place}{where}", expected=_expected(first["msg"]), got=got)
+
+
+def _expected(message: str) -> str:
+    """pydantic's "Input should be ..." as what was expected."""
+    return "a value" if message == "Field required" else message.removeprefix("Input should be ")
+
+
+def _require_columns(path: Path, there: Sequence[str], row: type[Row], title: str) -> None:
+    wanted = [
+        field.alias or name for name, field in row.model_fields.items() if field.is_required()
+    ]
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        raise UserError(
+            f"{title}: {path.name} has no column '{missing[0]}'",
+            expected=", ".join(wanted),
+            got=", ".join(there)[:200] or "an empty file",
+            remedy=nearest(missing[0], there),
+        )
+
+
+def _require_rows(path: Path, rows: Sequence[object], title: str) -> None:
+    if not rows:
+        raise UserError(f"{title}: {path.name}", expected="a row or more", got="none")
+
+
+def _json_kind(value: object) -> str:
+    return {dict: "object", str: "text", type(None): "null"}.get(type(value), "value")

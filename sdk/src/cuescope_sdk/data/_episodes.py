@@ -1,0 +1,153 @@
+"""Data sets whose samples are pictures taken in turn, with what was done between them.
+
+A data set subclasses `Episodes` and gives an `Episode` for each sample; pictures are opened, and
+those of them that cannot be shown leave their episodes out.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pydantic import Field
+
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest
+from cuescope_sdk.data._annotation_files import find_file
+from cuescope_sdk.data._media import image_frame, probe_all
+from cuescope_sdk.data._media.left_out import count_in_words, describe_problems, require_enough
+from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
+from cuescope_sdk.models._refusals import refuse_unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A sample to be: a picture, a time in seconds and what is known, for each frame."""
+
+    key: str
+    pictures: tuple[Path, ...]
+    times: tuple[float, ...]
+    scene: tuple[SceneFrame, ...]
+    question: str | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+
+
+class EpisodeOptions(Options):
+    """Where the annotation and the pictures are."""
+
+    argument: ClassVar[str | None] = "path"
+
+    path: Path = Field(description="the folder of the authors' annotation files")
+    images: Path | None = Field(None, description="the folder of the pictures; default PATH/images")
+    split: str = Field(description="which split to show")
+    max_missing: float = Field(
+        0.5, ge=0, le=1, description="share of samples whose pictures may be missing or unreadable"
+    )
+
+
+class Episodes(Plugin):
+    """One sample an episode whose pictures are all there and can be decoded.
+
+    A subclass names itself (`title`) and its splits, and reads its layout. Raises UserError for
+    what is not in the authors' layout, and BadDataError where more than `max_missing` of the
+    episodes are left out.
+    """
+
+    Options: ClassVar[type[Options]] = EpisodeOptions
+    options: EpisodeOptions
+    labels: tuple[str, ...] = ()
+    title: ClassVar[str]
+    split_names: ClassVar[tuple[str, ...]]
+
+    def __init__(self, options: EpisodeOptions, context: Context) -> None:
+        super().__init__(options, context)
+        refuse_unknown(self.title, "split", options.split, self.split_names)
+        self.root = options.path.expanduser()
+        if not self.root.is_dir():
+            raise UserError(f"{self.title}: no such folder", got=f"'{self.root}'")
+        self.images = options.images.expanduser() if options.images else self.root / "images"
+        self.facts: dict[str, str] = {}
+        episodes = self._whole(self.read(options.split))
+        self.probes = probe_all((p for e in episodes for p in e.pictures), context)
+        problems = {e.key: problem for e in episodes if (problem := self._problem(e))}
+        self.episodes = tuple(episode for episode in episodes if episode.key not in problems)
+        out, total = len(problems), len(episodes)
+        require_enough(
+            f"{self.title}: {out:,} of {total:,} samples cannot be shown",
+            out,
+            total,
+            options.max_missing,
+            got=describe_problems(problems, "sample"),
+            remedy=f"Pictures are looked for in {self.images} (-D images=FOLDER)",
+        )
+        self.facts["samples"] = f"{len(self.episodes):,}, split {options.split}"
+        if out:
+            share = f"at most {options.max_missing:.0%} may be"
+            samples, why = count_in_words(out, "sample"), describe_problems(problems, "sample")
+            self.facts["left out"] = f"{samples} of {total:,} ({share}): {why}"
+
+    def read(self, split: str) -> Iterable[Episode]:
+        """The episodes of a split; may add to `facts`."""
+        raise NotImplementedError
+
+    def file(self, name: str) -> Path:
+        """An annotation file of the authors; raises UserError where it is not there."""
+        return find_file(self.root, name, self.title)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of everything that a sample shows."""
+        shown = [
+            (
+                e.key,
+                e.question,
+                e.annotations,
+                e.times,
+                e.scene,
+                [self.probes[picture].digest for picture in e.pictures],
+            )
+            for e in self.episodes
+        ]
+        return digest(self.title, self.options.split, shown)
+
+    def __len__(self) -> int:
+        return len(self.episodes)
+
+    def __getitem__(self, index: int) -> Sample:
+        episode = self.episodes[index]
+        return Sample(
+            key=episode.key,
+            frames=tuple(image_frame(path, self.probes[path]) for path in episode.pictures),
+            question=episode.question,
+            annotations={
+                "split": self.options.split,
+                SCENE: episode.scene,
+                TIMES: episode.times,
+                **episode.annotations,
+            },
+        )
+
+    def split(self, name: str) -> Self:
+        """The same data set's other split; raises UserError where there is no such split."""
+        return type(self)(self.options.model_copy(update={"split": name}), self.context)
+
+    def _problem(self, episode: Episode) -> str | None:
+        for picture in episode.pictures:
+            problem = self.probes[picture].problem
+            if problem == "no such file":
+                return "without all pictures"
+            if problem:
+                return f"with an unreadable picture: {problem}"
+        return None
+
+    def _whole(self, episodes: Iterable[Episode]) -> list[Episode]:
+        kept = list(episodes)
+        if not kept:
+            raise UserError(f"{self.title}: no samples in split {self.options.split}")
+        key, count = Counter(episode.key for episode in kept).most_common(1)[0]
+        if count > 1:
+            raise UserError(
+                f"{self.title}: sample '{key}'", expected="it once", got=f"it {count} times"
+            )
+        return kept

@@ -1,0 +1,180 @@
+"""Images that are found become samples; what is left out is said, or too much."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pydantic import Field
+
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest
+from cuescope_sdk.data._image_folders.items import ImageItem, Listing, sample_evenly
+from cuescope_sdk.data._image_folders.masks import mask_frame
+from cuescope_sdk.data._image_folders.places import required_place
+from cuescope_sdk.data._media import Probe, image_frame, probe_all
+from cuescope_sdk.data._media.left_out import describe_problems, require_enough
+from cuescope_sdk.models._refusals import refuse_unknown
+
+
+class ImageFolderOptions(Options):
+    """Where the files are, and which of them are opened."""
+
+    argument: ClassVar[str | None] = "path"
+
+    path: Path = Field(description="the folder of the data set, as its authors lay it out")
+    split: str = Field("val", description="which split to show")
+    classes: tuple[str, ...] | None = Field(
+        None, description="only these classes: NAME,NAME; other images are never opened"
+    )
+    per_class: int | None = Field(
+        None, ge=1, description="open so many images a class, spread evenly over its files"
+    )
+    max_missing: float = Field(
+        0.01, ge=0, le=1, description="share of images that may be missing or unreadable"
+    )
+
+
+class ImageFolder(Plugin):
+    """One sample an image that is there and can be decoded, built when it is asked for.
+
+    A subclass names itself (`title`) and its splits, and reads its layout. Every image that is
+    kept by `classes` and `per_class` is decoded once and remembered by size and time of change.
+    Others are left out and counted in `facts`. Raises UserError for what is not in the authors'
+    layout, and BadDataError where more than `max_missing` of the images are left out.
+    """
+
+    Options: ClassVar[type[Options]] = ImageFolderOptions
+    options: ImageFolderOptions
+    title: ClassVar[str]
+    split_names: ClassVar[tuple[str, ...]] = ("train", "val")
+
+    def __init__(self, options: ImageFolderOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.root = options.path.expanduser()
+        self.facts: dict[str, str] = {}
+        refuse_unknown(self.title, "split", options.split, self.split_names)
+        labels, items = self.read(options.split)
+        self.labels = self._wanted(labels)
+        if options.classes is not None:
+            items = [item for item in items if self.concerns(item, frozenset(self.labels))]
+        if options.per_class is not None:
+            items = sample_evenly(items, options.per_class)
+        self._require_distinct(items)
+        self.probes, problems = self._open(items)
+        self.items = [item for item in items if item.key not in problems]
+        require_enough(
+            f"{self.title}: {len(problems):,} of {len(items):,} images cannot be shown",
+            len(problems),
+            len(items),
+            options.max_missing,
+            got=describe_problems(problems, "image"),
+            remedy=f"They are looked for in {self.root}",
+        )
+        self.facts |= self._facts(len(items), problems)
+
+    # ------------------------------------------------------------------- what a subclass gives
+
+    def read(self, split: str) -> Listing:
+        """The classes and images of a split; may add to `facts`."""
+        raise NotImplementedError
+
+    def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
+        """Whether an image is opened for the sake of these classes alone."""
+        return not classes.isdisjoint(item.classes)
+
+    def annotations(self, item: ImageItem) -> Mapping[str, Any]:
+        """What a sample says of its image; override it for what is costly to make."""
+        return item.annotations
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The answers that a sample offers."""
+        return self.labels
+
+    def place(self, *places: str) -> Path:
+        """The first of these paths that exists; raises UserError where none does."""
+        return required_place(self.root, self.title, *places)
+
+    # ------------------------------------------------------------------------------ as a data set
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of everything that a sample shows."""
+        shown = [
+            (
+                item.key,
+                item.classes,
+                item.label,
+                item.annotations,
+                [(name, self.probes[file].digest) for name, file in item.masks.items()],
+                self.probes[item.path].digest,
+            )
+            for item in self.items
+        ]
+        return digest(self.title, self.options.split, self.labels, shown)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, index: int) -> Sample:
+        item = self.items[index]
+        known: dict[str, Any] = {"split": self.options.split, "objects": item.classes}
+        if item.masks:
+            known["masks"] = {
+                name: mask_frame(file, self.probes[file]) for name, file in item.masks.items()
+            }
+        return Sample(
+            key=item.key,
+            frames=(image_frame(item.path, self.probes[item.path]),),
+            choices=self.choices,
+            label=item.label,
+            annotations={**known, **self.annotations(item)},
+        )
+
+    def split(self, name: str) -> Self:
+        """The same data set's other split; raises UserError where there is no such split."""
+        return type(self)(self.options.model_copy(update={"split": name}), self.context)
+
+    # ------------------------------------------------------------------------------------ opening
+
+    def _open(self, items: Sequence[ImageItem]) -> tuple[dict[Path, Probe], dict[str, str]]:
+        """What is known of each file, and what is wrong with each image that cannot be shown."""
+        files = [file for item in items for file in (item.path, *item.masks.values())]
+        probes = probe_all(files, self.context)
+        problems: dict[str, str] = {}
+        for item in items:
+            for file in (item.path, *item.masks.values()):
+                problem = probes[file].problem
+                if problem is not None:
+                    what = "without a readable mask" if file != item.path else "unreadable"
+                    missing = file == item.path and problem == "no such file"
+                    problems[item.key] = "missing" if missing else f"{what}: {problem}"
+                    break
+        return probes, problems
+
+    def _wanted(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        """The labels, or those that `classes` names, in their own order."""
+        if self.options.classes is None:
+            return labels
+        for name in self.options.classes:
+            refuse_unknown(self.title, "class", name, labels)
+        return tuple(label for label in labels if label in self.options.classes)
+
+    def _require_distinct(self, items: Sequence[ImageItem]) -> None:
+        if not items:
+            raise UserError(f"{self.title}: no images in split {self.options.split}")
+        key, count = Counter(item.key for item in items).most_common(1)[0]
+        if count > 1:
+            raise UserError(
+                f"{self.title}: image '{key}'", expected="it once", got=f"it {count} times"
+            )
+
+    def _facts(self, opened: int, problems: Mapping[str, str]) -> dict[str, str]:
+        classes = f"{len(self.labels):,} class{'es' * (len(self.labels) != 1)}"
+        facts = {"images": f"{len(self.items):,} of {classes}, split {self.options.split}"}
+        if problems:
+            share = f"at most {self.options.max_missing:.0%} may be"
+            why = describe_problems(problems, "image")
+            facts["left out"] = f"{len(problems):,} of {opened:,} images ({share}): {why}"
+        return facts

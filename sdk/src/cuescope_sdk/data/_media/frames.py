@@ -1,0 +1,133 @@
+"""Probed files as frames: which are sampled, and the loaders that they carry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope_sdk import Frame, FrameSource, digest
+from cuescope_sdk.data._media.faults import readable_still
+from cuescope_sdk.data._media.images import animation_times, decode_animation, load_image
+from cuescope_sdk.data._media.names import kind_of
+from cuescope_sdk.data._media.probe import Probe
+from cuescope_sdk.data._media.video import decode_video, video_times
+
+_CLIPS_KEPT = 4
+_TIMES_KEPT = 64
+_ROUNDING = 1e-6  # seconds
+
+
+def image_frame(path: Path, probe: Probe) -> Frame:
+    """An image file, as a person sees it."""
+    return Frame(digest("image", probe.digest), partial(load_image, path), FrameSource(path))
+
+
+def clip_frames(
+    path: Path, probe: Probe, wanted: int, start: float = 0.0, end: float | None = None
+) -> tuple[Frame, ...]:
+    """`wanted` frames spread over a video or animation, or over its seconds [start, end).
+
+    Each is the middle one of an equal part; a frame of a range is that of the whole clip. Raises
+    ValueError for a range that ends before it starts.
+    """
+    if start <= 0 and end is None:
+        return frames_at(path, probe, sample_indices(probe.frames, wanted))
+    within = frames_between(clip_times(path, probe), start, end)
+    return frames_at(path, probe, [within[i] for i in sample_indices(len(within), wanted)])
+
+
+def frames_at(path: Path, probe: Probe, indices: Sequence[int]) -> tuple[Frame, ...]:
+    """These frames of a video or animation, in any order; decoded together when one is loaded.
+
+    The key of a video's frame holds the decoder's version: another may round colours otherwise.
+    """
+    decoder = _video_decoder() if kind_of(path) == "video" else "gif"
+    clip = Clip(path, probe.digest, tuple(indices))
+    return tuple(
+        Frame(
+            digest(decoder, probe.digest, index),
+            partial(load_clip_frame, clip, position),
+            FrameSource(path, index, position, len(clip.indices)),
+        )
+        for position, index in enumerate(clip.indices)
+    )
+
+
+def clip_times(path: Path, probe: Probe) -> Float[np.ndarray, " frame"]:
+    """When each frame of a video or animation comes on screen, in seconds from the first.
+
+    Raises BadDataError where the file can no longer be read.
+    """
+    return _times(path, probe.digest)
+
+
+def sample_indices(count: int, wanted: int) -> tuple[int, ...]:
+    """Indices of `wanted` frames of `count`: the middle frame of each of `wanted` equal parts.
+
+    A clip of fewer frames shows some of them repeatedly, in order.
+    """
+    return tuple((2 * part + 1) * count // (2 * wanted) for part in range(wanted))
+
+
+def frames_between(
+    times: Float[np.ndarray, " frame"], start: float, end: float | None = None
+) -> range:
+    """Indices of the frames that come on screen in the seconds [start, end).
+
+    Where none does, the one that is on screen at `start`: of a range after the end, the last.
+    """
+    if end is not None and end < start:
+        raise ValueError(f"expected a range of time, got {start:g} s to {end:g} s")
+    first = int(np.searchsorted(times, start - _ROUNDING))
+    stop = len(times) if end is None else int(np.searchsorted(times, end - _ROUNDING))
+    if first < stop:
+        return range(first, stop)
+    shown = max(0, int(np.searchsorted(times, start + _ROUNDING)) - 1)
+    return range(shown, shown + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """Chosen frames of one video or animation; `digest` is that of the file's bytes."""
+
+    path: Path
+    digest: str
+    indices: tuple[int, ...]
+
+
+def load_clip_frame(clip: Clip, position: int) -> Image.Image:
+    """Frame `position` of the clip; the other frames of the last few clips stay decoded."""
+    return _decoded(clip)[position].copy()
+
+
+@lru_cache(maxsize=_CLIPS_KEPT)
+def _decoded(clip: Clip) -> tuple[Image.Image, ...]:
+    """The clip's frames from one pass over the file, in the order of its indices."""
+    decode = decode_video if kind_of(clip.path) == "video" else decode_animation
+    with readable_still(clip.path):
+        by_index = decode(clip.path, frozenset(clip.indices))
+        return tuple(_at_or_before(by_index, index) for index in clip.indices)
+
+
+def _at_or_before(by_index: dict[int, Image.Image], index: int) -> Image.Image:
+    if not by_index:
+        raise ValueError("no frame can be decoded")
+    # A damaged clip may end early: its last readable frame stands in, the first where none is.
+    return by_index[max((i for i in by_index if i <= index), default=min(by_index))]
+
+
+@lru_cache(maxsize=_TIMES_KEPT)
+def _times(path: Path, digest: str) -> Float[np.ndarray, " frame"]:
+    measure = video_times if kind_of(path) == "video" else animation_times
+    with readable_still(path):
+        return measure(path)
+
+
+@cache
+def _video_decoder() -> str:
+    return f"pyav-{version('av')}"

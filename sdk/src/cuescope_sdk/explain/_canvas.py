@@ -1,0 +1,112 @@
+"""What explainers share: the protocol, the pixels that the network sees, and masks on them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Bool, UInt8
+from PIL import Image
+
+from cuescope.audit import Audit
+from cuescope.errors import UserError
+from cuescope.types import Frame, Readout, Sample, Trial
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """A method that tells where in an image the similarity to a text comes from."""
+
+    def maps(
+        self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
+    ) -> Iterator[np.ndarray]:
+        """One importance map (row, col) a sample, with respect to the text beside it.
+
+        The samples are those of `canvas_samples`. A map may be coarser than the canvas, over
+        which it spans. It is made through `audit.respond` alone.
+        """
+        ...
+
+
+class Canvas(Readout):
+    """The pixels that the network sees of a single frame: uint8 (row, col, 3)."""
+
+    name: ClassVar[str] = "canvas"
+
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[UInt8[np.ndarray, "row col 3"]]:
+        """By the model's own `canvas`."""
+        frames = [single_frame(trial.sample) for trial in trials]
+        return list(model.canvas(frames))
+
+
+def single_frame(sample: Sample) -> Frame:
+    """The frame of a sample; raises UserError for one with several."""
+    if len(sample.frames) != 1:
+        raise UserError(
+            f"an image is explained, and sample '{sample.key}' is a sequence",
+            expected="one frame a sample",
+            got=f"{len(sample.frames)} frames",
+            remedy="Take image data.",
+        )
+    return sample.frames[0]
+
+
+def canvas_samples(audit: Audit, samples: Sequence[Sample]) -> list[Sample]:
+    """The same samples, their frame resized and cropped to what the network sees.
+
+    Raises UserError for a sample of several frames.
+    """
+    for sample in samples:
+        single_frame(sample)
+    outcomes = audit.respond([Canvas().of(sample) for sample in samples])
+    return [
+        sample.with_frames((Frame.from_array(np.asarray(outcome.response.readout)),), "canvas")
+        for sample, outcome in zip(samples, outcomes, strict=True)
+    ]
+
+
+def canvas_masks(
+    audit: Audit, samples: Sequence[Sample], masks: Sequence[Bool[np.ndarray, "row col"]]
+) -> list[Bool[np.ndarray, "row col"]]:
+    """Masks over the samples' frames as the network sees them, resized and cropped alike.
+
+    Raises UserError for a mask of another size than its frame.
+    """
+    drawn = [
+        sample.with_frames((_drawn(mask, sample),), "mask")
+        for sample, mask in zip(samples, masks, strict=True)
+    ]
+    outcomes = audit.respond([Canvas().of(sample) for sample in drawn])
+    return [np.asarray(outcome.response.readout)[..., 0] > 127 for outcome in outcomes]
+
+
+def foreground_of(sample: Sample) -> Bool[np.ndarray, "row col"] | None:
+    """The mask in `annotations["foreground"]`, in the frame's pixels; None where there is none.
+
+    It is a bool array, or a Frame whose pixels are black on the background.
+    """
+    match sample.annotations.get("foreground"):
+        case None:
+            return None
+        case Frame() as frame:
+            return np.asarray(np.asarray(frame.load()).any(axis=2))
+        case np.ndarray() as mask if mask.dtype == bool and mask.ndim == 2:
+            return mask
+        case other:
+            shape = f"{other.dtype} of shape {other.shape}" if hasattr(other, "dtype") else None
+            raise UserError(
+                f"the foreground of sample '{sample.key}'",
+                expected="a bool array (row, col), or a frame that is black on the background",
+                got=shape or type(other).__name__,
+            )
+
+
+def _drawn(mask: Bool[np.ndarray, "row col"], sample: Sample) -> Frame:
+    """White on black."""
+    width, height = single_frame(sample).load().size
+    if mask.shape != (height, width):
+        raise UserError(
+            f"the mask of sample '{sample.key}' does not fit its frame",
+            expected=f"{height} x {width} (rows x columns)",
+            got=" x ".join(map(str, mask.shape)),
+        )
+    return Frame.from_array(np.asarray(Image.fromarray(mask).convert("RGB")))

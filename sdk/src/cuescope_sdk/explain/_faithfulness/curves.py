@@ -1,0 +1,146 @@
+"""Accuracy and retrieval as an image's most important pixels go or come, step after step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Num
+
+from cuescope.audit import Audit
+from cuescope.errors import UserError
+from cuescope.types import Sample, Trial
+from cuescope_sdk.explain._canvas import single_frame
+from cuescope_sdk.explain._faithfulness.perturbing import FilledImage, Ranking, perturb_image
+from cuescope_sdk.explain._faithfulness.schedule import Direction, Schedule
+
+TRIALS_AT_ONCE = 4096
+NUMBERS_AT_ONCE = 2**24  # similarities held at a time: 64 MiB
+Maps = Sequence[Num[np.ndarray, "map_row map_col"]]
+
+
+def classification_curves(
+    audit: Audit,
+    samples: Sequence[Sample],
+    maps: Maps,
+    schedule: Schedule,
+    direction: Direction,
+    top: Sequence[int] = (1, 5),
+) -> dict[int, Bool[np.ndarray, "image step"]]:
+    """For each k, whether the label is among the top k choices: before any step, and after each.
+
+    `samples` have one frame, on the model's canvas, and `maps` one importance map each, of any
+    size. The model is asked through `audit.respond` alone, some images at a time. Raises
+    UserError for a sample of several frames or without a label.
+    """
+    for sample in samples:
+        if sample.label is None:
+            raise _unfit(sample, "a label", "none")
+    shape = (len(samples), schedule.steps + 1)
+    curves = {k: np.empty(shape, dtype=bool) for k in top}
+    at_once = max(1, TRIALS_AT_ONCE // shape[1])
+    for start in range(0, len(samples), at_once):
+        part = slice(start, start + at_once)
+        paths = _paths(audit, samples[part], maps[part], schedule, direction)
+        outcomes = audit.respond(path.trial(step) for path in paths for step in range(shape[1]))
+        for k, curve in curves.items():
+            answers = [outcome.correct(k) for outcome in outcomes]
+            curve[part] = np.reshape(answers, (-1, shape[1]))
+    return curves
+
+
+def retrieval_curves(
+    audit: Audit,
+    samples: Sequence[Sample],
+    captions: Sequence[Sequence[str]],
+    maps: Maps,
+    schedule: Schedule,
+    direction: Direction,
+    at: Sequence[int] = (1, 5),
+) -> dict[str, Float[np.ndarray, "image step"]]:
+    """ "IR@k" and "TR@k" of each image with its captions: before any step, and after each.
+
+    TR@k: whether one of the image's own captions is among the k captions most similar to it.
+    IR@k: the share of its captions that have an image of theirs among the k most similar images,
+    every image of the set being perturbed to the same step. A caption may belong to several
+    images. The model is asked some steps at a time. Raises UserError for a sample of several
+    frames or without a caption.
+    """
+    choices, owns = _captioned(samples, captions)
+    asked = [sample.model_copy(update={"choices": choices, "label": None}) for sample in samples]
+    paths = _paths(audit, asked, maps, schedule, direction)
+    shape = (len(samples), schedule.steps + 1)
+    curves = {f"{task}@{k}": np.empty(shape) for task in ("IR", "TR") for k in at}
+    at_once = min(TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size))
+    for start in range(0, shape[1], max(1, at_once)):
+        steps = range(shape[1])[start : start + max(1, at_once)]
+        outcomes = audit.respond(path.trial(step) for path in paths for step in steps)
+        logits = np.array([outcome.response.logits for outcome in outcomes])
+        similarity = logits.reshape(len(paths), len(steps), len(choices)).swapaxes(0, 1)
+        for step, shown in zip(steps, similarity, strict=True):
+            for k in at:
+                found = is_recalled(shown.T, owns.T, k)
+                curves[f"IR@{k}"][:, step] = owns @ found.astype(np.float64) / owns.sum(axis=1)
+                curves[f"TR@{k}"][:, step] = is_recalled(shown, owns, k)
+    return curves
+
+
+def is_recalled(
+    similarity: Float[np.ndarray, "query item"], owns: Bool[np.ndarray, "query item"], k: int
+) -> Bool[np.ndarray, " query"]:
+    """Whether one of a query's own items is among its k most similar; a tie with others is lost.
+
+    So what shows nothing, and is as similar to everything, finds nothing.
+    """
+    best = np.where(owns, similarity, -np.inf).max(axis=1, keepdims=True)
+    return np.asarray(((similarity >= best) & ~owns).sum(axis=1) < k)
+
+
+def _captioned(
+    samples: Sequence[Sample], captions: Sequence[Sequence[str]]
+) -> tuple[tuple[str, ...], Bool[np.ndarray, "image caption"]]:
+    """The distinct captions, and which image has which."""
+    choices = tuple(dict.fromkeys(caption for own in captions for caption in own))
+    number = {caption: index for index, caption in enumerate(choices)}
+    owns = np.zeros((len(samples), len(choices)), dtype=bool)
+    for row, sample, own in zip(owns, samples, captions, strict=True):
+        if not own:
+            raise _unfit(sample, "a caption", "none")
+        row[[number[caption] for caption in own]] = True
+    return choices, owns
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """An image on its way through the steps."""
+
+    sample: Sample
+    ground: FilledImage
+    ranking: Ranking
+    direction: Direction
+    counts: Int[np.ndarray, " step"]
+
+    def trial(self, step: int) -> Trial:
+        """The image after `step` steps."""
+        frame = perturb_image(self.ground, self.ranking, self.direction, int(self.counts[step]))
+        suffix = f"{self.direction}-{step}-{frame.key[:8]}"
+        return Trial(sample=self.sample.with_frames((frame,), suffix))
+
+
+def _paths(
+    audit: Audit, samples: Sequence[Sample], maps: Maps, schedule: Schedule, direction: Direction
+) -> list[_Path]:
+    paths = []
+    seed, fill = audit.derive_seed("faithfulness"), schedule.fill(direction)
+    for sample, importance in zip(samples, maps, strict=True):
+        frame = single_frame(sample)
+        width, height = frame.load().size
+        ties = audit.rng("faithfulness ties", frame.key)
+        ranking = Ranking.of(importance, (height, width), ties)
+        ground = FilledImage.of(frame, fill, seed)
+        counts = schedule.counts(ranking.rank.size)
+        paths.append(_Path(sample, ground, ranking, direction, counts))
+    return paths
+
+
+def _unfit(sample: Sample, expected: str, got: str) -> UserError:
+    return UserError(f"faithfulness of {sample.key}", expected=expected, got=got)

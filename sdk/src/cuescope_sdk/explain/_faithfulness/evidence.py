@@ -1,0 +1,151 @@
+"""Maps against random maps on the same images, as evidence, a table and curves of a report."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Bool
+
+from cuescope.audit import Audit
+from cuescope.types import Cell, Evidence, Picture, Sample, Table, Verdict
+from cuescope_sdk.explain._canvas import Explainer, canvas_samples
+from cuescope_sdk.explain._faithfulness.areas import Difference, auc, paired_difference
+from cuescope_sdk.explain._faithfulness.curves import Maps, classification_curves
+from cuescope_sdk.explain._faithfulness.schedule import DIRECTIONS, Direction, Schedule
+from cuescope_sdk.maths._stats import bootstrap_mean_band
+from cuescope_sdk.report._figures import Line, line_chart
+
+FEWEST_IMAGES = 8  # a bootstrap of fewer is too narrow to decide anything
+RANDOM = "random maps"
+ByTop = Mapping[int, Bool[np.ndarray, "image step"]]
+
+
+def measure_faithfulness(
+    audit: Audit, method: Explainer, name: str, *, images: int, steps: int
+) -> Iterator[Evidence]:
+    """`faithfulness_evidence` of an explainer, on a seeded draw of the audited images.
+
+    The maps are about the true class, and there are at most `images`, all of them labelled.
+    """
+    labelled = sorted((s for s in audit.samples if s.label is not None), key=lambda s: s.key)
+    few = min(images, len(labelled))
+    drawn = sorted(audit.rng("faithfulness draw").choice(len(labelled), few, replace=False))
+    samples = canvas_samples(audit, [labelled[index] for index in drawn])
+    maps = list(method.maps(audit, samples, [str(sample.label) for sample in samples]))
+    yield from faithfulness_evidence(
+        audit, samples, maps, name=name, schedule=Schedule(steps=steps)
+    )
+
+
+def faithfulness_evidence(
+    audit: Audit,
+    samples: Sequence[Sample],
+    maps: Maps,
+    *,
+    name: str,
+    schedule: Schedule | None = None,
+    top: Sequence[int] = (1, 5),
+) -> Iterator[Evidence]:
+    """Whether `maps` find what the model relies on, better than random maps of the same size.
+
+    One check for deletion and one for insertion, on the smallest k of `top`: the area under the
+    curve against that of random maps, image by image. Supported where the interval of the
+    improvement is above 0, refuted where it is below. A table and a picture of the curves are
+    shown on the way. `name` is what the maps are called, and `samples` as `classification_curves`
+    takes them.
+    """
+    if not samples:
+        return
+    schedule = schedule or Schedule()
+    chance = random_maps(audit, samples, maps)
+    fewest = min(len(sample.choices) for sample in samples)
+    told = [k for k in top if k < fewest] or [1]
+    rows: list[dict[str, Cell]] = [{"maps": m} for m in (name, RANDOM, "better by")]
+    for direction in DIRECTIONS:
+        asked = (schedule, direction, told)
+        ours = classification_curves(audit, samples, maps, *asked)
+        theirs = classification_curves(audit, samples, chance, *asked)
+        for k in told:
+            rng = audit.rng("faithfulness interval", direction, str(k))
+            better = improvement(ours[k], theirs[k], direction, rng)
+            area, random = auc(ours[k]), auc(theirs[k])
+            figures: tuple[Cell, ...] = area, random, _words(better)
+            for row, figure in zip(rows, figures, strict=True):
+                row[f"{direction}, top {k}"] = figure
+            if k == told[0]:
+                yield _evidence(direction, k, area, random, better, len(samples))
+        audit.attach(_picture(audit, direction, schedule, {name: ours, RANDOM: theirs}, told[0]))
+    audit.attach(_table(rows, schedule, len(samples)))
+
+
+def random_maps(audit: Audit, samples: Sequence[Sample], maps: Maps) -> Maps:
+    """A seeded random map for each sample, of the size of its own."""
+    return [
+        audit.rng("faithfulness random map", sample.frames[0].key).random(importance.shape)
+        for sample, importance in zip(samples, maps, strict=True)
+    ]
+
+
+def improvement(
+    ours: np.ndarray, theirs: np.ndarray, direction: Direction, rng: np.random.Generator
+) -> Difference:
+    """By how much the area is better: lower in deletion, higher in insertion."""
+    pair = (theirs, ours) if direction == "deletion" else (ours, theirs)
+    return paired_difference(*pair, rng)
+
+
+def _evidence(
+    direction: Direction, k: int, ours: float, theirs: float, better: Difference, images: int
+) -> Evidence:
+    verdicts: dict[int, Verdict] = {1: "supported", 0: "inconclusive", -1: "refuted"}
+    few = images < FEWEST_IMAGES
+    detail = (
+        f"top-{k} accuracy over the {direction} of pixels: {ours:.3f} with these maps, "
+        f"{theirs:.3f} with random ones, better by {_words(better)}"
+    )
+    return Evidence(
+        check=f"{direction} by importance beats random {direction}",
+        verdict="inconclusive" if few else verdicts[better.sign],
+        detail=f"{detail}; fewer than {FEWEST_IMAGES} images decide nothing" if few else detail,
+        value=better.value,
+        threshold=0.0,
+        n=images,
+    )
+
+
+def _words(difference: Difference) -> str:
+    return f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]"
+
+
+def _table(rows: Sequence[dict[str, Cell]], schedule: Schedule, images: int) -> Table:
+    changed = f"{schedule.steps} steps of {schedule.per_step:.2%} of the pixels"
+    fills = f"deleted pixels become {schedule.fill('deletion')}"
+    grounds = f"inserted ones are revealed in {schedule.fill('insertion')}"
+    return Table(
+        title="Faithfulness: area under the accuracy curve",
+        columns=tuple(rows[0]),
+        rows=tuple(rows),
+        notes=(
+            f"{images} images; {changed}, the most important first; {fills}, {grounds}.",
+            "Deletion: lower is better. Insertion: higher is better. In brackets: 95% interval.",
+        ),
+        decimals=3,
+    )
+
+
+def _picture(
+    audit: Audit, direction: Direction, schedule: Schedule, found: Mapping[str, ByTop], k: int
+) -> Picture:
+    lines = []
+    for name, by_top in found.items():
+        band = bootstrap_mean_band(
+            by_top[k].astype(np.float64), audit.rng("faithfulness band", direction, name)
+        )
+        lines.append(Line(name, 100 * schedule.changed, by_top[k].mean(axis=0), *band))
+    verb = "deleted" if direction == "deletion" else "inserted"
+    good = "falls" if direction == "deletion" else "rises"
+    ends = ", ".join(f"{line.name}: AUC {auc(found[line.name][k]):.3f}" for line in lines)
+    return Picture(
+        title=f"{direction.capitalize()} of the most important pixels first",
+        caption=f"A faithful map's accuracy {good} fast. {ends}. Bands: 95% intervals.",
+        image=line_chart(lines, "", f"pixels {verb} (%)", f"top-{k} accuracy"),
+    )

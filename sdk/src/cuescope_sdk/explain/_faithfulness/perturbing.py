@@ -1,0 +1,105 @@
+"""Images whose most important pixels are deleted or inserted, made when they are loaded."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+
+import numpy as np
+from jaxtyping import Float, UInt, UInt8
+from PIL import Image
+from scipy.ndimage import gaussian_filter
+
+from cuescope.digest import digest
+from cuescope.seeds import generator
+from cuescope.types import Frame
+from cuescope_sdk.explain._faithfulness.schedule import Direction, Fill
+from cuescope_sdk.maths._maps import rank_pixels, upsample
+
+BLANKS: dict[str, int] = {"black": 0, "grey": 128, "white": 255}
+BLUR = 5 / 224  # standard deviation, of the shorter side: RISE's 5 pixels of 224
+REMEMBERED_GROUNDS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Each pixel's `rank` (row, col), 0 the most important one; `key` digests them."""
+
+    rank: UInt[np.ndarray, "row col"]
+    key: str
+
+    @classmethod
+    def of(
+        cls,
+        importance: Float[np.ndarray, "map_row map_col"],
+        size: tuple[int, int],
+        rng: np.random.Generator,
+    ) -> "Ranking":
+        """From a map of any size, for an image of (row, col) pixels; `rng` orders equals."""
+        order = rank_pixels(upsample(importance, size), rng)
+        rank = np.empty(order.size, dtype=np.min_scalar_type(order.size))
+        rank[order] = np.arange(order.size)
+        return cls(rank.reshape(size), digest(rank))
+
+
+@dataclass(frozen=True)
+class FilledImage:
+    """An image, and the fill that stands where it does not show: equal keys, equal pixels."""
+
+    key: str
+    frame: Frame = field(compare=False)
+    fill: Fill
+    seed: int
+
+    @classmethod
+    def of(cls, frame: Frame, fill: Fill, seed: int) -> "FilledImage":
+        """`seed` is that of the noise; the same image has the same noise at each step."""
+        return cls(digest(frame.key, fill, seed if fill == "noise" else None), frame, fill, seed)
+
+
+def perturb_image(ground: FilledImage, ranking: Ranking, direction: Direction, count: int) -> Frame:
+    """The image with its `count` most important pixels deleted, or with no others inserted.
+
+    What has no pixel deleted is the image itself, and what has none left does not depend on the
+    ranking: such a trial is asked once for every explainer.
+    """
+    shown = count if direction == "insertion" else ranking.rank.size - count
+    if shown == ranking.rank.size:
+        return ground.frame
+    if shown == 0:
+        return Frame(ground.key, partial(_filled, ground))
+    key = digest(ground.key, ranking.key, direction, count)
+    return Frame(key, partial(_mixed, ground, ranking.rank, direction, count))
+
+
+def _filled(ground: FilledImage) -> Image.Image:
+    return _layers(ground)[1].copy()
+
+
+def _mixed(
+    ground: FilledImage, rank: UInt[np.ndarray, "row col"], direction: Direction, count: int
+) -> Image.Image:
+    image, fill = _layers(ground)
+    above, below = (fill, image) if direction == "deletion" else (image, fill)
+    return Image.composite(above, below, Image.fromarray(rank < count))
+
+
+@lru_cache(maxsize=REMEMBERED_GROUNDS)
+def _layers(ground: FilledImage) -> tuple[Image.Image, Image.Image]:
+    """The image and its fill, both RGB: made once for the many steps that they are mixed in."""
+    image = ground.frame.load()
+    noise = generator(ground.seed, "faithfulness noise", ground.frame.key)
+    return image, Image.fromarray(fill_pixels(np.asarray(image), ground.fill, noise))
+
+
+def fill_pixels(
+    pixels: UInt8[np.ndarray, "row col 3"], fill: Fill, rng: np.random.Generator
+) -> UInt8[np.ndarray, "row col 3"]:
+    """Noise: each value uniform in 0..255. Blur: Gaussian of 5/224 of the shorter side."""
+    match fill:
+        case "noise":
+            return rng.integers(0, 256, pixels.shape, dtype=np.uint8)
+        case "blur":
+            sigma = BLUR * min(pixels.shape[:2])
+            blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
+            return np.asarray(np.rint(blurred).astype(np.uint8))
+        case _:
+            return np.full_like(pixels, BLANKS[fill])

@@ -1,0 +1,243 @@
+"""Claims held against what a data set has annotated of each frame (`scenes.SCENE`).
+
+SceneVerifier().judge([(sample, claims), ...])
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from cuescope.digest import digest
+from cuescope.types import Frame, Sample
+from cuescope_sdk.grounding._agent import agent_relation, holds_for_agent
+from cuescope_sdk.grounding._claims import Case, Claim, Judgement
+from cuescope_sdk.grounding._judging import best_judgement, judge_claim, per_frame
+from cuescope_sdk.grounding._relations import IN_DEPTH, INVERSE, relation_holds
+from cuescope_sdk.grounding._scenes import MOTIONS, SceneFrame, Thing, scene_of
+from cuescope_sdk.language._words import (
+    AGENTS,
+    COMING_AND_GOING,
+    IN_SIGHT,
+    OUT_OF_SIGHT,
+    is_name_of,
+    normalise_words,
+)
+
+
+class SceneVerifier:
+    """Judges by the annotated scene of a sample; without one there is no evidence."""
+
+    fingerprint = digest("scene-graph", 2)
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        """A judgement a claim, for each sample with its claims."""
+        return [_judged(sample, claims) for sample, claims in cases]
+
+
+def _judged(sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
+    scene = scene_of(sample)
+    if scene is None:
+        frames, nothing = len(sample.frames), Judgement.open("no evidence")
+        return [judge_claim(claim, frames, lambda claim, frames: nothing) for claim in claims]
+    look = per_frame(SceneEvidence(scene, sample.frames).at)
+    return [judge_claim(claim, len(scene), look) for claim in claims]
+
+
+class SceneEvidence:
+    """What the frames of one scene say of an undenied claim.
+
+    Where several things fit a phrase, any of them may make the claim true. What is not annotated is
+    not so where the frame is `closed` on that kind; else nothing follows, and a word that the scene
+    never uses is out of its vocabulary. A frame is opened only where a thing is said to be on a
+    side of who holds the camera.
+    """
+
+    def __init__(self, scene: Sequence[SceneFrame], frames: Sequence[Frame]) -> None:
+        self.scene, self._frames = scene, frames
+        things = [thing for frame in scene for thing in frame.things]
+        self._things = {thing.id: thing for thing in reversed(things)}
+        self._names = {normalise_words(thing.name) for thing in things}
+        self._attributes = {normalise_words(said) for thing in things for said in thing.attributes}
+        self._verbs = {normalise_words(action.verb) for frame in scene for action in frame.actions}
+        self._relations = {told.predicate for frame in scene for told in frame.relations}
+
+    def at(self, claim: Claim, index: int) -> Judgement:
+        """The judgement in one frame."""
+        frame = self.scene[index]
+        match claim.kind:
+            case "entity":
+                found = self._entity(frame, claim.subject)
+            case "attribute":
+                found = self._attribute(
+                    frame, claim.subject, normalise_words(claim.predicate or "")
+                )
+            case "relation":
+                found = self._relation(frame, claim)
+            case "action":
+                found = self._action(index, claim)
+            case _:
+                found = self._motion(frame, claim.predicate or "")
+        return found.model_copy(update={"frame": index}) if found.reason is None else found
+
+    # --------------------------------------------------------------------------------- entities
+
+    def _entity(self, frame: SceneFrame, phrase: str) -> Judgement:
+        return self._any(frame, phrase, lambda thing: Judgement.of(True, box=thing.box))
+
+    def _any(
+        self,
+        frame: SceneFrame,
+        phrase: str,
+        say: Callable[[Thing], Judgement],
+        but: Thing | None = None,
+    ) -> Judgement:
+        """What is said of any thing that fits the phrase, other than `but`."""
+        found = []
+        for thing in frame.things:
+            fit = self._fit(frame, thing, phrase)
+            if thing is but or fit.verdict == "unsupported":
+                continue
+            said = say(thing) if thing.visible else Judgement.open("occluded")
+            found.append(fit if fit.reason and said.verdict == "supported" else said)
+        return best_judgement(found) if found else self._absent(frame, phrase)
+
+    def _fit(self, frame: SceneFrame, thing: Thing, phrase: str) -> Judgement:
+        """Whether a phrase means a thing: the longest name that is its, and all adjectives."""
+        words = normalise_words(phrase).split()
+        for start in range(len(words)):
+            if is_name_of(" ".join(words[start:]), normalise_words(thing.name)):
+                said = [self._has(frame, thing, word) for word in words[:start]]
+                doubts = [one for one in said if one.verdict != "supported"]
+                certain = [one for one in doubts if one.reason is None]
+                return next(iter(certain or doubts), Judgement.of(True))
+        return Judgement.of(False)
+
+    def _absent(self, frame: SceneFrame, phrase: str) -> Judgement:
+        if "things" in frame.closed:
+            return Judgement.of(False)
+        words = normalise_words(phrase).split()
+        tails = [" ".join(words[start:]) for start in range(len(words))]
+        known = any(is_name_of(tail, name) for tail in tails for name in self._names)
+        return Judgement.open("no evidence" if known else "out of vocabulary")
+
+    # ------------------------------------------------------------------------------- attributes
+
+    def _attribute(self, frame: SceneFrame, phrase: str, attribute: str) -> Judgement:
+        if attribute in IN_SIGHT:
+            return self._entity(frame, phrase)
+        if attribute in OUT_OF_SIGHT:
+            ours = [t for t in frame.things if self._fit(frame, t, phrase).verdict == "supported"]
+            hidden = any(not thing.visible for thing in ours)
+            return Judgement.of(hidden) if ours else self._absent(frame, phrase)
+        return self._any(frame, phrase, lambda thing: self._has(frame, thing, attribute))
+
+    def _has(self, frame: SceneFrame, thing: Thing, attribute: str) -> Judgement:
+        if attribute in map(normalise_words, thing.attributes):
+            return Judgement.of(True, box=thing.box)
+        if "attributes" in frame.closed:
+            return Judgement.of(False, box=thing.box)
+        known = attribute in self._attributes
+        return Judgement.open("no evidence" if known else "out of vocabulary")
+
+    # -------------------------------------------------------------------------------- relations
+
+    def _relation(self, frame: SceneFrame, claim: Claim) -> Judgement:
+        relation, other = claim.predicate or "", claim.object or ""
+        beside = agent_relation(claim)
+        if beside and not any(
+            t.visible and normalise_words(t.name) in AGENTS for t in frame.things
+        ):
+            return self._beside(frame, *beside)
+        if relation not in INVERSE and relation not in self._relations:
+            return Judgement.open("complex relation")
+
+        def to_any(one: Thing) -> Judgement:
+            return self._any(
+                frame, other, lambda two: self._related(frame, one, relation, two), one
+            )
+
+        return self._any(frame, claim.subject, to_any)
+
+    def _beside(self, frame: SceneFrame, phrase: str, side: str) -> Judgement:
+        """Of who holds the camera."""
+        seen = self._entity(frame, phrase)
+        if seen.verdict != "supported":
+            return holds_for_agent(side, seen, self._width)
+
+        def there(one: Thing) -> Judgement:
+            return holds_for_agent(side, Judgement.of(True, box=one.box), self._width)
+
+        return self._any(frame, phrase, there)
+
+    @cached_property
+    def _width(self) -> int:
+        return self._frames[0].load().width
+
+    def _related(self, frame: SceneFrame, one: Thing, relation: str, two: Thing) -> Judgement:
+        told = {(known.subject, known.predicate, known.object) for known in frame.relations}
+        inverse = two.id, INVERSE.get(relation, ""), one.id
+        if (one.id, relation, two.id) in told or inverse in told:
+            return Judgement.of(True, box=one.box)
+        if "relations" in frame.closed:
+            return Judgement.of(False, box=one.box)
+        if relation in IN_DEPTH and relation not in self._relations:
+            return Judgement.open("complex relation")
+        if one.box is None or two.box is None or relation not in INVERSE or relation in IN_DEPTH:
+            return Judgement.open("no evidence")
+        return Judgement.of(bool(relation_holds(relation, one.box, two.box)), box=one.box)
+
+    # ----------------------------------------------------------------------- actions and motion
+
+    def _action(self, index: int, claim: Claim) -> Judgement:
+        frame, verb = self.scene[index], normalise_words(claim.predicate or "")
+        passing = verb.partition(" ")[0] in COMING_AND_GOING  # need not be in sight
+        told_of = bool(claim.subject) and normalise_words(claim.subject) not in AGENTS
+        seen = self._entity(frame, claim.subject) if told_of and not passing else None
+        if seen and seen.reason == "occluded":
+            return seen
+        for action in frame.actions:
+            if (
+                _tells(normalise_words(action.verb), verb)
+                and self._takes_part(index, action.subject, claim.subject)
+                and (not claim.object or self._takes_part(index, action.object, claim.object))
+            ):
+                thing = self._near(index, action.subject)
+                return Judgement.of(True, box=thing[0].box if thing else None)
+        if "actions" in frame.closed:
+            return Judgement.of(False)
+        if seen and seen.verdict != "supported":
+            return seen
+        known = any(_tells(told, verb) for told in self._verbs)
+        return Judgement.open("no evidence" if known else "out of vocabulary")
+
+    def _takes_part(self, index: int, known: str | None, phrase: str) -> bool:
+        """Whether a phrase means the thing with the id `known`, now or in the frame before.
+
+        An id without a thing is an agent that is not in the picture.
+        """
+        if known is None or not phrase:
+            return known is not None
+        if known not in self._things:
+            return normalise_words(phrase) in AGENTS or normalise_words(phrase) == normalise_words(
+                known
+            )
+        frame = self.scene[index]
+        fits = (self._fit(frame, thing, phrase) for thing in self._near(index, known))
+        return any(fit.verdict == "supported" for fit in fits)
+
+    def _near(self, index: int, known: str) -> list[Thing]:
+        """A thing as it is now and was in the frame before; else as it first was."""
+        around = (self.scene[index], self.scene[max(index - 1, 0)])
+        found = [thing for frame in around for thing in frame.things if thing.id == known]
+        return found or [thing for thing in [self._things.get(known)] if thing]
+
+    def _motion(self, frame: SceneFrame, motion: str) -> Judgement:
+        if frame.motion is not None:
+            return Judgement.of(frame.motion == motion)
+        if "motion" in frame.closed:
+            return Judgement.of(motion == "stop")
+        return Judgement.open("no evidence" if motion in MOTIONS else "out of vocabulary")
+
+
+def _tells(known: str, claimed: str) -> bool:
+    """Whether an annotated verb says what is claimed: "move left" tells of "move"."""
+    return known == claimed or known.startswith(f"{claimed} ")

@@ -1,0 +1,94 @@
+"""Spatial relations of boxes: pure geometry, in the plane of the picture."""
+
+from collections.abc import Mapping
+
+Box = tuple[float, float, float, float]
+
+# Canonical names, and other ways of saying them; the inverse swaps subject and object.
+INVERSE: Mapping[str, str] = {
+    "left of": "right of",
+    "right of": "left of",
+    "above": "below",
+    "below": "above",
+    "on": "under",
+    "under": "on",
+    "in front of": "behind",
+    "behind": "in front of",
+    "inside": "around",
+    "around": "inside",
+    "near": "near",
+    "far from": "far from",
+    "touching": "touching",
+}
+RELATIONS = tuple(INVERSE)
+IN_DEPTH = frozenset({"in front of", "behind"})  # boxes alone do not tell these
+NEAR = 1.0  # gap between boxes, in mean diagonals
+
+
+def relation_holds(relation: str, one: Box, other: Box) -> bool | None:
+    """Whether `one` stands in the relation to `other`; None for what boxes cannot tell.
+
+    Left, right, above and below compare centres (origin top left); `on` is above and touching;
+    `near` is a gap of less than `NEAR` mean diagonals; `inside` has nine tenths of its area there.
+    """
+    (x, y), (other_x, other_y) = box_centre(one), box_centre(other)
+    match relation:
+        case "left of":
+            return x < other_x
+        case "right of":
+            return x > other_x
+        case "above":
+            return y < other_y
+        case "below":
+            return y > other_y
+        case "on":
+            return (
+                y < other_y and gap(one, other) <= touch(one, other) and _share_columns(one, other)
+            )
+        case "under":
+            return relation_holds("on", other, one)
+        case "touching":
+            return gap(one, other) <= touch(one, other)
+        case "near":
+            return gap(one, other) < NEAR * _diagonal(one, other)
+        case "far from":
+            return gap(one, other) >= NEAR * _diagonal(one, other)
+        case "inside":
+            return _covered(one, other) >= 0.9
+        case "around":
+            return _covered(other, one) >= 0.9
+    return None
+
+
+def box_centre(box: Box) -> tuple[float, float]:
+    """x, y in pixels."""
+    return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+
+
+def gap(one: Box, other: Box) -> float:
+    """Pixels between two boxes; 0 where they meet."""
+    dx = max(0.0, other[0] - one[2], one[0] - other[2])
+    dy = max(0.0, other[1] - one[3], one[1] - other[3])
+    return float((dx * dx + dy * dy) ** 0.5)
+
+
+def touch(one: Box, other: Box) -> float:
+    """The gap that still counts as touching: a tenth of the mean diagonal."""
+    return 0.1 * _diagonal(one, other)
+
+
+def _diagonal(one: Box, other: Box) -> float:
+    sizes = [((b[2] - b[0]) ** 2 + (b[3] - b[1]) ** 2) ** 0.5 for b in (one, other)]
+    return float(sum(sizes)) / 2
+
+
+def _share_columns(one: Box, other: Box) -> bool:
+    return min(one[2], other[2]) > max(one[0], other[0])
+
+
+def _covered(one: Box, other: Box) -> float:
+    """Share of `one` that lies in `other`."""
+    width = max(0.0, min(one[2], other[2]) - max(one[0], other[0]))
+    height = max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
+    area = (one[2] - one[0]) * (one[3] - one[1])
+    return width * height / area if area > 0 else 0.0

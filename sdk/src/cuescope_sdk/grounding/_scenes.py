@@ -1,0 +1,83 @@
+"""What is known of each frame of a video: things with boxes, relations, actions, the camera.
+
+A data set that knows it puts it under `SCENE` in a sample's annotations; times under `TIMES`.
+"""
+
+from collections.abc import Iterator
+
+from cuescope.types import Sample, Value
+
+SCENE = "scene"  # tuple[SceneFrame, ...], one a frame
+TIMES = "times"  # seconds of each frame from the start of the video, one a frame
+# What an agent or camera does between the frame before and this one.
+MOTIONS = (
+    "turn left",
+    "turn right",
+    "turn around",
+    "look up",
+    "look down",
+    "move forward",
+    "move backward",
+    "go up",
+    "go down",
+    "stop",
+)
+
+
+class Thing(Value):
+    """A thing in a frame: `id` is the same in all frames; `box` (x0, y0, x1, y1) in pixels.
+
+    `visible` False is there but cannot be seen (occluded); `box` None is seen at no known place.
+    """
+
+    id: str
+    name: str
+    attributes: tuple[str, ...] = ()
+    box: tuple[float, float, float, float] | None = None
+    visible: bool = True
+
+
+class Relation(Value):
+    """Between two things of a frame, by id, in words of `relations.RELATIONS` or the data's own."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
+class Action(Value):
+    """What a thing does in a frame: the verb's lemma with its particle ("pick up")."""
+
+    subject: str
+    verb: str
+    object: str | None = None
+
+
+class SceneFrame(Value):
+    """One frame. `closed` names the kinds of which everything is told: what is missing is not so.
+
+    The kinds are "things", "attributes", "relations", "actions" and "motion"; of others, nothing
+    follows from what is missing.
+    """
+
+    things: tuple[Thing, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    actions: tuple[Action, ...] = ()
+    motion: str | None = None
+    closed: frozenset[str] = frozenset()
+
+    def named(self, name: str) -> Iterator[Thing]:
+        """The things of this name."""
+        return (thing for thing in self.things if thing.name == name)
+
+
+def scene_of(sample: Sample) -> tuple[SceneFrame, ...] | None:
+    """The annotated scene, a frame each, or None."""
+    scene: tuple[SceneFrame, ...] | None = sample.annotations.get(SCENE)
+    return scene
+
+
+def times_of(sample: Sample) -> tuple[float, ...] | None:
+    """Seconds of each frame, or None."""
+    times: tuple[float, ...] | None = sample.annotations.get(TIMES)
+    return times

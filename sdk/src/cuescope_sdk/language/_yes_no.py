@@ -1,0 +1,45 @@
+"""Yes or no, read off an answer in words: whole words only, and None where it says neither."""
+
+import re
+import unicodedata
+
+_YES = """
+yes yeah yep yup はい ja oui sí si sim evet tak da да так igen ano ναι نعم हाँ हां जी
+是 是的 对 有 ええ 네 예 có ya kyllä joo
+"""  # noqa: RUF001
+_NO = """
+no nope nah non nein nee não nao nej nei hayır nie ne нет ні nem όχι لا नहीं
+否 不 不是 不对 没有 いいえ 아니 아니요 아니오 không tidak ei
+"""  # noqa: RUF001
+_SAID = dict.fromkeys(_YES.split(), True) | dict.fromkeys(_NO.split(), False)
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u097f]+[^\W_]*)*")
+_NEITHER = re.compile(
+    r"\W*(?:yes\W*(?:or|and|/|\|)\W*no|no\W*(?:or|and|/|\|)\W*yes|no\s+(?:idea|clue|doubt))\b"
+)
+_ANSWER = re.compile(r"\banswer\s*(?:is|:|=|-)\W*(\w+)")
+
+
+def parse_yes_no(answer: str) -> bool | None:
+    """What an answer says: True for yes, False for no, None where it is not plain.
+
+    The first word decides ("No, I cannot see one", "**Yes**"), in any of some twenty languages;
+    else the last word after "answer is" or "answer:"; else a last line of one word. What stands
+    between think tags is passed over. "Yes or no", "no idea" and "there is a cup" are neither: no
+    word is judged by what it holds ("know", "cannot") or implies.
+    """
+    text = unicodedata.normalize("NFC", strip_thinking(answer)).lower()
+    if _NEITHER.match(text):
+        return None
+    lines = [words for line in text.splitlines() if (words := _WORD.findall(line))]
+    if not lines:
+        return None
+    concluded = _ANSWER.findall(text)[-1:]
+    closing = lines[-1] if len(lines[-1]) == 1 else []
+    said = (_SAID.get(word) for word in (lines[0][0], *concluded, *closing))
+    return next((value for value in said if value is not None), None)
+
+
+def strip_thinking(reply: str) -> str:
+    """A reply without what a model wrote between think tags before it answered."""
+    return _THOUGHT.sub("", reply)

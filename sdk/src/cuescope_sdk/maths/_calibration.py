@@ -1,0 +1,70 @@
+"""Temperature scaling: confidences that mean what they say (Guo et al., 2017)."""
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy import optimize, special
+
+TEMPERATURES = (1e-3, 1e3)
+
+
+def softmax(
+    logits: Float[np.ndarray, "sample class"],
+    temperature: float | Float[np.ndarray, " sample"] = 1.0,
+) -> Float[np.ndarray, "sample class"]:
+    """Probabilities in float64; `temperature` is one for all or one a row."""
+    scale = np.asarray(temperature, dtype=np.float64)
+    scaled = np.asarray(logits, dtype=np.float64) / (scale[:, None] if scale.ndim else scale)
+    return np.asarray(special.softmax(scaled, axis=1))
+
+
+def negative_log_likelihood(
+    logits: Float[np.ndarray, "sample class"],
+    labels: Int[np.ndarray, " sample"],
+    temperature: float = 1.0,
+) -> float:
+    """Mean negative log-likelihood of the labels, in nats."""
+    scaled = np.asarray(logits, dtype=np.float64) / temperature
+    chosen = scaled[np.arange(len(labels)), labels]
+    return float((special.logsumexp(scaled, axis=1) - chosen).mean())
+
+
+def fit_temperature(
+    logits: Float[np.ndarray, "sample class"], labels: Int[np.ndarray, " sample"]
+) -> float:
+    """The temperature with the lowest negative log-likelihood, within `TEMPERATURES`.
+
+    The likelihood is convex in 1 / temperature, so its only stationary point is the minimum.
+    Where there is none (all right, no better than guessing, or no samples at all) the best
+    temperature is none at all or infinite, which is no calibration: the answer is 1.
+    """
+    if len(labels) == 0:
+        return 1.0
+    wide = np.asarray(logits, dtype=np.float64)
+    chosen = wide[np.arange(len(labels)), labels]
+
+    def slope(log_temperature: float) -> float:
+        """Expected minus observed logit: the likelihood's slope in 1 / temperature."""
+        expected = (softmax(wide, float(np.exp(log_temperature))) * wide).sum(axis=1)
+        return float((expected - chosen).mean())
+
+    coldest, hottest = np.log(TEMPERATURES)
+    if slope(coldest) <= 0 or slope(hottest) >= 0:
+        return 1.0
+    return float(np.exp(optimize.brentq(slope, coldest, hottest, xtol=1e-12)))
+
+
+def cross_fitted_temperatures(
+    logits: Float[np.ndarray, "sample class"],
+    labels: Int[np.ndarray, " sample"],
+    rng: np.random.Generator,
+) -> Float[np.ndarray, " sample"]:
+    """A temperature a sample, fitted on the half of the samples that it is not in.
+
+    Two random halves; each is scaled as the other half asks, so that every confidence is
+    calibrated on held-out predictions and no sample is spent. One sample alone keeps 1.
+    """
+    half = rng.permutation(len(labels)) % 2
+    fitted = np.array(
+        [fit_temperature(logits[half != side], labels[half != side]) for side in (0, 1)]
+    )
+    return fitted[half]

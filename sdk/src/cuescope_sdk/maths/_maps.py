@@ -1,0 +1,90 @@
+"""Importance maps: their size, their ranks, and how well they agree with a mask.
+
+A map is (row, col), origin top left, more is more important; a mask is True on the foreground.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from PIL import Image
+
+Map = Float[np.ndarray, "row col"]
+Mask = Bool[np.ndarray, "row col"]
+
+
+def upsample(importance: Float[np.ndarray, "map_row map_col"], size: tuple[int, int]) -> Map:
+    """Bilinear, to (rows, cols) in pixels, as torch does without aligned corners; float32.
+
+    To a smaller size it averages, as Pillow does.
+    """
+    rows, cols = size
+    image = Image.fromarray(np.asarray(importance, dtype=np.float32))
+    if image.size == (cols, rows):
+        return np.asarray(importance, dtype=np.float32)
+    return np.array(image.resize((cols, rows), Image.Resampling.BILINEAR))
+
+
+def rescale(importance: Map) -> Map:
+    """To [0, 1], lowest to highest, float32; a map that is the same everywhere becomes 0."""
+    values = np.asarray(importance, dtype=np.float64)
+    low, high = float(values.min()), float(values.max())
+    if high <= low:
+        return np.zeros(values.shape, dtype=np.float32)
+    return ((values - low) / (high - low)).astype(np.float32)
+
+
+def rank_pixels(importance: Map, rng: np.random.Generator) -> Int[np.ndarray, " pixel"]:
+    """Flat indices, the most important first; equals come in an order drawn from `rng`."""
+    flat = importance.ravel()
+    return np.lexsort((rng.random(flat.size), -flat))
+
+
+def energy_share(importance: Map, mask: Mask) -> float:
+    """Share of the positive importance that lies on the mask (energy-based pointing game).
+
+    A map without any counts as one that is the same everywhere: the mask's share of the picture.
+    """
+    positive = np.maximum(_alike(importance, mask), 0.0)
+    total = float(positive.sum())
+    return float(positive[mask].sum()) / total if total > 0 else float(mask.mean())
+
+
+def pointing(importance: Map, mask: Mask) -> float:
+    """Whether the highest pixel is on the mask (pointing game); of equals, the share that is."""
+    values = _alike(importance, mask)
+    return float(mask[values == values.max()].mean())
+
+
+def iou(one: Mask, other: Mask) -> float:
+    """Intersection over union; 1 for two empty masks."""
+    union = int((one | other).sum())
+    return int((one & other).sum()) / union if union else 1.0
+
+
+def soft_iou(importance: Map, mask: Mask) -> float:
+    """Intersection over union with the map, in [0, 1], as a degree of membership."""
+    values = _alike(importance, mask)
+    union = float(np.maximum(values, mask).sum())
+    return float(np.minimum(values, mask).sum()) / union if union else 1.0
+
+
+def iou_at_area(importance: Map, mask: Mask) -> float:
+    """IoU of the mask with as many of the most important pixels as the mask has.
+
+    Of pixels that tie for the last places each is taken by the same share, so that a map of few
+    values is judged without chance.
+    """
+    values, area = _alike(importance, mask), int(mask.sum())
+    if area == 0:
+        return 0.0
+    last = np.partition(values, values.size - area, axis=None)[values.size - area]
+    above, tied = values > last, values == last
+    share = (area - int(above.sum())) / int(tied.sum())
+    common = float((above & mask).sum()) + share * float((tied & mask).sum())
+    return common / (2 * area - common)
+
+
+def _alike(importance: np.ndarray, mask: np.ndarray) -> Float[np.ndarray, "row col"]:
+    """The map in float64; raises ValueError where the mask is of another shape."""
+    if importance.shape != mask.shape:
+        raise ValueError(f"a map of shape {importance.shape} and a mask of shape {mask.shape}")
+    return np.asarray(importance, dtype=np.float64)

@@ -1,0 +1,22 @@
+"""What model plugins share without torch: zero-shot heads, refusals, the hub."""
+
+from cuescope_sdk.models._hub import require_hub
+from cuescope_sdk.models._refusals import refuse_unanswerable, refuse_unknown
+from cuescope_sdk.models._zero_shot.heads import read_table
+from cuescope_sdk.models._zero_shot.model import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.models._zero_shot.templates import action_templates, fill
+from cuescope_sdk.models._zero_shot.texts import TextTower, unit, unit_mean
+
+__all__ = [
+    "require_hub",
+    "refuse_unanswerable",
+    "refuse_unknown",
+    "read_table",
+    "ZeroShotModel",
+    "ZeroShotOptions",
+    "action_templates",
+    "fill",
+    "TextTower",
+    "unit",
+    "unit_mean",
+]

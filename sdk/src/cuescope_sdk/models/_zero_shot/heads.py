@@ -1,0 +1,180 @@
+"""From an image or sequence embedding to logits over choices: by prompts, or by a table."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+from zipfile import BadZipFile
+
+import numpy as np
+from jaxtyping import Float
+
+from cuescope.digest import digest
+from cuescope.errors import UserError, nearest
+from cuescope_sdk.models._zero_shot.texts import TextTower
+
+TABLE_LOGIT_SCALE = 100.0
+
+
+class Head(Protocol):
+    """Logits over named choices."""
+
+    fingerprint: str
+    facts: Mapping[str, str]
+    uses_text_tower: bool
+    scale: float
+    bias: float
+
+    def check(self, choices: Sequence[str]) -> None:
+        """Raises UserError where a choice cannot be scored."""
+        ...
+
+    def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
+        """Unit embeddings of the choices; logits are scale * cosine + bias."""
+        ...
+
+
+class PromptHead:
+    """The zero-shot head: each choice in every template, through the text tower, once."""
+
+    facts: Mapping[str, str]
+    uses_text_tower = True
+
+    def __init__(
+        self, tower: TextTower, name: str, templates: tuple[str, ...], logit_scale: float | None
+    ) -> None:
+        self._tower = tower
+        self._templates = templates
+        self.scale = tower.scale if logit_scale is None else logit_scale
+        self.bias = tower.bias
+        self._rows: dict[str, np.ndarray] = {}
+        self._last: tuple[tuple[str, ...], np.ndarray] = ((), np.empty((0, tower.dim)))
+        self.fingerprint = digest("prompts", templates, self.scale, self.bias)
+        self.facts = {
+            "text": f"text tower, {len(templates)} templates ({name})",
+            "logit scale": f"{self.scale:g}",
+        }
+
+    def check(self, choices: Sequence[str]) -> None:
+        """Any text can be scored."""
+
+    def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
+        """Unit means over the templates."""
+        asked = tuple(choices)
+        if asked != self._last[0]:
+            for choice in asked:
+                if choice not in self._rows:
+                    self._rows[choice] = self._tower.embed_label(choice, self._templates)
+            self._last = asked, np.stack([self._rows[choice] for choice in asked])
+        return self._last[1]
+
+
+class Headless:
+    """An image tower alone: it embeds, and can score no choice."""
+
+    facts: Mapping[str, str]
+    uses_text_tower = False
+    scale, bias = 1.0, 0.0
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self.fingerprint = digest("headless")
+        self.facts = {"text": "none: the image tower alone"}
+
+    def check(self, choices: Sequence[str]) -> None:
+        """Raises UserError: there is nothing to name the choices with."""
+        raise UserError(
+            f"{self._model} has no text tower to name the choices with",
+            expected="a full checkpoint, or class_embeddings",
+            got="the image tower alone",
+            remedy="Add -M class_embeddings=FILE.npz (names and unit embeddings).",
+        )
+
+    def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
+        """Raises UserError."""
+        self.check(choices)
+        return np.zeros((0, 0), np.float32)
+
+
+class EmbeddingTable:
+    """A table of class embeddings in place of the text tower: an ensemble, CoOp, LiT."""
+
+    facts: Mapping[str, str]
+    uses_text_tower = False
+    bias = 0.0
+
+    def __init__(
+        self,
+        owner: str,
+        source: str,
+        rows: Mapping[str, Float[np.ndarray, " dim"]],
+        logit_scale: float | None,
+    ) -> None:
+        self._owner, self._source = owner, source
+        self._rows = dict(rows)
+        self.scale = TABLE_LOGIT_SCALE if logit_scale is None else logit_scale
+        self.fingerprint = digest("table", self._rows, self.scale)
+        self.facts = {
+            "text": f"{len(self._rows)} class embeddings ({source})",
+            "logit scale": f"{self.scale:g}",
+        }
+
+    @classmethod
+    def read(cls, owner: str, path: Path, dim: int, logit_scale: float | None) -> "EmbeddingTable":
+        """From an .npz of `names` and `embeddings` (name, dim); rows are made unit.
+
+        Raises UserError for a file that is no such table or does not fit the image tower.
+        """
+        names, embeddings = read_table(path, owner)
+        if embeddings.shape[1] != dim:
+            raise UserError(
+                f"{owner}: {path.name} does not fit the image tower",
+                expected=f"embeddings of {dim} dimensions",
+                got=f"{embeddings.shape[1]}",
+                remedy="Take the table that was made with the same model.",
+            )
+        return cls(owner, path.name, dict(zip(names, embeddings, strict=True)), logit_scale)
+
+    def check(self, choices: Sequence[str]) -> None:
+        """Raises UserError for a choice that has no row."""
+        unknown = [choice for choice in choices if choice not in self._rows]
+        if unknown:
+            raise UserError(
+                f"{self._owner}: no class embedding for '{unknown[0]}' in {self._source}",
+                expected="a row for every choice",
+                got=f"{len(unknown)} of {len(choices)} choices without one",
+                remedy=nearest(unknown[0], self._rows)
+                or "Rename the labels as the table spells them, or drop class_embeddings.",
+            )
+
+    def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
+        """The table's rows."""
+        self.check(choices)
+        return np.stack([self._rows[choice] for choice in choices])
+
+
+def read_table(path: Path, owner: str) -> tuple[list[str], Float[np.ndarray, "name dim"]]:
+    """Names and unit float32 rows of a class-embedding table; raises UserError."""
+    if not path.is_file():
+        raise UserError(f"{owner}: no file {path}", expected="an .npz of class embeddings")
+    try:
+        with np.load(path, allow_pickle=False) as table:
+            names, embeddings = table["names"], np.asarray(table["embeddings"], np.float32)
+    except (ValueError, KeyError, OSError, BadZipFile, AttributeError, TypeError) as error:
+        raise _bad_table(owner, path, f"{error}".splitlines()[0]) from error
+    if names.ndim != 1 or embeddings.ndim != 2 or len(names) != len(embeddings):
+        raise _bad_table(owner, path, f"shapes {names.shape} and {embeddings.shape}")
+    words = [str(name) for name in names]
+    if len(set(words)) != len(words):
+        raise _bad_table(owner, path, "a name twice")
+    norms = np.linalg.norm(embeddings, axis=1, keepdims=True)
+    if not np.isfinite(norms).all() or (norms == 0).any():
+        raise _bad_table(owner, path, "rows that are zero or not finite")
+    return words, embeddings / norms
+
+
+def _bad_table(owner: str, path: Path, got: str) -> UserError:
+    return UserError(
+        f"{owner}: {path.name} is no table of class embeddings",
+        expected="arrays `names` (name) and `embeddings` (name, dim) without pickled objects",
+        got=got,
+    )

@@ -1,0 +1,366 @@
+"""Pictures of a report: images beside their maps, curves, bars. Needs the extra [figures].
+
+They bring their own light background, so that they read the same on a dark page, and the colours
+are told apart by colour-blind readers. The same input gives the same bytes.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt8
+from PIL import Image
+
+from cuescope.errors import UserError
+from cuescope_sdk.maths._maps import upsample
+
+DENSITY = 200  # dots an inch, twice that of a page
+PAPER, INK, FAINT = "#fcfcfa", "#22252a", "#d9d9d4"
+# Okabe and Ito (2008), the yellow darkened to be seen on a light ground
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#b8a800", "#555555")
+BRIGHT = 380  # sum of red, green and blue
+LARGEST = 150_000  # bytes
+QUALITIES = (92, 85, 75, 60)
+PANEL = 1.25  # inches, of the side of an image
+STRIP, STRIP_WORDS = 0.8, 5  # inches, of the side of a frame; frames that captions need room for
+HEAD, CAPTION, MARGIN = 0.22, 0.27, 0.05  # inches
+LABEL_GAP = 0.055  # of the height of a chart
+
+
+@dataclass(frozen=True, eq=False)
+class PanelRow:
+    """One image, and what is known of it; the maps may be of any size, spanning the image.
+
+    `heat` is importance: positive speaks for the text, negative against it.
+    """
+
+    caption: str
+    image: UInt8[np.ndarray, "row col 3"]
+    clusters: Int[np.ndarray, "map_row map_col"] | None = None
+    heat: Float[np.ndarray, "map_row map_col"] | None = None
+    mask: Bool[np.ndarray, "mask_row mask_col"] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StripRow:
+    """Frames in their order, and what is said of them in a line or more."""
+
+    caption: str
+    frames: Sequence[UInt8[np.ndarray, "row col 3"]]
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A curve, with a band where `low` and `high` are given."""
+
+    name: str
+    x: Float[np.ndarray, " step"]
+    y: Float[np.ndarray, " step"]
+    low: Float[np.ndarray, " step"] | None = None
+    high: Float[np.ndarray, " step"] | None = None
+
+
+# ------------------------------------------------------------------------------ images and maps
+
+
+def image_panels(rows: Sequence[PanelRow]) -> bytes:
+    """A JPEG: each image in a row under its caption, beside its clusters, importance and mask.
+
+    A column that no row has is left out.
+    """
+    titles = {"image": "image", "clusters": "clusters", "heat": "importance", "mask": "foreground"}
+    shown = [name for name in titles if any(getattr(row, name) is not None for row in rows)]
+    width = MARGIN + PANEL * len(shown)
+    height = HEAD + (CAPTION + PANEL) * len(rows)
+    figure = _figure(width, height)
+    for number, row in enumerate(rows):
+        bottom = height - HEAD - (CAPTION + PANEL) * (number + 1) + MARGIN
+        above = (bottom + PANEL) / height
+        figure.text(MARGIN / width, above, _words(row.caption), size=7, color=INK)
+        for column, name in enumerate(shown):
+            left, side = MARGIN + PANEL * column, PANEL - MARGIN
+            axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
+            axes.set_axis_off()
+            if number == 0:
+                at = (left + side / 2) / width, 1 - 0.15 / height
+                figure.text(*at, titles[name], size=7, weight="bold", color=INK, ha="center")
+            if (drawn := _drawn(row, name)) is not None:
+                axes.imshow(drawn, interpolation="lanczos")
+            if name == "mask" and row.mask is not None:
+                _outline(axes, upsample(row.mask.astype(np.float32), row.image.shape[:2]))
+    return _jpeg(figure)
+
+
+def frame_strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
+    """A JPEG: the frames of each row side by side under its caption, at most `most` of them."""
+    shown = [[row.frames[i] for i in _spaced(len(row.frames), most)] for row in rows]
+    width = MARGIN + STRIP * max([STRIP_WORDS, *map(len, shown)])
+    heights = [CAPTION * (1 + row.caption.count("\n")) + STRIP for row in rows]
+    height = MARGIN + sum(heights)
+    figure = _figure(width, height)
+    top = height
+    for row, frames, tall in zip(rows, shown, heights, strict=True):
+        top -= tall
+        at = MARGIN / width, (top + STRIP + MARGIN) / height
+        figure.text(*at, _words(row.caption), size=7, color=INK, va="bottom", linespacing=1.5)
+        for column, frame in enumerate(frames):
+            box = MARGIN + STRIP * column, top + MARGIN, STRIP - MARGIN, STRIP - MARGIN
+            left, bottom, wide, high = box
+            axes = figure.add_axes((left / width, bottom / height, wide / width, high / height))
+            axes.set_axis_off()
+            axes.imshow(frame, interpolation="lanczos")
+    return _jpeg(figure)
+
+
+def _spaced(count: int, most: int) -> list[int]:
+    """All of `count` indices, or `most` of them from the first to the last."""
+    return [round(i) for i in np.linspace(0, count - 1, min(count, most)).tolist()]
+
+
+def _drawn(row: PanelRow, name: str) -> UInt8[np.ndarray, "row col 3"] | None:
+    """The image under what a column shows of it."""
+    match name:
+        case "clusters" if row.clusters is not None:
+            return tint_clusters(row.image, row.clusters)
+        case "heat" if row.heat is not None:
+            return overlay_heat(row.image, row.heat)
+        case "image":
+            return row.image
+        case "mask" if row.mask is not None:
+            return row.image
+    return None
+
+
+def tint_clusters(
+    image: UInt8[np.ndarray, "row col 3"], clusters: Int[np.ndarray, "map_row map_col"]
+) -> UInt8[np.ndarray, "row col 3"]:
+    """The image in grey, each cluster in its own colour."""
+    colours = np.array([_rgb(colour) for colour in COLOURS])[clusters % len(COLOURS)]
+    size = (image.shape[1], image.shape[0])
+    large = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
+    return _blended(_grey(image), np.asarray(large), np.float64(0.55))
+
+
+def overlay_heat(
+    image: UInt8[np.ndarray, "row col 3"], heat: Float[np.ndarray, "map_row map_col"]
+) -> UInt8[np.ndarray, "row col 3"]:
+    """The image in pale grey; red where `heat` is positive, blue where negative, strong to weak."""
+    large = upsample(heat, image.shape[:2])
+    strength = np.abs(large) / max(float(np.abs(large).max()), np.finfo(np.float32).tiny)
+    red, blue = np.array(_rgb("#ca0020")), np.array(_rgb("#0571b0"))
+    colour = np.where(large[..., None] > 0, red, blue)
+    return _blended(_grey(image), colour, 0.85 * strength[..., None])
+
+
+def _grey(image: np.ndarray) -> Float[np.ndarray, "row col 1"]:
+    """Half way to white, so that colours show on dark images."""
+    return np.asarray((image.mean(axis=2, keepdims=True) + 255) / 2)
+
+
+def _blended(below: np.ndarray, above: np.ndarray, opacity: np.ndarray | np.float64) -> np.ndarray:
+    return np.asarray(np.rint(below + (above - below) * opacity).astype(np.uint8))
+
+
+def _outline(axes: Any, mask: Float[np.ndarray, "row col"]) -> None:
+    """Light on dark, which is seen on any image."""
+    if mask.min() < 0.5 < mask.max():
+        for width, colour in ((2.4, INK), (1.0, "#ffffff")):
+            axes.contour(mask, levels=[0.5], colors=[colour], linewidths=[width])
+
+
+# ------------------------------------------------------------------------------ curves and bars
+
+
+def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> bytes:
+    """A PNG: lines with their intervals as bands, each named at its end."""
+    figure = _figure(5.2, 3.0)
+    axes = figure.add_axes((0.1, 0.15, 0.62, 0.75 if title else 0.81))
+    _plain(axes)
+    axes.set_title(_words(title), size=8, weight="bold", loc="left", color=INK)
+    axes.set_xlabel(_words(xlabel), size=7, color=INK)
+    axes.set_ylabel(_words(ylabel), size=7, color=INK)
+    axes.grid(axis="y", color=FAINT, linewidth=0.6)
+    styles = ("-", "--", ":")
+    for number, line in enumerate(lines):
+        colour = COLOURS[number % len(COLOURS)]
+        style = styles[number // len(COLOURS) % len(styles)]
+        axes.plot(line.x, line.y, style, color=colour, linewidth=1.4)
+        if line.low is not None and line.high is not None:
+            axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.12, linewidth=0)
+    axes.margins(x=0, y=0.04)
+    low, high = axes.get_ylim()
+    ends = [(float(line.y[-1]) - low) / (high - low) for line in lines]
+    for number, (line, height) in enumerate(zip(lines, space_labels(ends, LABEL_GAP), strict=True)):
+        colour = COLOURS[number % len(COLOURS)]
+        axes.annotate(
+            _words(line.name),
+            xy=(1, ends[number]),
+            xytext=(1.05, height),
+            xycoords="axes fraction",
+            color=colour,
+            size=7,
+            va="center",
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.6,
+                "relpos": (0, 0.5),
+                "patchA": None,
+            },
+        )
+    return _png(figure)
+
+
+def scatter_plot(
+    groups: Mapping[str, tuple[Sequence[float], Sequence[float]]], xlabel: str, ylabel: str
+) -> bytes:
+    """A PNG: points (x, y) by group, each group's name beside its colour, and the line of all."""
+    figure = _figure(4.2, 3.0)
+    axes = figure.add_axes((0.13, 0.15, 0.82, 0.8))
+    _plain(axes)
+    axes.set_xlabel(_words(xlabel), size=7, color=INK)
+    axes.set_ylabel(_words(ylabel), size=7, color=INK)
+    axes.grid(color=FAINT, linewidth=0.6)
+    for number, (name, (x, y)) in enumerate(groups.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        axes.scatter(x, y, s=14, color=colour, label=_words(name), linewidths=0, zorder=3)
+    across, up = (np.concatenate([of[axis] for of in groups.values()]) for axis in (0, 1))
+    if len(across) > 1 and np.ptp(across) > 0:
+        ends = np.array([across.min(), across.max()])
+        slope, start = np.polyfit(across, up, 1)
+        axes.plot(ends, start + slope * ends, color=INK, linewidth=0.8, linestyle="--")
+    if len(groups) > 1:
+        axes.legend(fontsize=6.5, frameon=False)
+    return _png(figure)
+
+
+def space_labels(heights: Sequence[float], gap: float) -> list[float]:
+    """Heights in [0, 1] at least `gap` apart, in the same order, a crowd about its own middle."""
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    crowds: list[list[int]] = []
+    for index in order:
+        crowds.append([index])
+        while len(crowds) > 1 and _bottom(crowds[-1], heights, gap) < (
+            _bottom(crowds[-2], heights, gap) + gap * len(crowds[-2])
+        ):
+            crowds[-2:] = [crowds[-2] + crowds[-1]]
+    placed = list(heights)
+    for crowd in crowds:
+        for place, index in enumerate(crowd):
+            placed[index] = _bottom(crowd, heights, gap) + gap * place
+    return placed
+
+
+def _bottom(crowd: list[int], heights: Sequence[float], gap: float) -> float:
+    tall = gap * (len(crowd) - 1)
+    middle = sum(heights[index] for index in crowd) / len(crowd)
+    return max(0.0, min(middle - tall / 2, 1.0 - tall))
+
+
+def bar_chart(
+    rows: Mapping[str, Mapping[str, float]], title: str, xlabel: str, limit: float | None = None
+) -> bytes:
+    """A PNG: a bar for each row, made of its shares one after another, in the order they come.
+
+    The axis ends at `limit`, or else where the longest bar does.
+    """
+    parts = list(dict.fromkeys(part for row in rows.values() for part in row))
+    figure = _figure(5.2, 0.9 + 0.3 * len(rows))
+    height = figure.get_size_inches()[1]
+    axes = figure.add_axes((0.24, 0.38 / height, 0.72, 0.3 * len(rows) / height))
+    _plain(axes)
+    longest = limit or max((sum(row.values()) for row in rows.values()), default=0) or 1.0
+    left = np.zeros(len(rows))
+    for number, part in enumerate(parts):
+        colour = COLOURS[number % len(COLOURS)]
+        width = np.array([row.get(part, 0.0) for row in rows.values()])
+        axes.barh(
+            [_words(row) for row in rows],
+            width,
+            left=left,
+            color=colour,
+            height=0.7,
+            label=_words(part),
+        )
+        for place, (start, length) in enumerate(zip(left, width, strict=True)):
+            if length > 0.06 * longest:
+                ink = INK if sum(_rgb(colour)) > BRIGHT else "#ffffff"
+                at = start + length / 2, place
+                axes.text(*at, f"{length:.0%}", size=6.5, color=ink, ha="center", va="center")
+        left += width
+    axes.invert_yaxis()
+    axes.set_xlim(0, longest)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.set_xlabel(_words(xlabel), size=7, color=INK)
+    figure.text(0.01, 1 - 0.17 / height, _words(title), size=8, weight="bold", color=INK)
+    figure.legend(
+        loc="upper right",
+        ncols=len(parts),
+        fontsize=6.5,
+        frameon=False,
+        labelcolor=INK,
+        bbox_to_anchor=(0.97, 1 - 0.2 / height),
+        borderaxespad=0,
+        handlelength=1,
+    )
+    return _png(figure)
+
+
+# ---------------------------------------------------------------------------------- matplotlib
+
+
+def _figure(width: float, height: float) -> Any:
+    """Inches; without pyplot, whose state is global."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise UserError(
+            "pictures need matplotlib", remedy="pip install 'cuescope-sdk[figures]'"
+        ) from error
+    return Figure(figsize=(width, height), dpi=DENSITY, facecolor=PAPER)
+
+
+def _plain(axes: Any) -> None:
+    axes.set_facecolor(PAPER)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(INK)
+    axes.tick_params(labelsize=6.5, colors=INK, length=2)
+
+
+def _png(figure: Any) -> bytes:
+    """Lines and letters have few colours."""
+    out = BytesIO()
+    _rendered(figure).quantize(256, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def _jpeg(figure: Any) -> bytes:
+    """Photos have many; the best quality within `LARGEST` bytes, or the lowest."""
+    image = _rendered(figure)
+    for quality in QUALITIES:
+        image.save(out := BytesIO(), "JPEG", quality=quality, subsampling=0, optimize=True)
+        if out.tell() <= LARGEST:
+            break
+    return out.getvalue()
+
+
+def _rendered(figure: Any) -> Image.Image:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(figure)
+    with warnings.catch_warnings():  # a letter that the font lacks is drawn as a box
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        canvas.draw()
+    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+
+
+def _words(text: str) -> str:
+    """As it stands: matplotlib takes what is between two dollars for mathematics."""
+    return text.replace("$", r"\$")
+
+
+def _rgb(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour[1:]))

@@ -1,0 +1,185 @@
+"""A chat completions server on loopback that does as it is told, and counts what it is asked.
+
+with serving() as server:
+    server.brain = lambda body: {"message": {"content": "yes"}}
+    server.fail(429)
+    ...  # a client of server.url
+    assert len(server.asked) == 2
+"""
+
+import json
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Lock, Thread
+from typing import Any
+
+Body = dict[str, Any]
+Act = Callable[["Handler"], None]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server: "ChatServer"
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        """The list of models."""
+        models = [{"id": name} for name in self.server.models]
+        self.reply(200, {"data": models} if self.path == "/v1/models" else {})
+
+    def do_POST(self) -> None:
+        """A chat completion, or the next fault."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        server = self.server
+        with server.lock:
+            server.asked.append(body)
+            server.times.append(time.monotonic())
+            server.keys.append(self.headers.get("Authorization", ""))
+            server.busy += 1
+            server.busiest = max(server.busiest, server.busy)
+            act = server.acts.popleft() if server.acts else None
+        try:
+            if act is not None:
+                act(self)
+            elif self.path != "/v1/chat/completions":
+                self.reply(404, {"detail": "Not Found"})
+            elif body["model"] not in server.models:
+                self.reply(404, {"error": {"message": f"model {body['model']} is unknown"}})
+            else:
+                self.answer(body)
+        finally:
+            with server.lock:
+                server.busy -= 1
+
+    def answer(self, body: Body) -> None:
+        """What the server's `brain` says, unless it holds this answer back for good."""
+        server = self.server
+        time.sleep(server.delay)
+        with server.lock:
+            held = len(server.paid) >= server.most
+            if not held:
+                server.paid.append(body)
+        if held:
+            server.released.wait(60)
+            self.close_connection = True
+        else:
+            self.reply(200, completion(server.brain(body)))
+
+    def reply(self, status: int, content: object, headers: dict[str, str] | None = None) -> None:
+        """Send JSON, or text as it is."""
+        data = (content if isinstance(content, str) else json.dumps(content)).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        try:
+            self.wfile.write(data)
+        except OSError:  # the client has gone
+            self.close_connection = True
+
+
+class ChatServer(ThreadingHTTPServer):
+    """`asked` are the requests' bodies, `paid` those that got their answer.
+
+    `acts` come first, one a request. `brain` makes the choice of a completion from a body.
+    After `most` answers it gives no other, until they are `released` without one.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.lock, self.released = Lock(), Event()
+        self.models = ["tiny", "tiny-vision"]
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was asked."""
+        self.asked: list[Body] = []
+        self.paid: list[Body] = []
+        self.times: list[float] = []
+        self.keys: list[str] = []
+        self.acts: deque[Act] = deque()
+        self.brain: Callable[[Body], Body] = lambda body: {
+            "message": {"content": f"You said: {prompt_of(body)}"}
+        }
+        self.delay, self.busy, self.busiest = 0.0, 0, 0
+        self.most = sys.maxsize
+        self.released.clear()
+
+    def handle_error(self, *_: object) -> None:
+        """A client that was killed is no error of the server's."""
+
+    @property
+    def answered(self) -> list[str]:
+        """The words of what is paid."""
+        return [prompt_of(body) for body in self.paid]
+
+    @property
+    def url(self) -> str:
+        """Up to /v1."""
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def fail(self, status: int, content: object = "", **headers: str) -> None:
+        """Answer the next request with a status."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.acts.append(lambda handler: handler.reply(status, content, named))
+
+    def stall(self, seconds: float) -> None:
+        """Answer the next request too late."""
+
+        def act(handler: Handler) -> None:
+            time.sleep(seconds)
+            handler.reply(200, completion({"message": {"content": "too late"}}))
+
+        self.acts.append(act)
+
+    def cut(self) -> None:
+        """Close the next request's connection in the middle of its answer."""
+
+        def act(handler: Handler) -> None:
+            handler.send_response(200)
+            handler.send_header("Content-Length", "1000")
+            handler.end_headers()
+            handler.wfile.write(b'{"choices": [{"mess')
+            handler.wfile.flush()
+            handler.connection.shutdown(socket.SHUT_RDWR)
+            handler.close_connection = True
+
+        self.acts.append(act)
+
+
+def completion(choice: Body) -> Body:
+    """A whole answer around a choice; the usage is 10 and 5 tokens."""
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    return {"choices": [choice], "usage": usage, "system_fingerprint": "fp_1"}
+
+
+def prompt_of(body: Body) -> str:
+    """The words of the last message."""
+    content = body["messages"][-1]["content"]
+    return str(content if isinstance(content, str) else content[-1]["text"])
+
+
+@contextmanager
+def serve_chat() -> Iterator[ChatServer]:
+    """A server that is up."""
+    server = ChatServer()
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

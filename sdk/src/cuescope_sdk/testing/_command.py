@@ -1,0 +1,136 @@
+"""`cuescope plugins check NAME`: a plugin against the contract of its kind."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from cuescope.registry import Entry, Registry
+    from cuescope.spec import Spec
+    from cuescope_sdk.testing._contract import Contract, Result
+
+check = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+MARKS = {"ok": ("ok", "green"), "failed": ("failed", "red"), "skipped": ("skipped", "yellow")}
+
+
+@check.command(context_settings={"help_option_names": ["-h", "--help"]})
+def run(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="NAME or NAME:ARG.")],
+    option: Annotated[
+        list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the plugin.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="Data set that a model or tool is shown.")
+    ] = None,
+    data_option: Annotated[
+        list[str] | None, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="method, model, dataset or tool, where a name is several.")
+    ] = None,
+    other_cues: Annotated[
+        bool, typer.Option("--other-cues", help="The method looks for no things seen in frames.")
+    ] = False,
+    only: Annotated[str, typer.Option(help="Run the checks whose name contains this.")] = "",
+    device: Annotated[str, typer.Option(help="Device of a model or tool.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16.")] = "float32",
+) -> None:
+    """Check that a plugin holds what its kind promises; exit 1 where it does not.
+
+    What it refuses in one line, such as data that it is not for, is not checked, and said.
+    """
+    from cuescope_sdk import PluginError
+    from cuescope_sdk.testing import results
+
+    settings = {"device": device, "dtype": dtype}
+    contract = contract_of(spec, option or (), kind, data, data_option or (), settings)
+    if other_cues:
+        contract.finds_planted_cue = False  # type: ignore[attr-defined]
+    with suppress(PluginError):  # what is broken shows as failed checks; the rest is told and ends
+        contract.build()
+    counts = dict.fromkeys(MARKS, 0)
+    for result in results(contract, only):
+        counts[result.status] += 1
+        show(result)
+    typer.echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
+    raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
+
+
+def show(result: "Result") -> None:
+    """Print one check, with the reason where it is not ok."""
+    mark, colour = MARKS[result.status]
+    words = result.check.removeprefix("test_").replace("_", " ")
+    typer.secho(f"{mark:<8}{words}", fg=None if result.status == "ok" else colour)
+    if result.reason:
+        typer.echo(f"        {result.reason}")
+
+
+def contract_of(
+    text: str,
+    options: "list[str] | tuple[str, ...]",
+    kind: str | None,
+    data: str | None,
+    data_options: "list[str] | tuple[str, ...]",
+    settings: dict[str, str],
+) -> "type[Contract]":
+    """The contract of an installed plugin; raises UserError where there is none to check."""
+    from cuescope.context import cache_folder
+    from cuescope.registry import Registry
+    from cuescope.spec import Spec, pairs, validated
+    from cuescope_sdk import UserError
+    from cuescope_sdk.testing import CONTRACTS
+
+    registry, spec = Registry(), Spec.parse(text)
+    entry = _entry(registry, spec.name, kind)
+    plugin = registry.load(entry)
+    given = pairs("-O", options)
+    validated(entry, plugin, spec, given)  # the person's own mistakes are no broken contract
+    given = with_argument(plugin, spec, given)
+    facts: dict[str, Any] = {
+        "plugin": plugin,
+        "options": given,
+        "folder": cache_folder(),
+        **settings,
+    }
+    if data is not None:
+        if entry.kind not in ("model", "tool"):
+            raise UserError("--data", expected="a model or tool to show it to", got=entry.kind)
+        shown = Spec.parse(data)
+        of_data, named = registry.find("dataset", shown.name), pairs("-D", data_options)
+        facts["data"] = registry.load(of_data)
+        validated(of_data, facts["data"], shown, named)
+        facts["data_options"] = with_argument(facts["data"], shown, named)
+    return type(f"Check{entry.kind.title()}", (CONTRACTS[entry.kind],), facts)
+
+
+def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
+    """The installed plugin that is meant; raises UserError for none or several."""
+    from cuescope_sdk import UserError, nearest
+    from cuescope_sdk.testing import CONTRACTS
+
+    if kind is not None and kind not in CONTRACTS:
+        raise UserError(
+            f"no contract for '{kind}'",
+            expected=f"one of {', '.join(CONTRACTS)}",
+            remedy=nearest(kind, CONTRACTS),
+        )
+    able = [entry for entry in registry.entries if entry.kind in CONTRACTS]
+    found = [entry for entry in able if entry.name == name and kind in (None, entry.kind)]
+    if not found:
+        known = sorted({entry.name for entry in able})
+        raise UserError(
+            f"no {kind or 'plugin'} '{name}' to check",
+            expected=f"one of {', '.join(known)}" if known else None,
+            remedy=nearest(name, known) or "`cuescope plugins` lists what is installed",
+        )
+    if len({entry.kind for entry in found}) > 1:
+        kinds = [entry.kind for entry in found]
+        raise UserError(f"'{name}' is {' and '.join(kinds)}", remedy=f"Add --kind {kinds[0]}")
+    return found[0]
+
+
+def with_argument(plugin: Any, spec: "Spec", options: dict[str, str]) -> dict[str, str]:
+    """The options with ARG of `NAME:ARG` among them."""
+    return options if spec.arg is None else {plugin.Options.argument: spec.arg} | options

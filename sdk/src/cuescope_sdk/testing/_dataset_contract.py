@@ -1,0 +1,333 @@
+"""What a data set must hold: the same samples every time, each one whole."""
+
+import pickle
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cuescope_sdk import Dataset, Frame, HasSplits, Sample, UserError, digest
+from cuescope_sdk.testing._contract import Contract, PerClass
+from cuescope_sdk.testing._violation import ContractViolation, NotApplicable, expect
+
+
+class DatasetContract(Contract):
+    """Checks of a data set, on up to `count` samples spread over it.
+
+    `other_options` give other content. `split_names` are the splits that it has.
+    """
+
+    kind = "dataset"
+    other_options: ClassVar[Mapping[str, Any] | None] = None
+    split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
+    count: ClassVar[int] = 40
+    data: PerClass[Dataset] = PerClass(lambda contract: contract.build())
+    samples: PerClass[tuple[Sample, ...]] = PerClass(lambda contract: contract.read(contract.data))
+
+    @classmethod
+    def read(cls, data: Dataset) -> tuple[Sample, ...]:
+        """Samples spread evenly over a data set, the first and last among them."""
+        places = np.linspace(0, len(data) - 1, min(cls.count, len(data))).round()
+        return tuple(data[int(place)] for place in places)
+
+    @property
+    def frames(self) -> list[Frame]:
+        """Their frames."""
+        return [frame for sample in self.samples for frame in sample.frames]
+
+    def exercise(self) -> None:
+        """Build it, read it, look at a frame."""
+        self.read(self.build())[0].frames[0].load()
+
+    # ------------------------------------------------------------------------------ what it says
+
+    def test_declares_labels(self) -> None:
+        """The closed label set, () where there is none."""
+        labels = getattr(self.data, "labels", None)
+        expect(
+            isinstance(labels, tuple)
+            and all(isinstance(name, str) and name for name in labels)
+            and len(set(labels)) == len(labels),
+            "`labels`, a tuple of distinct names",
+            got=repr(labels),
+            remedy="Set self.labels = tuple(sorted(names)), or () for open answers",
+        )
+
+    def test_states_facts_in_words(self) -> None:
+        """Facts are printed at the head of a report."""
+        facts = getattr(self.data, "facts", None)
+        expect(
+            isinstance(facts, Mapping)
+            and all(isinstance(word, str) for pair in facts.items() for word in pair),
+            "`facts`, text by text",
+            got=repr(facts),
+            remedy="Set self.facts = {}, or more",
+        )
+
+    def test_has_a_fingerprint(self) -> None:
+        """A report says by it what was audited."""
+        found = getattr(self.data, "fingerprint", None)
+        expect(
+            isinstance(found, str) and bool(found),
+            "a fingerprint, some text",
+            got=repr(found),
+            remedy="Set self.fingerprint = digest(of what enters the samples)",
+        )
+
+    def test_has_the_same_fingerprint_when_built_again(self) -> None:
+        """The same content is the same data set."""
+        again = self.build()
+        expect(
+            again.fingerprint == self.data.fingerprint,
+            "one fingerprint",
+            got=f"{self.data.fingerprint}, then {again.fingerprint}",
+            remedy="Digest content: no ids, times or addresses",
+        )
+
+    def test_has_another_fingerprint_for_other_content(self) -> None:
+        """Reports on other data must not have the same hash."""
+        if self.other_options is None:
+            raise NotApplicable("needs `other_options` that give other content")
+        other = self.build(self.other_options)
+        expect(
+            other.fingerprint != self.data.fingerprint,
+            "another fingerprint",
+            got=f"the same for {dict(self.other_options)}",
+            remedy="Let everything that changes a sample enter the fingerprint",
+        )
+
+    # ----------------------------------------------------------------------------- as a sequence
+
+    def test_has_samples(self) -> None:
+        """There is something to audit."""
+        expect(len(self.data) > 0, "a sample or more", got=0, remedy="Check the path and split")
+
+    def test_ends_with_an_index_error(self) -> None:
+        """`for sample in data` ends there."""
+        for index in (len(self.data), len(self.data) + 7):
+            try:
+                self.data[index]
+            except IndexError:
+                continue
+            except Exception as error:
+                raise ContractViolation(
+                    f"an IndexError at {index}",
+                    got=repr(error),
+                    remedy="Index with range(len(self))[index]",
+                ) from error
+            raise ContractViolation(
+                f"an IndexError at {index}",
+                got="a sample",
+                remedy="Index with range(len(self))[index]",
+            )
+
+    def test_gives_samples(self) -> None:
+        """Each item is a Sample."""
+        for sample in self.samples:
+            expect(
+                isinstance(sample, Sample),
+                "a cuescope_sdk.Sample",
+                got=type(sample).__name__,
+                remedy="Return Sample(key=..., frames=..., ...)",
+            )
+
+    def test_names_each_sample_once(self) -> None:
+        """Features say by key where they occur."""
+        keys = [self.data[index].key for index in range(min(len(self.data), 2000))]
+        expect(
+            len(set(keys)) == len(keys),
+            f"{len(keys)} keys",
+            got=f"{len(set(keys))} distinct",
+            remedy="Number the samples, or use their paths relative to the root",
+        )
+
+    def test_keeps_slashes_for_changes(self) -> None:
+        """`KEY/what was changed` is the key of a changed sample: no key may be another's start."""
+        keys = {sample.key for sample in self.samples}
+        inside = [key for key in keys if any(key.startswith(f"{other}/") for other in keys)]
+        expect(
+            not inside,
+            "keys of which none continues another after a slash",
+            got=inside[:1],
+            remedy="Add what tells them apart before the slash",
+        )
+
+    def test_gives_the_same_sample_twice(self) -> None:
+        """Reading moves nothing."""
+        expect(
+            list(map(_content, self.read(self.data))) == list(map(_content, self.samples)),
+            "the same samples when they are read again",
+            got="others",
+            remedy="Draw once, in __init__, from cuescope_sdk.generator(seed, name)",
+        )
+
+    def test_gives_the_same_samples_when_built_again(self) -> None:
+        """Equal fingerprints, equal samples, down to the pixels."""
+        again = self.read(self.build())
+        expect(
+            list(map(_content, again)) == list(map(_content, self.samples))
+            and all(map(_same_pixels, again[0].frames, self.samples[0].frames)),
+            "the same samples from a second build",
+            got="others",
+            remedy="Sort what a folder lists, and seed what is drawn",
+        )
+
+    # --------------------------------------------------------------------------- sample by sample
+
+    def test_labels_with_its_labels(self) -> None:
+        """A label, where there is one, is of the closed set."""
+        labels = set(self.data.labels)
+        strange = {sample.label or "" for sample in self.samples} - labels - {""}
+        expect(
+            not labels or not strange,
+            "labels of the data set's `labels`",
+            got=sorted(strange),
+            remedy="Collect `labels` from the samples of every split",
+        )
+
+    def test_offers_its_labels_as_choices(self) -> None:
+        """Without choices, a model has nothing to score; without the label, it cannot be right.
+
+        An image of many things has no one label, and need not offer any.
+        """
+        if not self.data.labels:
+            raise NotApplicable("asks about choices, and there is no closed label set")
+        for sample in self.samples:
+            expect(
+                sample.label is None or sample.label in sample.choices,
+                "choices with the label among them",
+                got=f"{sample.choices} in {sample.key}",
+                remedy="Set choices=self.labels",
+            )
+
+    def test_loads_rgb_frames(self) -> None:
+        """Every model may count on three channels."""
+        for frame in self.frames:
+            image = frame.load()
+            expect(
+                image.mode == "RGB" and min(image.size) > 0,
+                "an RGB image",
+                got=f"{image.mode} of {image.size}",
+                remedy="Use image.convert('RGB')",
+            )
+
+    def test_has_equal_pixels_under_equal_keys(self) -> None:
+        """The cache answers one frame for the other."""
+        seen: dict[str, Frame] = {}
+        for frame in self.frames:
+            expect(
+                _same_pixels(seen.setdefault(frame.key, frame), frame),
+                "one picture a frame key",
+                got=f"two of {frame.key}",
+                remedy="Use Frame.from_array, Frame.from_file or frame.derive, or digest content",
+            )
+
+    def test_can_be_sent_to_a_worker(self) -> None:
+        """Samples are pickled, with frames that load there."""
+        for sample in self.samples[:3]:
+            try:
+                sent = pickle.loads(pickle.dumps(sample))  # noqa: S301 - its own
+            except Exception as error:
+                raise ContractViolation(
+                    "samples that pickle",
+                    got=repr(error),
+                    remedy="Use module-level functions and functools.partial as loaders",
+                ) from error
+            expect(
+                _content(sent) == _content(sample)
+                and all(map(_same_pixels, sent.frames, sample.frames)),
+                "the same sample after pickling",
+                got="another",
+                remedy="Keep loaders pure",
+            )
+
+    def test_annotates_cues_by_frame(self) -> None:
+        """The answer sheet: `{cue: (present in frame 0, ...)}`."""
+        annotated = [sample for sample in self.samples if "cues" in sample.annotations]
+        if not annotated:
+            raise NotApplicable("asks about the 'cues' annotation, which no sample has")
+        for sample in annotated:
+            cues = sample.annotations["cues"]
+            expect(
+                isinstance(cues, Mapping)
+                and all(
+                    len(there) == len(sample.frames) and set(there) <= {True, False}
+                    for there in cues.values()
+                ),
+                "a bool a frame for each cue",
+                got=repr(cues),
+                remedy="Set annotations={'cues': {'red corner': (True, False)}}",
+            )
+
+    # ------------------------------------------------------------------------------------- splits
+
+    def test_keeps_splits_apart(self) -> None:
+        """What a model was trained on is not what it is audited on."""
+        keys = [{s.key for s in self.read(split)} for split in self.splits()]
+        prints = {split.fingerprint for split in self.splits()}
+        shared = set.intersection(*keys) if len(keys) > 1 else set()
+        expect(
+            len(prints) == len(keys) and not shared,
+            "other samples in each split",
+            got=f"{len(prints)} fingerprints of {len(keys)} splits, {len(shared)} keys in all",
+            remedy="Let the split enter keys and fingerprint",
+        )
+
+    def test_refuses_unknown_splits(self) -> None:
+        """A misspelt split must not show another one."""
+        data = self.with_splits()
+        try:
+            data.split("no-such-split")
+        except UserError:
+            return
+        except Exception as error:
+            raise ContractViolation(
+                "a UserError for split 'no-such-split'",
+                got=repr(error),
+                remedy="Raise UserError(problem, expected=..., got=...)",
+            ) from error
+        raise ContractViolation(
+            "a UserError for split 'no-such-split'",
+            got="a data set",
+            remedy="Check the name against the splits there are",
+        )
+
+    def with_splits(self) -> HasSplits:
+        """The data set; raises NotApplicable where it has no splits."""
+        if not isinstance(self.data, HasSplits):
+            raise NotApplicable("asks about `split`, which this data set has not")
+        return self.data
+
+    def splits(self) -> list[Dataset]:
+        """Every split there is; names that it has not are passed over."""
+        data, found = self.with_splits(), []
+        for name in self.split_names:
+            with suppress(UserError):
+                found.append(data.split(name))
+        return found
+
+
+def _content(sample: Sample) -> tuple[object, ...]:
+    known = _comparable(sample.annotations)
+    frames = [frame.key for frame in sample.frames]
+    return sample.key, frames, sample.question, sample.choices, sample.label, known
+
+
+def _comparable(value: object) -> object:
+    """An annotation as `==` can compare it: an array by its content, a frame by its key."""
+    match value:
+        case np.ndarray():
+            return digest(value)
+        case Frame():
+            return value.key
+        case Mapping():
+            return {key: _comparable(one) for key, one in value.items()}
+        case tuple() | list():
+            return [_comparable(one) for one in value]
+        case _:
+            return value
+
+
+def _same_pixels(one: Frame, other: Frame) -> bool:
+    return one is other or np.array_equal(np.asarray(one.load()), np.asarray(other.load()))

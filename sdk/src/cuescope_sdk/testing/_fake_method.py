@@ -1,0 +1,139 @@
+"""A method that finds the planted cue: which corner, hidden, mends the answers?"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from PIL import Image
+from pydantic import Field
+
+from cuescope_sdk import (
+    Audit,
+    Feature,
+    Metric,
+    Occurrence,
+    Options,
+    Outcome,
+    Plugin,
+    Requirements,
+    Sample,
+    Score,
+    Trial,
+    hookimpl,
+)
+from cuescope_sdk.maths._stats import (
+    benjamini_hochberg,
+    bootstrap_mean_interval,
+    exceeds_rate_p_value,
+)
+
+# left and top edge of each quarter, as shares of the frame
+QUARTERS = {
+    "top left": (0.0, 0.0),
+    "top right": (0.5, 0.0),
+    "bottom left": (0.0, 0.5),
+    "bottom right": (0.5, 0.5),
+}
+
+
+class FakeMethodOptions(Options):
+    """When a quarter is a finding."""
+
+    min_gain: float = Field(0.1, description="accuracy won by hiding it, at least")
+    fdr: float = Field(0.05, description="false discovery rate over all that was tried")
+
+
+class FakeMethod(Plugin):
+    """Hides each quarter of the frames; where answers get better, it was a misleading cue."""
+
+    title = "Fake: quarters of the frame that mislead"
+    requires = Requirements(outputs=frozenset({"logits"}), may_use=frozenset({"detector"}))
+    metrics = (
+        Metric(name="gain", title="Gain", meaning="accuracy when hidden minus accuracy when shown"),
+    )
+    Options: ClassVar[type[Options]] = FakeMethodOptions
+    options: FakeMethodOptions
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        """The four quarters."""
+        for name in QUARTERS:
+            places = [
+                Occurrence(sample=sample.key, region=region(name, sample.frames[0].load().size))
+                for sample in audit.samples
+            ]
+            yield Feature(key=name, kind="quarter", name=f"the {name}", occurrences=tuple(places))
+
+    @hookimpl
+    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
+        """Each sample as it is, then with each quarter hidden."""
+        for sample in audit.samples:
+            yield Trial(sample=sample)
+            for feature in features:
+                hidden = without(sample, feature.key)
+                yield Trial(sample=hidden, feature=feature.key, condition="hidden")
+
+    @hookimpl
+    def compute_scores(
+        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+    ) -> Iterator[Score]:
+        """Accuracy won by hiding, for each quarter and label."""
+        right = np.reshape([outcome.correct() for outcome in outcomes], (-1, 1 + len(features)))
+        labels = np.array([sample.label for sample in audit.samples])
+        rows = []
+        for place, feature in enumerate(features, start=1):
+            for label in sorted(set(labels)):
+                own = right[labels == label].astype(float)
+                gain = own[:, place] - own[:, 0]
+                mended = int((gain > 0).sum())
+                p_value = exceeds_rate_p_value(mended, int((gain != 0).sum()), 0.5)
+                rows.append((feature.key, str(label), gain, p_value))
+        q_values = benjamini_hochberg([row[3] for row in rows])
+        scores = [
+            self.score(audit, *row, q_value)
+            for row, q_value in zip(rows, q_values, strict=True)
+            if q_value is not None
+        ]
+        yield from sorted(scores, key=lambda score: (not score.finding, -(score.value or 0)))
+
+    def score(
+        self, audit: Audit, key: str, label: str, gain: np.ndarray, p_value: float, q_value: float
+    ) -> Score:
+        """One row of the report."""
+        low, high = bootstrap_mean_interval(gain, audit.rng("interval", key, label))
+        value = float(gain.mean())
+        finding = value >= self.options.min_gain and q_value <= self.options.fdr
+        return Score(
+            feature=key,
+            label=label,
+            metric="gain",
+            value=value,
+            low=low,
+            high=high,
+            n=len(gain),
+            p_value=p_value,
+            q_value=q_value,
+            finding=finding,
+            statement=f"Without {{feature}}, '{label}' gains {value:.0%}" if finding else None,
+        )
+
+
+def region(name: str, size: tuple[int, int]) -> tuple[float, float, float, float]:
+    """A quarter in pixels (x0, y0, x1, y1)."""
+    (left, top), (width, height) = QUARTERS[name], size
+    return left * width, top * height, (left + 0.5) * width, (top + 0.5) * height
+
+
+def without(sample: Sample, name: str) -> Sample:
+    """The sample with a quarter painted grey."""
+    hide = partial(_hide, name=name)
+    frames = [frame.derive(f"hide quarter {name}", hide) for frame in sample.frames]
+    return sample.with_frames(tuple(frames), f"without {name}")
+
+
+def _hide(image: Image.Image, name: str) -> Image.Image:
+    x0, y0, x1, y1 = map(round, region(name, image.size))
+    hidden = image.copy()
+    hidden.paste((128, 128, 128), (x0, y0, x1, y1))
+    return hidden

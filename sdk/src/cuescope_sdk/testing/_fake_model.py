@@ -1,0 +1,175 @@
+"""A model in numpy whose reliance on the planted cue is a number."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
+from pydantic import Field, NonNegativeFloat
+
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Frame,
+    HideTokens,
+    Options,
+    Plugin,
+    Response,
+    Trial,
+    UserError,
+    digest,
+)
+from cuescope_sdk import generator as seeded
+from cuescope_sdk.testing._fake_data import CUE_BOX, DECOY_BOX, LABELS, SIDE, SIGNAL_ROWS
+
+NAMED = len(LABELS) + 2
+STRIP = 2 * SIDE * 3
+NOISE_CEILING = 60 / 255
+_CORNERS = ((CUE_BOX, 0), (DECOY_BOX, 2))
+SIGNAL, LEAN, NOISE = 4.0, 12.0, 1.5
+LONGEST = 500.0  # of the weights of a choice as embedded
+
+
+class FakeModelOptions(Options):
+    """How the model errs."""
+
+    lean: NonNegativeFloat = Field(1.0, description="reliance on the red corner; 0: none at all")
+    noise: NonNegativeFloat = Field(1.0, description="errors from pixels that mean nothing")
+
+
+class FakeModel(Plugin):
+    """A linear readout of the green patch, the two corners, and a strip of noise.
+
+    It takes what shows the red corner for "top", as far as `lean` says, and errs on about one
+    clip in ten for no reason, as far as `noise` says. Choices that it was not made for are read
+    out by random weights of their own.
+    """
+
+    Options: ClassVar[type[Options]] = FakeModelOptions
+    options: FakeModelOptions
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        outputs=frozenset(["logits", "text", "embedding"]),
+        edits=frozenset({"hide-tokens"}),
+        exposes=frozenset({"patches", "choices"}),
+    )
+
+    def __init__(self, options: FakeModelOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.fingerprint = digest("fake-model", options.model_dump())
+        self.facts = {"reliance on the red corner": str(options.lean)}
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        """Whatever each trial asks for."""
+        return [self.answer(trial) for trial in trials]
+
+    def answer(self, trial: Trial) -> Response:
+        """One response; raises UserError for an edit that is not declared."""
+        seen = self.see(trial)
+        choices, outputs = trial.sample.choices, trial.outputs
+        logits = (
+            np.array([seen @ self.readout(choice) for choice in choices])
+            if outputs & {"logits", "text"}
+            else None
+        )
+        return Response(
+            logits=logits if "logits" in outputs else None,
+            text=_best(choices, logits) if "text" in outputs and logits is not None else None,
+            embedding=np.append(seen * EMBEDDED, 0) if "embedding" in outputs else None,
+        )
+
+    def see(self, trial: Trial) -> Float[np.ndarray, " dim"]:
+        """Green patch of each class, red corner, blue corner (0 to 1), then noise; grey gives 0."""
+        pixels = np.stack([pixels_of(frame) for frame in trial.sample.frames])
+        if trial.edit is not None:
+            if not isinstance(trial.edit, HideTokens):
+                raise UserError("fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'")
+            _check_shape(trial.edit.shape, len(pixels))
+            pixels = np.where(_at_cells(trial.edit.mask)[..., None], 0.0, pixels)
+        return np.asarray(FEATURES @ pixels.mean(axis=0).ravel())
+
+    def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
+        """The 8 x 8 pixels that it sees, uint8."""
+        return [np.rint(pixels_of(frame) * 255).astype(np.uint8) for frame in frames]
+
+    def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
+        """A patch is a pixel; its features are its colour, and whether it is read as noise."""
+        strip = np.zeros((SIDE, SIDE, 1))
+        strip[:, 3:5] = 1
+        seen = [np.concatenate([pixels_of(frame), strip], axis=2) for frame in frames]
+        return [features.astype(np.float32) for features in seen]
+
+    def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
+        """Rows whose dot products with an embedding are the logits, but for one factor.
+
+        A last number, which every embedding has as 0, makes weights of any length unit rows.
+        """
+        weights = np.stack([self.readout(choice) for choice in choices]) / EMBEDDED
+        reach = LONGEST * (1 + self.options.lean + self.options.noise)
+        rest = np.sqrt(reach**2 - (weights**2).sum(axis=1))
+        return np.column_stack([weights, rest]) / reach
+
+    def readout(self, choice: str) -> Float[np.ndarray, " dim"]:
+        """The weights of a choice."""
+        random = _random_readout(choice)
+        if choice not in LABELS:
+            return random
+        weights = np.zeros(NAMED + STRIP)
+        weights[LABELS.index(choice)] = SIGNAL
+        weights[len(LABELS)] = LEAN * self.options.lean * (choice == LABELS[0])
+        weights[NAMED:] = NOISE * self.options.noise * random[NAMED:]
+        return weights
+
+
+def _feature_matrix() -> Float[np.ndarray, "dim value"]:
+    """What each feature takes of each pixel value (row, col, channel)."""
+    places = [(rows, slice(5, 8), 1) for rows in SIGNAL_ROWS]
+    places += [(slice(y0, y1), slice(x0, x1), channel) for (x0, y0, x1, y1), channel in _CORNERS]
+    weights = np.zeros((NAMED, SIDE, SIDE, 3))
+    for weight, (rows, cols, channel) in zip(weights, places, strict=True):
+        weight[rows, cols, channel] = 1
+        weight[rows, cols, (channel + 1) % 3] = -1  # grey noise cancels, colour stays
+        weight /= (weight > 0).sum()
+    strip = np.zeros((SIDE, 2, 3, SIDE, SIDE, 3))
+    for row, col, channel in np.ndindex(SIDE, 2, 3):
+        strip[row, col, channel, row, 3 + col] = -1 / 3
+        strip[row, col, channel, row, 3 + col, channel] += 1
+    return np.concatenate([weights.reshape(NAMED, -1), strip.reshape(STRIP, -1) / NOISE_CEILING])
+
+
+FEATURES = _feature_matrix()
+EMBEDDED = np.concatenate([np.ones(NAMED), np.full(STRIP, 0.05)])
+
+
+@cache
+def _random_readout(choice: str) -> Float[np.ndarray, " dim"]:
+    return seeded(0, "fake-model", choice).normal(size=NAMED + STRIP)
+
+
+def pixels_of(frame: Frame) -> Float[np.ndarray, "row col 3"]:
+    image = frame.load()
+    if image.size != (SIDE, SIDE):
+        image = image.resize((SIDE, SIDE), Image.Resampling.BOX)
+    return np.asarray(image, dtype=np.float64) / 255
+
+
+def _check_shape(shape: tuple[int, int, int], frames: int) -> None:
+    fits = all(SIDE % side == 0 or side % SIDE == 0 for side in shape[1:])
+    if shape[0] != frames or not fits:
+        raise UserError(
+            "fake: a mask that does not fit",
+            got=f"shape {shape}",
+            expected=f"{frames} frames of {SIDE} x {SIDE} cells, or so many parts of them",
+        )
+
+
+def _at_cells(mask: np.ndarray) -> np.ndarray:
+    """A mask of any resolution, at the model's."""
+    row = np.arange(SIDE) * mask.shape[1] // SIDE
+    col = np.arange(SIDE) * mask.shape[2] // SIDE
+    return mask[:, row][:, :, col]
+
+
+def _best(choices: Sequence[str], logits: np.ndarray) -> str:
+    return choices[int(logits.argmax())] if choices else ""

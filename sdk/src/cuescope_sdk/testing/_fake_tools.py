@@ -1,0 +1,139 @@
+"""One fake tool a role, each right about the fake data set."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from cuescope_sdk import Detection, Frame, Plugin, Sample, generator
+from cuescope_sdk.grounding import Case, Claim, Judgement
+from cuescope_sdk.grounding._judging import judge_claim, per_frame
+from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, DECOY, DECOY_BOX, LABELS, SIDE, shows
+
+CORNERS = {CUE: (CUE_BOX, 0), DECOY: (DECOY_BOX, 2)}
+Box = tuple[float, float, float, float]
+
+
+class FakeDetector(Plugin):
+    """Finds the red corner and the blue corner."""
+
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+        """A detection for each of the names that a frame shows."""
+        return [
+            tuple(
+                Detection(name=name, score=0.9, box=_box(frame, name))
+                for name in names
+                if name in CORNERS and shows(frame, *CORNERS[name])
+            )
+            for frame in frames
+        ]
+
+
+class FakeSegmenter(Plugin):
+    """Outlines the corners."""
+
+    def segment(self, frames: Sequence[Frame], names: Sequence[str]) -> list[np.ndarray]:
+        """Bool masks (name, row, col), an array a frame."""
+        return [np.stack([_mask(frame, name) for name in names]) for frame in frames]
+
+
+class FakeTextGenerator(Plugin):
+    """Says the prompt's last word, and no more."""
+
+    def generate(self, prompts: Sequence[str]) -> list[str]:
+        """A completion a prompt."""
+        return [f"{prompt.split()[-1]}." if prompt.split() else "Nothing." for prompt in prompts]
+
+
+class FakeSentenceEncoder(Plugin):
+    """A random direction a word; a sentence is their mean."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit rows (text, dim)."""
+        rows = [
+            np.sum([_direction(word) for word in f"{text} .".split()], axis=0) for text in texts
+        ]
+        stacked = np.reshape(rows, (len(texts), 16))
+        return np.asarray(stacked / np.linalg.norm(stacked, axis=1, keepdims=True))
+
+
+class FakeImageEditor(Plugin):
+    """Paints the named corner grey, or everything where the instruction names none."""
+
+    def edit(self, frames: Sequence[Frame], instructions: Sequence[str]) -> list[Frame]:
+        """The changed frames, one for each frame and its instruction."""
+        return [
+            frame.derive(f"fake-edit {instruction}", partial(_painted, instruction=instruction))
+            for frame, instruction in zip(frames, instructions, strict=True)
+        ]
+
+
+class FakeProposer(Plugin):
+    """Names both corners for every label, and the other labels."""
+
+    def propose(self, label: str) -> list[str]:
+        """Names of what may be a cue."""
+        return [CUE, DECOY, *(other for other in LABELS if other != label)]
+
+
+class FakeClaimVerifier(Plugin):
+    """Sees whether a corner is there, and nothing else."""
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        """A judgement a claim, for each sample with its claims."""
+        return [
+            [judge_claim(claim, len(sample.frames), per_frame(_sees(sample))) for claim in claims]
+            for sample, claims in cases
+        ]
+
+
+FAKE_TOOLS: dict[str, type[Plugin]] = {
+    "detector": FakeDetector,
+    "segmenter": FakeSegmenter,
+    "text-generator": FakeTextGenerator,
+    "sentence-encoder": FakeSentenceEncoder,
+    "image-editor": FakeImageEditor,
+    "proposer": FakeProposer,
+    "claim-verifier": FakeClaimVerifier,
+}
+
+
+def _box(frame: Frame, name: str) -> Box:
+    scale = frame.load().width / SIDE
+    x0, y0, x1, y1 = CORNERS[name][0]
+    return x0 * scale, y0 * scale, x1 * scale, y1 * scale
+
+
+def _mask(frame: Frame, name: str) -> np.ndarray:
+    width, height = frame.load().size
+    mask = np.zeros((height, width), dtype=bool)
+    if name in CORNERS and shows(frame, *CORNERS[name]):
+        x0, y0, x1, y1 = map(int, _box(frame, name))
+        mask[y0:y1, x0:x1] = True
+    return mask
+
+
+def _sees(sample: Sample) -> Callable[[Claim, int], Judgement]:
+    def at(claim: Claim, index: int) -> Judgement:
+        if claim.kind != "entity" or claim.subject not in CORNERS:
+            return Judgement.open("out of vocabulary")
+        frame = sample.frames[index]
+        there = shows(frame, *CORNERS[claim.subject])
+        box = _box(frame, claim.subject) if there else None
+        return Judgement.of(there, score=0.9, frame=index, box=box)
+
+    return at
+
+
+def _direction(word: str) -> np.ndarray:
+    return generator(0, "fake-encoder", word).normal(size=16)
+
+
+def _painted(image: Image.Image, instruction: str) -> Image.Image:
+    changed, scale = image.copy(), image.width / SIDE
+    boxes = [box for name, (box, _) in CORNERS.items() if name in instruction]
+    for x0, y0, x1, y1 in boxes or [(0, 0, SIDE, SIDE)]:
+        edges = (x0 * scale, y0 * scale, x1 * scale - 1, y1 * scale - 1)
+        ImageDraw.Draw(changed).rectangle(edges, fill=(128, 128, 128))
+    return changed

@@ -1,0 +1,178 @@
+"""What a data set that reads its authors' files must hold, on a tiny tree in their layout."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any, ClassVar, NamedTuple
+
+from cuescope.spec import Spec
+from cuescope_sdk import BadDataError, Dataset, PluginError, UserError
+from cuescope_sdk.testing._contract import PerClass
+from cuescope_sdk.testing._dataset_contract import DatasetContract
+from cuescope_sdk.testing._running import NAME
+from cuescope_sdk.testing._violation import ContractViolation, expect
+
+
+class Mistake(NamedTuple):
+    """A file of the tree with another text, or gone (None), and what must be said of it.
+
+    No file ("") is a mistake of the options alone.
+    """
+
+    file: str
+    text: str | None
+    said: str
+    options: Mapping[str, Any] = {}
+
+    def made_in(self, root: Path) -> None:
+        """Damage a tree."""
+        file = root / self.file
+        if self.file and self.text is None:
+            file.unlink()
+        elif self.text is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(self.text)
+
+
+class LayoutContract(DatasetContract):
+    """Checks of a data set with options `path` and `max_missing`. Subclass it in a test module:
+
+        class TestMyPhotos(LayoutContract):
+            plugin = MyPhotos
+            mistakes = (Mistake("table.csv", None, "no table.csv"),)
+
+            @classmethod
+            def written(cls, root): ...
+
+            def test_a_photo_is_a_sample(self):
+                assert self.open()[0].label == "cat"
+
+    `options` and `other_options` are those beside `path`.
+    """
+
+    mistakes: ClassVar[tuple[Mistake, ...]] = ()
+    tree: PerClass[Path] = PerClass(lambda contract: contract.planted())
+
+    @classmethod
+    def written(cls, root: Path) -> None:
+        """Write a tiny tree in the authors' layout into an empty folder."""
+        raise NotImplementedError
+
+    @classmethod
+    def planted(cls) -> Path:
+        """A fresh tree; every check of the class shares the first."""
+        root = Path(mkdtemp(dir=cls.cache_folder())) / "data"
+        root.mkdir()
+        cls.written(root)
+        return root
+
+    @classmethod
+    def open(cls, root: Path | None = None, **options: Any) -> Any:
+        """The data set of the shared tree, or of another one, with options beside `options`."""
+        given = {"path": root or cls.tree, **cls.options, **options}
+        return cls.context().build(cls.kind, Spec(NAME), given)
+
+    @classmethod
+    def build(cls, options: Mapping[str, Any] | None = None) -> Dataset:
+        """The data set of the shared tree."""
+        return cls.open(**(options or {}))  # type: ignore[no-any-return]
+
+    @contextmanager
+    def copy(self) -> Iterator[Path]:
+        """A copy of the shared tree that may be damaged."""
+        with TemporaryDirectory() as folder:
+            yield copytree(self.tree, Path(folder) / "data")
+
+    def refusal(self, root: Path, **options: Any) -> UserError:
+        """What opening says; raises ContractViolation where it is no one line of a UserError."""
+        try:
+            self.open(root, **options)
+        except PluginError as error:  # any other error that left the plugin
+            raise ContractViolation(
+                "a UserError", got=str(error), remedy="Check what is read, and raise it"
+            ) from error
+        except UserError as error:
+            expect(
+                "\n" not in str(error),
+                "one line",
+                got=str(error),
+                remedy="Keep what a file holds out of the message, or shorten it",
+            )
+            return error
+        raise ContractViolation(
+            "a UserError", got="a data set", remedy="Check what is read, and raise it"
+        )
+
+    # ------------------------------------------------------------------------------------- checks
+
+    def test_refuses_a_folder_that_is_not_there(self) -> None:
+        """A misspelt path is the commonest mistake."""
+        with self.copy() as root:
+            missing = root.with_name("dat")
+            said = str(self.refusal(missing))
+            expect(
+                str(missing) in said,
+                "a line that names the path",
+                got=said,
+                remedy="Raise UserError(..., got=path)",
+            )
+
+    def test_tells_mistakes_in_one_line(self) -> None:
+        """Each of `mistakes` is told, behind the `title` of the data set where it has one."""
+        for mistake in self.mistakes:
+            with self.copy() as root:
+                mistake.made_in(root)
+                said = str(self.refusal(root, **mistake.options))
+            named = said.startswith(getattr(self.plugin, "title", ""))
+            expect(
+                named and mistake.said in said,
+                f"'{mistake.said}' of {mistake.file}",
+                got=f"'{said}'",
+                remedy="Name the file, the line, what was expected and what came",
+            )
+
+    def test_leaves_out_what_cannot_be_read(self) -> None:
+        """One broken file must not cost an audit, nor be left out in silence."""
+        whole = len(self.data)
+        with self.copy() as root:
+            for file in media_in(root):
+                content = file.read_bytes()
+                file.write_bytes(b"broken")
+                data = self.open(root, max_missing=0.99)
+                if len(data) < whole:
+                    said = data.facts.get("left out", "")
+                    expect(
+                        "readable" in said,
+                        "facts['left out'], with what is unreadable",
+                        got=f"'{said}'",
+                        remedy="Say how many are left out, and why",
+                    )
+                    return
+                file.write_bytes(content)
+        raise ContractViolation(
+            "a sample less where a file is broken",
+            got="all of them",
+            remedy="Probe files before they are shown",
+        )
+
+    def test_refuses_when_too_much_is_left_out(self) -> None:
+        """A report on what is left would be on other data."""
+        with self.copy() as root:
+            for file in media_in(root):
+                file.write_bytes(b"broken")
+            error = self.refusal(root)
+            expect(
+                isinstance(error, BadDataError),
+                "a BadDataError",
+                got=repr(error),
+                remedy="Raise it where more than max_missing is left out",
+            )
+
+
+def media_in(root: Path) -> list[Path]:
+    """The images and videos of a tree."""
+    from cuescope_sdk.data._media import kind_of
+
+    return [file for file in sorted(root.rglob("*")) if file.is_file() and kind_of(file)]

@@ -1,0 +1,10 @@
+"""What a method must hold: it finds what is planted, nothing else, and the same every time."""
+
+from cuescope_sdk.testing._method_contract.declaring import MethodDeclares
+from cuescope_sdk.testing._method_contract.finding import MethodFinds
+from cuescope_sdk.testing._method_contract.repeating import MethodRepeats
+from cuescope_sdk.testing._method_contract.reporting import MethodReports
+
+
+class MethodContract(MethodFinds, MethodRepeats, MethodReports, MethodDeclares):
+    """Every check of a method; see `MethodSetting` for what a test class may set."""

@@ -1,0 +1,205 @@
+"""What must not change a report, and how the model may be asked."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cuescope_sdk import Outcome, Report, Sample, Trial, digest
+from cuescope_sdk.testing._fake_data import CUE
+from cuescope_sdk.testing._method_contract.setting import (
+    MethodSetting,
+    found_features,
+    on_cue,
+    recording,
+)
+from cuescope_sdk.testing._running import temporary_cache
+from cuescope_sdk.testing._violation import expect
+
+TOLERANCE = 1e-5
+LIMIT = 60
+
+
+class MethodRepeats(MethodSetting):
+    """Same question, same report; and `respond` is the only way to the model."""
+
+    def test_reports_the_same_twice(self) -> None:
+        """Same seed, same hash."""
+        again = self.setup().report()
+        expect(
+            again.hash == self.base.report.hash,
+            "the same report hash",
+            got="another",
+            remedy="Draw from audit.rng(name), and iterate over no set",
+        )
+
+    def test_reports_the_same_from_a_warm_cache(self) -> None:
+        """Replayed responses are the responses, and nothing is asked again."""
+        with temporary_cache() as cache:
+            cold, warm = (self.setup().report(cache) for _ in range(2))
+        expect(
+            warm.hash == cold.hash and warm.cost.model_calls == 0,
+            "the same hash and no model call",
+            got=f"{'the same' if warm.hash == cold.hash else 'another'} hash and "
+            f"{warm.cost.model_calls} calls",
+            remedy="Ask for the same trials each time: derive frames from content, draw by name",
+        )
+
+    def test_finds_the_same_in_any_batch_size(self) -> None:
+        """Batch size is how fast, never what."""
+        one, other = self.base.report, self.setup().report(batch_size=7)
+        expect(
+            _findings(one) == _findings(other) and _gap(one, other) <= TOLERANCE,
+            f"the same findings and figures within {TOLERANCE:g}",
+            got="others in batches of 7",
+            remedy="Do not look at context.batch_size",
+        )
+
+    def test_finds_the_same_in_any_order(self) -> None:
+        """The order of samples says nothing about the model."""
+        setup, samples = self.setup(), self.samples
+        report = replace(setup, data=_reversed(setup.data)).report()
+        tops = [
+            [on_cue(feature, samples) for feature in found_features(found)[:1]]
+            for found in (self.base.report, report)
+        ]
+        expect(
+            tops[0] == tops[1],
+            "the same first finding from the last sample to the first",
+            got="another",
+            remedy="Do not split or truncate by position",
+        )
+
+    def test_reads_no_cues(self) -> None:
+        """The answer sheet is for `verify`; before it, wrong cues must change nothing."""
+        setup, base = self.setup(), self.base.report
+        report = replace(setup, data=_lying(setup.data)).report()
+        expect(
+            report.features == base.features and report.scores == base.scores,
+            "the same features and scores whatever the 'cues' annotation",
+            got="others",
+            remedy="Read audit.samples, never the data set",
+        )
+
+    def test_asks_through_respond(self) -> None:
+        """Only `respond` caches, counts, batches and resumes."""
+        calls = self.base.report.cost.model_calls
+        expect(
+            len(self.base.asked) == calls,
+            f"{calls} trials at the model, as many as reported",
+            got=len(self.base.asked),
+            remedy="Use audit.respond(trials), and build no model",
+        )
+
+    def test_plans_without_asking(self) -> None:
+        """`--plan` runs the method up to its first question, and asks the model nothing."""
+        asked: list[Trial] = []
+        setup = self.setup()
+        replace(setup, model=recording(setup.model, asked)).plan()
+        expect(
+            not asked,
+            "no trial at the model",
+            got=len(asked),
+            remedy="Let what `respond` raises pass (it is no Exception)",
+        )
+
+    def test_shows_the_data(self) -> None:
+        """Every sample shown comes from one of the data set, and its key says from which."""
+        known = self.samples.keys()
+        strange = [key for key in map(_shown, self.base.asked) if key not in known]
+        expect(
+            not strange,
+            "keys 'SAMPLE' or 'SAMPLE/what was changed'",
+            got=strange[:1],
+            remedy="Change samples with sample.with_frames(frames, suffix) or sample.static(i)",
+        )
+
+    def test_shows_one_sample_under_a_key(self) -> None:
+        """Two samples of one key cannot be told apart in a report."""
+        frames: dict[str, tuple[str, ...]] = {}
+        for sample in (trial.sample for trial in self.base.asked):
+            keys = tuple(frame.key for frame in sample.frames)
+            expect(
+                frames.setdefault(sample.key, keys) == keys,
+                "one sample a key",
+                got=f"several of {sample.key}",
+                remedy="Put the change into the suffix",
+            )
+
+    def test_shows_equal_pixels_under_equal_keys(self) -> None:
+        """Frames of one key are answered once, so another picture must have another key."""
+        asked: list[Trial] = []
+        with temporary_cache() as cache:
+            session = self.setup().session(cache)
+            respond = session.audit.respond
+
+            def noting(trials: Iterable[Trial]) -> list[Outcome]:
+                wanted = list(trials)
+                asked.extend(wanted)
+                return respond(wanted)
+
+            session.audit.respond = noting
+            session.run()
+        frames = {id(frame): frame for trial in asked for frame in trial.sample.frames}
+        pixels: dict[str, str] = {}
+        for frame in frames.values():
+            seen = digest(np.asarray(frame.load()))
+            expect(
+                pixels.setdefault(frame.key, seen) == seen,
+                "one picture a frame key",
+                got=f"several of {frame.key}",
+                remedy="Name the operation of frame.derive with all its parameters",
+            )
+
+    def test_stays_within_the_limit(self) -> None:
+        """`--limit` draws the samples; a method must not reach around `audit.samples`."""
+        run = self.run(limit=LIMIT)
+        allowed = {sample.key for sample in run.samples}
+        places = {o.sample for f in run.report.features for o in f.occurrences}
+        beyond = sorted((places | set(map(_shown, run.asked))) - allowed)
+        expect(
+            not beyond,
+            f"only the {LIMIT} samples of the limit",
+            got=beyond[:1],
+            remedy="Take samples from audit.samples",
+        )
+
+
+def _shown(trial: Trial) -> str:
+    return trial.sample.key.partition("/")[0]
+
+
+def _findings(report: Report) -> set[tuple[str, str | None]]:
+    return {(score.feature, score.label) for score in report.findings}
+
+
+def _gap(one: Report, other: Report) -> float:
+    """Largest difference of a figure; infinite where they are not of the same things."""
+    first, second = (
+        {(s.feature, s.label, s.metric): s.value for s in report.scores} for report in (one, other)
+    )
+    if first.keys() != second.keys():
+        return float("inf")
+    pairs = [(value, second[key]) for key, value in first.items()]
+    if any((a is None) != (b is None) for a, b in pairs):
+        return float("inf")
+    return max((abs(a - b) for a, b in pairs if a is not None and b is not None), default=0.0)
+
+
+def _reversed(data: type[Any]) -> type[Any]:
+    class Reversed(data):  # type: ignore[misc]
+        def __getitem__(self, index: int) -> Sample:
+            sample: Sample = super().__getitem__(len(self) - 1 - range(len(self))[index])
+            return sample
+
+    return Reversed
+
+
+def _lying(data: type[Any]) -> type[Any]:
+    class Lying(data):  # type: ignore[misc]
+        def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
+            true: dict[str, Any] = super().annotations(shown)
+            return true | {"cues": {CUE: tuple(not there for there in shown)}}
+
+    return Lying

@@ -1,0 +1,137 @@
+"""A method under test, and the audits that its checks look at."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from cuescope.capabilities import Respond
+from cuescope_sdk import Feature, PluginError, Report, Response, Sample, Trial, UserError
+from cuescope_sdk.testing._contract import Contract, PerClass
+from cuescope_sdk.testing._fake_data import FakeDataset, points_at
+from cuescope_sdk.testing._fake_model import FakeModel
+from cuescope_sdk.testing._fake_tools import FAKE_TOOLS
+from cuescope_sdk.testing._running import Setup, temporary_cache
+from cuescope_sdk.testing._violation import ContractViolation
+
+POINTS = 0.8
+
+
+@dataclass(frozen=True)
+class Run:
+    """An audit with what its method asked, by whatever way."""
+
+    report: Report
+    asked: tuple[Trial, ...]
+    samples: tuple[Sample, ...]
+
+
+class MethodSetting(Contract):
+    """A method on the fake model and the fake data set.
+
+    A `model` or `data` of your own must take the options of the fakes (`lean`, `noise`; see
+    `FakeModelOptions` and `FakeDataOptions`), for they say what there is to find. `tools` are
+    classes by role, the fake ones where none is given. A method that cannot find the red corner
+    (it looks for cues of another kind) sets `finds_planted_cue = False`. On data with nothing to
+    find, at most `null_allowed` of `null_audits` audits may have a finding: 2 of 10 are expected
+    in 1 of 87 suites of a method that errs in 5 % of its audits, and the draws are always the same.
+    """
+
+    kind = "method"
+    model: ClassVar[type[Any]] = FakeModel
+    data: ClassVar[type[Any]] = FakeDataset
+    model_options: ClassVar[Mapping[str, Any]] = {}
+    data_options: ClassVar[Mapping[str, Any]] = {}
+    tools: ClassVar[Mapping[str, type[Any]]] = {}
+    finds_planted_cue: ClassVar[bool] = True
+    null_audits: ClassVar[int] = 10
+    null_allowed: ClassVar[int] = 2
+    base: PerClass[Run] = PerClass(lambda contract: contract.run())
+
+    @classmethod
+    def setup(cls, data: Mapping[str, Any] = {}, model: Mapping[str, Any] = {}) -> Setup:
+        """The audit of the contract, with other options of data and model."""
+        needed = {role: FAKE_TOOLS[role] for role in cls.plugin.requires.tools}
+        return Setup(
+            method=cls.plugin,
+            model=cls.model,
+            data=cls.data,
+            options=cls.options,
+            model_options={**cls.model_options, **model},
+            data_options={**cls.data_options, **data},
+            tools={**needed, **cls.tools},
+            folder=cls.cache_folder(),
+        )
+
+    @classmethod
+    def run(cls, setup: Setup | None = None, **settings: Any) -> Run:
+        """Run it, and keep every trial that the model saw."""
+        asked: list[Trial] = []
+        chosen = setup or cls.setup()
+        watched = replace(chosen, model=recording(chosen.model, asked))
+        with temporary_cache() as cache:
+            session = watched.session(cache, **settings)
+            build = session.respond.build
+            session.respond.build = lambda: _recording_readouts(build(), asked)  # type: ignore
+            return Run(session.run(), tuple(asked), session.audit.samples)
+
+    @property
+    def samples(self) -> dict[str, Sample]:
+        """The samples of the contract's audit, by key."""
+        return {sample.key: sample for sample in self.base.samples}
+
+    @classmethod
+    def report_or_refusal(cls, setup: Setup, about: str) -> Report | None:
+        """The report, or None where the method refuses in words; a crash is a violation."""
+        try:
+            return setup.report()
+        except PluginError as error:
+            raise ContractViolation(
+                f"a report or a UserError for {about}",
+                got=str(error),
+                remedy="Raise UserError(problem, expected=..., got=...), or yield nothing",
+            ) from error
+        except UserError:
+            return None
+
+    def exercise(self) -> None:
+        """One audit."""
+        self.setup().report()
+
+
+def _recording_readouts(respond: Respond, asked: list[Trial]) -> Respond:
+    """What answers trials, keeping the readouts that it is asked for."""
+
+    def record(trials: Sequence[Trial]) -> list[Response]:
+        asked.extend(trial for trial in trials if trial.readout is not None)
+        return respond(trials)
+
+    return record
+
+
+def recording(model: type[Any], asked: list[Trial]) -> type[Any]:
+    """The model, keeping what it is asked."""
+
+    class Recording(model):  # type: ignore[misc]
+        def respond(self, trials: Sequence[Trial]) -> list[Response]:
+            asked.extend(trials)
+            found: list[Response] = super().respond(trials)
+            return found
+
+    return Recording
+
+
+def found_features(report: Report) -> list[Feature]:
+    """The features of the findings, strongest first, each once."""
+    by_key = {feature.key: feature for feature in report.features}
+    return [by_key[key] for key in dict.fromkeys(score.feature for score in report.findings)]
+
+
+def on_cue(feature: Feature, samples: Mapping[str, Sample]) -> bool:
+    """Whether a feature lies on the red corner."""
+    return (points_at(feature, samples) or 0.0) >= POINTS
+
+
+def on_decoy(feature: Feature, samples: Mapping[str, Sample]) -> bool:
+    """Whether a feature lies on the blue corner and not on the red one."""
+    decoy = points_at(feature, samples, decoy=True) or 0.0
+    return decoy >= POINTS > 0.5 >= (points_at(feature, samples) or 0.0)

@@ -1,0 +1,152 @@
+"""What QUAG's edits must hold on any model that shows its fusion layers."""
+
+from typing import cast
+
+import numpy as np
+
+from cuescope_sdk import Edit, Sample, Trial
+from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, AverageAttention, HasFusion
+from cuescope_sdk.testing._model_contract.comparing import TOLERANCE, changed, distance
+from cuescope_sdk.testing._model_contract.setting import ModelSetting
+from cuescope_sdk.testing._violation import ContractViolation, NotApplicable, expect
+
+QUESTIONS = ("what is it", "where does it go after that ?")
+SAMPLES = 4
+SHORT_CIRCUITS = (("VV", "TT"), ("VT", "TV"), ("VV", "TV"), ("TT", "VT"))
+
+
+class ModelFuses(ModelSetting):
+    """`HasFusion`, of models that expose "fusion", and the edits that average."""
+
+    @property
+    def fusing(self) -> HasFusion:
+        """The model; raises NotApplicable where it exposes no fusion layers."""
+        if "fusion" not in self.capabilities.exposes:
+            raise NotApplicable("asks about fusion layers, which this model does not expose")
+        return cast(HasFusion, self.model)
+
+    def asked(self, edit: Edit | None = None) -> list[Trial]:
+        """Samples with questions of different lengths, unless they bring their own."""
+        return [
+            Trial(
+                sample=_with_question(sample, place), edit=edit, outputs=self.capabilities.outputs
+            )
+            for place, sample in enumerate(self.samples[:4])
+        ]
+
+    def test_tells_video_from_text(self) -> None:
+        """Queries and keys of every layer are video, text or neither, and both kinds occur."""
+        layers = self.fusing.fusion.layers
+        seen: set[int] = set()
+        for layer in range(layers):
+            maps = self.fusing.modalities(self.asked(), layer)
+            weights = self.fusing.attention(self.asked(), layer)
+            for kinds, matrix in zip(maps, weights, strict=True):
+                fits = matrix.ndim == 3 and len(kinds) == sum(matrix.shape[1:])
+                expect(
+                    fits and set(kinds.tolist()) <= {OTHER, VIDEO, TEXT},
+                    "OTHER, VIDEO or TEXT for each query, then each key",
+                    got=f"{len(kinds)} for attention of shape {matrix.shape}",
+                    remedy="Leave padding out of both",
+                )
+                seen |= set(kinds.tolist())
+        expect(
+            seen >= {VIDEO, TEXT},
+            "video and text among the tokens",
+            got=sorted(seen),
+            remedy="Map the placeholders of frames to VIDEO and the words to TEXT",
+        )
+
+    def test_shows_attention_that_sums_to_one(self) -> None:
+        """What is captured is a softmax over the keys."""
+        for layer in range(self.fusing.fusion.layers):
+            for weights in self.fusing.attention(self.asked(), layer):
+                worst = float(np.abs(weights.sum(-1) - 1).max())
+                expect(
+                    worst <= 10 * TOLERANCE[self.dtype] and float(weights.min()) >= 0,
+                    "rows of weights that sum to 1",
+                    got=f"{worst:.2g} off",
+                    remedy="Give the weights after the softmax, without padding",
+                )
+
+    def test_averages_the_quadrants_it_is_told(self) -> None:
+        """A row's weights in an averaged quadrant are equal and keep their mass in the first layer.
+
+        Keys that a query may not see have no weight before and after.
+        """
+        for quadrants in SHORT_CIRCUITS:
+            edit = AverageAttention(quadrants=frozenset(quadrants))
+            plain = self.fusing.attention(self.asked(), 0)
+            edited = self.fusing.attention(self.asked(edit), 0)
+            for kinds, before, after in zip(
+                self.fusing.modalities(self.asked(), 0), plain, edited, strict=True
+            ):
+                worst = _off(before, after, kinds, edit.quadrants)
+                expect(
+                    worst <= 10 * TOLERANCE[self.dtype],
+                    f"the row-wise average of {' and '.join(quadrants)}, the rest as it was",
+                    got=f"{worst:.2g} off",
+                    remedy="Average after the softmax over the visible keys of the quadrant",
+                )
+
+    def test_averages_trial_by_trial(self) -> None:
+        """Edited and plain trials of all lengths go together as they go alone."""
+        crossmodal = AverageAttention(quadrants=frozenset(("VT", "TV")))
+        trials = [
+            t for pair in zip(self._any(None), self._any(crossmodal), strict=True) for t in pair
+        ]
+        together = self.model.respond(trials)
+        alone = [self.model.respond([trial])[0] for trial in trials]
+        worst = max(map(distance, together, alone))
+        expect(
+            worst <= TOLERANCE[self.dtype],
+            "each trial answered as by itself",
+            got=f"a difference of {worst:.2g}",
+            remedy="Group a batch by edit, and leave padding out of averages",
+        )
+
+    def test_refuses_fusion_layers_it_has_not(self) -> None:
+        """A layer outside the model would be an edit without effect."""
+        beyond = self.fusing.fusion.layers
+        self._any(None)
+        edit = AverageAttention(quadrants=frozenset(("VV",)), layers=(beyond,))
+        self.refuses(self.asked(edit)[0], f"layer {beyond}")
+
+    def test_answers_without_a_video(self) -> None:
+        """A model that says `min_frames` 0 answers the question alone, and the video alone."""
+        if self.capabilities.min_frames > 0:
+            raise NotApplicable("asks about questions without a video, and the model needs frames")
+        for trial in self.asked():
+            for half in (changed(trial.sample, frames=()), changed(trial.sample, question=None)):
+                try:
+                    self.model.respond([changed(trial, sample=half)])
+                except Exception as error:
+                    raise ContractViolation(
+                        "an answer to a question without frames, and to frames without a question",
+                        got=repr(error),
+                        remedy="Answer them, or declare min_frames=1",
+                    ) from error
+
+    def _any(self, edit: Edit | None) -> list[Trial]:
+        if "average-attention" not in self.capabilities.edits:
+            raise NotApplicable("asks about average-attention, which this model does not declare")
+        return self.asked(edit)
+
+
+def _with_question(sample: Sample, place: int) -> Sample:
+    return changed(sample, question=sample.question or QUESTIONS[place % len(QUESTIONS)])
+
+
+def _off(
+    before: np.ndarray, after: np.ndarray, kinds: np.ndarray, quadrants: frozenset[str]
+) -> float:
+    """How far `after` is from the average of `before`'s quadrants."""
+    rows, cols = kinds[: before.shape[1]], kinds[before.shape[1] :]
+    expected = before.copy()
+    for quadrant in quadrants:
+        here = (rows == LETTERS[quadrant[0]])[:, None] & (cols == LETTERS[quadrant[1]])[None]
+        seen = here & (before > 0)
+        mass = (before * seen).sum(-1, keepdims=True)
+        count = np.maximum(seen.sum(-1, keepdims=True), 1)
+        expected = np.where(seen, mass / count, expected)
+    return float(np.abs(after - expected).max())

@@ -1,0 +1,138 @@
+"""What `HideTokens` must hold on any model that shows its patches."""
+
+from collections.abc import Iterable
+from itertools import starmap
+from typing import cast
+
+import numpy as np
+from jaxtyping import Bool
+
+from cuescope_sdk import Frame, HasPatches, HideTokens, Sample, Trial, UserError, generator
+from cuescope_sdk.testing._contract import PerClass
+from cuescope_sdk.testing._model_contract.comparing import TOLERANCE, distance, noise_under
+from cuescope_sdk.testing._model_contract.looking import ModelLooks
+from cuescope_sdk.testing._violation import ContractViolation, NotApplicable, expect
+
+SAMPLES = 3
+Grid = tuple[int, int]
+
+
+class ModelHides(ModelLooks):
+    """The edit "hide-tokens", on the model's own grid; hidden tokens are absent."""
+
+    canvases: PerClass[list[Sample]] = PerClass(lambda contract: contract.on_canvas())
+
+    @classmethod
+    def on_canvas(cls) -> list[Sample]:
+        """A few samples as the network sees them."""
+        model = cast(HasPatches, cls.model)
+        return [
+            sample.with_frames(tuple(map(Frame.from_array, model.canvas(sample.frames))), "canvas")
+            for sample in cls.samples[:SAMPLES]
+        ]
+
+    def own_grid(self) -> Grid:
+        """Rows and columns of patches; raises NotApplicable where none can be seen or hidden."""
+        if "hide-tokens" not in self.capabilities.edits:
+            raise NotApplicable("asks about hide-tokens, which this model does not declare")
+        rows, cols, _ = self.open_model.patch_features(self.canvases[0].frames[:1])[0].shape
+        return rows, cols
+
+    def hiding(self, sample: Sample, mask: Bool[np.ndarray, "frame row col"] | None) -> Trial:
+        """The sample with what is under the mask hidden."""
+        edit = None if mask is None else HideTokens.from_mask(mask)
+        return Trial(sample=sample, edit=edit, outputs=self.capabilities.outputs)
+
+    def test_answers_with_all_hidden(self) -> None:
+        """Where nothing is left to see there is still an answer, in finite numbers."""
+        grid = self.own_grid()
+        trials = [self.hiding(s, np.ones((len(s.frames), *grid), bool)) for s in self.canvases]
+        try:
+            self.model.respond(trials)
+        except Exception as error:
+            raise ContractViolation(
+                "an answer with every token hidden",
+                got=repr(error),
+                remedy="Answer from what is left, or embed nothing as zeros; no mean of nothing",
+            ) from error
+
+    def test_is_blind_to_what_is_hidden(self) -> None:
+        """Noise under hidden tokens changes nothing, and would without the edit."""
+        masks = _half(self.own_grid(), self.canvases)
+        shown = list(zip(self.canvases, masks, strict=True))
+        noisy = [(_noisy(*pair), pair[1]) for pair in shown]
+        hidden = self._farthest(starmap(self.hiding, shown), starmap(self.hiding, noisy))
+        expect(
+            hidden <= TOLERANCE[self.dtype],
+            "answers blind to what is under hidden tokens",
+            got=f"a difference of {hidden:.2g}",
+            remedy="Keep hidden tokens out of every layer and of the pooling",
+        )
+        one, other = ((self.hiding(sample, None) for sample, _ in of) for of in (shown, noisy))
+        plain = self._farthest(one, other)
+        expect(
+            plain > 0,
+            "the noise to show where nothing is hidden",
+            got="no difference",
+            remedy="Check that `canvas` gives the pixels that the network sees",
+        )
+
+    def test_hides_trial_by_trial(self) -> None:
+        """Trials that hide nothing, one token, half and all go together as they go alone."""
+        rows, cols = self.own_grid()
+        trials = []
+        for sample in self.canvases:
+            for count in (0, 1, rows * cols // 2, rows * cols):
+                mask = (np.arange(rows * cols) < count).reshape(1, rows, cols)
+                trials.append(self.hiding(sample, mask.repeat(len(sample.frames), axis=0)))
+        together = self.model.respond(trials)
+        alone = [self.model.respond([trial])[0] for trial in trials]
+        worst = max(map(distance, together, alone))
+        expect(
+            worst <= TOLERANCE[self.dtype],
+            "each trial answered as by itself, however many tokens the others hide",
+            got=f"a difference of {worst:.2g}",
+            remedy="Pad to the longest of a batch, and mask what is padded",
+        )
+
+    def test_refuses_masks_of_another_shape(self) -> None:
+        """A mask for other frames is refused; one of another grid too, or stretched over them."""
+        grid, sample = self.own_grid(), self.canvases[0]
+        [mask] = _half(grid, [sample])
+        more = np.concatenate([mask, mask[:1]])
+        self.refuses(self.hiding(sample, more), f"a mask of {len(more)} frames")
+        finer = self.hiding(sample, mask.repeat(2, axis=1).repeat(2, axis=2))
+        try:
+            [found] = self.model.respond([finer])
+        except UserError:
+            return
+        [own] = self.model.respond([self.hiding(sample, mask)])
+        expect(
+            self.alike(found, own),
+            "a UserError, or the answer under the same mask on its grid",
+            got="another one under a mask of twice the rows and columns",
+            remedy="Raise UserError(...), or stretch the mask over the frame",
+        )
+
+    def _farthest(self, trials: Iterable[Trial], others: Iterable[Trial]) -> float:
+        one, other = (self.model.respond(list(asked)) for asked in (trials, others))
+        return max(map(distance, one, other))
+
+
+def _half(grid: Grid, samples: list[Sample]) -> list[Bool[np.ndarray, "frame row col"]]:
+    """About half of the tokens, other ones in each frame; the first hidden, the last not."""
+    rng = generator(0, "hidden tokens")
+    masks = []
+    for sample in samples:
+        mask = rng.random((len(sample.frames), *grid)) < 0.5
+        mask[:, 0, 0], mask[:, -1, -1] = True, False
+        masks.append(mask)
+    return masks
+
+
+def _noisy(sample: Sample, mask: Bool[np.ndarray, "frame row col"]) -> Sample:
+    """The sample with noise under the mask."""
+    rng = generator(0, "noise under a mask")
+    pixels = [np.asarray(frame.load()) for frame in sample.frames]
+    noisy = [noise_under(*pair, rng) for pair in zip(pixels, mask, strict=True)]
+    return sample.with_frames(tuple(map(Frame.from_array, noisy)), "noisy")

@@ -1,0 +1,164 @@
+"""Image files that are out of the ordinary, each with the pixels that a person sees in it.
+
+    @pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
+    def test_odd_images_are_answered(model, odd, tmp_path):
+        answered_as_seen(model, Frame.from_file(odd.write(tmp_path)), odd)
+
+A data set is asked whether `odd.seen_in(pixels)` of its frame.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import UInt8
+from PIL import Image
+
+from cuescope_sdk import Frame, Output, Sample, Trial, generator
+from cuescope_sdk.testing._violation import expect
+
+RED = (250, 20, 40)
+ROUNDING = 1
+JPEG_ROUNDING = 4
+RESIZING = 2
+EMBEDDING: frozenset[Output] = frozenset({"embedding"})
+
+
+@dataclass(frozen=True, eq=False)
+class OddImage:
+    """A file's name and bytes; `pixels` as seen on white paper, within `tolerance` of 255."""
+
+    name: str
+    content: bytes
+    pixels: UInt8[np.ndarray, "row col 3"]
+    tolerance: int = ROUNDING
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is of one colour."""
+        return bool((self.pixels == self.pixels[0, 0]).all())
+
+    def write(self, folder: Path) -> Path:
+        """The file, in a folder."""
+        path = folder / self.name
+        path.write_bytes(self.content)
+        return path
+
+    def seen_in(self, pixels: np.ndarray) -> bool:
+        """Whether these are its pixels."""
+        return pixels.shape == self.pixels.shape and within(pixels, self.pixels, self.tolerance)
+
+
+def within(one: np.ndarray, other: np.ndarray, tolerance: int) -> bool:
+    """Whether no pixel differs by more."""
+    return bool(np.abs(one.astype(int) - other.astype(int)).max() <= tolerance)
+
+
+def answered_as_seen(model: Any, frame: Frame, odd: OddImage) -> None:
+    """Raises ContractViolation unless a model with patches sees `odd` in its frame, and answers."""
+    [canvas], [expected] = (model.canvas([one]) for one in (frame, Frame.from_array(odd.pixels)))
+    seen = within(canvas, expected, odd.tolerance + RESIZING)
+    if odd.plain:  # so is whatever it is resized and cropped to
+        seen = seen and within(canvas, odd.pixels[0, 0], odd.tolerance + RESIZING)
+    expect(
+        seen,
+        f"{odd.name} on the canvas",
+        got="other pixels",
+        remedy="Convert to RGB, and tell the library that channels come last",
+    )
+    [answer] = model.respond([Trial(sample=Sample(key="odd", frames=(frame,)), outputs=EMBEDDING)])
+    expect(answer.embedding is not None, "an embedding", got="none", remedy="Answer the trial")
+
+
+def _file(image: Image.Image, kind: str, **settings: Any) -> bytes:
+    stream = BytesIO()
+    image.save(stream, kind, **settings)
+    return stream.getvalue()
+
+
+def _on_white(colour: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    share = alpha[..., None] / 255
+    return np.rint(colour * share + 255 * (1 - share)).astype(np.uint8)
+
+
+def _plain(width: int, height: int) -> OddImage:
+    pixels = np.full((height, width, 3), RED, np.uint8)
+    content = _file(Image.fromarray(pixels), "PNG")
+    return OddImage(f"{width}x{height}.png", content, pixels)
+
+
+def _grey() -> OddImage:
+    grey = _noise(20, 30)
+    return OddImage("grey.png", _file(Image.fromarray(grey), "PNG"), _rgb(grey))
+
+
+def _grey_and_alpha() -> OddImage:
+    grey, alpha = _noise(20, 30), _noise(20, 30, "alpha")
+    image = Image.merge("LA", [Image.fromarray(grey), Image.fromarray(alpha)])
+    return OddImage("grey-alpha.png", _file(image, "PNG"), _on_white(_rgb(grey), alpha))
+
+
+def _transparent() -> OddImage:
+    pixels, alpha = _noise(20, 30, 3), _noise(20, 30, "alpha")
+    image = Image.fromarray(np.dstack([pixels, alpha]))
+    return OddImage("transparent.png", _file(image, "PNG"), _on_white(pixels, alpha))
+
+
+def _palette() -> OddImage:
+    """Stripes of red and of nothing; what is behind nothing is black in the file."""
+    index = np.tile(np.arange(2, dtype=np.uint8), (20, 15))
+    image = Image.fromarray(index)
+    image.putpalette([*RED, 0, 0, 0])
+    content = _file(image, "PNG", transparency=1)
+    return OddImage("palette.png", content, np.array([RED, (255, 255, 255)], np.uint8)[index])
+
+
+def _deep(name: str, kind: str) -> OddImage:
+    """16 bits a pixel, of which the high byte is what an 8-bit screen shows."""
+    deep = generator(0, "odd", "deep").integers(0, 2**16, (20, 30), dtype=np.uint16)
+    return OddImage(name, _file(Image.fromarray(deep), kind), _rgb((deep // 256).astype(np.uint8)))
+
+
+def _animated() -> OddImage:
+    """Red, then black: a still image of it is the first."""
+    first, second = (Image.new("RGB", (30, 20), colour) for colour in (RED, "black"))
+    content = _file(first, "GIF", save_all=True, append_images=[second], duration=100)
+    return OddImage("animated.gif", content, np.full((20, 30, 3), RED, np.uint8), JPEG_ROUNDING)
+
+
+def _print() -> OddImage:
+    """Four inks: no cyan, all magenta and yellow, no black."""
+    image = Image.new("CMYK", (32, 24), (0, 255, 255, 0))
+    pixels = np.full((24, 32, 3), (255, 0, 0), np.uint8)
+    return OddImage("four-inks.jpg", _file(image, "JPEG", quality=95), pixels, JPEG_ROUNDING)
+
+
+def _noise(rows: int, cols: int, *names: str | int) -> np.ndarray:
+    depth = tuple(name for name in names if isinstance(name, int))
+    rng = generator(0, "odd", *map(str, names))
+    return rng.integers(0, 256, (rows, cols, *depth), dtype=np.uint8)
+
+
+def _rgb(grey: np.ndarray) -> np.ndarray:
+    return np.repeat(grey[..., None], 3, axis=2)
+
+
+MAKERS: tuple[Callable[[], OddImage], ...] = (
+    lambda: _plain(1, 1),
+    lambda: _plain(1, 2000),
+    lambda: _plain(2000, 1),
+    lambda: _plain(3, 3),
+    _grey,
+    _grey_and_alpha,
+    _transparent,
+    _palette,
+    lambda: _deep("deep.png", "PNG"),
+    lambda: _deep("deep.tif", "TIFF"),
+    lambda: _deep("deep.pgm", "PPM"),
+    _animated,
+    _print,
+)
+ODD_IMAGES: tuple[OddImage, ...] = tuple(make() for make in MAKERS)

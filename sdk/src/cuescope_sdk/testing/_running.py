@@ -1,0 +1,92 @@
+"""Audits of classes that nobody installed, in memory."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cuescope.context import Context, cache_folder
+from cuescope.engine import Plan, Session
+from cuescope.request import Request
+from cuescope.store import ResponseCache
+from cuescope_sdk import Report
+from cuescope_sdk.testing._fake_data import FakeDataset
+from cuescope_sdk.testing._fake_model import FakeModel
+from cuescope_sdk.testing._shelf import PluginShelf
+
+Given = Mapping[str, Any]
+NAME = "under-test"
+
+
+def run_audit(
+    method: type[Any],
+    model: type[Any] = FakeModel,
+    dataset: type[Any] = FakeDataset,
+    /,
+    **options: Any,
+) -> Report:
+    """The report of one audit; `options` are the method's."""
+    return Setup(method, model, dataset, options).report()
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is audited, by class; `tools` are classes by role, built without options.
+
+    `folder` is the plugins' cache folder, the user's own where it is None. Responses are kept
+    in memory only.
+    """
+
+    method: type[Any]
+    model: type[Any] = FakeModel
+    data: type[Any] = FakeDataset
+    options: Given = field(default_factory=dict)
+    model_options: Given = field(default_factory=dict)
+    data_options: Given = field(default_factory=dict)
+    tools: Mapping[str, type[Any]] = field(default_factory=dict)
+    folder: Path | None = None
+
+    def report(self, cache: ResponseCache | None = None, **settings: Any) -> Report:
+        """Run it; `settings` are those of a request (seed, limit, batch_size ...)."""
+        with temporary_cache(cache) as kept:
+            return self.session(kept, **settings).run()
+
+    def plan(self, **settings: Any) -> Plan:
+        """What it would cost."""
+        with temporary_cache() as kept:
+            return self.session(kept, planning=True, **settings).plan()
+
+    def session(self, cache: ResponseCache, *, planning: bool = False, **settings: Any) -> Session:
+        """Everything built and nothing asked; whoever opened the cache closes it."""
+        request = Request(
+            method=NAME,
+            model=NAME,
+            data=NAME,
+            method_options=self.options,
+            model_options=self.model_options,
+            data_options=self.data_options,
+            tools={role: f"{NAME}-{role}" for role in self.tools},
+            **settings,
+        )
+        return Session(request, self._context(), cache, planning=planning)
+
+    def _context(self) -> Context:
+        chosen = {"method": self.method, "model": self.model, "dataset": self.data}
+        shelf = {(kind, NAME): cls for kind, cls in chosen.items()}
+        shelf |= {("tool", f"{NAME}-{role}"): cls for role, cls in self.tools.items()}
+        registry = PluginShelf(shelf, installed=True)
+        return Context(registry=registry, cache=self.folder or cache_folder())
+
+
+@contextmanager
+def temporary_cache(cache: ResponseCache | None = None) -> Iterator[ResponseCache]:
+    """The cache, or one in memory for as long as this lasts."""
+    if cache is not None:
+        yield cache
+        return
+    own = ResponseCache(None)
+    try:
+        yield own
+    finally:
+        own.close()

@@ -1,0 +1,151 @@
+"""The row-wise average of attention quadrants (QUAG, section 2.2), twice.
+
+`average_quadrants` works on the attention matrix. `attend_averaged` never forms it. For a query,
+the keys of an averaged quadrant all get the mean of their weights, so together they give their
+mass times the mean of their values. Where that mean is the same for every query, it takes the place
+of the values and the fused kernel does the rest. Under a causal or other mask it differs from query
+to query: then the kernel mixes the untouched values alone, and beside them one column for each
+averaged modality that is 1 at its keys, which comes out as the mass.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int8
+from torch import Tensor
+from torch.nn.functional import pad, scaled_dot_product_attention
+
+from cuescope_sdk.fusion import LETTERS
+from cuescope_sdk.torch._fusion.visible import Visible
+
+KERNEL_WIDTH = 8  # fused kernels want head dims that are multiples of it
+
+
+def average_quadrants(
+    weights: Float[Tensor, "batch head query key"],
+    queries: Int8[Tensor, "batch query"],
+    keys: Int8[Tensor, "batch key"],
+    visible: Bool[Tensor, "#batch #head #query key"],
+    quadrants: frozenset[str],
+) -> Float[Tensor, "batch head query key"]:
+    """Every row of a quadrant replaced by its mean over the keys that the query may see.
+
+    The mass that a row has in the quadrant is preserved.
+    """
+    for quadrant in sorted(quadrants):
+        row, col = map(LETTERS.__getitem__, quadrant)
+        seen = (keys == col)[:, None, None, :] & visible
+        mass = (weights * seen).sum(-1, keepdim=True)
+        mean = mass / seen.sum(-1, keepdim=True).clamp_min(1)
+        here = (queries == row)[:, None, :, None] & seen
+        weights = torch.where(here, mean, weights)
+    return weights
+
+
+def averaged_keys(quadrants: frozenset[str], query: int) -> frozenset[int]:
+    """The modalities of keys over which a query of this modality is averaged."""
+    return frozenset(LETTERS[q[1]] for q in quadrants if LETTERS[q[0]] == query)
+
+
+def attend_averaged(
+    query: Float[Tensor, "batch head query dim"],
+    key: Float[Tensor, "batch head key dim"],
+    value: Float[Tensor, "batch head key value"],
+    visible: Visible,
+    queries: Int8[Tensor, " query"],
+    keys: Int8[Tensor, " key"],
+    quadrants: frozenset[str],
+    scaling: float,
+) -> Float[Tensor, "batch head query value"]:
+    """Attention under `average_quadrants` of samples that are laid out alike, in linear memory."""
+    out = query.new_empty((*query.shape[:3], value.shape[-1]))
+    for averaged, rows in _alike(queries, quadrants):
+        end = visible.end(rows)
+        seen = keys[:end]
+        blocks = [block for kind in sorted(averaged) if (block := seen == kind).any()]
+        if len(blocks) == 1 and blocks[0].all():
+            out[:, :, rows] = visible.mean_of(value, keys == keys[0]).over(rows)
+            continue
+        mixing = _Mixing(key[:, :, :end], value[:, :, :end], visible, blocks, scaling)
+        if visible.square and 2 * len(rows) > end:  # one causal pass, of some rows for nothing
+            out[:, :, rows] = mixing.of_all(query[:, :, :end])[:, :, rows]
+            continue
+        for part in visible.chunks(rows):
+            out[:, :, part] = mixing.of(query[:, :, part], part)
+    return out
+
+
+def _alike(
+    queries: Int8[Tensor, " query"], quadrants: frozenset[str]
+) -> Iterator[tuple[frozenset[int], Tensor]]:
+    """The rows that are averaged over the same keys."""
+    groups: dict[frozenset[int], list[int]] = {}
+    for modality in torch.unique(queries).tolist():
+        groups.setdefault(averaged_keys(quadrants, modality), []).append(modality)
+    for averaged, modalities in groups.items():
+        of = torch.tensor(modalities, device=queries.device, dtype=queries.dtype)
+        yield averaged, torch.isin(queries, of).nonzero().squeeze(1)
+
+
+class _Mixing:
+    """Keys and values made ready for queries that are averaged over some blocks of them."""
+
+    def __init__(
+        self,
+        key: Float[Tensor, "batch head key dim"],
+        value: Float[Tensor, "batch head key value"],
+        visible: Visible,
+        blocks: list[Bool[Tensor, " key"]],
+        scaling: float,
+    ) -> None:
+        self._visible, self._scaling, self._dim = visible, scaling, value.shape[-1]
+        self._means = [visible.mean_of(value, block) for block in blocks]
+        if visible.varies and blocks:
+            for block in blocks:
+                value = value.masked_fill(block[:, None], 0)
+            columns = torch.stack(blocks, dim=-1).to(value.dtype)
+            value = torch.cat([value, columns.expand(*value.shape[:2], -1, -1)], dim=-1)
+        else:
+            for block, mean in zip(blocks, self._means, strict=True):
+                value = torch.where(block[:, None], mean.over(None), value)
+        self._width = -(-max(key.shape[-1], value.shape[-1]) // KERNEL_WIDTH) * KERNEL_WIDTH
+        if key.shape[-1] == value.shape[-1]:
+            self._width = key.shape[-1]
+        self._key, self._value = self._wide(key), self._wide(value)
+
+    def of(
+        self, query: Float[Tensor, "batch head row dim"], rows: Tensor
+    ) -> Float[Tensor, "batch head row value"]:
+        """Attention of these queries, which are the rows `rows` of all."""
+        end = self._visible.end(rows)
+        mask = self._visible.mask(rows, end)
+        return self._with_means(self._mixed(query, end, attn_mask=mask), rows)
+
+    def of_all(
+        self, query: Float[Tensor, "batch head key dim"]
+    ) -> Float[Tensor, "batch head key value"]:
+        """Attention of as many queries as there are keys, each seeing those up to its own."""
+        rows = torch.arange(query.shape[2], device=query.device)
+        return self._with_means(self._mixed(query, query.shape[2], is_causal=True), rows)
+
+    def _mixed(self, query: Tensor, end: int, **masked: Any) -> Tensor:
+        return scaled_dot_product_attention(
+            self._wide(query),
+            self._key[:, :, :end],
+            self._value[:, :, :end],
+            scale=self._scaling,
+            **masked,
+        )
+
+    def _with_means(self, mixed: Tensor, rows: Tensor) -> Tensor:
+        """The mass of each averaged modality, in its column, times the mean of its values."""
+        out = mixed[..., : self._dim]
+        if self._visible.varies:
+            for place, mean in enumerate(self._means, start=self._dim):
+                out = out + mixed[..., place, None] * mean.over(rows)
+        return out
+
+    def _wide(self, states: Tensor) -> Tensor:
+        """Padded with zeros, which add nothing to a product."""
+        return pad(states, (0, self._width - states.shape[-1]))

@@ -1,0 +1,165 @@
+"""`HideTokens` on a stock image encoder: hidden tokens are absent from every layer.
+
+Two implementations of one mathematics. "mask" sets the attention logits of hidden keys to -inf in
+every layer and head (CCI, section 3). "drop" takes the tokens away after position embedding:
+no visible token ever sees them, so the visible ones end the same, for less work.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from cuescope.errors import UserError
+from cuescope_sdk.torch._image_tower import ImageTower, Inputs, Masked, Pooling
+
+Hiding = Literal["drop", "mask"]
+
+
+def encode_visible(
+    tower: ImageTower,
+    inputs: Inputs,
+    hidden: Bool[Tensor, "image patch"] | None,
+    how: Hiding = "drop",
+) -> Float[Tensor, "input dim"]:
+    """Embeddings of inputs of which the `hidden` patches are absent; None is the plain forward.
+
+    An image of which nothing is left, and that has no token of its own to answer for it, has the
+    embedding 0: similar to nothing.
+    """
+    if hidden is None:
+        return tower.encode(inputs)
+    tower.require_tokens()
+    empty = hidden.all(dim=1) if tower.pooling.kind != "token" else torch.zeros_like(hidden[:, 0])
+    visible = ~(hidden & ~empty[:, None])
+    with show_only(tower, visible, how):
+        embeddings = tower.encode(inputs)
+    return embeddings.masked_fill(empty.view(len(embeddings), -1).all(dim=1)[:, None], 0.0)
+
+
+@contextmanager
+def show_only(
+    tower: ImageTower, visible: Bool[Tensor, "image patch"], how: Hiding = "drop"
+) -> Iterator[None]:
+    """While open, the forward pass of these images sees the `visible` patches and no other."""
+    images, device = len(visible), tower.device
+    prefix = torch.ones(images, tower.prefix, dtype=torch.bool, device=device)
+    seen = torch.cat([prefix, visible.to(device)], dim=1)
+    index = torch.arange(seen.shape[1], device=device).expand(images, -1)
+    with ExitStack() as hooks:
+        keys = seen
+        if how == "drop":
+            index = seen.int().argsort(dim=1, descending=True, stable=True)
+            index = index[:, : int(seen.sum(dim=1).max())]
+            keys = seen.gather(1, index)
+            hooks.enter_context(_keeping(tower.blocks[0].module, index))
+        for block in tower.blocks:
+            hooks.enter_context(_masking(block.masked, keys))
+        match tower.pooling:
+            case Pooling(kind="average"):
+                hooks.enter_context(_averaging(tower, keys))
+            case Pooling(kind="attention", first=first):
+                hooks.enter_context(_masking(_masked_pool(tower), keys[:, first:]))
+            case Pooling(module=nn.Module() as module):
+                hooks.enter_context(_placing(module, index, seen))
+        yield
+
+
+def _keeping(first: nn.Module, index: Tensor) -> Any:
+    """Only the tokens at `index` (image, token) enter the first block."""
+
+    def keep(module: nn.Module, args: Any, kwargs: Any) -> Any:
+        tokens = args[0] if args else kwargs["hidden_states"]
+        kept = tokens.gather(1, index[..., None].expand(-1, -1, tokens.shape[-1]))
+        return ((kept, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": kept})
+
+    return _removing(first.register_forward_pre_hook(keep, with_kwargs=True))
+
+
+def _masking(masked: Masked, seen: Bool[Tensor, "image token"]) -> Any:
+    """The module's mask is ours: what is `seen`; tokens that pad are not."""
+
+    def mask(module: nn.Module, args: Any, kwargs: Any) -> Any:
+        keys = seen
+        if masked.padded:
+            tokens = args[0] if args else kwargs["hidden_states"]
+            keys = pad(seen, (0, tokens.shape[1] - seen.shape[1]), value=False)
+        ours = None if bool(keys.all()) else masked.form(keys)
+        if len(args) > masked.position:
+            return (*args[: masked.position], ours, *args[masked.position + 1 :]), kwargs
+        return args, {**kwargs, masked.name: ours}
+
+    return _removing(masked.module.register_forward_pre_hook(mask, with_kwargs=True))
+
+
+def _averaging(tower: ImageTower, seen: Bool[Tensor, "image token"]) -> Any:
+    """Hidden tokens take the mean of the seen ones, which leaves the mean of all at just that."""
+    patches = seen[:, tower.prefix :, None]
+
+    def fill(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+        tokens = output[:, tower.prefix :]
+        mean = (tokens * patches).sum(dim=1, keepdim=True) / patches.sum(dim=1, keepdim=True)
+        filled = torch.where(patches, tokens, mean)
+        return torch.cat([output[:, : tower.prefix], filled], dim=1)
+
+    module = tower.pooling.module
+    if module is None:
+        raise ValueError(f"{tower.name}: average pooling without the module that is averaged")
+    return _removing(module.register_forward_hook(fill))
+
+
+def _placing(module: nn.Module, index: Tensor, seen: Bool[Tensor, "image token"]) -> Any:
+    """The tokens at `index` (image, token) go back to their places; the hidden ones are NaN."""
+
+    def place(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+        kept = output[:, : index.shape[1]]
+        empty = output.new_full((*seen.shape, output.shape[-1]), float("nan"))
+        placed = empty.scatter(1, index[..., None].expand_as(kept), kept)
+        return placed.masked_fill(~seen[..., None], float("nan"))
+
+    return _removing(module.register_forward_hook(place))
+
+
+def _masked_pool(tower: ImageTower) -> Masked:
+    if tower.pooling.masked is None:
+        raise ValueError(f"{tower.name}: attention pooling without the module that pools")
+    return tower.pooling.masked
+
+
+@contextmanager
+def _removing(handle: Any) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def patches_under(
+    mask: Bool[np.ndarray, "row col"],
+    grid: tuple[int, int],
+    canvas: Bool[np.ndarray, "row col"] | None,
+) -> Bool[np.ndarray, " patch"]:
+    """The patches under a mask, row by row.
+
+    A mask of the grid's own shape names patches. Any other is in pixels: `canvas` is the mask as
+    the network would see it, and a patch is under it if any of its pixels is.
+    """
+    if mask.shape == grid:
+        return mask.ravel()
+    if canvas is None:
+        raise UserError(
+            "hide-tokens: a mask that fits neither the model's patches nor the frame",
+            expected=f"{grid[0]} x {grid[1]} patches, or the frame's own pixels (rows x columns)",
+            got=f"{mask.shape[0]} x {mask.shape[1]}",
+        )
+    rows, cols = grid
+    row = np.arange(canvas.shape[0]) * rows // canvas.shape[0]
+    col = np.arange(canvas.shape[1]) * cols // canvas.shape[1]
+    under = np.zeros(grid, dtype=bool)
+    np.logical_or.at(under, (row[:, None], col[None]), canvas)
+    return under.ravel()

@@ -1,5 +1,0 @@
-"""Zero-shot classification by image-text similarity: what every contrastive model plugin shares."""
-
-from cuescope_sdk.zero_shot.model import ZeroShotModel, ZeroShotOptions
-
-__all__ = ["ZeroShotModel", "ZeroShotOptions"]
