@@ -16,7 +16,30 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))
 DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
-CORE_LIMIT = 2000
+ENGINE_LIMIT = 2000
+APPLICATION = {"cli", "report", "matrix.py"}  # what is not the engine (docs/adr/0006)
+DOORS = {
+    "cuescope_sdk",
+    *(
+        f"cuescope_sdk.{door}"
+        for door in (
+            "data",
+            "explain",
+            "fusion",
+            "grounding",
+            "language",
+            "maths",
+            "models",
+            "report",
+            "testing",
+            "tools",
+            "torch",
+        )
+    ),
+}
+# The floor plan of a method: the files of its package, and what each may import of its own.
+FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "figures", "verify", "paper"}
+FLOOR_PLAN |= {"bench"}
 HEAVY = {"torch", "torchvision", "transformers", "open_clip", "faiss", "av"}
 MACHINE = re.compile(
     r"(?<![\w.~}-])/(home|Users|root|work|mnt|scratch)/[\w.-]+"
@@ -87,8 +110,23 @@ def test_lines_of_code_are_counted() -> None:
     assert lines_of_code(source) == 4
 
 
-def test_core_is_under_two_thousand_lines() -> None:
-    assert sum(lines_of_code(file.read_text()) for file in modules(ROOT / "core")) < CORE_LIMIT
+def test_the_engine_is_under_two_thousand_lines() -> None:
+    package = ROOT / "core" / "src" / "cuescope"
+    files = [
+        file
+        for file in modules(ROOT / "core")
+        if file.relative_to(package).parts[0] not in APPLICATION
+    ]
+    assert len(files) > 10
+    assert sum(lines_of_code(file.read_text()) for file in files) < ENGINE_LIMIT
+
+
+def test_the_engine_does_not_know_the_application() -> None:
+    """Only the runner, which stores the page of a report, reaches into `report`."""
+    for file in modules(ROOT / "core"):
+        if file.name != "runner.py" and not {"cli", "report"} & set(file.parts):
+            names = {name for name in imports(file) if name.startswith("cuescope.")}
+            assert not [n for n in names if n.startswith(("cuescope.cli", "cuescope.report"))], file
 
 
 def test_core_names_nothing_heavy() -> None:
@@ -129,6 +167,105 @@ def test_sdk_imports_no_plugin() -> None:
 def test_a_plugin_imports_only_the_sdk(dist: Path) -> None:
     ours = {name for name in top_level(dist) if name.startswith("cuescope")}
     assert ours <= {module_of(dist), "cuescope_sdk"}
+
+
+@each_plugin
+def test_a_plugin_enters_the_sdk_by_its_doors(dist: Path) -> None:
+    names = {
+        name
+        for file in [*modules(dist), *(dist / "tests").rglob("*.py")]
+        for name in imports(file)
+        if name.startswith("cuescope_sdk")
+    }
+    assert names <= DOORS
+
+
+def module_name(dist: Path, file: Path) -> str:
+    parts = file.relative_to(dist / "src").with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def runtime_imports(tree: ast.AST) -> Iterator[ast.ImportFrom | ast.Import]:
+    """Imports that run as the module is imported: none in functions or under TYPE_CHECKING."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, (ast.ClassDef, ast.Try, ast.With)) or (
+            isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test)
+        ):
+            yield from runtime_imports(node)
+
+
+def imported_modules(nodes: Iterator[ast.ImportFrom | ast.Import], known: set[str]) -> set[str]:
+    """The modules of `known` that these statements name."""
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names & known
+
+
+def import_graph(dist: Path, *, everything: bool) -> dict[str, set[str]]:
+    """Module -> the modules of its own dist that it imports (at import time, or anywhere)."""
+    files = {module_name(dist, file): file for file in modules(dist)}
+    graph = {}
+    for name, file in files.items():
+        tree = ast.parse(file.read_text())
+        nodes = ast.walk(tree) if everything else runtime_imports(tree)
+        found = (n for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)))
+        # A package's __init__ that gathers its own modules is no arrow back.
+        graph[name] = imported_modules(found, set(files)) - {name}
+    return graph
+
+
+def cycle_in(graph: dict[str, set[str]]) -> list[str]:
+    """Some cycle, [] where there is none."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return []
+        for other in sorted(graph.get(name, ())):
+            if cycle := visit(other, [*path, name]):
+                return cycle
+        done.add(name)
+        return []
+
+    return next((cycle for name in sorted(graph) if (cycle := visit(name, []))), [])
+
+
+@pytest.mark.parametrize(
+    ("graph", "cycle"),
+    [
+        ({"a": {"b"}, "b": set()}, []),
+        ({"a": {"b"}, "b": {"c"}, "c": {"b"}}, ["b", "c", "b"]),
+        ({"a": {"a"}}, ["a", "a"]),
+    ],
+)
+def test_cycles_are_found(graph: dict[str, set[str]], cycle: list[str]) -> None:
+    assert cycle_in(graph) == cycle
+
+
+@each_dist
+def test_no_module_imports_in_a_circle(dist: Path) -> None:
+    """Neither as it is imported, nor later in a function, nor for a type."""
+    assert not cycle_in(import_graph(dist, everything=True))
+
+
+@pytest.mark.parametrize(
+    "dist", [dist for dist in PLUGINS if dist.parent.name == "methods"], ids=name_of
+)
+def test_a_method_has_the_floor_plan(dist: Path) -> None:
+    """The same rooms in every method; a part with a name of its own in the paper is a package."""
+    package = dist / "src" / module_of(dist)
+    rooms = {file.stem for file in package.glob("*.py")}
+    assert {"__init__", "options", "trials", "scores", "report", "verify"} <= rooms
+    others = rooms - FLOOR_PLAN
+    assert len(others) <= 3, f"more rooms than the plan has: {sorted(others)}"
 
 
 @each_plugin

@@ -21,6 +21,7 @@ from .stubs import cuescope, environment, write_dist
 FAKES = {
     "cuescope.methods": {
         "red": "cuescope_fakes:RedMethod",
+        "forgetful": "cuescope_fakes:ForgetfulMethod",
         "hiding": "cuescope_fakes:HidingMethod",
         "looking": "cuescope_fakes:LookingMethod",
         "with-tool": "cuescope_fakes:ToolMethod",

@@ -251,6 +251,17 @@ class RedMethod(Plugin):
         )
 
 
+class ForgetfulMethod(RedMethod):
+    """Works out its scores and does not return them."""
+
+    @hookimpl
+    def compute_scores(
+        self, audit: "Audit", features: Sequence[Feature], outcomes: Sequence[Outcome]
+    ) -> None:
+        """The `return` is missing."""
+        _ = list(super().compute_scores(audit, features, outcomes))
+
+
 class HidingMethod(RedMethod):
     """Needs an edit that no fake model has."""
 

@@ -374,3 +374,22 @@ def test_a_session_draws_from_named_generators(runner: Runner, request_for: Requ
     np.testing.assert_array_equal(audit.rng("a").random(4), session(3).audit.rng("a").random(4))
     assert audit.derive_seed("a") != session(4).audit.derive_seed("a")
     assert audit.rng("a").random() != audit.rng("b").random()
+
+
+def test_scores_that_are_forgotten_are_missed(runner: Runner, request_for: Requests) -> None:
+    with pytest.raises(
+        PluginError, match=r"compute_scores of method forgetful: expected scores.*None"
+    ):
+        runner.run(request_for(method="forgetful"))
+
+
+def test_code_that_changed_is_no_stored_report(
+    runner: Runner, request_for: Requests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version stays the same while somebody edits an editable install; its digest does not."""
+    first = runner.run(request_for())
+    assert runner.run(request_for(), resume=True) == first
+    monkeypatch.setattr("cuescope.building.code_digest", lambda dist, module: "edited")
+    again = runner.run(request_for(), resume=True)
+    assert again.provenance.method.code == "edited"
+    assert again.hash == first.hash

@@ -1,5 +1,6 @@
 """Plugins are listed from metadata; each failure keeps its reason, and spoils nothing else."""
 
+import inspect
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distributions
@@ -7,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cuescope import hookspecs
+from cuescope.capabilities import HOOKS
+from cuescope.digest import digest
 from cuescope.errors import PluginError, UserError
 from cuescope.plugin import Plugin
 from cuescope.registry import GROUPS, Registry
@@ -160,9 +164,95 @@ def test_damaged_metadata_of_another_dist_hides_nothing(tmp_path: Path) -> None:
 def test_an_unknown_name_suggests_the_nearest(registry: Registry) -> None:
     with pytest.raises(UserError, match=r"no model 'color' is installed.*Did you mean 'colour'"):
         registry.find("model", "color")
-    with pytest.raises(UserError, match="expected one of counting, hiding, looking, red"):
+    with pytest.raises(
+        UserError, match="expected one of counting, forgetful, hiding, looking, red"
+    ):
         registry.find("method", "zzzzz")
     with pytest.raises(UserError, match="`cuescope plugins` lists what is here"):
         registry.find("method", "zzzzz")  # nobody owns a dist of that name: none is suggested
     with pytest.raises(UserError, match="pip install 'cuescope-detectors'` brings it"):
         registry.find("tool", "owl")
+
+
+# ----------------------------------------------------------------------------------------- hooks
+
+HOOKED = """
+from cuescope.capabilities import Requirements
+from cuescope.hookspecs import hookimpl
+from cuescope.plugin import Plugin
+
+class Hooked(Plugin):
+    title = "Hooked"
+    requires = Requirements()
+    metrics = ()
+
+    {decorator}
+    def {signature}: ...
+"""
+
+
+def test_the_table_of_hooks_is_that_of_their_specifications() -> None:
+    specs = {
+        name: tuple(inspect.signature(spec).parameters)
+        for name, spec in vars(hookspecs).items()
+        if inspect.isfunction(spec) and hasattr(spec, "cuescope_spec")
+    }
+    assert specs == HOOKS
+
+
+@pytest.mark.parametrize(
+    ("decorator", "signature", "reason"),
+    [
+        (
+            "@hookimpl",
+            "propose_feature(self, audit)",
+            "is no hook: Did you mean 'propose_features'",
+        ),
+        ("@hookimpl", "zzz(self, audit)", "is no hook: expected one of propose_features, perturb"),
+        ("@hookimpl", "perturb(self, audit, feature)", "no argument 'feature': Did you mean 'feat"),
+        ("@hookimpl", "verify(self, q)", "no argument 'q': it takes audit, features, scores"),
+        ("# hookimpl", "verify(self, audit)", "lacks @hookimpl, so it would never be called"),
+        ("@hookimpl", "verify(self, scores)", None),
+    ],
+)
+def test_a_hook_that_would_never_run_is_refused(
+    tmp_path: Path, decorator: str, signature: str, reason: str | None
+) -> None:
+    source = HOOKED.format(decorator=decorator, signature=signature)
+    name = f"stub_{digest(source)}"
+    write_dist(tmp_path, "cuescope-hooked", {METHODS: {"hooked": f"{name}:Hooked"}}, {name: source})
+    sys.path.insert(0, str(tmp_path))
+    try:
+        registry = Registry(distributions(path=[str(tmp_path)]))
+        problem = registry.check(registry.find("method", "hooked"))
+    finally:
+        sys.path.remove(str(tmp_path))
+    if reason is None:
+        assert problem is None
+    else:
+        assert problem is not None
+        assert reason in problem.reason
+
+
+def test_an_import_that_sleeps_or_stops_costs_itself_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = {
+        "sleeping": "import time; time.sleep(5)",
+        "stopping": "raise KeyboardInterrupt",
+        "printing": 'print("hello"); ' + "class Plugin: pass",
+    }
+    for name, source in sources.items():
+        module = f"stub_import_{name}"
+        points = {METHODS: {name: f"{module}:Plugin"}}
+        write_dist(tmp_path, f"cuescope-{name}", points, {module: source})
+    sys.path.insert(0, str(tmp_path))
+    try:
+        registry = Registry(distributions(path=[str(tmp_path)]))
+        problems = {e.name: registry.check(e, seconds=0.5) for e in registry.entries}
+    finally:
+        sys.path.remove(str(tmp_path))
+    reasons = {name: problem.reason for name, problem in problems.items() if problem}
+    assert reasons["sleeping"] == "its import takes more than 0.5 seconds"
+    assert reasons["stopping"].startswith("KeyboardInterrupt")
+    assert capsys.readouterr().out == ""  # what a plugin prints must not enter --json

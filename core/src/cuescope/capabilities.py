@@ -283,3 +283,15 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "executor": (("map",),),
     "bench": (("run",),),
 }
+
+# The hooks of `hookspecs` with their arguments; they stand here so that a plugin can be checked
+# as it loads, before there is an audit.
+HOOKS: dict[str, tuple[str, ...]] = {
+    "propose_features": ("audit",),
+    "perturb": ("audit", "features"),
+    "compute_scores": ("audit", "features", "outcomes"),
+    "verify": ("audit", "features", "scores"),
+    "audit_started": ("audit",),
+    "responses_progressed": ("audit", "done", "total", "cached"),
+    "audit_finished": ("audit", "report"),
+}

@@ -249,24 +249,18 @@ def _import(entry: Entry) -> Any:
 
 def check_hooks(target: str, loaded: type) -> None:
     """Raise TypeError for a hook that pluggy would never call, or call with what it cannot take."""
-    from cuescope import hookspecs
+    from cuescope.capabilities import HOOKS
 
-    specs = {
-        name: spec
-        for name, spec in vars(hookspecs).items()
-        if isfunction(spec) and hasattr(spec, "cuescope_spec")
-    }
     for name, member in vars(loaded).items():
         if isfunction(member) and hasattr(member, HOOK_MARK):
-            if name not in specs:
-                known = f"expected one of {', '.join(specs)}"
-                raise TypeError(f"{target}.{name} is no hook: {nearest(name, specs) or known}")
-            takes = list(signature(specs[name]).parameters)
+            if name not in HOOKS:
+                known = f"expected one of {', '.join(HOOKS)}"
+                raise TypeError(f"{target}.{name} is no hook: {nearest(name, HOOKS) or known}")
             for argument in list(signature(member).parameters)[1:]:
-                if argument not in takes:
-                    hint = nearest(argument, takes) or f"it takes {', '.join(takes)}"
+                if argument not in HOOKS[name]:
+                    hint = nearest(argument, HOOKS[name]) or f"it takes {', '.join(HOOKS[name])}"
                     raise TypeError(f"{target}.{name} has no argument '{argument}': {hint}")
-        elif isfunction(member) and name in specs:
+        elif isfunction(member) and name in HOOKS:
             raise TypeError(f"{target}.{name} lacks @hookimpl, so it would never be called")
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from cuescope_sdk import Capabilities, Trial, UserError, nearest
+from cuescope_sdk import Capabilities, Edit, Trial, UserError, nearest
+from cuescope_sdk.models._tower_edit import TowerEdit
 
 NAMED = 8  # names that an error lists
 
@@ -18,13 +19,19 @@ def refuse_unknown(title: str, what: str, name: str, known: Sequence[str]) -> No
         )
 
 
+def takes_edit(capabilities: Capabilities, edit: Edit) -> bool:
+    """Whether a model answers with this edit: it declares the kind, or its tower takes any hook."""
+    own_hooks = isinstance(edit, TowerEdit) and "image-tower" in capabilities.exposes
+    return own_hooks or edit.kind in capabilities.edits
+
+
 def refuse_unanswerable(name: str, capabilities: Capabilities, trial: Trial) -> None:
     """Raises UserError for an edit or output that is not declared, and for logits over no choices.
 
     A model calls it for each trial before it answers, so that nothing is silently ignored.
     """
     sample = trial.sample
-    if trial.edit is not None and trial.edit.kind not in capabilities.edits:
+    if trial.edit is not None and not takes_edit(capabilities, trial.edit):
         raise UserError(
             f"{name} does not take this edit inside the model",
             expected=", ".join(sorted(capabilities.edits)) or "a plain trial",

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import groupby
 from os import cpu_count
@@ -14,8 +15,10 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
+from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.types import Frame, HideTokens, Trial
+from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.torch._hiding import encode_visible, patches_under
 from cuescope_sdk.torch._image_tower import ImageTower, Inputs
 
@@ -29,16 +32,18 @@ MAX_LOADERS = 8
 
 @dataclass(frozen=True)
 class TowerInput:
-    """One input of a tower: its frames, and the mask over them where one is hidden under."""
+    """One input of a tower: its frames, the mask over them where one is hidden under, an edit."""
 
     frames: tuple[Frame, ...]
     hidden: HideTokens | None = None
+    edit: TowerEdit | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal keys are shown equal things."""
-        hidden = self.hidden
-        return (*(f.key for f in self.frames), hidden and (hidden.shape, hidden.bits))
+        """Equal keys have equal embeddings."""
+        hidden = self.hidden and (self.hidden.shape, self.hidden.bits)
+        edit = self.edit and digest(self.edit.kind, self.edit)
+        return (*(frame.key for frame in self.frames), hidden, edit)
 
 
 def tower_inputs(trial: Trial, frames: int) -> list[TowerInput]:
@@ -47,19 +52,22 @@ def tower_inputs(trial: Trial, frames: int) -> list[TowerInput]:
     Raises UserError for a mask over another number of frames.
     """
     sample = trial.sample
-    edit = trial.edit if isinstance(trial.edit, HideTokens) else None
-    if edit is not None and edit.shape[0] != len(sample.frames):
+    hidden = trial.edit if isinstance(trial.edit, HideTokens) else None
+    edit = trial.edit if isinstance(trial.edit, TowerEdit) else None
+    if hidden is not None and hidden.shape[0] != len(sample.frames):
         raise UserError(
             f"hide-tokens on sample '{sample.key}'",
             expected=f"a mask for each of {len(sample.frames)} frames",
-            got=str(edit.shape[0]),
+            got=str(hidden.shape[0]),
         )
     if frames > 1:
-        return [TowerInput(sample.frames, edit)]
-    masks = [None] * len(sample.frames) if edit is None else list(edit.mask)
+        return [TowerInput(sample.frames, hidden, edit)]
+    masks = [None] * len(sample.frames) if hidden is None else list(hidden.mask)
     return [
         TowerInput(
-            (frame,), None if mask is None or not mask.any() else HideTokens.from_mask(mask[None])
+            (frame,),
+            None if mask is None or not mask.any() else HideTokens.from_mask(mask[None]),
+            edit,
         )
         for frame, mask in zip(sample.frames, masks, strict=True)
     ]
@@ -79,16 +87,22 @@ class TowerEncoder:
         self._rows: OrderedDict[object, np.ndarray] = OrderedDict()
         self._inputs: OrderedDict[object, Inputs] = OrderedDict()
 
-    def embed(self, shown: Sequence[TowerInput]) -> list[Float[np.ndarray, " size"]]:
+    def embed(self, inputs: Sequence[TowerInput]) -> list[Float[np.ndarray, " size"]]:
         """What `tower.encode` gives for each, float32, in order."""
-        wanted = {one.key: one for one in shown}
-        known = {key: self._rows[key] for key in wanted if key in self._rows}
-        fresh = [one for key, one in wanted.items() if key not in known]
-        for one, row in zip(fresh, self._encode(fresh), strict=True):
-            known[one.key] = row
-        for key, row in known.items():
+        distinct = {item.key: item for item in inputs}
+        rows = {key: self._rows[key] for key in distinct if key in self._rows}
+        by_edit: dict[TowerEdit | None, list[TowerInput]] = {}
+        for key, item in distinct.items():
+            if key not in rows:
+                by_edit.setdefault(item.edit, []).append(item)
+        for edit, group in by_edit.items():
+            # Hooks change a whole forward pass, so a pass holds one edit or none.
+            with nullcontext() if edit is None else edit.hooks(self.tower):
+                for item, row in zip(group, self._encode(group), strict=True):
+                    rows[item.key] = row
+        for key, row in rows.items():
             self._remember_row(key, row)
-        return [known[one.key] for one in shown]
+        return [rows[item.key] for item in inputs]
 
     def features(self, frame: Frame, layer: int) -> Float[np.ndarray, "row col dim"]:
         """Patch tokens after block `layer`, float32. The embedding is remembered on the way."""
@@ -100,11 +114,11 @@ class TowerEncoder:
                 f"{tower.name} has no layer {layer}",
                 expected=f"0 to {depth - 1}, or -{depth} to -1 from the last",
             )
-        shown = TowerInput((frame,) * tower.frames)
-        seen: list[Tensor] = []
-        inputs = self._prepared(shown)
+        item = TowerInput((frame,) * tower.frames)
+        tokens: list[Tensor] = []
+        inputs = self._prepare(item)
         hook = tower.blocks[layer].module.register_forward_hook(
-            lambda module, args, output: seen.append(
+            lambda module, args, output: tokens.append(
                 output[0] if isinstance(output, tuple) else output
             )
         )
@@ -113,28 +127,28 @@ class TowerEncoder:
                 row = tower.encode(inputs)[0]
         finally:
             hook.remove()
-        self._remember_row(shown.key, row.float().cpu().numpy())
+        self._remember_row(item.key, row.float().cpu().numpy())
         rows, cols = tower.grid(inputs)
-        patches = seen[0][0, tower.prefix : tower.prefix + rows * cols].float().cpu().numpy()
+        patches = tokens[0][0, tower.prefix : tower.prefix + rows * cols].float().cpu().numpy()
         return np.asarray(patches.reshape(rows, cols, -1))
 
     def _remember_row(self, key: object, row: np.ndarray) -> None:
         most = min(REMEMBERED_ROWS, REMEMBERED_NUMBERS // row.size)
         _remember(self._rows, key, row, most)
 
-    def _encode(self, shown: Sequence[TowerInput]) -> Iterator[np.ndarray]:
+    def _encode(self, items: Sequence[TowerInput]) -> Iterator[np.ndarray]:
         with ThreadPoolExecutor(min(MAX_LOADERS, cpu_count() or 1)) as pool:
             prepare = pool.map if self._chunk > 1 else map
-            for start in range(0, len(shown), self._chunk):
-                chunk = shown[start : start + self._chunk]
-                inputs = list(prepare(self._prepared, chunk))
+            for start in range(0, len(items), self._chunk):
+                chunk = items[start : start + self._chunk]
+                inputs = list(prepare(self._prepare, chunk))
                 hidden = [self._hidden(*pair) for pair in zip(chunk, inputs, strict=True)]
                 for alike in self._stackable(inputs):
                     yield from self._forward([inputs[i] for i in alike], [hidden[i] for i in alike])
 
     def _stackable(self, inputs: list[Inputs]) -> list[list[int]]:
         """Runs of neighbours of one shape and grid."""
-        kinds = [(self.tower.grid(one), [t.shape for t in one.values()]) for one in inputs]
+        kinds = [(self.tower.grid(item), [t.shape for t in item.values()]) for item in inputs]
         runs = groupby(range(len(inputs)), key=lambda i: kinds[i])
         return [list(run) for _, run in runs]
 
@@ -143,7 +157,7 @@ class TowerEncoder:
         """Rows of a chunk, padded with its last input to the full size."""
         missing = self._chunk - len(inputs)
         stacked = {
-            name: torch.cat([one[name] for one in [*inputs, *inputs[-1:] * missing]])
+            name: torch.cat([item[name] for item in [*inputs, *inputs[-1:] * missing]])
             for name in inputs[0]
         }
         masks = None
@@ -160,21 +174,21 @@ class TowerEncoder:
             np.concatenate([nothing if mask is None else mask for mask in hidden])
         ).to(self.tower.device)
 
-    def _prepared(self, shown: TowerInput) -> Inputs:
-        key = tuple(frame.key for frame in shown.frames)
+    def _prepare(self, item: TowerInput) -> Inputs:
+        key = tuple(frame.key for frame in item.frames)
         if key not in self._inputs:
-            inputs = self.tower.prepare([frame.load() for frame in shown.frames])
+            inputs = self.tower.prepare([frame.load() for frame in item.frames])
             _remember(self._inputs, key, inputs, REMEMBERED_INPUTS)
             return inputs
         return self._inputs[key]
 
-    def _hidden(self, shown: TowerInput, inputs: Inputs) -> np.ndarray | None:
+    def _hidden(self, item: TowerInput, inputs: Inputs) -> np.ndarray | None:
         """Bool (frame, patch): what is hidden, None where nothing is."""
-        if shown.hidden is None:
+        if item.hidden is None:
             return None
         self.tower.require_tokens()
         grid = self.tower.grid(inputs)
-        pairs = zip(shown.hidden.mask, shown.frames, strict=True)
+        pairs = zip(item.hidden.mask, item.frames, strict=True)
         return np.stack(
             [patches_under(mask, grid, self._canvas_of(mask, f, grid)) for mask, f in pairs]
         )
