@@ -22,11 +22,11 @@ import yaml
 from typer import TyperException
 
 from cuescope.cli import app, main
+from cuescope.cli.bench import free_options
 from cuescope.errors import UserError
 from cuescope.matrix import read_matrix
 from cuescope.registry import GROUPS, Registry
 from cuescope.spec import Spec, pairs
-from cuescope_sdk.bench import free_options
 from cuescope_sdk.testing import HEAVY, Contract, checks, run_check
 
 ROOT = Path(__file__).parents[1]
