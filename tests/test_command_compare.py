@@ -8,7 +8,7 @@ import pytest
 
 from cuescope.cli import main
 from cuescope.cli.compare import about_no_label, strongest, verdicts
-from cuescope.store import RunFolder
+from cuescope.runs import RunFolder
 from cuescope_sdk import Report
 from cuescope_sdk.testing import FakeMethod, run_audit
 

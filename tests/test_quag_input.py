@@ -14,7 +14,7 @@ from PIL import Image
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from cuescope.cli import main
-from cuescope.store import load_report
+from cuescope.runs import load_report
 from cuescope_sdk import Report
 from cuescope_sdk.testing import write_video
 

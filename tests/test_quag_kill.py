@@ -10,7 +10,7 @@ from shutil import copytree
 
 import pytest
 
-from cuescope.store import load_report
+from cuescope.runs import load_report
 from cuescope_sdk import Report
 
 BATCH = 16

@@ -18,7 +18,7 @@ from PIL import Image
 from cuescope.context import Context
 from cuescope.request import Request
 from cuescope.runner import Runner
-from cuescope.store import load_report
+from cuescope.runs import load_report
 from cuescope_sdk import Frame, Report, Sample, Trial
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()

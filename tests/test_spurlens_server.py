@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.store import load_report
+from cuescope.runs import load_report
 from cuescope_sdk import Report, digest
 from cuescope_sdk.testing import ChatServer, prompt_of, serve_chat
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli import main
-from cuescope.store import load_report
+from cuescope.runs import load_report
 from cuescope_sdk import Context, Report, Sample, Trial
 from cuescope_sdk.grounding import SCENE
 from cuescope_shape_world import ShapeWorld

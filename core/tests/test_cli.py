@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from cuescope.store import load_report
+from cuescope.runs import load_report
 from cuescope.types import Report
 
 from .conftest import Line, Shell

@@ -14,7 +14,7 @@ from cuescope.errors import PluginError, UserError
 from cuescope.hookspecs import hookimpl
 from cuescope.request import Request
 from cuescope.runner import Runner
-from cuescope.store import load_report
+from cuescope.runs import load_report
 
 Requests = Callable[..., Request]
 

@@ -111,7 +111,7 @@ def test_a_fault_of_cuescope_itself_is_one_line_too(
     def fault(path: Path) -> Report:
         raise LookupError("lost")
 
-    monkeypatch.setattr("cuescope.store.load_report", fault)
+    monkeypatch.setattr("cuescope.runs.load_report", fault)
     with pytest.raises(SystemExit) as ended:
         main(["report", "x"])
     assert ended.value.code == 1

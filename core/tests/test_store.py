@@ -15,14 +15,8 @@ from PIL import Image
 
 from cuescope.errors import UserError
 from cuescope.runner import PICTURE_SIDE, thumbnail
-from cuescope.store import (
-    CHUNK,
-    ResponseCache,
-    RunFolder,
-    illustrations,
-    load_report,
-    write_atomically,
-)
+from cuescope.runs import RunFolder, illustrations, load_report, write_atomically
+from cuescope.store import CHUNK, ResponseCache
 from cuescope.types import Frame, Occurrence, Response, Sample
 
 from .reports import make_pictures, make_report
@@ -181,7 +175,7 @@ def test_a_damaged_answer_is_a_miss(path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_told_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UserError, match=r"cannot open the response cache .* Set CUESCOPE_CACHE"):
+    with pytest.raises(UserError, match=r"cannot open the cache .* Set CUESCOPE_CACHE"):
         ResponseCache(tmp_path / "file" / "responses.sqlite")
     (tmp_path / "folder.sqlite").mkdir()
     with pytest.raises(UserError, match=r"response cache .*folder.sqlite"):
@@ -260,7 +254,7 @@ def test_a_run_folder_gives_back_report_and_pictures(tmp_path: Path) -> None:
 def test_the_report_is_written_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
     monkeypatch.setattr(
-        "cuescope.store.write_atomically", lambda path, content: order.append(path.name)
+        "cuescope.runs.write_atomically", lambda path, content: order.append(path.name)
     )
     report = make_report()
     RunFolder(tmp_path).save(report, make_pictures(report))

@@ -14,14 +14,8 @@ from cuescope.engine import Plan, Session, plan
 from cuescope.errors import UserError
 from cuescope.report import html
 from cuescope.request import Request
-from cuescope.store import (
-    ResponseCache,
-    RunFolder,
-    illustrations,
-    load_report,
-    picture_key,
-    write_atomically,
-)
+from cuescope.runs import RunFolder, illustrations, load_report, picture_key, write_atomically
+from cuescope.store import ResponseCache
 from cuescope.types import Occurrence, Report, Sample
 
 PICTURE_SIDE = 128

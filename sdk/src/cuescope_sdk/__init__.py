@@ -33,8 +33,8 @@ from cuescope.hookspecs import hookimpl
 from cuescope.plugin import Plugin
 from cuescope.request import Request
 from cuescope.runner import Runner
+from cuescope.runs import load_report
 from cuescope.seeds import derive, generator
-from cuescope.store import load_report
 from cuescope.types import (
     Cell,
     Edit,

@@ -37,7 +37,7 @@ def bench(
     from cuescope.context import Context
     from cuescope.report import bench_page
     from cuescope.report.tables import render_table
-    from cuescope.store import write_atomically
+    from cuescope.runs import write_atomically
     from cuescope.types import Table
 
     context = Context(seed=seed, device=device, progress=Bars(), resume=not again)

@@ -25,7 +25,7 @@ def compare(
     from rich.text import Text
 
     from cuescope.cli.terminal import stdout
-    from cuescope.store import load_report
+    from cuescope.runs import load_report
 
     if len(runs) < 2:
         raise UserError("compare", expected="two runs or more", got=str(len(runs)))

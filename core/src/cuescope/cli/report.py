@@ -19,7 +19,7 @@ def report(
     from cuescope.cli.terminal import stdout
     from cuescope.report.html import render
     from cuescope.report.terminal import show
-    from cuescope.store import RunFolder, load_report, write_atomically
+    from cuescope.runs import RunFolder, load_report, write_atomically
 
     stored = load_report(run)
     if html is not None:

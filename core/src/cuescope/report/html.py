@@ -12,7 +12,7 @@ from PIL import Image, UnidentifiedImageError
 
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.tables import table_cells
-from cuescope.store import picture_key
+from cuescope.runs import picture_key
 from cuescope.types import Occurrence, Report, Score
 
 MAX_CARDS = 40
@@ -26,7 +26,7 @@ Drawn = dict[str, Any]
 def render(report: Report, pictures: Mapping[str, bytes]) -> str:
     """One HTML file that needs nothing else, for a stranger to read.
 
-    `pictures` maps `store.picture_key` to the bytes of a thumbnail; those missing or unreadable
+    `pictures` maps `runs.picture_key` to the bytes of a thumbnail; those missing or unreadable
     are shown as absent. The first `MAX_CARDS` (feature, label) pairs get a card.
     """
     axes = _axes(report)

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from cuescope.digest import digest
-from cuescope.store import ResponseCache
-from cuescope.types import Response
+from cuescope.store import TextCache
 
 FILE = "texts.sqlite"
 
@@ -18,17 +17,16 @@ class TextMemory:
 
     def __init__(self, fingerprint: str, cache: Path) -> None:
         self._fingerprint = fingerprint
-        self._kept = ResponseCache(cache / FILE)
+        self._cache = TextCache(cache / FILE)
 
     def get(self, prompts: Iterable[str]) -> dict[str, str]:
         """The known texts by prompt."""
-        keys = {self._key(prompt): prompt for prompt in prompts}
-        kept = self._kept.get(keys)
-        return {keys[key]: said.text for key, said in kept.items() if said.text is not None}
+        prompt_of = {self._key(prompt): prompt for prompt in prompts}
+        return {prompt_of[key]: text for key, text in self._cache.get(prompt_of).items()}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by prompt."""
-        self._kept.put({self._key(prompt): Response(text=of) for prompt, of in texts.items()})
+        self._cache.put({self._key(prompt): text for prompt, text in texts.items()})
 
     def _key(self, prompt: str) -> str:
         return digest("text", 1, self._fingerprint, prompt)

@@ -11,8 +11,8 @@ from typing import Any
 from cuescope.capabilities import Detection, Detector
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.store import ResponseCache
-from cuescope.types import Frame, Response
+from cuescope.store import TextCache
+from cuescope.types import Frame
 from cuescope_sdk.tools._detection import sort_by_score
 
 FILE = "detections.sqlite"
@@ -43,7 +43,7 @@ class CachedDetector:
         self.passes = 0
         self._detector, self._context = detector, context
         self._joint = bool(getattr(detector, "joint", False))
-        self._kept = ResponseCache(context.cache / FILE if self.fingerprint else None)
+        self._cache = TextCache(context.cache / FILE if self.fingerprint else None)
 
     @property
     def facts(self) -> dict[str, str]:
@@ -63,16 +63,16 @@ class CachedDetector:
     def _detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         names = tuple(dict.fromkeys(names))
         distinct = list({frame.key: frame for frame in frames}.values())
-        found: dict[str, tuple[Detection, ...]] = {}
+        detections: dict[str, tuple[Detection, ...]] = {}
         with self._context.progress("finding objects", len(distinct)) as advance:
             for batch in self._batches(distinct):
                 known = self._read(batch, names)
                 known |= self._ask(batch, names, known)
                 for frame in batch:
-                    said = (d for name in names for d in known[frame.key, name])
-                    found[frame.key] = sort_by_score(said)
+                    of_frame = (d for name in names for d in known[frame.key, name])
+                    detections[frame.key] = sort_by_score(of_frame)
                 advance(len(batch))
-        return [found[frame.key] for frame in frames]
+        return [detections[frame.key] for frame in frames]
 
     def passes_to_come(self, frames: Sequence[Frame], names: Sequence[str]) -> int:
         """How many frames `detect` would show to the real detector."""
@@ -85,7 +85,7 @@ class CachedDetector:
 
     def close(self) -> None:
         """Release the file."""
-        self._kept.close()
+        self._cache.close()
 
     def _batches(self, frames: list[Frame]) -> list[list[Frame]]:
         size = self._context.batch_size
@@ -99,16 +99,16 @@ class CachedDetector:
         if not lacking:
             return {}
         wanted = [name for name in names if any((f.key, name) not in known for f in lacking)]
-        said = self._detector.detect(lacking, wanted)
+        answers = self._detector.detect(lacking, wanted)
         self.passes += len(lacking)
         new = {
             (frame.key, name): tuple(d for d in of_frame if d.name == name)
-            for frame, of_frame in zip(lacking, said, strict=True)
+            for frame, of_frame in zip(lacking, answers, strict=True)
             for name in wanted
             if (frame.key, name) not in known
         }
         if not self._context.planning:  # a free detector answers in a plan, and counts in the audit
-            self._kept.put({self._key(key, names): _written(found) for key, found in new.items()})
+            self._cache.put({self._key(key, names): _to_json(boxes) for key, boxes in new.items()})
         return new
 
     def _read(
@@ -116,8 +116,8 @@ class CachedDetector:
     ) -> dict[Key, tuple[Detection, ...]]:
         """What is known of these frames and names."""
         keys = {self._key((f.key, name), names): (f.key, name) for f in batch for name in names}
-        kept = self._kept.get(keys)
-        return {keys[key]: _read(keys[key][1], response) for key, response in kept.items()}
+        texts = self._cache.get(keys)
+        return {keys[key]: _from_json(keys[key][1], text) for key, text in texts.items()}
 
     def _key(self, key: Key, names: tuple[str, ...]) -> str:
         beside = names if self._joint else ()
@@ -128,12 +128,11 @@ def _lacking(batch: Sequence[Frame], names: Sequence[str], known: dict[Key, Any]
     return [f for f in batch if any((f.key, name) not in known for name in names)]
 
 
-def _written(found: Sequence[Detection]) -> Response:
-    return Response(text=json.dumps([(d.score, *d.box) for d in found]))
+def _to_json(detections: Sequence[Detection]) -> str:
+    return json.dumps([(d.score, *d.box) for d in detections])
 
 
-def _read(name: str, response: Response) -> tuple[Detection, ...]:
+def _from_json(name: str, text: str) -> tuple[Detection, ...]:
     return tuple(
-        Detection(name=name, score=score, box=tuple(box))
-        for score, *box in json.loads(response.text or "[]")
+        Detection(name=name, score=score, box=tuple(box)) for score, *box in json.loads(text)
     )

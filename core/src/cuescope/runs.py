@@ -1,0 +1,93 @@
+"""The folder of a run: its report, its page and the pictures that both show."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from cuescope.digest import digest
+from cuescope.errors import UserError
+from cuescope.types import SCHEMA_VERSION, Occurrence, Report
+
+PICTURED_FEATURES, PICTURES_EACH = 40, 24
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; raises UserError where the folder cannot be written."""
+    data = content.encode() if isinstance(content, str) else content
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(data)
+        draft.replace(path)
+    except OSError as error:
+        raise UserError(
+            f"cannot write to {path.parent}",
+            got=error.strerror,
+            remedy="Choose another folder with --out",
+        ) from error
+
+
+class RunFolder:
+    """`report.json`, `report.html` and the pictures of one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def report_file(self) -> Path:
+        """The JSON report, there once the run is whole."""
+        return self.path / "report.json"
+
+    def prepare(self) -> None:
+        """Raise UserError now, not after the audit, where nothing can be written here."""
+        write_atomically(self.path / ".started", "")
+
+    def save(self, report: Report, pictures: Mapping[str, bytes]) -> None:
+        """Store pictures first and the report last: a report that is there is whole."""
+        for key, jpeg in pictures.items():
+            write_atomically(self._picture(key), jpeg)
+        write_atomically(self.report_file, report.model_dump_json(indent=1))
+        (self.path / ".started").unlink(missing_ok=True)
+
+    def pictures(self, report: Report) -> dict[str, bytes]:
+        """The stored thumbnails, JPEG, by `picture_key`."""
+        files = {key: self._picture(key) for key in map(picture_key, illustrations(report))}
+        return {key: file.read_bytes() for key, file in files.items() if file.exists()}
+
+    def _picture(self, key: str) -> Path:
+        return self.path / "pictures" / f"{digest(key)}.jpg"
+
+
+def load_report(path: Path) -> Report:
+    """From a run folder or a report.json; raises UserError where it is none."""
+    file = path / "report.json" if path.is_dir() else path
+    if not file.is_file():
+        raise UserError(
+            f"no report at {path}",
+            expected="a run folder or a report.json",
+            remedy="`cuescope audit --out DIR` writes one",
+        )
+    try:
+        return Report.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(
+            f"{file} is no report of schema version {SCHEMA_VERSION}",
+            got=" ".join([*map(str, first["loc"]), first["msg"]]),
+            remedy="Run the audit again with this version of cuescope",
+        ) from error
+
+
+def picture_key(occurrence: Occurrence) -> str:
+    """`sample#frame`, the name of an occurrence's picture; a region is part of it."""
+    region = "" if occurrence.region is None else f"@{occurrence.region}"
+    return f"{occurrence.sample}#{occurrence.frame or 0}{region}"
+
+
+def illustrations(report: Report) -> Sequence[Occurrence]:
+    """The occurrences that a report shows: the strongest of the best-ranked features."""
+    rank = {key: place for place, key in enumerate(dict.fromkeys(s.feature for s in report.scores))}
+    ranked = sorted(report.features, key=lambda feature: rank.get(feature.key, len(rank)))
+    return [o for f in ranked[:PICTURED_FEATURES] for o in f.occurrences[:PICTURES_EACH]]
