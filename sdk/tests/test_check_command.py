@@ -40,7 +40,7 @@ odd = shelved_plugins:Odd
 @pytest.fixture(autouse=True)
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two plugins on the path, as pip would lay them."""
-    from cuescope_sdk.testing._shelf import installed_entries
+    from cuescope_sdk.testing._running import installed_entries
 
     (tmp_path / "shelved_plugins.py").write_text(PLUGIN)
     info = tmp_path / "cuescope_shelved-1.0.dist-info"

@@ -26,9 +26,9 @@ from cuescope_sdk.testing import (
     run_audit,
     run_check,
 )
+from cuescope_sdk.testing._contract import touched
 from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions
-from cuescope_sdk.testing._fake_model import FakeModelOptions
-from cuescope_sdk.testing._randomness import touched
+from cuescope_sdk.testing._fake_models import FakeModelOptions
 
 HEAVY_PLUGIN = (
     "import tensorflow\nfrom cuescope_sdk import Plugin\nclass Heavy(Plugin):\n    pass\n"

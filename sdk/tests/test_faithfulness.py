@@ -21,23 +21,25 @@ from cuescope_sdk import (
     UserError,
     generator,
 )
-from cuescope_sdk.explain._faithfulness import (
-    DIRECTIONS,
-    FilledImage,
-    Ranking,
-    Schedule,
+from cuescope_sdk.explain import _curves as curving
+from cuescope_sdk.explain._curves import (
     areas,
     auc,
     auc_interval,
     classification_curves,
-    faithfulness_evidence,
+    is_recalled,
     paired_difference,
-    perturb_image,
     retrieval_curves,
 )
-from cuescope_sdk.explain._faithfulness import curves as curving
-from cuescope_sdk.explain._faithfulness.curves import is_recalled
-from cuescope_sdk.explain._faithfulness.perturbing import fill_pixels
+from cuescope_sdk.explain._evidence import faithfulness_evidence
+from cuescope_sdk.explain._perturbation import (
+    DIRECTIONS,
+    FilledImage,
+    Ranking,
+    Schedule,
+    fill_pixels,
+    perturb_image,
+)
 from cuescope_sdk.maths._stats import bootstrap_mean_band
 
 SIDE = 20

@@ -8,7 +8,7 @@ import pytest
 from cuescope_sdk import Response, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention
 from cuescope_sdk.testing import FakeFusionModel, ModelContract, checks, run_check
-from cuescope_sdk.testing._model_contract.comparing import changed
+from cuescope_sdk.testing._model_contract.setting import changed
 
 
 class AllText(FakeFusionModel):

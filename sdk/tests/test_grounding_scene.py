@@ -6,9 +6,17 @@ import pytest
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.grounding import SCENE, Action, Claim, Judgement, Relation, SceneFrame, Thing
 from cuescope_sdk.grounding._by_scene import SceneVerifier
-from cuescope_sdk.grounding._noise import noisy
-from cuescope_sdk.language._bag_of_words import BagOfWords
-from cuescope_sdk.testing._claiming import action, attribute, entity, motion, order, relation, says
+from cuescope_sdk.grounding._claims import noisy
+from cuescope_sdk.language._words import BagOfWords
+from cuescope_sdk.testing._fake_tools import (
+    action,
+    attribute,
+    entity,
+    motion,
+    order,
+    relation,
+    says,
+)
 
 CLOSED = frozenset({"things", "attributes", "relations", "actions", "motion"})
 BLANK = Frame.from_array(np.zeros((4, 4, 3), np.uint8))

@@ -3,8 +3,8 @@
 import pytest
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data._held_out import held_out_categories
-from cuescope_sdk.grounding._motions import turn_name
+from cuescope_sdk.data._episodes import held_out_categories
+from cuescope_sdk.grounding._relations import turn_name
 
 KNOWN = frozenset("abcdefgh")
 

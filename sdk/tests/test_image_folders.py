@@ -23,7 +23,7 @@ from cuescope_sdk.data._image_folders import (
 from cuescope_sdk.data._image_folders.imagenet import labels_of, read_names
 from cuescope_sdk.data._media import probe
 from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing._images import write_image, write_mask
+from cuescope_sdk.testing._media_files import write_image, write_mask
 
 PETS = {"train": ("cat",) * 3 + ("dog",) * 3, "val": ("cat", "dog") * 5}
 

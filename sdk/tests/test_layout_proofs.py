@@ -8,7 +8,7 @@ import pytest
 from cuescope_sdk import UserError
 from cuescope_sdk.data._image_folders import ImageFolder, ImageItem, Listing
 from cuescope_sdk.testing import DatasetContract, LayoutContract, Mistake, checks, run_check
-from cuescope_sdk.testing._images import write_image
+from cuescope_sdk.testing._media_files import write_image
 
 
 class Album(ImageFolder):

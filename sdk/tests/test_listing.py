@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuescope_sdk.language._proposing import clean_name, parse_list
-from cuescope_sdk.language._proposing.words import IN_SENTENCES, PREPOSITIONS
+from cuescope_sdk.language._proposing import IN_SENTENCES, PREPOSITIONS, clean_name, parse_list
 
 NAMES = ["tree branch", "rope", "moss"]
 NOT_IN_NAMES = {

@@ -16,7 +16,7 @@ from cuescope_sdk.data._media import (
     probe,
     sample_indices,
 )
-from cuescope_sdk.testing._videos import RATE, grey_levels, write_video
+from cuescope_sdk.testing._media_files import RATE, grey_levels, write_video
 
 MAX = 10**6
 

@@ -11,7 +11,7 @@ from PIL import Image
 import cuescope_sdk.data._media.survey
 from cuescope_sdk import Context
 from cuescope_sdk.data._media import probe, probe_all
-from cuescope_sdk.testing._videos import write_video
+from cuescope_sdk.testing._media_files import write_video
 
 
 def write_image(path: Path, level: int = 100) -> Path:

@@ -11,7 +11,7 @@ import cuescope_sdk.data._media.frames
 from cuescope_sdk.data._media.frames import Clip, load_clip_frame
 from cuescope_sdk.data._media.images import load_image
 from cuescope_sdk.data._media.video import decode_video
-from cuescope_sdk.testing._videos import STEP, write_video
+from cuescope_sdk.testing._media_files import STEP, write_video
 
 
 def test_exif_turns_the_image(tmp_path):

@@ -20,8 +20,8 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.testing import FakeModel, ModelContract, checks, run_check
-from cuescope_sdk.testing._fake_model import FakeModelOptions
-from cuescope_sdk.testing._model_contract.comparing import changed
+from cuescope_sdk.testing._fake_models import FakeModelOptions
+from cuescope_sdk.testing._model_contract.setting import changed
 
 from .test_fusion_proofs import PROOFS as FUSION_PROOFS
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Frame
-from cuescope_sdk.testing._odd_images import ODD_IMAGES, OddImage
+from cuescope_sdk.testing._media_files import ODD_IMAGES, OddImage
 
 MODES = {
     "grey.png": "L",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cuescope_sdk import UserError
-from cuescope_sdk.models._zero_shot.templates import fill, templates_of
+from cuescope_sdk.models._zero_shot.texts import fill, templates_of
 
 # The first seven of TRoVe's appendix C; the other 21 change only the medium.
 PAPER_PHOTO = [

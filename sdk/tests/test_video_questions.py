@@ -7,18 +7,17 @@ import pytest
 from pydantic import BaseModel
 
 from cuescope_sdk import BadDataError, Context, UserError
+from cuescope_sdk.data._annotation_files import read_csv, read_json, read_lines
 from cuescope_sdk.data._video_questions import (
     Question,
     VideoQuestionOptions,
     VideoQuestions,
     find_videos,
-    read_csv,
-    read_json,
-    read_lines,
+    parse_timed_actions,
+    read_classes,
 )
-from cuescope_sdk.data._video_questions.charades import parse_timed_actions, read_classes
 from cuescope_sdk.testing import DatasetContract
-from cuescope_sdk.testing._videos import grey_levels, write_video
+from cuescope_sdk.testing._media_files import grey_levels, write_video
 
 
 class Row(BaseModel):

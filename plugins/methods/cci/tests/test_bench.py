@@ -158,7 +158,7 @@ def test_killed_after_the_maps_it_asks_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    from cuescope_sdk.explain import _faithfulness as protocol
+    import cuescope_sdk.explain as protocol
 
     short = {"tasks": ("classification",), "protocols": ("paper",), "texts": ("GT",)}
 

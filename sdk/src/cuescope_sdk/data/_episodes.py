@@ -5,7 +5,7 @@ those of them that cannot be shown leave their episodes out.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +13,48 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator, nearest
 from cuescope_sdk.data._annotation_files import find_file
 from cuescope_sdk.data._media import image_frame, probe_all
-from cuescope_sdk.data._media.left_out import count_in_words, describe_problems, require_enough
+from cuescope_sdk.data._media.probe import count_in_words, describe_problems, require_enough
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.models._refusals import refuse_unknown
+
+
+def held_out_categories(
+    named: Collection[str] | None,
+    known: Collection[str],
+    count: int,
+    *,
+    seed: int,
+    title: str,
+    what: str,
+) -> frozenset[str]:
+    """The named categories; where none are named, `count` of the known ones drawn by seed.
+
+    Raises UserError for a name that is not known, and for fewer known ones than are to be drawn.
+    """
+    if named is None:
+        if len(known) < count:
+            raise UserError(
+                f"{title}: {count} held-out {what}s",
+                expected=f"{count} or more",
+                got=f"{len(known)} in all",
+                remedy="Name them instead",
+            )
+        drawn = generator(seed, title, what).choice(sorted(known), count, replace=False)
+        return frozenset(map(str, drawn))
+    for name in named:
+        if name not in known:
+            raise UserError(
+                f"{title}: no {what} '{name}'",
+                expected=", ".join(sorted(known)),
+                remedy=nearest(name, known),
+            )
+    return frozenset(named)
+
+
+# ---------------------------------------------------------------------------------------- episodes
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,14 @@ from cuescope_sdk.explain._canvas import (
     foreground_of,
     single_frame,
 )
-from cuescope_sdk.explain._faithfulness.areas import auc, paired_difference
-from cuescope_sdk.explain._faithfulness.curves import classification_curves, retrieval_curves
-from cuescope_sdk.explain._faithfulness.evidence import measure_faithfulness
-from cuescope_sdk.explain._faithfulness.schedule import DIRECTIONS, Direction, Schedule
+from cuescope_sdk.explain._curves import (
+    auc,
+    classification_curves,
+    paired_difference,
+    retrieval_curves,
+)
+from cuescope_sdk.explain._evidence import measure_faithfulness
+from cuescope_sdk.explain._perturbation import DIRECTIONS, Direction, Schedule
 
 __all__ = [
     "Explainer",

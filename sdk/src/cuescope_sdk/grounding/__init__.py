@@ -1,7 +1,11 @@
 """Claims about videos and what is known of them: what reasoning steps are held against."""
 
-from cuescope_sdk.grounding._agent import agent_relation, holds_for_agent
-from cuescope_sdk.grounding._by_scene import SceneEvidence, SceneVerifier
+from cuescope_sdk.grounding._by_scene import (
+    SceneEvidence,
+    SceneVerifier,
+    agent_relation,
+    holds_for_agent,
+)
 from cuescope_sdk.grounding._claims import (
     CLAIM_VERIFIER,
     Case,
@@ -9,17 +13,14 @@ from cuescope_sdk.grounding._claims import (
     ClaimKind,
     ClaimVerifier,
     Judgement,
-)
-from cuescope_sdk.grounding._judging import (
     Look,
     best_judgement,
     frames_meant,
     judge_claim,
+    noisy,
     per_frame,
     why_unverifiable,
 )
-from cuescope_sdk.grounding._motions import turn_name
-from cuescope_sdk.grounding._noise import noisy
 from cuescope_sdk.grounding._relations import (
     IN_DEPTH,
     INVERSE,
@@ -27,6 +28,7 @@ from cuescope_sdk.grounding._relations import (
     Box,
     box_centre,
     relation_holds,
+    turn_name,
 )
 from cuescope_sdk.grounding._scenes import (
     MOTIONS,

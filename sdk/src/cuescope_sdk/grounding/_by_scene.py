@@ -8,10 +8,15 @@ from functools import cached_property
 
 from cuescope.digest import digest
 from cuescope.types import Frame, Sample
-from cuescope_sdk.grounding._agent import agent_relation, holds_for_agent
-from cuescope_sdk.grounding._claims import Case, Claim, Judgement
-from cuescope_sdk.grounding._judging import best_judgement, judge_claim, per_frame
-from cuescope_sdk.grounding._relations import IN_DEPTH, INVERSE, relation_holds
+from cuescope_sdk.grounding._claims import (
+    Case,
+    Claim,
+    Judgement,
+    best_judgement,
+    judge_claim,
+    per_frame,
+)
+from cuescope_sdk.grounding._relations import IN_DEPTH, INVERSE, box_centre, relation_holds
 from cuescope_sdk.grounding._scenes import MOTIONS, SceneFrame, Thing, scene_of
 from cuescope_sdk.language._words import (
     AGENTS,
@@ -21,6 +26,49 @@ from cuescope_sdk.language._words import (
     is_name_of,
     normalise_words,
 )
+
+
+def agent_relation(claim: Claim) -> tuple[str, str] | None:
+    """The thing, and where it is for the agent; None unless a relation has the agent on one side.
+
+    "I am left of the chair" has the chair on the right; "in front of the chair" says nothing of
+    which way the agent looks.
+    """
+    one, other, said = (
+        normalise_words(claim.subject),
+        normalise_words(claim.object or ""),
+        claim.predicate or "",
+    )
+    if claim.kind != "relation" or (one in AGENTS) == (other in AGENTS):
+        return None
+    if other in AGENTS:
+        return one, said
+    return other, "" if said in IN_DEPTH else INVERSE.get(said, "")
+
+
+def holds_for_agent(relation: str, seen: Judgement, width: float) -> Judgement:
+    """Whether a thing is there, given whether it is in the picture, `width` pixels wide, and where.
+
+    What is in the picture is not behind the agent; what is not may be.
+    """
+    there = seen.verdict == "supported"
+    if relation == "in front of":
+        return seen
+    if relation == "behind":
+        return Judgement.of(False, box=seen.box) if there else Judgement.open("no evidence")
+    if relation not in ("left of", "right of"):
+        return Judgement.open("complex relation")
+    if not there:
+        return seen
+    if seen.box is None:
+        return Judgement.open("no evidence")
+    off = box_centre(seen.box)[0] - width / 2
+    return Judgement.of(
+        off < 0 if relation == "left of" else off > 0, box=seen.box, score=seen.score
+    )
+
+
+# ---------------------------------------------------------------------------------------- by scene
 
 
 class SceneVerifier:

@@ -3,13 +3,15 @@
 Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.2.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, Protocol, Self, runtime_checkable
 
 from pydantic import FiniteFloat
 
 from cuescope.capabilities import ToolRole
+from cuescope.seeds import generator
 from cuescope.types import Sample, Value
+from cuescope_sdk.language._words import IDEAS, MENTAL, STATES, UNCLEAR, head_noun, normalise_words
 
 ClaimKind = Literal["entity", "attribute", "action", "relation", "temporal", "ego-motion"]
 Verdict = Literal["supported", "unsupported", "unverifiable"]
@@ -92,3 +94,140 @@ class ClaimVerifier(Protocol):
 
 
 CLAIM_VERIFIER = ToolRole("claim-verifier", ClaimVerifier)
+
+
+# ----------------------------------------------------------------------------------------- judging
+
+
+Look = Callable[[Claim, Sequence[int]], Judgement]
+# The most telling reason first.
+REASONS: tuple[Reason, ...] = (
+    "abstract",
+    "unclear reference",
+    "occluded",
+    "complex relation",
+    "out of vocabulary",
+    "no evidence",
+)
+ORDERS = ("before", "after", "while")
+# An action may be anyone's.
+NEEDED: Mapping[ClaimKind, tuple[str, ...]] = {
+    "entity": ("subject",),
+    "attribute": ("subject", "predicate"),
+    "action": ("predicate",),
+    "relation": ("subject", "predicate", "object"),
+    "ego-motion": ("predicate",),
+}
+_DENIED = {"supported": "unsupported", "unsupported": "supported"}
+
+
+def judge_claim(claim: Claim, frames: int, look: Look) -> Judgement:
+    """The judgement of a claim about a video of so many frames.
+
+    It is supported where it holds in any of the frames that it means, and unsupported where it
+    holds in none. A denial is the opposite: it must hold in all of them. Of two things in order the
+    first frame decides in which each is seen to hold.
+    """
+    if reason := why_unverifiable(claim):
+        return Judgement.open(reason)
+    meant = frames_meant(claim, frames)
+    if not meant:
+        return Judgement.open("unclear reference")
+    if claim.kind == "temporal":
+        found = _in_order(claim, frames, look)
+    else:
+        found = look(claim.model_copy(update={"negated": False}), meant)
+    return negate(found) if claim.negated else found
+
+
+def why_unverifiable(claim: Claim) -> Reason | None:
+    """Why no picture could tell: it is about a thought, or about nothing in particular."""
+    nouns = [head_noun(normalise_words(noun)) for noun in (claim.subject, claim.object) if noun]
+    said = normalise_words(claim.predicate or "")
+    if (
+        any(noun in IDEAS for noun in nouns)
+        or (claim.kind == "attribute" and not STATES.isdisjoint(said.split()))
+        or (claim.kind == "action" and said.partition(" ")[0] in MENTAL)
+    ):
+        return "abstract"
+    whole = all(getattr(claim, part) for part in NEEDED.get(claim.kind, ()))
+    return None if whole and UNCLEAR.isdisjoint(nouns) else "unclear reference"
+
+
+def frames_meant(claim: Claim, frames: int) -> tuple[int, ...]:
+    """The frames that a claim means, of those that there are."""
+    if claim.frames is None:
+        return tuple(range(frames))
+    return tuple(frame for frame in claim.frames if 0 <= frame < frames)
+
+
+def best_judgement(judgements: Iterable[Judgement]) -> Judgement:
+    """Of several chances the first that is supported; else the most telling of the open ones."""
+    found = list(judgements)
+    for judgement in found:
+        if judgement.verdict == "supported":
+            return judgement
+    left_open = [one for one in found if one.reason is not None]
+    if left_open:
+        return min(left_open, key=lambda one: REASONS.index(one.reason or "no evidence"))
+    return found[0] if found else Judgement.open("no evidence")
+
+
+def per_frame(at: Callable[[Claim, int], Judgement]) -> Look:
+    """Looks at each frame by itself."""
+    return lambda claim, frames: best_judgement(at(claim, frame) for frame in frames)
+
+
+def negate(judgement: Judgement) -> Judgement:
+    """The opposite verdict; what is open stays so."""
+    opposite = _DENIED.get(judgement.verdict, judgement.verdict)
+    return judgement.model_copy(update={"verdict": opposite})
+
+
+def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
+    """Whether `parts[0]` comes before or after `parts[1]`, or shares a frame with it."""
+    if len(claim.parts) != 2 or claim.predicate not in ORDERS:
+        return Judgement.open("complex relation")
+    parts: Sequence[Claim] = claim.parts
+    if parts[0].frames == parts[1].frames:  # the time of the whole step orders nothing
+        parts = [part.model_copy(update={"frames": None}) for part in parts]
+    held: list[list[int]] = []
+    for part in parts:
+        alone = [
+            (frame, judge_claim(part.model_copy(update={"frames": (frame,)}), frames, look))
+            for frame in frames_meant(part, frames)
+        ]
+        held.append([frame for frame, seen in alone if seen.verdict == "supported"])
+        if not held[-1]:
+            return best_judgement(seen for _, seen in alone)
+    one, other = held
+    if claim.predicate == "while":
+        return Judgement.of(not set(one).isdisjoint(other), frame=one[0])
+    first = one[0] < other[0] if claim.predicate == "before" else one[0] > other[0]
+    return Judgement.of(first, frame=one[0])
+
+
+# ------------------------------------------------------------------------------------------- noise
+
+
+def noisy(verifier: ClaimVerifier, rate: float, seed: int) -> "NoisyVerifier":
+    """The verifier with each decided judgement turned round at this rate (0.1: one in ten)."""
+    return NoisyVerifier(verifier, rate, seed)
+
+
+class NoisyVerifier:
+    """Whether a judgement is turned depends on the seed, the sample and the claim's place alone."""
+
+    def __init__(self, verifier: ClaimVerifier, rate: float, seed: int) -> None:
+        if not 0 <= rate <= 1:
+            raise ValueError(f"expected a rate within 0 and 1, got {rate}")
+        self._verifier, self._rate, self._seed = verifier, rate, seed
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        """A judgement a claim, for each sample with its claims."""
+        found = self._verifier.judge(cases)
+        return [self._turned(case[0].key, said) for case, said in zip(cases, found, strict=True)]
+
+    def _turned(self, key: str, said: Sequence[Judgement]) -> list[Judgement]:
+        drawn = generator(self._seed, "noise", key).random(len(said)) < self._rate
+        return [negate(one) if turn else one for one, turn in zip(said, drawn, strict=True)]

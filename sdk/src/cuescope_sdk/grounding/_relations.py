@@ -92,3 +92,20 @@ def _covered(one: Box, other: Box) -> float:
     height = max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
     area = (one[2] - one[0]) * (one[3] - one[1])
     return width * height / area if area > 0 else 0.0
+
+
+# ----------------------------------------------------------------------------------------- motions
+
+
+TURN = 15.0  # degrees; less is no turn
+AROUND = 135.0  # degrees; more is a turn around
+
+
+def turn_name(degrees: float) -> str | None:
+    """A turn to the right by `degrees`, taken the shorter way: "turn left"; None for hardly any."""
+    net = (degrees + 180) % 360 - 180
+    if abs(net) < TURN:
+        return None
+    if abs(net) > AROUND:
+        return "turn around"
+    return "turn right" if net > 0 else "turn left"

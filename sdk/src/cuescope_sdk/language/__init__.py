@@ -1,17 +1,23 @@
 """What is done with words: yes or no, names and lists in replies, proposals of cues."""
 
-from cuescope_sdk.language._bag_of_words import BagOfWords
-from cuescope_sdk.language._proposing.agreeing import THRESHOLDS, proposal_agreement
-from cuescope_sdk.language._proposing.asking import ANGLES, EACH, proposal_prompts
-from cuescope_sdk.language._proposing.curating import filter_proposals
-from cuescope_sdk.language._proposing.listing import parse_list
-from cuescope_sdk.language._proposing.naming import clean_name, singular
+from cuescope_sdk.language._proposing import (
+    ANGLES,
+    EACH,
+    THRESHOLDS,
+    clean_name,
+    filter_proposals,
+    parse_list,
+    proposal_agreement,
+    proposal_prompts,
+    singular,
+)
 from cuescope_sdk.language._text_memory import TextMemory
 from cuescope_sdk.language._words import (
     IDEAS,
     IN_SIGHT,
     MENTAL,
     OUT_OF_SIGHT,
+    BagOfWords,
     head_noun,
     is_name_of,
     normalise_words,

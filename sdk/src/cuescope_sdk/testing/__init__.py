@@ -9,13 +9,21 @@
 """
 
 from cuescope_sdk.testing._chat_server import ChatServer, prompt_of, serve_chat
-from cuescope_sdk.testing._claiming import action, attribute, entity, motion, order, relation, says
-from cuescope_sdk.testing._contract import Contract, Result, checks, results, run_check
+from cuescope_sdk.testing._contract import (
+    HEAVY,
+    Contract,
+    ContractViolation,
+    NotApplicable,
+    Result,
+    checks,
+    expect,
+    results,
+    run_check,
+)
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._fake_data import CUE, DECOY, LABELS, FakeDataset, points_at
-from cuescope_sdk.testing._fake_fusion import FakeFusionModel
 from cuescope_sdk.testing._fake_method import FakeMethod
-from cuescope_sdk.testing._fake_model import FakeModel
+from cuescope_sdk.testing._fake_models import FakeFusionModel, FakeModel
 from cuescope_sdk.testing._fake_tools import (
     FAKE_TOOLS,
     FakeClaimVerifier,
@@ -25,18 +33,29 @@ from cuescope_sdk.testing._fake_tools import (
     FakeSegmenter,
     FakeSentenceEncoder,
     FakeTextGenerator,
+    action,
+    attribute,
+    entity,
+    motion,
+    order,
+    relation,
+    says,
 )
-from cuescope_sdk.testing._images import write_image, write_mask
-from cuescope_sdk.testing._importing import HEAVY
 from cuescope_sdk.testing._layout_contract import LayoutContract, Mistake
+from cuescope_sdk.testing._media_files import (
+    ODD_IMAGES,
+    STEP,
+    OddImage,
+    answered_as_seen,
+    grey_levels,
+    write_image,
+    write_mask,
+    write_video,
+)
 from cuescope_sdk.testing._method_contract import MethodContract
 from cuescope_sdk.testing._model_contract import ModelContract
-from cuescope_sdk.testing._odd_images import ODD_IMAGES, OddImage, answered_as_seen
-from cuescope_sdk.testing._running import NAME, Setup, run_audit, temporary_cache
-from cuescope_sdk.testing._shelf import PluginShelf
+from cuescope_sdk.testing._running import NAME, PluginShelf, Setup, run_audit, temporary_cache
 from cuescope_sdk.testing._tool_contract import ToolContract
-from cuescope_sdk.testing._videos import STEP, grey_levels, write_video
-from cuescope_sdk.testing._violation import ContractViolation, NotApplicable, expect
 
 CONTRACTS: dict[str, type[Contract]] = {
     contract.kind: contract

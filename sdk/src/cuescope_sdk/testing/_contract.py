@@ -1,6 +1,11 @@
 """What every plugin must hold, and how a contract is run."""
 
 import atexit
+import inspect
+import os
+import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -8,14 +13,13 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any, ClassVar, Generic, Literal, TypeVar
+from unittest import SkipTest
+
+import numpy as np
 
 from cuescope.spec import Spec
-from cuescope_sdk import Context, PluginError, UserError
-from cuescope_sdk.testing._importing import heavy_imports
-from cuescope_sdk.testing._randomness import touched
-from cuescope_sdk.testing._running import NAME
-from cuescope_sdk.testing._shelf import PluginShelf
-from cuescope_sdk.testing._violation import ContractViolation, NotApplicable, expect
+from cuescope_sdk import Context, PluginError, UserError, digest
+from cuescope_sdk.testing._running import NAME, PluginShelf
 
 T = TypeVar("T")
 Status = Literal["ok", "failed", "skipped"]
@@ -174,3 +178,115 @@ def run_check(contract: type[Contract], check: str) -> Result:
     except Exception as error:
         return Result(check, "failed", " ".join(f"{type(error).__name__}: {error}".split()))
     return Result(check, "ok")
+
+
+# --------------------------------------------------------------------------------------- violation
+
+
+class ContractViolation(AssertionError):  # noqa: N818 - the word for it
+    """A plugin broke its contract: what was expected, what came, and what to do."""
+
+    def __init__(self, expected: str, *, got: str, remedy: str) -> None:
+        super().__init__(f"expected {expected}, got {got}. {remedy}")
+
+
+class NotApplicable(SkipTest):
+    """The check asks about something that this plugin does not claim; pytest shows it skipped."""
+
+
+def expect(condition: bool, expected: str, *, got: object, remedy: str) -> None:
+    """Raise ContractViolation unless the condition holds."""
+    if not condition:
+        raise ContractViolation(expected, got=str(got), remedy=remedy)
+
+
+# -------------------------------------------------------------------------------------- randomness
+
+
+def touched(action: Callable[[], object]) -> list[str]:
+    """The libraries whose global random state `action` moved; their states are put back."""
+    saved = _states()
+    try:
+        _stir()  # seeding with a constant shows only if the state was another before
+        before = {name: _digest(state) for name, state in _states().items()}
+        action()
+        after = {name: _digest(state) for name, state in _states().items()}
+    finally:
+        _put_back(saved)
+    return [name for name in before if before[name] != after[name]]
+
+
+def _states() -> dict[str, object]:
+    states: dict[str, object] = {"random": random.getstate(), "numpy": np.random.get_state()}  # noqa: NPY002
+    if torch := sys.modules.get("torch"):
+        states["torch"] = torch.get_rng_state().numpy()
+    return states
+
+
+def _stir() -> None:
+    random.random()
+    np.random.random()  # noqa: NPY002
+    if torch := sys.modules.get("torch"):
+        torch.rand(1)
+
+
+def _put_back(states: dict[str, object]) -> None:
+    random.setstate(states["random"])  # type: ignore[arg-type]
+    np.random.set_state(states["numpy"])  # type: ignore[arg-type]  # noqa: NPY002
+    if "torch" in states:
+        torch = sys.modules["torch"]
+        torch.set_rng_state(torch.from_numpy(states["torch"]))
+
+
+def _digest(state: object) -> str:
+    return digest(state) if isinstance(state, np.ndarray) else repr(state)
+
+
+# --------------------------------------------------------------------------------------- importing
+
+
+HEAVY = (
+    "torch",
+    "torchvision",
+    "tensorflow",
+    "jax",
+    "transformers",
+    "open_clip",
+    "faiss",
+    "av",
+    "cv2",
+    "sklearn",
+    "pandas",
+    "matplotlib",
+    "ray",
+)
+
+_CODE = """
+import importlib, importlib.util, sys
+name, file, *heavy = sys.argv[1:]
+if importlib.util.find_spec(name.partition(".")[0]):
+    importlib.import_module(name)
+else:
+    spec = importlib.util.spec_from_file_location(name.rpartition(".")[2], file)
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+print("\\n" + " ".join(name for name in heavy if name in sys.modules))
+"""
+
+
+def heavy_imports(plugin: type) -> list[str]:
+    """The heavy libraries that importing the plugin's module loads; raises ContractViolation."""
+    file = inspect.getsourcefile(plugin) or ""
+    finished = subprocess.run(
+        [sys.executable, "-c", _CODE, plugin.__module__, file, *HEAVY],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if finished.returncode:
+        raise ContractViolation(
+            "a module that imports by itself",
+            got=(finished.stderr.strip().splitlines() or ["an exit"])[-1],
+            remedy="Import what it needs, and nothing from the place it is started in",
+        )
+    return finished.stdout.splitlines()[-1].split()

@@ -8,8 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cuescope_sdk import Dataset, Frame, HasSplits, Sample, UserError, digest
-from cuescope_sdk.testing._contract import Contract, PerClass
-from cuescope_sdk.testing._violation import ContractViolation, NotApplicable, expect
+from cuescope_sdk.testing._contract import (
+    Contract,
+    ContractViolation,
+    NotApplicable,
+    PerClass,
+    expect,
+)
 
 
 class DatasetContract(Contract):

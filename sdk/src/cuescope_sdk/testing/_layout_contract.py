@@ -9,10 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from cuescope.spec import Spec
 from cuescope_sdk import BadDataError, Dataset, PluginError, UserError
-from cuescope_sdk.testing._contract import PerClass
+from cuescope_sdk.testing._contract import ContractViolation, PerClass, expect
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._running import NAME
-from cuescope_sdk.testing._violation import ContractViolation, expect
 
 
 class Mistake(NamedTuple):

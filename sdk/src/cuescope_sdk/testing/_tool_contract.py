@@ -9,12 +9,10 @@ from cuescope.capabilities import ROLES, ToolRole
 from cuescope.spec import Spec
 from cuescope_sdk import Context, Detection, Frame, Sample
 from cuescope_sdk.grounding import CLAIM_VERIFIER, Case, Claim, Judgement
-from cuescope_sdk.testing._claiming import action, attribute, entity, motion, order, relation
-from cuescope_sdk.testing._contract import Contract, PerClass
+from cuescope_sdk.testing._contract import Contract, NotApplicable, PerClass, expect
 from cuescope_sdk.testing._fake_data import CUE, DECOY, FakeDataset
-from cuescope_sdk.testing._running import NAME
-from cuescope_sdk.testing._shelf import PluginShelf
-from cuescope_sdk.testing._violation import NotApplicable, expect
+from cuescope_sdk.testing._fake_tools import action, attribute, entity, motion, order, relation
+from cuescope_sdk.testing._running import NAME, PluginShelf
 
 PROMPTS = ("Name an animal.", "Name a plant.", "Say where a tree stands.")
 

@@ -17,8 +17,8 @@ from PIL import Image
 from torch import Tensor
 
 from cuescope_sdk import Frame, HideTokens, generator
-from cuescope_sdk.testing._model_contract.comparing import noise_under
-from cuescope_sdk.testing._violation import expect
+from cuescope_sdk.testing._contract import expect
+from cuescope_sdk.testing._model_contract.setting import noise_under
 from cuescope_sdk.torch._encoding import TowerEncoder, TowerInput
 from cuescope_sdk.torch._hiding import Hiding, encode_visible
 from cuescope_sdk.torch._image_tower import ImageTower, Inputs

@@ -1,8 +1,13 @@
 """What model plugins share on torch: image towers, edits of attention, weights, devices."""
 
-from cuescope_sdk.torch._devices import resolve_device, resolve_dtype
-from cuescope_sdk.torch._fingerprints import files_digest, tensor_bytes
-from cuescope_sdk.torch._fusion.attention import fused_attention, fused_self_attention
+from cuescope_sdk.torch._devices import (
+    files_digest,
+    quiet,
+    resolve_device,
+    resolve_dtype,
+    tensor_bytes,
+)
+from cuescope_sdk.torch._fusion.attention import fused_attention, fused_self_attention, stock_fusion
 from cuescope_sdk.torch._fusion.state import (
     Fusion,
     Watch,
@@ -11,9 +16,7 @@ from cuescope_sdk.torch._fusion.state import (
     require_layers,
     use_fusion,
 )
-from cuescope_sdk.torch._fusion.stock import stock_fusion
 from cuescope_sdk.torch._hiding import encode_visible
-from cuescope_sdk.torch._hub_folders import Source, find_source, weight_files
 from cuescope_sdk.torch._image_tower import (
     Block,
     HasImageTower,
@@ -22,18 +25,23 @@ from cuescope_sdk.torch._image_tower import (
     Masked,
     Pooling,
     additive,
+    hook_input,
+    hook_output,
     split_heads,
+    without_mask,
 )
-from cuescope_sdk.torch._pretrained import Pretrained, find_pretrained
-from cuescope_sdk.torch._pretrained_files import (
+from cuescope_sdk.torch._pretrained import (
+    Pretrained,
+    Source,
     config_content,
+    find_pretrained,
+    find_source,
     load_part,
     require_tensors,
     require_vocabulary,
     tokenizer_content,
+    weight_files,
 )
-from cuescope_sdk.torch._quiet import quiet
-from cuescope_sdk.torch._tokens import hook_input, hook_output, without_mask
 
 __all__ = [
     "resolve_device",

@@ -1,7 +1,17 @@
 """Devices and dtypes by name, refused in words when they are misspelt or not there."""
 
-import torch
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import file_digest
+from logging import ERROR
+from pathlib import Path
 
+import numpy as np
+import torch
+from torch import Tensor
+
+from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -56,3 +66,42 @@ def _device_count(kind: str) -> int:
             return int(torch.backends.mps.is_available())
         case _:
             return 1
+
+
+# ------------------------------------------------------------------------------------------- quiet
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing is said within, and the caller's random generator is where it was after it."""
+    from transformers.utils import logging
+
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(ERROR)
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+# ------------------------------------------------------------------------------------ fingerprints
+
+
+def tensor_bytes(tensor: Tensor) -> np.ndarray:
+    """The bytes of a tensor of any dtype, as uint8."""
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    return np.asarray(flat.view(torch.uint8).numpy())
+
+
+def files_digest(files: Iterable[Path]) -> str:
+    """Digest of the bytes of files, in order, read a piece at a time."""
+    found = []
+    for file in files:
+        with file.open("rb") as opened:
+            found.append(file_digest(opened, "sha256").hexdigest())  # 2 GB a second
+    return digest(found)

@@ -4,9 +4,10 @@ A model plugin describes the modules of its library once, as an `ImageTower`; hi
 patch features and every explainer work on that description, with hooks alone. Nothing is patched.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -131,3 +132,64 @@ def split_heads(
     """Each head's share of a projection."""
     images, count, dim = tokens.shape
     return tokens.reshape(images, count, heads, dim // heads).transpose(1, 2)
+
+
+# ------------------------------------------------------------------------------------------ tokens
+
+
+Change = Callable[[Tensor], Tensor | None]
+
+
+@contextmanager
+def hook_input(module: nn.Module, change: Change) -> Iterator[None]:
+    """While open, `change` sees the first argument of the module; what it returns takes its place.
+
+    None leaves the argument as it is.
+    """
+
+    def hook(module: nn.Module, args: Any, kwargs: Any) -> Any:
+        if args:
+            changed = change(args[0])
+            return None if changed is None else ((changed, *args[1:]), kwargs)
+        changed = change(kwargs["hidden_states"])
+        return None if changed is None else (args, {**kwargs, "hidden_states": changed})
+
+    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def hook_output(module: nn.Module, change: Change) -> Iterator[None]:
+    """The same for what the module returns: a tensor, or the first of a tuple."""
+
+    def hook(module: nn.Module, args: Any, output: Any) -> Any:
+        if not isinstance(output, tuple):
+            return change(output)
+        changed = change(output[0])
+        return None if changed is None else (changed, *output[1:])
+
+    handle = module.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def without_mask(masked: Masked) -> Iterator[None]:
+    """While open, the module is given no attention mask."""
+
+    def hook(module: nn.Module, args: Any, kwargs: Any) -> Any:
+        place = masked.position
+        if len(args) > place:
+            return (*args[:place], None, *args[place + 1 :]), kwargs
+        return args, {**kwargs, masked.name: None}
+
+    handle = masked.module.register_forward_pre_hook(hook, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()

@@ -1,23 +1,228 @@
 """A stock model whose files are found and checked now, and whose weights are opened late."""
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
+import huggingface_hub
 import torch
 
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import UserError
-from cuescope_sdk.torch._devices import resolve_device, resolve_dtype
-from cuescope_sdk.torch._fingerprints import files_digest
-from cuescope_sdk.torch._hub_folders import Source, find_source, weight_files
-from cuescope_sdk.torch._pretrained_files import (
-    config_content,
-    load_part,
-    require_tensors,
-    require_vocabulary,
-)
+from cuescope_sdk.models._hub import require_hub
+from cuescope_sdk.torch._devices import files_digest, quiet, resolve_device, resolve_dtype
+
+CONFIG = "config.json"
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+SMALL_FILES = ("*.json", "*.txt", "*.model", "*.jinja")
+HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A folder as `save_pretrained` leaves it; `title` names it without a path of this machine.
+
+    `owner` is the plugin that speaks of it in errors.
+    """
+
+    owner: str
+    folder: Path
+    title: str
+
+
+def find_source(owner: str, model: str, revision: str | None, with_code: bool = False) -> Source:
+    """The files of a folder or hub id; raises UserError where they are not to be had.
+
+    `with_code` also fetches the model's own Python files.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return _checked(Source(owner, folder, folder.resolve().name))
+    if folder.exists() or model.startswith((".", "/", "~")) or not HUB_ID.fullmatch(model):
+        raise UserError(
+            f"{owner}: no model folder {model}",
+            expected=f"a folder with {CONFIG}, or a hub id like openai/clip-vit-base-patch16",
+            got="a file" if folder.is_file() else None,
+        )
+    title = model if revision is None else f"{model}@{revision}"
+    return Source(owner, _from_hub(owner, title, model, revision, with_code), title)
+
+
+def weight_files(source: Source) -> list[Path]:
+    """The files that transformers opens: one, or the shards that an index names; [] for none.
+
+    safetensors come before a state dict. A shard need not be there. Raises UserError for an index
+    that cannot be read.
+    """
+    for name in WEIGHTS:
+        whole, index = source.folder / name, source.folder / f"{name}.index.json"
+        if whole.is_file():
+            return [whole]
+        if index.is_file():
+            return [source.folder / shard for shard in _shards(source, index)]
+    return []
+
+
+def _shards(source: Source, index: Path) -> list[str]:
+    try:
+        return sorted(set(json.loads(index.read_text())["weight_map"].values()))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{source.owner}: {index.name} of {source.title} cannot be read",
+            expected="the file of each tensor under weight_map",
+        ) from error
+
+
+def _whole(source: Source) -> bool:
+    files = weight_files(source)
+    return bool(files) and all(file.is_file() for file in files)
+
+
+def _checked(source: Source) -> Source:
+    """The source; raises UserError for a folder without configuration or with weights missing."""
+    owner, folder = source.owner, source.folder
+    if not (folder / CONFIG).is_file():
+        other = (folder / "open_clip_config.json").is_file()
+        raise UserError(
+            f"{owner}: {folder} is no model folder",
+            expected=f"{CONFIG} in it",
+            remedy=f"It is open_clip's: use open-clip:{folder}."
+            if other
+            else "Save model and processor there with save_pretrained.",
+        )
+    if not (files := weight_files(source)):
+        raise UserError(
+            f"{owner}: no weights in {folder}", expected=" or ".join(WEIGHTS), got="none"
+        )
+    if missing := [file.name for file in files if not file.is_file()]:
+        raise UserError(
+            f"{owner}: {source.title} lacks a part of its weights",
+            expected=f"the {len(files)} files that its index names",
+            got=f"{len(missing)} fewer, {missing[0]} the first",
+        )
+    return source
+
+
+def _from_hub(owner: str, title: str, name: str, revision: str | None, with_code: bool) -> Path:
+    """Folder of a snapshot; one that is in the cache with its weights needs no network."""
+    cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
+    if isinstance(cached, str) and _whole(Source(owner, Path(cached).parent, title)):
+        return Path(cached).parent
+    require_hub(owner, title, "Connect, or give a folder with the model's files.")
+    patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
+    try:
+        folder = _download(name, revision, patterns)
+        if not weight_files(Source(owner, folder, title)):
+            folder = _download(name, revision, ["pytorch_model*.bin"])
+    except Exception as error:  # the client raises the errors of three libraries
+        reason = f"{error}".strip().partition("\n")[0]
+        raise UserError(
+            f"{owner}: {title} could not be downloaded",
+            got=f"{type(error).__name__} ({reason})" if reason else type(error).__name__,
+            remedy="Check name and network, or give a folder with the model's files.",
+        ) from error
+    return _checked(Source(owner, folder, title)).folder
+
+
+def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
+    """Files of the top folder that fit the patterns."""
+    return Path(
+        huggingface_hub.snapshot_download(
+            name, revision=revision, allow_patterns=patterns, ignore_patterns=["*/*"]
+        )
+    )
+
+
+# -------------------------------------------------------------------------------- pretrained files
+
+
+NOT_CONTENT = ("_name_or_path", "architectures", "transformers_version", "dtype")
+VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model")
+
+
+def load_part(
+    source: Source, trust_remote_code: bool | None, what: str, cls: Any, **options: Any
+) -> Any:
+    """`cls.from_pretrained` of the source; raises UserError where it cannot be read.
+
+    `trust_remote_code` None: the plugin has no such option, and no code of the model's own runs.
+    """
+    remedy = (
+        "Read that code, then add -M trust_remote_code=true, "
+        "or -T ROLE.trust_remote_code=true for a tool."
+    )
+    with _told_as_user_error(source, what, None if trust_remote_code is None else remedy), quiet():
+        trusted = bool(trust_remote_code)
+        return cls.from_pretrained(source.folder, trust_remote_code=trusted, **options)
+
+
+def require_tensors(network: Any, info: dict[str, Any], source: Source) -> None:
+    """Raises UserError for missing weights: transformers only warns of what it draws at random."""
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise UserError(
+            f"{source.owner}: {source.title} lacks weights of a {type(network).__name__}",
+            expected="every tensor of the model",
+            got=f"{len(missing)} without, {missing[0]} the first",
+        )
+
+
+def config_content(configuration: Any) -> str:
+    """What a configuration says, without where and by whom it was saved."""
+
+    def without(said: Any) -> Any:
+        if not isinstance(said, dict):
+            return said
+        return {name: without(of) for name, of in said.items() if name not in NOT_CONTENT}
+
+    return json.dumps(without(configuration.to_dict()), sort_keys=True, default=str)
+
+
+def tokenizer_content(tokenizer: Any) -> list[object]:
+    """A tokenizer's rules and words; padding is the caller's."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return [type(tokenizer).__name__, tokenizer.get_vocab()]
+    rules = json.loads(backend.to_str())
+    return [json.dumps({k: v for k, v in rules.items() if k not in ("padding", "truncation")})]
+
+
+def require_vocabulary(source: Source) -> None:
+    """Raises UserError without one: transformers makes a tokenizer that knows no word instead."""
+    if not any((source.folder / name).is_file() for name in VOCABULARIES):
+        raise UserError(
+            f"{source.owner}: {source.title} has no tokenizer",
+            expected=f"one of {', '.join(VOCABULARIES)}",
+            remedy="Save the tokenizer in the same folder with save_pretrained.",
+        )
+
+
+@contextmanager
+def _told_as_user_error(source: Source, what: str, for_code: str | None) -> Iterator[None]:
+    """The reader of a stranger's files fails in any way it likes; a person reads one line.
+
+    `for_code` is the remedy where the files want to run code of their own.
+    """
+    try:
+        yield
+    except Exception as error:
+        reason = shorten(str(error), 200) or type(error).__name__
+        code = "trust_remote_code" in str(error)
+        raise UserError(
+            f"{source.owner}: the {what} of {source.title} cannot be read",
+            got="code of its own, which is not run unasked" if code else reason,
+            remedy=for_code if code else None,
+        ) from error
+
+
+# -------------------------------------------------------------------------------------- pretrained
+
 
 BESIDE_WEIGHTS = ("generation_config.json", "adapter_*")  # what transformers opens with them
 

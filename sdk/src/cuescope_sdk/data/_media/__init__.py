@@ -4,7 +4,6 @@
 and `image_frame` make frames of what is good.
 """
 
-from cuescope_sdk.data._media.faults import MAX_PIXELS
 from cuescope_sdk.data._media.frames import (
     clip_frames,
     clip_times,
@@ -13,8 +12,7 @@ from cuescope_sdk.data._media.frames import (
     image_frame,
     sample_indices,
 )
-from cuescope_sdk.data._media.names import Kind, kind_of, printable_name
-from cuescope_sdk.data._media.probe import Probe, probe
+from cuescope_sdk.data._media.probe import MAX_PIXELS, Kind, Probe, kind_of, printable_name, probe
 from cuescope_sdk.data._media.survey import probe_all
 
 __all__ = [

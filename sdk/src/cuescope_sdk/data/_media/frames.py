@@ -11,10 +11,8 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Frame, FrameSource, digest
-from cuescope_sdk.data._media.faults import readable_still
 from cuescope_sdk.data._media.images import animation_times, decode_animation, load_image
-from cuescope_sdk.data._media.names import kind_of
-from cuescope_sdk.data._media.probe import Probe
+from cuescope_sdk.data._media.probe import Probe, kind_of, readable_still
 from cuescope_sdk.data._media.video import decode_video, video_times
 
 _CLIPS_KEPT = 4

@@ -1,15 +1,82 @@
 """One look at each file: its digest, how many frames it holds, or why it cannot be read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b, file_digest
-from pathlib import Path
+from math import ceil
+from pathlib import Path, PurePath
+from typing import Literal
 
-from cuescope_sdk.data._media.faults import reason
+from PIL import Image, UnidentifiedImageError
+
+from cuescope_sdk import BadDataError
 from cuescope_sdk.data._media.images import measure_animation, measure_image
-from cuescope_sdk.data._media.names import Kind, kind_of
 from cuescope_sdk.data._media.video import measure_video
+
+Kind = Literal["image", "animation", "video"]
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".avif"), "image"),
+    **dict.fromkeys((".tif", ".tiff", ".ppm", ".pgm"), "image"),
+    **dict.fromkeys((".mp4", ".m4v", ".mov", ".3gp", ".mkv", ".webm"), "video"),
+    **dict.fromkeys((".avi", ".mpg", ".mpeg", ".wmv", ".flv", ".ogv"), "video"),
+    ".gif": "animation",
+}
+
+
+def kind_of(path: PurePath) -> Kind | None:
+    """The kind of file that the suffix promises, None where it is neither image nor video."""
+    return _KINDS.get(path.suffix.lower())
+
+
+def printable_name(text: str) -> str:
+    """`text` with an escape for each part of a file name that is no Unicode."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+# ------------------------------------------------------------------------------------------ faults
+
+
+# Pillow's own limit, above which it speaks of a decompression bomb.
+MAX_PIXELS = 89_478_485
+
+
+def reason(error: Exception) -> str:
+    """One short line, the same every time."""
+    match error:
+        case UnidentifiedImageError():
+            return "no image of a known format"
+        case Image.DecompressionBombError():
+            return "so many pixels that it may be a decompression bomb"
+        case OSError(strerror=str(text)) if text:
+            return text
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(text).splitlines()[0][:80]
+
+
+@contextmanager
+def readable_still(path: Path) -> Iterator[None]:
+    """Raise BadDataError for whatever goes wrong within: the file was good when it was probed."""
+    try:
+        yield
+    except Exception as error:
+        raise BadDataError(
+            f"{path} can no longer be read",
+            got=reason(error),
+            remedy="Put it back as it was and run the same command again",
+        ) from error
+
+
+def require_pixels(size: Sequence[int], max_pixels: int) -> None:
+    """Raise ValueError for an image (width, height) of more than `max_pixels`."""
+    width, height = size
+    if width * height > max_pixels:
+        raise ValueError(f"{width} x {height} pixels, more than max_pixels={max_pixels}")
+
+
+# ------------------------------------------------------------------------------------------- probe
+
 
 _MEASURES: dict[Kind, Callable[[Path, int], int]] = {
     "image": measure_image,
@@ -43,3 +110,40 @@ def probe(path: Path, max_pixels: int) -> Probe:
         return Probe(content, _MEASURES[kind](path, max_pixels))
     except Exception as error:  # decoders meet strangers' bytes, and raise anything at all
         return Probe(content, 0, reason(error))
+
+
+# ---------------------------------------------------------------------------------------- left out
+
+
+_NAMED = 3
+
+
+def describe_problems(problems: Mapping[str, str], thing: str) -> str:
+    """Things by problem, in words: "3 videos missing (a, b, c); 1 video with no frames (d)"."""
+    by_problem: dict[str, list[str]] = {}
+    for name, problem in problems.items():
+        by_problem.setdefault(problem, []).append(name)
+    return "; ".join(
+        f"{count_in_words(len(names), thing)} {problem} ({_some(names)})"
+        for problem, names in by_problem.items()
+    )
+
+
+def require_enough(
+    problem: str, out: int, total: int, max_missing: float, *, got: str, remedy: str
+) -> None:
+    """Raise BadDataError where more than `max_missing` of `total` are left out, or all."""
+    if out <= max_missing * total and out < total:
+        return
+    if out < total:
+        remedy += f", or accept it with -D max_missing={ceil(100 * out / total) / 100}"
+    raise BadDataError(problem, expected=f"at most {max_missing:.0%}", got=got, remedy=remedy)
+
+
+def count_in_words(count: int, thing: str) -> str:
+    """ "1 video", "1,000 videos"."""
+    return f"{count:,} {thing}{'s' * (count != 1)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")

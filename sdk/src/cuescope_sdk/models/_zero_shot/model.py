@@ -20,8 +20,7 @@ from cuescope_sdk.models._zero_shot.heads import (
     PromptHead,
     read_table,
 )
-from cuescope_sdk.models._zero_shot.templates import templates_of
-from cuescope_sdk.models._zero_shot.texts import TextTower, unit, unit_mean
+from cuescope_sdk.models._zero_shot.texts import TextTower, templates_of, unit, unit_mean
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch._image_tower import ImageTower

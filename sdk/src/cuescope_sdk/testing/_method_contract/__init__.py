@@ -1,9 +1,8 @@
 """What a method must hold: it finds what is planted, nothing else, and the same every time."""
 
-from cuescope_sdk.testing._method_contract.declaring import MethodDeclares
-from cuescope_sdk.testing._method_contract.finding import MethodFinds
 from cuescope_sdk.testing._method_contract.repeating import MethodRepeats
-from cuescope_sdk.testing._method_contract.reporting import MethodReports
+from cuescope_sdk.testing._method_contract.reporting import MethodFinds, MethodReports
+from cuescope_sdk.testing._method_contract.setting import MethodDeclares
 
 
 class MethodContract(MethodFinds, MethodRepeats, MethodReports, MethodDeclares):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Outcome, Report, Sample, Trial, digest
+from cuescope_sdk.testing._contract import expect
 from cuescope_sdk.testing._fake_data import CUE
 from cuescope_sdk.testing._method_contract.setting import (
     MethodSetting,
@@ -15,7 +16,6 @@ from cuescope_sdk.testing._method_contract.setting import (
     recording,
 )
 from cuescope_sdk.testing._running import temporary_cache
-from cuescope_sdk.testing._violation import expect
 
 TOLERANCE = 1e-5
 LIMIT = 60

@@ -1,11 +1,9 @@
 """What a model must hold: an answer depends on what is shown, and on nothing else."""
 
-from cuescope_sdk.testing._model_contract.answering import ModelAnswers
-from cuescope_sdk.testing._model_contract.declaring import ModelDeclares
-from cuescope_sdk.testing._model_contract.depending import ModelDepends
+from cuescope_sdk.testing._model_contract.answering import ModelAnswers, ModelDepends, ModelLimits
 from cuescope_sdk.testing._model_contract.fusing import ModelFuses
 from cuescope_sdk.testing._model_contract.hiding import ModelHides
-from cuescope_sdk.testing._model_contract.limits import ModelLimits
+from cuescope_sdk.testing._model_contract.setting import ModelDeclares
 
 
 class ModelContract(ModelFuses, ModelHides, ModelLimits, ModelDepends, ModelAnswers, ModelDeclares):

@@ -1,11 +1,19 @@
 """How a model answers: whole, in order, as asked."""
 
+from typing import get_args
+
 import numpy as np
 
-from cuescope_sdk import Response, Trial
-from cuescope_sdk.testing._model_contract.comparing import with_choices
-from cuescope_sdk.testing._model_contract.setting import ModelSetting
-from cuescope_sdk.testing._violation import ContractViolation, NotApplicable, expect
+from cuescope_sdk import Output, Response, Trial, UserError
+from cuescope_sdk.testing._contract import ContractViolation, NotApplicable, expect
+from cuescope_sdk.testing._model_contract.setting import (
+    EDITS,
+    TOLERANCE,
+    ModelSetting,
+    changed,
+    distance,
+    with_choices,
+)
 
 
 class ModelAnswers(ModelSetting):
@@ -112,3 +120,174 @@ class ModelAnswers(ModelSetting):
             got=f"shape {rows.shape}",
             remedy="Normalise the text features and keep their order",
         )
+
+
+# --------------------------------------------------------------------------------------- depending
+
+
+class ModelDepends(ModelSetting):
+    """Determinism, batches, and what must not be read."""
+
+    def test_answers_alike_twice(self) -> None:
+        """The same batch has the same answer, bit by bit: the cache stands for the model."""
+        one, other = (self.model.respond(self.trials()) for _ in range(2))
+        expect(
+            all(distance(*pair) == 0 for pair in zip(one, other, strict=True)),
+            "equal answers to the same batch",
+            got="others the second time",
+            remedy="Put the model in evaluation mode and sample nothing",
+        )
+
+    def test_answers_alike_when_built_again(self) -> None:
+        """Equal fingerprints, equal answers."""
+        again = self.build().respond(self.trials())
+        expect(
+            all(map(self.alike, self.model.respond(self.trials()), again)),
+            "the answers of the first build",
+            got="others",
+            remedy="Draw weights and templates from seeded generators, or load them",
+        )
+
+    def test_answers_alike_in_any_batch(self) -> None:
+        """Batch size is how fast, never what."""
+        together = self.model.respond(self.trials())
+        alone = [self.model.respond([trial])[0] for trial in self.trials()]
+        worst = max(map(distance, together, alone))
+        expect(
+            worst <= TOLERANCE[self.dtype],
+            f"answers within {TOLERANCE[self.dtype]:g} of those given one by one",
+            got=f"{worst:.2g}",
+            remedy="Normalise and pad each trial by itself",
+        )
+
+    def test_answers_duplicates_alike(self) -> None:
+        """A trial twice in a batch is answered twice."""
+        trials = self.trials()[:3]
+        found = self.model.respond([trials[0], trials[1], trials[0], trials[2], trials[0]])
+        expect(
+            len(found) == 5 and self.alike(found[0], found[2]) and self.alike(found[0], found[4]),
+            "one answer for the same trial at every place",
+            got="several",
+            remedy="Spread the answers of distinct frames back over the trials",
+        )
+
+    def test_looks_at_the_frames(self) -> None:
+        """Other frames, other answers; or there is nothing to audit."""
+        first, *others = self.model.respond(self.trials())
+        expect(
+            any(distance(first, other) > 0 for other in others),
+            "answers that differ between samples",
+            got="one answer for all",
+            remedy="Check that frames reach the model",
+        )
+
+    def test_does_not_read_the_label(self) -> None:
+        """The right answer is the answer sheet."""
+
+        def relabelled(trial: Trial) -> Trial:
+            sample = trial.sample
+            other = next((name for name in sample.choices if name != sample.label), None)
+            return changed(trial, sample=changed(sample, label=other))
+
+        self.answers_stay(relabelled, "label")
+
+    def test_does_not_read_annotations(self) -> None:
+        """They hold the cues, and do not enter the cache key."""
+        self.answers_stay(
+            lambda trial: changed(trial, sample=changed(trial.sample, annotations={})),
+            "annotations",
+        )
+
+    def test_does_not_read_what_a_trial_is_for(self) -> None:
+        """Feature and condition are for the method; the cache does not tell them apart."""
+        self.answers_stay(
+            lambda trial: changed(trial, feature="a-cue", condition="cue-present"),
+            "trial's feature and condition",
+        )
+
+    def test_does_not_read_the_sample_key(self) -> None:
+        """Samples that look alike share one answer in the cache, whatever they are called."""
+        self.answers_stay(
+            lambda trial: changed(trial, sample=changed(trial.sample, key="another")), "key"
+        )
+
+
+# ------------------------------------------------------------------------------------------ limits
+
+
+OUTPUTS: tuple[Output, ...] = get_args(Output)
+
+
+class ModelLimits(ModelSetting):
+    """Undeclared outputs and edits, numbers of frames, edits."""
+
+    def test_refuses_outputs_it_has_not(self) -> None:
+        """An output that is not declared is an error, not an empty answer."""
+        others = [output for output in OUTPUTS if output not in self.capabilities.outputs]
+        if not others:
+            raise NotApplicable("asks about undeclared outputs, and all are declared")
+        for output in others:
+            self.refuses(Trial(sample=self.samples[0], outputs=frozenset({output})), output)
+
+    def test_refuses_edits_it_has_not(self) -> None:
+        """An edit that is ignored looks like a model that does not care."""
+        others = [kind for kind in EDITS if kind not in self.capabilities.edits]
+        if not others:
+            raise NotApplicable("asks about undeclared edits, and all are declared")
+        for kind in others:
+            edit = EDITS[kind](self.samples[0], self.token_grid, True)
+            self.refuses(self.trials(edit=edit)[0], f"the edit '{kind}'")
+
+    def test_refuses_more_frames_than_it_takes(self) -> None:
+        """Frames beyond `max_frames` must not be dropped in silence."""
+        most = self.capabilities.max_frames
+        if most is None:
+            raise NotApplicable("asks about max_frames, and the model takes any number")
+        sample = self.samples[0]
+        long = sample.with_frames((sample.frames[0],) * (most + 1), "long")
+        self.refuses(Trial(sample=long, outputs=self.capabilities.outputs), f"{most + 1} frames")
+
+    def test_takes_or_refuses_clips_of_another_length(self) -> None:
+        """A clip of one frame, or of one more, is answered or refused in words."""
+        most = self.capabilities.max_frames
+        for count in {1, 2, len(self.samples[0].frames) + 1}:
+            if most is not None and count > most:
+                continue
+            sample = self.samples[0]
+            shown = sample.with_frames((sample.frames[0],) * count, f"length-{count}")
+            try:
+                got = self.model.respond([Trial(sample=shown, outputs=self.capabilities.outputs)])
+            except UserError:
+                continue
+            except Exception as error:
+                raise ContractViolation(
+                    f"an answer to {count} frames, or a UserError",
+                    got=repr(error),
+                    remedy="Check the number of frames, and raise UserError(...)",
+                ) from error
+            expect(len(got) == 1, "one response", got=len(got), remedy="Answer each trial")
+
+    def test_leaves_an_empty_edit_without_effect(self) -> None:
+        """An edited forward with nothing to edit is the plain forward."""
+        self.needs_edits()
+        plain = self.model.respond(self.trials())
+        for kind in sorted(self.capabilities.edits):
+            worst = max(map(distance, plain, self.edited(kind, whole=False)))
+            expect(
+                worst <= TOLERANCE[self.dtype],
+                f"the plain answer under an empty '{kind}'",
+                got=f"a difference of {worst:.2g}",
+                remedy="Edit only what the edit names",
+            )
+
+    def test_carries_out_its_edits(self) -> None:
+        """A declared edit changes answers."""
+        self.needs_edits()
+        plain = self.model.respond(self.trials())
+        for kind in sorted(self.capabilities.edits):
+            expect(
+                max(map(distance, plain, self.edited(kind, whole=True))) > 0,
+                f"other answers under '{kind}'",
+                got="the plain ones",
+                remedy="Carry the edit out, or do not declare it",
+            )

@@ -6,9 +6,8 @@ import numpy as np
 
 from cuescope_sdk import Edit, Sample, Trial
 from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, AverageAttention, HasFusion
-from cuescope_sdk.testing._model_contract.comparing import TOLERANCE, changed, distance
-from cuescope_sdk.testing._model_contract.setting import ModelSetting
-from cuescope_sdk.testing._violation import ContractViolation, NotApplicable, expect
+from cuescope_sdk.testing._contract import ContractViolation, NotApplicable, expect
+from cuescope_sdk.testing._model_contract.setting import TOLERANCE, ModelSetting, changed, distance
 
 QUESTIONS = ("what is it", "where does it go after that ?")
 SAMPLES = 4

@@ -1,6 +1,6 @@
 """QUAG's edits of attention, for models of one's own and for stock transformers models."""
 
-from cuescope_sdk.torch._fusion.attention import fused_attention, fused_self_attention
+from cuescope_sdk.torch._fusion.attention import fused_attention, fused_self_attention, stock_fusion
 from cuescope_sdk.torch._fusion.state import (
     Fusion,
     group_by_edit,
@@ -8,7 +8,6 @@ from cuescope_sdk.torch._fusion.state import (
     require_layers,
     use_fusion,
 )
-from cuescope_sdk.torch._fusion.stock import stock_fusion
 
 __all__ = [
     "Fusion",

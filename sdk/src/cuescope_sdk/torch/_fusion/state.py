@@ -6,12 +6,126 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int8
+from jaxtyping import Bool, Float, Int8
 from torch import Tensor
 
 from cuescope.errors import UserError
 from cuescope.types import Edit, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
+
+ROWS = {"cpu": 256}  # queries at once where a mask is made for them; other devices take more
+ROWS_ELSEWHERE = 2048
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Means over the visible keys of a block; `over` gives those of some queries (None: of all).
+
+    They are (batch, head, row, dim), with one row where all queries see the same keys.
+    """
+
+    over: Callable[[Tensor | None], Tensor]
+
+
+class Visible:
+    """The keys that each of `queries` queries sees of `keys` keys.
+
+    `mask` is bool (True is seen) or additive, broadcastable to (batch, head, query, key). `causal`
+    without a mask: the queries are the last ones of the keys, and see none that come after them.
+    """
+
+    def __init__(
+        self, queries: int, keys: int, mask: Tensor | None, causal: bool, device: torch.device
+    ) -> None:
+        self.queries, self.keys, self.device = queries, keys, device
+        self.causal = causal and mask is None and queries > 1
+        additive = mask is not None and mask.dtype != torch.bool
+        self.bias = mask if additive else None
+        self._mask = mask
+        self._seen = mask if mask is None or not additive else _not_hidden(mask)
+
+    @property
+    def varies(self) -> bool:
+        """Whether two queries may see different keys."""
+        return self.causal or (self._seen is not None and self._seen.shape[-2] > 1)
+
+    @property
+    def square(self) -> bool:
+        """Whether each query sees the keys up to its own, as fused kernels have it."""
+        return self.causal and self.queries == self.keys
+
+    def chunks(self, rows: Tensor) -> Sequence[Tensor]:
+        """The rows in parts that are small enough for a mask of their own."""
+        size = ROWS.get(self.device.type, ROWS_ELSEWHERE) if self.causal else self.queries
+        return torch.split(rows, size)
+
+    def end(self, rows: Tensor) -> int:
+        """No key from here on is seen by any of the rows."""
+        return int(rows.max()) + 1 + self.keys - self.queries if self.causal else self.keys
+
+    def mask(self, rows: Tensor | None, end: int) -> Tensor | None:
+        """What a kernel takes for these rows (None: all) and the keys before `end`."""
+        if self.causal:
+            return self._causal(rows)[..., :end]
+        return None if self._mask is None else _of_rows(self._mask, rows)
+
+    def bias_of(self, rows: Tensor | None) -> Tensor | None:
+        """The additive mask of these rows."""
+        return None if self.bias is None else _of_rows(self.bias, rows)
+
+    def seen_by(self, rows: Tensor | None) -> Bool[Tensor, "#batch #head #row key"]:
+        """The keys that these rows see, as a matrix."""
+        if self.causal:
+            return self._causal(rows)
+        if self._seen is None:
+            return torch.ones(1, 1, 1, self.keys, dtype=torch.bool, device=self.device)
+        return _of_rows(self._seen, rows)
+
+    def counts(self, block: Tensor, rows: Tensor | None) -> Float[Tensor, "#batch #head #row 1"]:
+        """How many keys of the block (bool, of the first keys or all) these rows see."""
+        if self.causal:
+            return block.cumsum(0).float()[self._last(rows)][None, None, :, None]
+        return (self.seen_by(rows) & block).sum(-1, keepdim=True, dtype=torch.float32)
+
+    def mean_of(self, states: Float[Tensor, "batch head first dim"], block: Tensor) -> Mean:
+        """Means of the block's states over the keys that a query sees, zero where it sees none.
+
+        Both may be of the first keys only, where those asked about see no others.
+        """
+        if self.causal:
+            total = states.float().masked_fill(~block[:, None], 0).cumsum(-2)
+            mean = (total / block.cumsum(0).clamp_min(1)[:, None]).to(states.dtype)
+            return Mean(lambda rows: mean[:, :, self._last(rows)])
+
+        def over(rows: Tensor | None) -> Tensor:
+            seen = self.seen_by(rows)[..., : len(block)] & block
+            share = seen / seen.sum(-1, keepdim=True).clamp_min(1)
+            return (share @ states.float()).to(states.dtype)
+
+        return Mean(over)
+
+    def _last(self, rows: Tensor | None) -> Tensor:
+        """The last key that each row sees, where it sees all before."""
+        every = torch.arange(self.queries, device=self.device) if rows is None else rows
+        return every + self.keys - self.queries
+
+    def _causal(self, rows: Tensor | None) -> Bool[Tensor, "1 1 row key"]:
+        keys = torch.arange(self.keys, device=self.device)
+        return (keys <= self._last(rows)[:, None])[None, None]
+
+
+def _of_rows(matrix: Tensor, rows: Tensor | None) -> Tensor:
+    """These rows of a matrix that may have one for all."""
+    return matrix if rows is None or matrix.shape[-2] == 1 else matrix[..., rows, :]
+
+
+def _not_hidden(mask: Tensor) -> Bool[Tensor, "#batch #head #query key"]:
+    """An additive mask hides with -inf or with a number next to it."""
+    return mask > torch.finfo(mask.dtype).min / 2
+
+
+# ------------------------------------------------------------------------------------------- state
+
 
 Watch = Callable[[int, Float[Tensor, "batch head query key"]], None]
 

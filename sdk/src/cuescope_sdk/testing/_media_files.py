@@ -11,14 +11,68 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
 from cuescope_sdk import Frame, Output, Sample, Trial, generator
-from cuescope_sdk.testing._violation import expect
+from cuescope_sdk.testing._contract import expect
+
+
+def write_image(path: Path, size: tuple[int, int] = (16, 12)) -> Path:
+    """An image of noise (width, height), another one for each path's last two parts."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    width, height = size
+    rng = generator(0, "image", *path.parts[-2:])
+    Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8)).save(path)
+    return path
+
+
+def write_mask(path: Path, box: tuple[int, int, int, int], size: tuple[int, int]) -> Path:
+    """A black image (width, height) that is white in a box (x0, y0, x1, y1)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mask = Image.new("L", size)
+    mask.paste(255, box)
+    mask.save(path, "PNG")
+    return path
+
+
+# ------------------------------------------------------------------------------------------ videos
+
+
+STEP = 20
+RATE = 10
+
+
+def write_video(path: Path, frames: int, codec: str = "mpeg4", **options: str) -> Path:
+    """A video of `RATE` frames a second whose frame i is plain grey of level i * STEP.
+
+    `options` are those of the container. With no frames at all, it is a file whose video stream
+    is empty.
+    """
+    import av
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with av.open(str(path), "w", options=options) as container:
+        stream = cast(Any, container.add_stream(codec, rate=RATE))
+        stream.width, stream.height, stream.pix_fmt = 48, 32, "yuv420p"
+        container.start_encoding()
+        for index in range(frames):
+            pixels = np.full((32, 48, 3), index * STEP % 256, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode(None))
+    return path
+
+
+def grey_levels(images: Any) -> list[int]:
+    """Which frame of `write_video` each frame shows, by its pixels."""
+    return [round(float(np.asarray(image.load()).mean()) / STEP) for image in images]
+
+
+# -------------------------------------------------------------------------------------- odd images
+
 
 RED = (250, 20, 40)
 ROUNDING = 1

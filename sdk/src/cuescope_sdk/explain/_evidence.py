@@ -8,9 +8,14 @@ from jaxtyping import Bool
 from cuescope.audit import Audit
 from cuescope.types import Cell, Evidence, Picture, Sample, Table, Verdict
 from cuescope_sdk.explain._canvas import Explainer, canvas_samples
-from cuescope_sdk.explain._faithfulness.areas import Difference, auc, paired_difference
-from cuescope_sdk.explain._faithfulness.curves import Maps, classification_curves
-from cuescope_sdk.explain._faithfulness.schedule import DIRECTIONS, Direction, Schedule
+from cuescope_sdk.explain._curves import (
+    Difference,
+    Maps,
+    auc,
+    classification_curves,
+    paired_difference,
+)
+from cuescope_sdk.explain._perturbation import DIRECTIONS, Direction, Schedule
 from cuescope_sdk.maths._stats import bootstrap_mean_band
 from cuescope_sdk.report._figures import Line, line_chart
 

@@ -2,19 +2,127 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
+from PIL import Image
 from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest
-from cuescope_sdk.data._image_folders.items import ImageItem, Listing, sample_evenly
-from cuescope_sdk.data._image_folders.masks import mask_frame
-from cuescope_sdk.data._image_folders.places import required_place
-from cuescope_sdk.data._media import Probe, image_frame, probe_all
-from cuescope_sdk.data._media.left_out import describe_problems, require_enough
+from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk.data._media import Probe, image_frame, kind_of, probe_all
+from cuescope_sdk.data._media.images import load_image
+from cuescope_sdk.data._media.probe import describe_problems, require_enough
 from cuescope_sdk.models._refusals import refuse_unknown
+
+
+@dataclass(frozen=True, slots=True)
+class ImageItem:
+    """A sample to be.
+
+    `classes` are those of the data set that the image belongs to, or that it shows; they are its
+    annotation "objects" where `annotations` gives no other. `masks` are image files by the name
+    of what is not black in them. `annotations` are plain values, which enter the fingerprint.
+    """
+
+    key: str
+    path: Path
+    classes: tuple[str, ...]
+    label: str | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+    masks: Mapping[str, Path] = field(default_factory=dict)
+
+
+class Listing(NamedTuple):
+    """What a layout holds: the names of the classes, and the images in a fixed order."""
+
+    labels: tuple[str, ...]
+    items: Sequence[ImageItem]
+
+
+def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]:
+    """So many items of each class, evenly over all that it has; their order stays.
+
+    An image of several classes may be there for another one's sake.
+    """
+    places: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        for name in item.classes or ("",):
+            places.setdefault(name, []).append(place)
+    kept = {place for of_class in places.values() for place in _evenly(of_class, per_class)}
+    return [items[place] for place in sorted(kept)]
+
+
+def _evenly(places: Sequence[int], wanted: int) -> Sequence[int]:
+    """The middle one of each of `wanted` equal parts."""
+    if len(places) <= wanted:
+        return places
+    return [places[(2 * part + 1) * len(places) // (2 * wanted)] for part in range(wanted)]
+
+
+# ------------------------------------------------------------------------------------------ places
+
+
+def first_place(root: Path, *places: str) -> Path | None:
+    """The first of these paths under `root` that exists."""
+    return next((root / place for place in places if (root / place).exists()), None)
+
+
+def required_place(root: Path, title: str, *places: str) -> Path:
+    """The first of these paths under `root` that exists; raises UserError where none does."""
+    found = first_place(root, *places)
+    if found is not None:
+        return found
+    if not root.is_dir():
+        raise UserError(
+            f"{title}: no such folder",
+            expected=f"a folder with {places[0]}",
+            got=f"'{root}'",
+            remedy=nearest(root.name, _names(root.parent)),
+        )
+    missing = root / places[0]
+    raise UserError(
+        f"{title}: no {missing.name}",
+        expected=f"{' or '.join(places)} in {root}",
+        remedy=nearest(missing.name, _names(missing.parent) or _names(root)),
+    )
+
+
+def images_in(folder: Path) -> list[Path]:
+    """The image files right in a folder, by name; hidden ones are passed over."""
+    return [folder / name for name in _names(folder) if kind_of(Path(name)) == "image"]
+
+
+def folders_in(folder: Path) -> list[Path]:
+    """The folders right in a folder, by name; hidden ones are passed over."""
+    return [folder / name for name in _names(folder) if (folder / name).is_dir()]
+
+
+def _names(folder: Path) -> list[str]:
+    """What is in a folder, in order; nothing where there is no such folder."""
+    try:
+        return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+    except OSError:
+        return []
+
+
+# ------------------------------------------------------------------------------------------- masks
+
+
+def mask_frame(path: Path, probe: Probe) -> Frame:
+    """A mask file as a frame: white wherever the file is not black."""
+    return Frame(digest("mask", probe.digest), partial(load_mask, path))
+
+
+def load_mask(path: Path) -> Image.Image:
+    """White on black, RGB."""
+    shown = np.asarray(load_image(path)).any(axis=2)
+    return Image.fromarray(shown.astype(np.uint8) * 255).convert("RGB")
+
+
+# ----------------------------------------------------------------------------------------- dataset
 
 
 class ImageFolderOptions(Options):

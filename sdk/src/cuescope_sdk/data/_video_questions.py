@@ -1,0 +1,272 @@
+"""Questions whose videos are found become samples; what is left out is said, or too much."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pydantic import Field
+
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk.data._annotation_files import find_file, read_lines
+from cuescope_sdk.data._media import Probe, clip_frames, kind_of, probe_all
+from cuescope_sdk.data._media.probe import count_in_words, describe_problems, require_enough
+from cuescope_sdk.models._refusals import refuse_unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A sample to be: what is asked of which video. `text` None shows the video alone."""
+
+    key: str
+    video: str
+    text: str | None = None
+    choices: tuple[str, ...] = ()
+    label: str | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+
+
+def describe_video_problems(problems: Mapping[str, str]) -> str:
+    """Videos by problem, in words: "3 videos missing (a, b, c); 1 video with no frames (d)"."""
+    return describe_problems(problems, "video")
+
+
+def require_enough_questions(
+    title: str, out: int, total: int, max_missing: float, problems: Mapping[str, str], place: str
+) -> None:
+    """Raise BadDataError where more than `max_missing` of the questions are left out, or all."""
+    require_enough(
+        f"{title}: {out:,} of {total:,} questions cannot be shown",
+        out,
+        total,
+        max_missing,
+        got=describe_video_problems(problems),
+        remedy=f"Videos are looked for in {place} and all folders below (-D videos=FOLDER)",
+    )
+
+
+# ---------------------------------------------------------------------------------------- charades
+
+
+Timed = tuple[str, float, float]
+_ACTION = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")
+
+
+def read_classes(path: Path, title: str) -> dict[str, str]:
+    """Names by code, from lines such as "c000 Holding some clothes" or "o000 person"."""
+    classes = {}
+    for place, line in read_lines(path, title):
+        code, _, name = line.partition(" ")
+        if not name:
+            raise UserError(place, expected="a code and a name", got=f"'{line[:60]}'")
+        classes[code] = name.strip()
+    return classes
+
+
+def parse_timed_actions(text: str, classes: Mapping[str, str], place: str) -> tuple[Timed, ...]:
+    """(name, start, end) in seconds of each action in "c092 11.90 21.20;c147 0.00 12.60".
+
+    Raises UserError at `place` for one that is no such triplet, or of no class.
+    """
+    return tuple(_timed(part, classes, place) for part in split_cell(text))
+
+
+def split_cell(text: str) -> tuple[str, ...]:
+    """The parts of a cell, which stand apart by semicolons."""
+    return tuple(part.strip() for part in text.split(";") if part.strip())
+
+
+def _timed(text: str, classes: Mapping[str, str], place: str) -> Timed:
+    found = _ACTION.fullmatch(text)
+    if found is None:
+        raise UserError(place, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'")
+    code, start, end = found.groups()
+    if code not in classes:
+        raise UserError(f"{place}: no action class '{code}'", remedy=nearest(code, classes))
+    return classes[code], float(start), float(end)
+
+
+# ----------------------------------------------------------------------------------------- finding
+
+
+def open_videos(
+    root: Path, names: Mapping[str, Sequence[str]], context: Context, title: str
+) -> tuple[dict[str, tuple[Path, Probe]], dict[str, str]]:
+    """The videos under `root` that can be decoded, and what is wrong with each of the others."""
+    files = find_videos(root, names, title)
+    probes = probe_all(files.values(), context)
+    good, problems = {}, {}
+    for video in names:
+        file = files.get(video)
+        if file is None:
+            problems[video] = "missing"
+        elif problem := probes[file].problem:
+            problems[video] = f"unreadable: {problem}"
+        else:
+            good[video] = (file, probes[file])
+    return good, problems
+
+
+def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> dict[str, Path]:
+    """The file of each video that is there: one whose name without suffix is among its `names`.
+
+    Raises UserError where there is no such folder, and where two files bear such a name: which one
+    is meant cannot be known.
+    """
+    if not root.is_dir():
+        beside = [path.name for path in root.parent.iterdir()] if root.parent.is_dir() else []
+        raise UserError(
+            f"{title}: no such folder",
+            expected="a folder of videos",
+            got=f"'{root}'",
+            remedy=nearest(root.name, beside),
+        )
+    videos = {name: video for video, known in names.items() for name in known}
+    found: dict[str, Path] = {}
+    for path in _files(root):
+        video = videos.get(path.stem)
+        if video is None:
+            continue
+        if video in found:
+            raise UserError(
+                f"{title}: two files of video '{video}'",
+                expected="one",
+                got=f"{found[video].relative_to(root)} and {path.relative_to(root)}",
+                remedy="Choose a folder with -D videos=FOLDER",
+            )
+        found[video] = path
+    return found
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Videos and animations under `root`, links followed, hidden ones passed over, in order."""
+    seen: set[str] = set()
+    for folder, folders, files in os.walk(root, followlinks=True):
+        real = os.path.realpath(folder)  # a link may lead back up
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = _shown(folders)
+        paths = (Path(folder, name) for name in _shown(files))
+        yield from (path for path in paths if kind_of(path) in ("video", "animation"))
+
+
+def _shown(names: Iterable[str]) -> list[str]:
+    return sorted(name for name in names if not name.startswith("."))
+
+
+# ----------------------------------------------------------------------------------------- dataset
+
+
+class VideoQuestionOptions(Options):
+    """Where the questions and videos are, and how much of each is shown."""
+
+    argument: ClassVar[str | None] = "path"
+
+    path: Path = Field(description="the folder of the authors' annotation files")
+    videos: Path | None = Field(
+        None, description="the folder of the videos, also in folders below; default PATH"
+    )
+    frames: int = Field(8, ge=1, description="frames sampled uniformly from each video")
+    split: str = Field("test", description="which split to show")
+    max_missing: float = Field(
+        0.5, ge=0, le=1, description="share of questions whose video may be missing or unreadable"
+    )
+
+
+class VideoQuestions(Plugin):
+    """One sample a question whose video is there and can be decoded.
+
+    A subclass names itself (`title`) and its splits, and reads its question files. The others are
+    left out and counted in `facts`. Raises UserError for a file that is not there or not in the
+    authors' layout, and BadDataError where more than `max_missing` of the questions are left out.
+    """
+
+    Options = VideoQuestionOptions
+    options: VideoQuestionOptions
+    labels: tuple[str, ...] = ()
+    title: ClassVar[str]
+    split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
+
+    def __init__(self, options: VideoQuestionOptions, context: Context) -> None:
+        super().__init__(options, context)
+        refuse_unknown(self.title, "split", options.split, self.split_names)
+        self.facts: dict[str, str] = {}
+        questions = self._whole(self.read(options.split))
+        names = {question.video: self.file_names(question.video) for question in questions}
+        place = (options.videos or options.path).expanduser()
+        self.clips, problems = open_videos(place, names, context, self.title)
+        self.questions = tuple(question for question in questions if question.video in self.clips)
+        out = len(questions) - len(self.questions)
+        require_enough_questions(
+            self.title, out, len(questions), options.max_missing, problems, str(place)
+        )
+        self.facts |= self._facts(out, problems)
+
+    def read(self, split: str) -> Iterable[Question]:
+        """The questions of a split; may add to `facts`."""
+        raise NotImplementedError
+
+    def file_names(self, video: str) -> tuple[str, ...]:
+        """How the file of a video may be called, without suffix."""
+        return (video,)
+
+    def file(self, name: str) -> Path:
+        """A question file of the authors; raises UserError where it is not there."""
+        return find_file(self.options.path.expanduser(), name, self.title)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of everything that a sample shows."""
+        shown = [
+            (q.key, q.text, q.choices, q.label, q.annotations, self.clips[q.video][1].digest)
+            for q in self.questions
+        ]
+        return digest(self.title, self.options.split, self.options.frames, shown)
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def __getitem__(self, index: int) -> Sample:
+        question = self.questions[index]
+        file, probe = self.clips[question.video]
+        known: Mapping[str, Any] = {"video_id": question.video, "split": self.options.split}
+        return Sample(
+            key=question.key,
+            frames=clip_frames(file, probe, self.options.frames),
+            question=question.text,
+            choices=question.choices,
+            label=question.label,
+            annotations={**known, **question.annotations},
+        )
+
+    def split(self, name: str) -> Self:
+        """The same questions' other split; raises UserError where there is no such split."""
+        return type(self)(self.options.model_copy(update={"split": name}), self.context)
+
+    def _whole(self, questions: Iterable[Question]) -> list[Question]:
+        """The questions; raises UserError where there is none, or one twice."""
+        kept = list(questions)
+        if not kept:
+            raise UserError(f"{self.title}: no questions in split {self.options.split}")
+        for key, count in Counter(question.key for question in kept).items():
+            if count > 1:
+                raise UserError(
+                    f"{self.title}: question '{key}'", expected="it once", got=f"it {count} times"
+                )
+        return kept
+
+    def _facts(self, out: int, problems: Mapping[str, str]) -> dict[str, str]:
+        total = len(self.questions)
+        videos = count_in_words(len({question.video for question in self.questions}), "video")
+        facts = {"questions": f"{total:,} about {videos}, split {self.options.split}"}
+        if out:
+            share = f"at most {self.options.max_missing:.0%} may be"
+            why = describe_video_problems(problems)
+            facts["left out"] = f"{out:,} of {out + total:,} questions ({share}): {why}"
+        return facts

@@ -1,0 +1,365 @@
+"""How far two lists of proposals agree."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cuescope.capabilities import SentenceEncoder, TextGenerator
+from cuescope_sdk.language._yes_no import parse_yes_no, strip_thinking
+
+_SAID = """
+i i'm i've i'll me my we us our you your he she it it's they them their this that these those
+there there's here here's who what which is are was were be been has have had do does don't can
+can't cannot could may might will would should must not n't no yes ok okay sure sorry unable
+certainly please thanks none nothing n/a etc include includes including following often usually
+typically common commonly because however also such let note example
+"""
+_LEADING = "in on at by near with without for from to of as under over behind beside between"
+_PLURAL = """
+glasses sunglasses eyeglasses goggles binoculars headphones earphones earbuds trousers pants shorts
+jeans leggings tights pajamas tongs pliers tweezers scissors clippers clothes groceries stairs
+crossroads woods fries blinds headquarters dice media data
+"""
+_LIGHT = "a an the of and or in on at to for with by from"
+
+IN_SENTENCES = frozenset(_SAID.split())  # never in a name
+PREPOSITIONS = frozenset(_LEADING.split())  # a name does not begin with one
+LIGHT = frozenset(_LIGHT.split())  # two names may share these
+
+ALWAYS_PLURAL = frozenset(_PLURAL.split())
+# simplemma takes these for verbs
+IRREGULAR = {
+    "leaves": "leaf",
+    "shelves": "shelf",
+    "halves": "half",
+    "calves": "calf",
+    "loaves": "loaf",
+    "thieves": "thief",
+    "hooves": "hoof",
+}
+PLURALS_WITHOUT_S = ("men", "children", "mice", "geese", "feet", "teeth", "oxen", "cacti", "fungi")
+
+
+# ------------------------------------------------------------------------------------------ naming
+
+
+MOST_WORDS, MOST_LETTERS = 4, 40
+_MARKUP = re.compile(r"[*_`~\"“”„«»<>{}|\\#\[\]]")
+_ASIDE = re.compile(r"\([^)]*\)?")
+_REMARK = re.compile(r"[:;]|\s[-–—]+(?:\s|$)|[.!?](?:\s|$)|[。！？]")  # noqa: RUF001
+_ARTICLES = re.compile(r"^(?:(?:an?|the|some|any|other|various|several|many)\s+)+")
+_EDGES = " \t,.!?:;'’‘-–—/&+=•·、。"  # noqa: RUF001
+_WORD = re.compile(r"[^\W_]+")
+
+
+def clean_name(text: str) -> str | None:
+    """The name in a piece of text, lower case; None where there is none, or a sentence.
+
+    Markup, remarks after a dash, a colon or in parentheses, and articles are dropped.
+    """
+    said = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    said = "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in said)
+    said = _ASIDE.sub(" ", _MARKUP.sub(" ", said.replace("’", "'"))).strip(_EDGES)  # noqa: RUF001
+    said = " ".join(_REMARK.split(said, maxsplit=1)[0].split()).strip(_EDGES)
+    said = _ARTICLES.sub("", said).strip(_EDGES)
+    return said if _is_name(said) else None
+
+
+def singular(name: str) -> str:
+    """A cleaned name with its head, the last word before a preposition, in the singular.
+
+    Only plurals are changed, by simplemma's English dictionary: a "painting" is no verb here.
+    """
+    words = name.split()
+    head = next((i for i, word in enumerate(words) if word in PREPOSITIONS and i), len(words)) - 1
+    return " ".join([*words[:head], _singular(words[head]), *words[head + 1 :]])
+
+
+def shared_word(name: str, others: Iterable[str]) -> str | None:
+    """The first word of a name that is also one of `others`'s, in singular or plural."""
+    theirs = {form for other in others for word in _words(other) for form in _forms(word)}
+    return next((word for word in _words(name) if theirs & _forms(word)), None)
+
+
+def _is_name(said: str) -> bool:
+    words = said.split()
+    return (
+        0 < len(words) <= MOST_WORDS
+        and len(said) <= MOST_LETTERS
+        and any(letter.isalpha() for letter in said)
+        and (len(said) > 1 or not said.isascii())
+        and words[0] not in PREPOSITIONS
+        and IN_SENTENCES.isdisjoint(words)
+    )
+
+
+def _singular(word: str) -> str:
+    if word in ALWAYS_PLURAL or not word.endswith(("s", *PLURALS_WITHOUT_S)):
+        return word
+    for plural, single in IRREGULAR.items():
+        if word.endswith(plural):
+            return word.removesuffix(plural) + single
+    import simplemma  # an extra: the word lists take a moment to read
+
+    found = simplemma.lemmatize(word, lang="en").lower()
+    known = found != word or simplemma.is_known(word, lang="en")
+    return found if known or word.endswith(("ss", "us", "is")) else word[:-1]
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.lower()) if word not in LIGHT]
+
+
+def _forms(word: str) -> set[str]:
+    """The word as it stands, and what it is a form of."""
+    import simplemma
+
+    return {word, _singular(word), simplemma.lemmatize(word, lang="en").lower()}
+
+
+# ----------------------------------------------------------------------------------------- listing
+
+
+_MARK = re.compile(r"(?:[-*+•·‣◦●○▪■–—・>]\s*|[(\[#]?\d{1,3}\s*[.):\]、|]+\s*|[a-z]\)\s+)+")
+_INLINE = re.compile(r"\s+[(\[]?\d{1,2}[.)\]]\s+")
+_IN_BRACKETS = re.compile(r"\([^)]*\)")
+_AFTER_NAME = re.compile(r"[:：]|\s[-–—]\s")  # noqa: RUF001
+_COMMA = re.compile(r"[,;/，、；،]|\s(?:and|or|&)\s", re.IGNORECASE)  # noqa: RUF001
+_AND = re.compile(r"^\s*(?:and|or|&)\s+", re.IGNORECASE)
+_JSON_STARTS = re.compile(r"[\[{]")
+_MOST_STARTS = 4  # "[note] {here}" before the list
+
+
+def parse_list(reply: str) -> list[str]:
+    """The names in a reply, cleaned, each once, in order; [] where it is prose or says nothing."""
+    text = strip_thinking(reply)
+    pieces = _of_json(text) or [piece for line in text.splitlines() for piece in _of_line(line)]
+    return list(dict.fromkeys(name for piece in pieces if (name := clean_name(piece))))
+
+
+def _of_json(text: str) -> list[str]:
+    """The texts of the first JSON list or object that has any."""
+    for start in [found.start() for found in _JSON_STARTS.finditer(text)][:_MOST_STARTS]:
+        try:
+            found = list(_texts(json.JSONDecoder().raw_decode(text, start)[0]))
+        except (ValueError, RecursionError):
+            continue
+        if found:
+            return found
+    return []
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Of a list all that is in it; of an object what its keys hold, in a list its first text."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from list(_texts(part))[:1] if isinstance(part, dict) else _texts(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _texts(part)
+
+
+def _of_line(line: str) -> list[str]:
+    """The pieces of a line between commas; none of a heading, or where most are no names."""
+    bare = line.replace("**", "").strip("| \t")
+    if not bare or bare.endswith((":", "：")) or re.match(r"#+\s", bare):  # noqa: RUF001
+        return []
+    marked = _MARK.match(bare)
+    bare = _IN_BRACKETS.sub(" ", bare[marked.end() :] if marked else bare)
+    if not marked and ":" in bare:
+        bare = bare.rpartition(":")[2].strip()
+        bare = _MARK.sub("", bare, count=1) if _MARK.match(bare) else bare
+    pieces = [
+        _AND.sub("", piece)
+        for item in _INLINE.split(bare)
+        for piece in _COMMA.split(_AFTER_NAME.split(item, maxsplit=1)[0])
+    ]
+    told = [piece for piece in pieces if piece.strip()]
+    return told if 2 * sum(clean_name(piece) is not None for piece in told) > len(told) else []
+
+
+# ------------------------------------------------------------------------------------------ asking
+
+
+EACH = 16
+_FORM = (
+    "Give {count} names, one a line, each of one to three words in the singular, and nothing else."
+)
+ANGLES = tuple(
+    f"{wish} {_FORM}"
+    for wish in (
+        'What objects are often seen in photographs of "{label}"?',
+        'What does the background of photographs of "{label}" often show?',
+        'What objects often stand, lie or hang right beside "{label}"?',
+        'What objects do people associate with "{label}"?',
+    )
+)
+_FORM_OF_ANSWER = "Answer with yes or no."
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A yes/no question about a {cue} and a {label}; any other answer than `wanted` rejects.
+
+    `reason` says of a rejected cue what is wrong with it.
+    """
+
+    question: str
+    wanted: bool
+    reason: str
+
+    def asked(self, cue: str, label: str) -> str:
+        """The prompt."""
+        return f"{self.question.format(cue=cue, label=label)} {_FORM_OF_ANSWER}"
+
+    def told(self, label: str) -> str:
+        """The reason, about this label."""
+        return self.reason.format(label=label)
+
+
+SPURIOUS = (
+    Filter(
+        'Are there places with "{cue}" and without any "{label}"?', True, "is not without '{label}'"
+    ),
+    Filter(
+        'Is "{cue}" there in nearly every photograph of "{label}"?',
+        False,
+        "is in almost all images of '{label}'",
+    ),
+    Filter('Is "{cue}" a part, a kind or a material of "{label}"?', False, "is part of '{label}'"),
+    Filter(
+        'Does nearly every "{cue}" come with "{label}"?', False, "almost all of it has '{label}'"
+    ),
+)
+DETECTABLE = (
+    Filter(
+        "Some things have an outline around which a box can be drawn, such as a chair, a fence or "
+        "a cow. Others have none, such as daylight, fog, noise or a mood. "
+        'Can a box be drawn around "{cue}" in a photograph?',
+        True,
+        "is hard to detect",
+    ),
+    Filter(
+        "A wheel is attached to a car and a handle to a cup; a rider is not attached to a horse, "
+        'nor a plate to a fork. Is "{cue}" attached to "{label}" in this way?',
+        False,
+        "is physically part of '{label}'",
+    ),
+)
+FILTERS = (*SPURIOUS, *DETECTABLE)
+
+
+def proposal_prompts(label: str, count: int = EACH) -> list[str]:
+    """The four prompts for cues of a label, `count` names each."""
+    return [angle.format(label=label, count=count) for angle in ANGLES]
+
+
+# ---------------------------------------------------------------------------------------- curating
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A proposal that is no cue, as it was named, and why."""
+
+    name: str
+    reason: str
+
+
+def filter_proposals(
+    raw: Sequence[str],
+    label: str,
+    generator: TextGenerator | None = None,
+    *,
+    synonyms: Sequence[str] = (),
+    filters: Sequence[Filter] = FILTERS,
+) -> tuple[list[str], list[Rejection]]:
+    """The cues of a label among raw names, in order, and the rejected with their reasons.
+
+    Names are cleaned, put in the singular, and kept once; those that share a word with the label
+    or one of its `synonyms` are rejected (SpurLens, section 4). With a generator those that are
+    left must also get the wanted answer to each of the `filters`; each question is asked only of
+    what passed the one before. An answer that is neither yes nor no rejects.
+    """
+    kept, rejected = _distinct(raw)
+    kept, sharing = _apart(kept, (label, *synonyms))
+    rejected += sharing
+    if generator is not None:
+        for question in filters:
+            kept, failing = _passing(kept, label, generator, question)
+            rejected += failing
+    return kept, rejected
+
+
+def _distinct(raw: Sequence[str]) -> tuple[list[str], list[Rejection]]:
+    """The names, cleaned and in the singular, each once."""
+    kept, rejected = list[str](), list[Rejection]()
+    for text in raw:
+        name = clean_name(text)
+        if name is None:
+            rejected.append(Rejection(text, "is not a name"))
+        elif (one := singular(name)) in kept:
+            rejected.append(Rejection(text, f"is there already, as '{one}'"))
+        else:
+            kept.append(one)
+    return kept, rejected
+
+
+def _apart(names: Sequence[str], classes: Sequence[str]) -> tuple[list[str], list[Rejection]]:
+    """The names that have no word in common with the class."""
+    words = {name: shared_word(name, classes) for name in names}
+    return [name for name, word in words.items() if word is None], [
+        Rejection(name, f"has '{word}' in common with the class")
+        for name, word in words.items()
+        if word is not None
+    ]
+
+
+def _passing(
+    names: Sequence[str], label: str, generator: TextGenerator, question: Filter
+) -> tuple[list[str], list[Rejection]]:
+    """The names with the wanted answer."""
+    replies = generator.generate([question.asked(name, label) for name in names]) if names else []
+    kept, rejected = list[str](), list[Rejection]()
+    for name, reply in zip(names, replies, strict=True):
+        answer = parse_yes_no(reply)
+        if answer is question.wanted:
+            kept.append(name)
+        elif answer is None:
+            unclear = f"no yes or no to whether it {question.told(label)}"
+            rejected.append(Rejection(name, unclear))
+        else:
+            rejected.append(Rejection(name, question.told(label)))
+    return kept, rejected
+
+
+# ---------------------------------------------------------------------------------------- agreeing
+
+
+THRESHOLDS = (0.8, 0.6)
+
+
+def proposal_agreement(
+    first: Sequence[str],
+    second: Sequence[str],
+    encoder: SentenceEncoder,
+    thresholds: Sequence[float] = THRESHOLDS,
+) -> dict[float, float | None]:
+    """Proposal similarity (SpurLens, appendix E): the share of `second` that `first` has too.
+
+    A cue of `second` is had where its best cosine with a cue of `first` is the threshold or more:
+    by the higher one, nearly the same thing; by the lower, one closely related. It is no symmetric
+    measure. None where `second` is empty; 0 where only `first` is. The figures of the two
+    thresholds are lost from the text of the paper; 0.8 and 0.6 are ours.
+    """
+    if not second:
+        return dict.fromkeys(thresholds)
+    if not first:
+        return dict.fromkeys(thresholds, 0.0)
+    cosines = encoder.encode(second) @ encoder.encode(first).T
+    best = cosines.max(axis=1)
+    return {threshold: float((best >= threshold).mean()) for threshold in thresholds}
