@@ -88,6 +88,7 @@ def first_word(positions: list[_Position]) -> Tokens:
     first = next((position for position in positions if re.search(r"\w", position.token)), None)
     if first is None:
         return ()
+    # Servers list the chosen token among the likeliest, or leave it out; once it is enough.
     others = [token for token in first.top_logprobs if token.token != first.token]
     return tuple((t.token, t.logprob) for t in (first, *others) if math.isfinite(t.logprob))
 

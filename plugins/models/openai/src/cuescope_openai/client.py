@@ -47,6 +47,7 @@ class Client:
         self._memory = Memory(context.cache / "openai" / "answers.sqlite")
         self._pace = Pace(options.requests_per_minute)
         self._http = _http_client(options, endpoint)
+        # Plugins are never closed by the engine; the pool goes with its owner.
         weakref.finalize(self, self._http.close)
         self._reached = False
         self._scores = True
@@ -63,6 +64,7 @@ class Client:
         Raises UserError where a budget is spent, or the server cannot be brought to answer.
         """
         keys = [request.key(self.endpoint.url) for request in requests]
+        # One answer for equal requests, also where the server would vary.
         distinct = dict(zip(keys, requests, strict=True))
         answers = self._memory.get(distinct)
         if missing := {k: r for k, r in distinct.items() if k not in answers}:
@@ -93,6 +95,7 @@ class Client:
                 got=str(fault),
                 remedy="All answers so far are kept: run the same command to go on",
             ) from fault
+        # Before it is counted: an answer that passes a budget is paid for, and kept.
         self._memory.put(key, self.endpoint.url, self._options.model, answer)
         self.budget.account(answer)
         return answer
@@ -124,6 +127,7 @@ class Client:
         except httpx.RequestError as error:
             raise self._connection_error(error) from error
         self._reached = True
+        # From here on nothing that is raised or stored can quote the key.
         body = self.endpoint.without_key(response.text)
         if response.is_success:
             try:

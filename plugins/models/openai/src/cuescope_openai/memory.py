@@ -37,6 +37,7 @@ class Memory:
             weakref.finalize(self, self._connection.close)
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error
+        # WAL lets other processes read meanwhile; FULL has an answer on the disk before it counts.
         self._run("PRAGMA journal_mode = WAL")
         self._run("PRAGMA synchronous = FULL")
         self._run(_TABLE)

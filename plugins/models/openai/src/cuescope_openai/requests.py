@@ -36,6 +36,7 @@ class ImageFormat:
         """The frame as a part of a message."""
         stream = BytesIO()
         self.resize(frame).save(stream, self.encoding, quality=JPEG_QUALITY)
+        # In the request itself: no server of the user's needs to be reached from outside.
         url = f"data:image/{self.encoding};base64,{b64encode(stream.getvalue()).decode()}"
         detail = {} if self.detail is None else {"detail": self.detail}
         return {"type": "image_url", "image_url": {"url": url, **detail}}

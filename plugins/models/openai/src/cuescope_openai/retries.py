@@ -77,6 +77,7 @@ def error_of_status(
         )
     may_pass = status in RETRIED or status >= 500
     wait = retry_after(headers)
+    # OpenAI says 429 for a spent account too, and no waiting helps there.
     if may_pass and "insufficient_quota" not in body and (wait or 0.0) <= MAX_RETRY_AFTER:
         return TransientError(f"status {status}: {server_message(body)}", wait)
     if may_pass:
@@ -102,6 +103,7 @@ class Pace:
     def wait(self, stopped: Event) -> None:
         """Return when it is this request's turn, or as soon as `stopped` is set."""
         with self._lock:
+            # The turn is taken under the lock and waited for outside: others may take theirs.
             turn = max(time.monotonic(), self._next)
             self._next = turn + self._gap
         stopped.wait(max(0.0, turn - time.monotonic()))

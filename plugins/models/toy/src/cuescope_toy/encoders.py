@@ -69,6 +69,7 @@ def build_encoder(options: ToyOptions, context: Context) -> Encoder:
 
 def colour_grid(image: Image.Image, side: int = CELLS) -> UInt8[np.ndarray, " cell"]:
     """Mean colour of each cell of a `side` x `side` grid, (row, col, channel) flattened."""
+    # BOX over whole cells is their mean; other filters would mix in the neighbours.
     pooled = image.convert("RGB").resize((side, side), Image.Resampling.BOX)
     return np.asarray(pooled, np.uint8).ravel()
 

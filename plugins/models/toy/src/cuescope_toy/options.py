@@ -12,19 +12,27 @@ HEADS = 4
 MLP_RATIO = 4  # width of the feed-forward layers over that of a token
 
 
-class ToyOptions(Options):
-    """Options of `toy`; the part after `toy:` is `data`."""
+class TrainingOptions(Options):
+    """What to train on; the part after `NAME:` is `data`."""
 
     argument: ClassVar[str | None] = "data"
 
     data: str | None = Field(
         default=None,
-        description="SPEC of the data set to train on (its splits train and val); "
-        "default: the audited one",
+        description="SPEC of the data set to train on (its splits train and val; toy-clip takes "
+        "train alone); default: the audited one",
     )
     data_options: dict[str, Any] = Field(
-        default={}, description="options of `data`, as {length: 2, cue: none}"
+        default={}, description="options of `data`, as {train: 2000}"
     )
+    seed: int | None = Field(
+        default=None, ge=0, description="of weights and batches; default: the audit's"
+    )
+
+
+class ToyOptions(TrainingOptions):
+    """Options of `toy`."""
+
     encoder: str = Field(
         default="builtin",
         description="frozen image encoder: builtin, or the SPEC of any model with embeddings",
@@ -52,23 +60,11 @@ class ToyOptions(Options):
     dim: PositiveInt = Field(
         default=64, ge=2, description="dim of the embedding, unless the encoder embeds texts"
     )
-    seed: int | None = Field(
-        default=None, ge=0, description="of weights and batches; default: the audit's"
-    )
 
 
-class ToyCLIPOptions(ZeroShotOptions):
-    """Options of `toy-clip`; the part after `toy-clip:` is `data`."""
+class ToyCLIPOptions(TrainingOptions, ZeroShotOptions):
+    """Options of `toy-clip`."""
 
-    argument: ClassVar[str | None] = "data"
-
-    data: str | None = Field(
-        default=None,
-        description="SPEC of the data set to train on (its split train); default: the audited one",
-    )
-    data_options: dict[str, Any] = Field(
-        default={}, description="options of `data`, as {train: 2000, noise: 0}"
-    )
     tower: Literal["vit", "resnet"] = Field(
         default="vit",
         description="image tower; vit has patches to hide, resnet learns small shapes sooner",
@@ -83,24 +79,11 @@ class ToyCLIPOptions(ZeroShotOptions):
     caption_weight: NonNegativeFloat = Field(
         default=0.3, description="of the captions' loss beside that of the label prompts"
     )
-    seed: int | None = Field(
-        default=None, ge=0, description="of weights and batches; default: the audit's"
-    )
 
 
-class ToyFusionOptions(Options):
-    """Options of `toy-fusion`; the part after `toy-fusion:` is `data`."""
+class ToyFusionOptions(TrainingOptions):
+    """Options of `toy-fusion`."""
 
-    argument: ClassVar[str | None] = "data"
-
-    data: str | None = Field(
-        default=None,
-        description="SPEC of the data set to train on (its splits train and val); "
-        "default: the audited one",
-    )
-    data_options: dict[str, Any] = Field(
-        default={}, description="options of `data`, as {questions: both, train: 1000}"
-    )
     patches: PositiveInt = Field(
         default=1, le=32, description="a frame is cut into so many by so many video tokens"
     )
@@ -118,7 +101,4 @@ class ToyFusionOptions(Options):
     )
     enough: float = Field(
         default=0.995, gt=0, description="validation accuracy at which training stops"
-    )
-    seed: int | None = Field(
-        default=None, ge=0, description="of weights and batches; default: the audit's"
     )

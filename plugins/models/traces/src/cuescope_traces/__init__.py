@@ -71,6 +71,7 @@ def traces_by_content(traces: Mapping[str, str], data: Dataset, file: str) -> di
     Raises UserError where no trace belongs to the data, and where two that differ belong to samples
     that do not.
     """
+    # By content, not by key: a method may rename what it shows again, and the cache knows no key.
     by_content: dict[str, tuple[str, str]] = {}
     for index in range(len(data)):
         sample = data[index]

@@ -25,6 +25,7 @@ def read_recording(path: Path) -> dict[str, str]:
         raise UserError(f"traces: {path}", expected="text in UTF-8", got=str(error)) from None
     except OSError as error:
         raise UserError(f"traces: cannot read {path}", got=error.strerror) from None
+    # Not splitlines: JSON may hold U+2028 in a text, and that ends no line of JSONL.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -45,6 +46,7 @@ def read_line(line: str, where: str) -> tuple[str, str]:
     """The sample and its trace; raises UserError that begins with `where`."""
     try:
         row = json.loads(line)
+    # A line of brackets alone exhausts the parser's stack before it is an error of JSON.
     except (ValueError, RecursionError) as error:
         raise UserError(f"{where}: no JSON", expected=SHAPE, got=_fault(error)) from None
     if not isinstance(row, dict):

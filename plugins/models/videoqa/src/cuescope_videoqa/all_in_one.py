@@ -60,6 +60,7 @@ class Block(nn.Module):
     ) -> Float[Tensor, "row token dim"]:
         """The states after the block, the `number`-th."""
         qkv = self.attn["qkv"]
+        # One stock layer holds all three projections; the fusion needs queries, keys, values apart.
         parts = zip(qkv.weight.chunk(3), qkv.bias.chunk(3), strict=True)  # type: ignore[operator]
 
         def projection(weight: Tensor, bias: Tensor) -> Any:
@@ -111,6 +112,7 @@ class Transformer(nn.Module):
         tokens = self.patch_embed["proj"](pixels.flatten(0, 1)).flatten(2).transpose(1, 2)
         tokens = torch.cat([self.cls_token.expand(len(tokens), -1, -1), tokens], 1) + self.pos_embed
         tokens = tokens.reshape(batch, -1, *tokens.shape[1:])
+        # The class token has no place in time: each frame has its own copy.
         tokens[:, :, 1:] += self.temporal_embed[:, :, None]
         return tokens.flatten(0, 1)
 
@@ -185,6 +187,7 @@ class AllInOneNetwork(Network):
             patches = exchange_patches(states[:, ids.shape[1] :], batch.rows)
             states = block(torch.cat([states[:, : ids.shape[1]], patches], dim=1), mask, number)
         first = self.transformer.norm(states[:, 0])
+        # A sequence a frame: their class tokens (or [CLS] without a video) are averaged.
         first = first.reshape(-1, batch.rows, first.shape[-1]).mean(1)
         pooled = torch.tanh(self.pooler["dense"](first))
         return list(self.get_submodule(self.head_name)(pooled))
@@ -203,6 +206,7 @@ class AllInOneNetwork(Network):
                 expected=f"one of its {len(known):,} answers",
                 got=", ".join(answers[:3]),
             )
+        # An answer outside the vocabulary loses to every one that is in it.
         rows = [logits[known[a]] if a in known else logits.min() - 1 for a in answers]
         return torch.stack(rows)
 

@@ -60,6 +60,7 @@ class VideoDeberta(nn.Module):
         states = embedded = self._embed(ids, video, mask)
         bias = PositionBias(encoder, mask)
         last = len(encoder.layer) - 1
+        # Where words enter without positions, the mask decoder adds them before the prediction.
         decodes = not self.config.position_biased_input
         for number, layer in enumerate(encoder.layer[:last] if decodes else encoder.layer):
             states = self._layer(layer, number, states, states, bias)
@@ -109,6 +110,7 @@ class PositionBias:
         hidden = ~self.mask[:, None, None, :]
         if self.embeddings is None:
             zeros = torch.zeros(hidden.shape, dtype=query.dtype, device=query.device)
+            # -inf: padding must have no weight at all, also in the averages of an edit.
             return zeros.masked_fill(hidden, -torch.inf)
         scores = module.disentangled_attention_bias(
             query.flatten(0, 1), key.flatten(0, 1), self.relative_positions, self.embeddings, parts

@@ -78,6 +78,7 @@ def video_name(frames: Sequence[Frame]) -> str | None:
     """The name, without ending, of the file that the frames show in order; None otherwise."""
     sources = [frame.source for frame in frames if frame.source is not None]
     whole = len(sources) == len(frames) > 0
+    # Features are of the whole video: any frame left out, repeated or moved makes another video.
     in_order = all(
         source.position == position and source.count == len(frames)
         for position, source in enumerate(sources)
@@ -93,6 +94,7 @@ def possible_ids(stem: str) -> Iterator[str | int]:
     yield stem
     bare = stem.removeprefix("v_")
     yield bare
+    # Clips of a YouTube video begin with its id, which may hold underscores: cut by length.
     yield bare[:YOUTUBE_ID]
     if numbered := re.fullmatch(r"[a-z]*(\d+)", stem):
         yield int(numbered.group(1))

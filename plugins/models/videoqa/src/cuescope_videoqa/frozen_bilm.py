@@ -79,6 +79,7 @@ class FrozenBiLMNetwork(Network):
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Video features at their positions, then the text."""
         tokenizer, positions = self.tokenizer, self.options.video_features
+        # The video takes its positions whether it is shown or not, and leaves so many to the text.
         most = min(self.options.text_tokens, self.body.config.max_position_embeddings - positions)
         ids = token_ids(tokenizer, [prompt.text for prompt in prompts], most)
         text_mask = ids != tokenizer.pad_token_id
@@ -150,6 +151,7 @@ class FrozenBiLMNetwork(Network):
         ids = token_ids(self.tokenizer, [answer], self.options.answer_tokens, special=False)[0]
         ids = ids.to(self.device)
         bias = self.body.lm_predictions.lm_head.bias[ids].sum() / max(len(ids), 1)
+        # An answer of several tokens is their mean, as the authors initialise their answer layer.
         row = self.body.deberta.embeddings.word_embeddings(ids).sum(0) / max(len(ids), 1)
         return row, bias if self.options.answer_bias == "mean" else torch.zeros_like(bias)
 
@@ -168,6 +170,7 @@ def load_network(options: Any) -> FrozenBiLMNetwork:
     own = read_checkpoint(OWNER, path)
     folder = find_folder(OWNER, options.text_encoder, weights=True)
     tensors = {**_language_model(folder), **own}
+    # The checkpoint's tensors win: they were trained on, the folder's were frozen.
     sizes = TensorSizes(OWNER, path.name, tensors)
     features = sizes.of("deberta.embeddings.linear_video.weight", 1)
     layer = "deberta.encoder.layer.0"

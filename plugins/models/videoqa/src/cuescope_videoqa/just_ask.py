@@ -68,6 +68,7 @@ class JustAskNetwork(Network):
         self.linear_question, self.norm_question = nn.Linear(words, dim), nn.LayerNorm(dim, EPSILON)
         self.position = PositionAndModality(positions, dim, self.question_tokens)
         self.mmt: Any = _fusion_layers(dim, layers, heads, hidden)
+        # Dropout stood first in the authors' module, and the numbers of the tensors count it.
         self.vqproj = nn.Sequential(nn.Identity(), nn.Linear(dim, dim))
         self.bert: Any = nn.ModuleDict({"bert": _distilbert(sizes, "bert.bert", options.head_dim)})
         answers = nn.ModuleDict({"bert": _distilbert(sizes, "amodel.bert.bert", options.head_dim)})
@@ -91,6 +92,7 @@ class JustAskNetwork(Network):
         ids = token_ids(self.tokenizer, texts, most, padded_to=most)
         videos = [self._video_features(prompt) for prompt in prompts]
         video, video_mask = pad_features(videos, self.video_features, self.linear_video.in_features)
+        # The short-circuits average over what is there: padding is neither text nor video.
         text_mask = ids != self.tokenizer.pad_token_id
         modality = torch.cat([text_mask * TEXT, video_mask * VIDEO], dim=1).to(torch.int8)
         return self.on_device(modality, ids=ids, text_mask=text_mask, video=video.to(self.dtype))
@@ -117,6 +119,7 @@ class JustAskNetwork(Network):
         mask = batch.modality != OTHER
         for number, layer in enumerate(self.mmt.layer):
             states = fusion_layer(layer, states, mask, number)
+        # The first token is the question's [CLS], so the answer comes from the text.
         return list(self.vqproj(states[:, 0]))
 
     def score(
@@ -167,6 +170,7 @@ def load_network(options: Any) -> JustAskNetwork:
     tensors = read_checkpoint(OWNER, path)
     sizes = TensorSizes(OWNER, path.name, tensors)
     positions = sizes.of("position.position_embeddings.weight")
+    # The checkpoint has one table of positions for both; nothing in it says where the video begins.
     if not 2 <= options.question_tokens < positions:
         raise UserError(
             f"{OWNER}: question_tokens={options.question_tokens}",

@@ -123,6 +123,7 @@ class SingularityNetwork(Network):
         if self.temporal_vision_encoder is not None:
             states = states + temporal_positions(self.temporal_embeddings, count)
             if count > 1:  # the authors' code skips the temporal encoder for a single frame
+                # Patches of one spot become one sequence, over the frames.
                 spots = states.transpose(1, 2).flatten(0, 1)
                 for layer in self.temporal_vision_encoder["layer"]:
                     spots = layer(spots)
@@ -133,6 +134,7 @@ class SingularityNetwork(Network):
         side = self.vision_encoder.config.image_size
         pixels = torch.stack([preprocess(frame, side) for frame in frames])
         states = self.vision_encoder(pixels.to(self.device, self.dtype)).last_hidden_state
+        # On the CPU: the memory of frames must not fill the accelerator.
         return self.vision_layernorm(states).cpu()  # type: ignore[no-any-return]
 
     def forward(self, batch: Batch) -> list[Tensor]:
@@ -184,12 +186,14 @@ class SingularityNetwork(Network):
         ids = self._ids(texts, self.options.answer_tokens).to(self.device)
         first = self._log_probabilities(ids[:1, :1], question)[0, 0][ids[:, 1]]
         most = len(answers) if sample.choices else min(len(answers), self.options.considered)
+        # The decoder runs once an answer, so a vocabulary of thousands is thinned by first tokens.
         ranked = first.topk(most).indices
         scores = torch.full_like(first, -torch.inf)
         for start in range(0, most, ANSWER_BATCH):
             batch = ranked[start : start + ANSWER_BATCH]
             tokens = ids[batch]
             log_p = self._log_probabilities(tokens, question.expand(len(batch), -1, -1))
+            # The token at each position is predicted by the state before it.
             own = log_p[:, :-1].gather(2, tokens[:, 1:, None])[..., 0]
             mask = tokens[:, 1:] != self.tokenizer.pad_token_id
             scores[batch] = first[batch] + (own * mask).sum(1)
@@ -220,6 +224,7 @@ class SingularityNetwork(Network):
 def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     """Stretched to a square, bicubic without antialiasing, in -1 ... 1."""
     pixels = torch.from_numpy(np.array(frame.load())).permute(2, 0, 1)[None].float()
+    # Tensors, not Pillow: the authors resize without antialiasing, and answers depend on it.
     square = interpolate(pixels, (side, side), mode="bicubic", align_corners=False)[0]
     return (square.round().clamp(0, 255) / 255 - 0.5) / 0.5
 
@@ -306,6 +311,7 @@ def _decoder(sizes: TensorSizes, head_dim: int) -> Any:
     config = _config(sizes, "text_decoder.bert", prefix, head_dim)
     config.is_decoder = config.add_cross_attention = True
     config.num_hidden_layers = sizes.layers(prefix)
+    # Tied, the library would load one of the two tensors over the other.
     config.tie_word_embeddings = False  # the file has both
     return BertLMHeadModel(config)
 

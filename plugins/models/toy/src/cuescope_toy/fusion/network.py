@@ -127,6 +127,7 @@ def embed_tokens(
     if positions:
         video = video + position_waves(video.shape[1], table.shape[1]).to(video)
     words = table[batch.word_ids.clamp_min(0)]  # padding is masked later
+    # Words keep their order always: a bag of words would be another question.
     words = words + position_waves(words.shape[1], table.shape[1]).to(words)
     return torch.cat([video, words, table[-1].expand(len(words), 1, -1)], dim=1)
 
