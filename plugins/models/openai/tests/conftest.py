@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from cuescope_openai import OpenAI, OpenAIOptions
-from cuescope_openai.writing import OpenAIWriter, OpenAIWriterOptions
+from cuescope_openai import OpenAI
+from cuescope_openai.options import OpenAIOptions, OpenAIWriterOptions
+from cuescope_openai.writing import OpenAIWriter
 from cuescope_sdk import Context
 from cuescope_sdk.testing import ChatServer, serve_chat
 
@@ -58,6 +59,6 @@ def model(server: ChatServer, tmp_path: Path) -> Callable[..., OpenAI]:
 @pytest.fixture
 def unused_port() -> int:
     """A port where nobody listens."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

@@ -77,10 +77,14 @@ def test_nothing_is_asked_twice(server: Any, writer: Build) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"model": "tiny-vision"}, {"temperature": 1.0}, {"max_tokens": 5}, {"max_tokens": None},
-        {"system": "Be brief."}, {"extra": {"seed": 1}},
+        {"model": "tiny-vision"},
+        {"temperature": 1.0},
+        {"max_tokens": 5},
+        {"max_tokens": None},
+        {"system": "Be brief."},
+        {"extra": {"seed": 1}},
     ],
-)  # fmt: skip
+)
 def test_what_enters_an_answer_is_asked_anew(
     server: Any, writer: Build, other: dict[str, Any]
 ) -> None:
@@ -97,12 +101,15 @@ def test_a_request_says_what_the_options_say(server: Any, writer: Build) -> None
     writer(system="Be brief.", extra={"seed": 1}, temperature=None).generate(["a"])
     assert server.asked == [
         {
-            "model": "tiny", "max_tokens": 512, "seed": 1,
+            "model": "tiny",
+            "max_tokens": 512,
+            "seed": 1,
             "messages": [
-                {"role": "system", "content": "Be brief."}, {"role": "user", "content": "a"},
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "a"},
             ],
         }
-    ]  # fmt: skip
+    ]
 
 
 def test_several_requests_are_under_way_together(server: Any, writer: Build) -> None:
@@ -148,7 +155,7 @@ def test_tokens_and_money_are_capped(server: Any, writer: Build) -> None:
 def test_a_cap_needs_a_server_that_tells_tokens(server: Any, writer: Build) -> None:
     for _ in range(2):
         server.fail(200, {"choices": [{"message": {"content": "hello"}}]})
-    with pytest.raises(UserError, match="does not tell how many tokens"):
+    with pytest.raises(UserError, match="does not say how many tokens"):
         writer(max_tokens_total=100).generate(["a"])
     assert writer(max_tokens_total=100).generate(["a"]) == ["hello"]  # it was kept
     assert writer().generate(["b"]) == ["hello"]

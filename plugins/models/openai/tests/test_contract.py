@@ -48,8 +48,10 @@ class TestModel(ModelContract):
         loopback.brain = seeing
         cls.folder = tmp_path_factory.mktemp("cache")
         cls.options = {
-            "model": "tiny-vision", "base_url": loopback.url, "question": "Where is it green?",
-        }  # fmt: skip
+            "model": "tiny-vision",
+            "base_url": loopback.url,
+            "question": "Where is it green?",
+        }
         cls.other_options = {**cls.options, "prompt": "{question} Look well."}
         yield
         loopback.reset()

@@ -14,7 +14,8 @@ CONCURRENCY = 3
 PROGRAM = """
 import sys
 from pathlib import Path
-from cuescope_openai.writing import OpenAIWriter, OpenAIWriterOptions
+from cuescope_openai.options import OpenAIWriterOptions
+from cuescope_openai.writing import OpenAIWriter
 from cuescope_sdk import Context
 
 cache, url, prompts, concurrency = sys.argv[1:]

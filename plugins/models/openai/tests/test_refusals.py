@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from cuescope_openai import OpenAIOptions
-from cuescope_openai.endpoint import endpoint_of
+from cuescope_openai.endpoint import find_endpoint
+from cuescope_openai.options import OpenAIOptions
 from cuescope_sdk import Sample, Trial, UserError
 
 Build = Callable[..., Any]
@@ -19,20 +19,20 @@ def options(**given: Any) -> OpenAIOptions:
 
 def test_no_key_for_openai() -> None:
     with pytest.raises(UserError, match=r"no key for https://api.openai.com/v1.*OPENAI_API_KEY"):
-        endpoint_of(options(), {})
+        find_endpoint(options(), {})
     with pytest.raises(UserError, match="variable MY_KEY, got nothing"):
-        endpoint_of(options(key_env="MY_KEY", base_url="http://localhost:1/v1"), {})
+        find_endpoint(options(key_env="MY_KEY", base_url="http://localhost:1/v1"), {})
 
 
 def test_servers_and_keys_come_from_options_or_environment() -> None:
     environment = {"OPENAI_API_KEY": " one\n", "OTHER": "two", "OPENAI_BASE_URL": "http://b/v1/"}
-    found = endpoint_of(options(), environment)
+    found = find_endpoint(options(), environment)
     assert found.url == "http://b/v1"
     assert found.key is not None
     assert found.key.get_secret_value() == "one"
-    found = endpoint_of(options(key_env="OTHER", base_url="https://a/v1"), environment)
+    found = find_endpoint(options(key_env="OTHER", base_url="https://a/v1"), environment)
     assert (found.url, found.key and found.key.get_secret_value()) == ("https://a/v1", "two")
-    assert endpoint_of(options(base_url="http://a/v1"), {}).key is None
+    assert find_endpoint(options(base_url="http://a/v1"), {}).key is None
 
 
 @pytest.mark.parametrize(
@@ -40,25 +40,25 @@ def test_servers_and_keys_come_from_options_or_environment() -> None:
 )
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UserError, match=r"base_url.*expected an address such as"):
-        endpoint_of(options(base_url=url), {})
+        find_endpoint(options(base_url=url), {})
 
 
 @pytest.mark.parametrize("url", ["https://u:sk-hid@a/v1", "https://a/v1?api-key=sk-hid"])
 def test_secrets_do_not_belong_in_an_address(url: str) -> None:
     with pytest.raises(UserError, match="an address alone") as caught:
-        endpoint_of(options(base_url=url), {})
+        find_endpoint(options(base_url=url), {})
     assert "sk-hid" not in str(caught.value)
 
 
 def test_a_key_in_place_of_a_variable_is_not_shown() -> None:
     with pytest.raises(UserError, match="the name of an environment variable") as caught:
-        endpoint_of(options(key_env="sk-hidden-key"), {})
+        find_endpoint(options(key_env="sk-hidden-key"), {})
     assert "hidden" not in str(caught.value)
 
 
 def test_a_key_that_cannot_be_sent_is_not_shown() -> None:
     with pytest.raises(UserError, match="printable ASCII") as caught:
-        endpoint_of(options(), {"OPENAI_API_KEY": "hid\nden"})
+        find_endpoint(options(), {"OPENAI_API_KEY": "hid\nden"})
     assert "hid" not in str(caught.value)
 
 
@@ -105,10 +105,14 @@ def test_more_choices_than_letters(model: Build) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"max_cost": 1.0}, {"extra": {"messages": []}}, {"prompt": "say"}, {"top_logprobs": 21},
-        {"temperature": -1}, {"image_format": "gif"},
+        {"max_cost": 1.0},
+        {"extra": {"messages": []}},
+        {"prompt": "say"},
+        {"top_logprobs": 21},
+        {"temperature": -1},
+        {"image_format": "gif"},
     ],
-)  # fmt: skip
+)
 def test_options_that_cannot_be(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         options(**given)

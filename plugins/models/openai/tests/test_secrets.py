@@ -36,9 +36,12 @@ def test_the_key_is_written_nowhere(
     server.brain = lambda body: {"message": {"content": f"Your key is {KEY}."}}  # an echo
     server.fail(500, {"error": {"message": f"failed for {KEY}"}})
     given = {
-        "model": "tiny-vision", "base_url": server.url, "key_env": "MY_KEY", "backoff": 0.01,
+        "model": "tiny-vision",
+        "base_url": server.url,
+        "key_env": "MY_KEY",
+        "backoff": 0.01,
         "question": "Where is it green?",
-    }  # fmt: skip
+    }
     audit = Setup(FakeMethod, OpenAI, model_options=given, folder=tmp_path / "cache")
     report = audit.report(limit=4)
     assert server.keys
@@ -50,9 +53,11 @@ def test_the_key_is_written_nowhere(
         server.fail(status, {"error": {"message": f"what key is {KEY}?"}})
         with pytest.raises(UserError) as caught:
             Setup(
-                FakeMethod, OpenAI, model_options={**given, "system": str(status), "retries": 0},
+                FakeMethod,
+                OpenAI,
+                model_options={**given, "system": str(status), "retries": 0},
                 folder=tmp_path / "cache",
-            ).report(limit=4)  # fmt: skip
+            ).report(limit=4)
         shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
         (tmp_path / f"traceback-{status}").write_text("".join(shown.format()))
 

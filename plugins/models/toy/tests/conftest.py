@@ -83,12 +83,13 @@ def dots(cache: Path) -> Callable[..., Dots]:
 
 @pytest.fixture(scope="session")
 def toy(cache: Path) -> Callable[..., Toy]:
-    """`toy(dataset, **options)`: a toy trained on it, quickly, as an audit builds it."""
+    """`toy(dataset, **options)`: a toy trained on it, quickly, as an audit builds and opens it."""
 
     def build(dataset: Any, *, folder: Path = cache, seed: int = 0, **options: Any) -> Toy:
         shelf = PluginShelf({("model", "toy"): Toy, ("dataset", "dots"): Dots})
         context = Context(shelf, folder, seed=seed, device="cpu", dataset=dataset)
-        built: Toy = context.build("model", "toy", {**QUICK, **options})
-        return built
+        model: Toy = context.build("model", "toy", {**QUICK, **options})
+        model.open_weights()
+        return model
 
     return build

@@ -9,18 +9,18 @@ import torch
 
 from cuescope_sdk import Context, Frame, Sample, UserError
 from cuescope_sdk.testing import FakeDataset
-from cuescope_toy.clip import fitting
-from cuescope_toy.clip.fitting import Recipe, drawing_from, fit, matching_loss, new_network, rate
-from cuescope_toy.clip.folder import PREPROCESS, model, packed, unpacked
-from cuescope_toy.clip.reading import (
-    PROMPTS,
-    Pairs,
-    captions_of,
+from cuescope_toy.clip import ToyCLIPOptions
+from cuescope_toy.clip.architecture import PREPROCESS, PROMPTS, model_config
+from cuescope_toy.clip.dataset import (
+    ImageTextPairs,
     from_bytes,
     read_pairs,
+    sample_captions,
     to_bytes,
-    tokenised,
+    tokenize,
 )
+from cuescope_toy.clip.network import draw_from, new_network, pack_weights, unpack_weights
+from cuescope_toy.clip.training import fit, known_texts, learning_rate_share, matching_loss
 
 TEXTS = ["a photo of a daisy.", "a small red crate on snow with an arrow and a heart"]
 
@@ -28,16 +28,16 @@ TEXTS = ["a photo of a daisy.", "a small red crate on snow with an arrow and a h
 @pytest.mark.parametrize("tower", ["vit", "resnet"])
 def test_packed_and_unpacked_the_network_reads_the_same(tower: str) -> None:
     """The small vocabulary in training, CLIP's whole one in use: equal embeddings."""
-    vocabulary = torch.unique(tokenised(TEXTS))
-    with drawing_from(torch.Generator().manual_seed(1)):
+    vocabulary = torch.unique(tokenize(TEXTS))
+    with draw_from(torch.Generator().manual_seed(1)):
         small = new_network(len(vocabulary), tower).half().float().eval()
-    full = open_clip.model.CLIP(**model(tower)).eval()
-    full.load_state_dict(unpacked(packed(small.state_dict(), vocabulary)))
+    full = open_clip.model.CLIP(**model_config(tower)).eval()
+    full.load_state_dict(unpack_weights(pack_weights(small.state_dict(), vocabulary)))
     pixels = torch.randn(2, 3, 96, 96, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         torch.testing.assert_close(
-            small.encode_text(torch.searchsorted(vocabulary, tokenised(TEXTS))),
-            full.encode_text(tokenised(TEXTS)),
+            small.encode_text(torch.searchsorted(vocabulary, tokenize(TEXTS))),
+            full.encode_text(tokenize(TEXTS)),
         )
         torch.testing.assert_close(small.encode_image(pixels), full.encode_image(pixels))
 
@@ -46,7 +46,7 @@ def test_networks_are_drawn_from_the_generator_alone() -> None:
     before = torch.get_rng_state()
     drawn = []
     for seed in (0, 0, 1):
-        with drawing_from(torch.Generator().manual_seed(seed)):
+        with draw_from(torch.Generator().manual_seed(seed)):
             drawn.append(new_network(9, "vit").visual.conv1.weight)
     assert torch.equal(before, torch.get_rng_state())
     assert torch.equal(drawn[0], drawn[1])
@@ -62,18 +62,18 @@ def test_pairs_hold_pictures_captions_and_prompts() -> None:
     np.testing.assert_array_equal(pairs.pixels[3], shown)
     assert pairs.label is not None
     assert data.labels[pairs.label[3]] == data[3].label
-    assert not pairs.told_in_parts
+    assert not pairs.captions_of_parts
     (row,) = pairs.captions[3]
     ids = pairs.vocabulary[pairs.texts[row]]
-    assert torch.equal(ids, tokenised([data[3].annotations["caption"]])[0])
+    assert torch.equal(ids, tokenize([data[3].annotations["caption"]])[0])
     ids = pairs.vocabulary[pairs.prompts[2, 5]]
-    assert torch.equal(ids, tokenised([PROMPTS[2].format(label=data.labels[5])])[0])
-    assert captions_of(data[3].model_copy(update={"annotations": {}})) == (
+    assert torch.equal(ids, tokenize([PROMPTS[2].format(label=data.labels[5])])[0])
+    assert sample_captions(data[3].model_copy(update={"annotations": {}})) == (
         f"a photo of a {data[3].label}.",
     )
 
 
-class Told(FakeDataset):
+class Captioned(FakeDataset):
     """Single red or blue pictures with captions and foils, and no label."""
 
     labels: tuple[str, ...]
@@ -89,33 +89,38 @@ class Told(FakeDataset):
         pixels[..., 2 * (colours[0] == "blue")] = 255 - index
         captions, foils = ([form.format(colour) for form in self.form] for colour in colours)
         return Sample(
-            key=str(index), frames=(Frame.from_array(pixels),),
+            key=str(index),
+            frames=(Frame.from_array(pixels),),
             annotations={"captions": captions, "foils": foils},
-        )  # fmt: skip
+        )
 
 
-def told(samples: int) -> Pairs:
-    return read_pairs(Told(Told.Options(samples=samples), Context()), lambda step: None)
+def pairs_without_labels(samples: int) -> ImageTextPairs:
+    return read_pairs(Captioned(Captioned.Options(samples=samples), Context()), lambda step: None)
 
 
-def test_pictures_without_labels_are_told_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs = told(4)
+def test_pictures_without_labels_are_captions_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = pairs_without_labels(4)
     assert pairs.label is None
-    assert pairs.told_in_parts
+    assert pairs.captions_of_parts
     assert pairs.prompts.shape[:2] == (len(PROMPTS), 0)
     assert pairs.captions[0].tolist() == pairs.foils[1].tolist() == list(range(5))
     assert pairs.foils[2].tolist() == pairs.captions[3].tolist() == list(range(5, 10))
-    assert torch.equal(pairs.vocabulary[pairs.texts[5]], tokenised(["it is red"])[0])
-    monkeypatch.setattr(Told, "form", ())
+    assert torch.equal(pairs.vocabulary[pairs.texts[5]], tokenize(["it is red"])[0])
+    monkeypatch.setattr(Captioned, "form", ())
     with pytest.raises(UserError, match="expected a label, or the annotation 'captions', got nei"):
-        told(1)
+        pairs_without_labels(1)
 
 
 @pytest.mark.parametrize("tower", ["resnet", "vit"])
 def test_captions_are_told_from_foils_without_labels(tower: str) -> None:
-    recipe = Recipe(tower, 1e-3, 0.05, 4, 8, 0.99, 1.0)
-    found = fit(told(16), recipe, torch.Generator().manual_seed(0), lambda step: None)
-    assert found.accuracy >= 0.85  # by chance 0.5
+    options = ToyCLIPOptions.model_validate(
+        {"tower": tower, "batch_size": 4, "epochs": 8, "enough": 0.99, "caption_weight": 1.0}
+    )
+    result = fit(
+        pairs_without_labels(16), options, torch.Generator().manual_seed(0), lambda step: None
+    )
+    assert result.accuracy >= 0.85  # by chance 0.5
 
 
 def test_bytes_are_exact_for_pictures() -> None:
@@ -138,9 +143,9 @@ def test_pairs_that_are_not_known_do_not_count() -> None:
 
 def test_with_foils_only_what_is_told_of_a_picture_is_known() -> None:
     told, captions = torch.tensor([0, 1, 2, 3]), torch.tensor([1])
-    known = fitting.known_of(told, captions, torch.tensor([3]))
+    known = known_texts(told, captions, torch.tensor([3]))
     assert known.tolist() == [False, True, False, True]
-    assert fitting.known_of(told, captions, torch.tensor([]).long()).all()
+    assert known_texts(told, captions, torch.tensor([]).long()).all()
 
 
 def unit(*shape: int) -> torch.Tensor:
@@ -167,22 +172,26 @@ def test_a_text_may_be_true_of_several_images() -> None:
 @pytest.mark.parametrize(
     ("done", "first", "last", "share"),
     [
-        (0.3, True, False, 0.5), (0.9, True, False, 1.0), (0.1, False, False, 1.0),
-        (0.25, False, True, 0.75), (1.0, False, True, 0.0), (0.3, True, True, 0.5),
+        (0.3, True, False, 0.5),
+        (0.9, True, False, 1.0),
+        (0.1, False, False, 1.0),
+        (0.25, False, True, 0.75),
+        (1.0, False, True, 0.0),
+        (0.3, True, True, 0.5),
     ],
-)  # fmt: skip
+)
 def test_the_rate_rises_at_first_and_falls_at_last(
     done: float, first: bool, last: bool, share: float
 ) -> None:
-    assert rate(done, first, last) == pytest.approx(share)
+    assert learning_rate_share(done, first, last) == pytest.approx(share)
 
 
 @pytest.mark.parametrize(("enough", "epochs"), [(0.01, 2), (1.0, 3)])
 def test_one_epoch_follows_when_enough_is_right(enough: float, epochs: int) -> None:
     pairs = read_pairs(Context().build("dataset", "scenes:0", {"val": 16}), lambda step: None)
-    recipe = Recipe("vit", 1e-3, 0.05, 8, 3, enough, 0.3)
+    options = ToyCLIPOptions(batch_size=8, epochs=3, enough=enough)
     steps: list[int] = []
-    found = fit(pairs, recipe, torch.Generator().manual_seed(0), steps.append)
-    assert (found.epochs, sum(steps)) == (epochs, 2 * epochs)
-    again = fit(pairs, recipe, torch.Generator().manual_seed(0), steps.append)
-    assert all(torch.equal(found.weights[name], again.weights[name]) for name in found.weights)
+    result = fit(pairs, options, torch.Generator().manual_seed(0), steps.append)
+    assert (result.epochs, sum(steps)) == (epochs, 2 * epochs)
+    again = fit(pairs, options, torch.Generator().manual_seed(0), steps.append)
+    assert all(torch.equal(result.weights[name], again.weights[name]) for name in result.weights)

@@ -9,16 +9,16 @@ from PIL import Image
 
 from cuescope_sdk import Capabilities, Context, Frame, Options, Response, Trial, UserError
 from cuescope_sdk.testing import FakeDataset, PluginShelf
-from cuescope_toy import ToyOptions, frame_features
+from cuescope_toy import ToyOptions, encoders
 from cuescope_toy.encoders import (
     CELLS,
+    FrameFeatures,
     GridEncoder,
     ModelEncoder,
-    chosen_encoder,
+    build_encoder,
     colour_grid,
     text_embedding,
 )
-from cuescope_toy.frame_features import FrameFeatures
 
 
 def _frame(row: int = 20, col: int = 20, background: int = 0) -> Frame:
@@ -128,18 +128,18 @@ def test_the_encoder_is_found_by_its_spec() -> None:
     options: Any = FakeDataset.Options()
     audited: Any = FakeDataset(options, Context(shelf))
     context = Context(shelf, dataset=audited)
-    assert isinstance(chosen_encoder(ToyOptions(), context), GridEncoder)
+    assert isinstance(build_encoder(ToyOptions(), context), GridEncoder)
     by_option: dict[str, Any] = {"encoder": "brightness", "encoder_options": {"name": "x"}}
     for named in ({"encoder": "brightness:x"}, by_option):
-        found = chosen_encoder(ToyOptions(**named), context)
+        found = build_encoder(ToyOptions(**named), context)
         assert isinstance(found, ModelEncoder)
         assert isinstance(found.model, Brightness)
         assert found.model.options.name == "x"
         assert found.model.context.dataset is None
     with pytest.raises(UserError, match=r"'mute' gives no embeddings: .*got text"):
-        chosen_encoder(ToyOptions(encoder="mute"), context)
+        build_encoder(ToyOptions(encoder="mute"), context)
     with pytest.raises(UserError, match="Did you mean 'brightness'"):
-        chosen_encoder(ToyOptions(encoder="brightnes"), context)
+        build_encoder(ToyOptions(encoder="brightnes"), context)
 
 
 class Counting(GridEncoder):
@@ -168,7 +168,7 @@ def test_a_frame_is_encoded_once() -> None:
 
 def test_what_was_shown_last_is_remembered_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = Counting()
-    monkeypatch.setattr(frame_features, "KEPT", 2 * encoder.encode([_frame()])[0].nbytes)
+    monkeypatch.setattr(encoders, "MEMORY_BYTES", 2 * encoder.encode([_frame()])[0].nbytes)
     encoder.keys.clear()
     features = FrameFeatures(encoder, Context(PluginShelf({})))
     a, b, c = (_frame(col=col) for col in (0, 10, 20))

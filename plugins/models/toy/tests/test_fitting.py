@@ -5,14 +5,15 @@ from math import exp, log
 import pytest
 import torch
 
-from cuescope_toy.fitting import Fit, Recipe, Split, contrastive_loss, evaluate, fit, one_thread
+from cuescope_toy import ToyOptions
 from cuescope_toy.network import Sizes
+from cuescope_toy.training import EncodedSplit, Fit, contrastive_loss, evaluate, fit, one_thread
 
-RECIPE = Recipe(0.07, 5e-3, 0.0, 32, 60, 60)
+OPTIONS = ToyOptions(learning_rate=5e-3, batch_size=32, epochs=60, patience=60)
 TEXTS = torch.eye(2, 4)
 
 
-def _split(seed: int, noise: float = 0.0) -> Split:
+def _split(seed: int, noise: float = 0.0) -> EncodedSplit:
     """Whether the second frame is the greater; a share `noise` of the labels is tossed."""
     generator = torch.Generator().manual_seed(seed)
     features = torch.randn(50, 3, generator=generator)
@@ -20,14 +21,14 @@ def _split(seed: int, noise: float = 0.0) -> Split:
     label = (features[index[:, 1], 0] > features[index[:, 0], 0]).long()
     tossed = torch.rand(200, generator=generator) < noise
     coins = torch.randint(2, (200,), generator=generator)
-    return Split(features, index, torch.where(tossed, coins, label))
+    return EncodedSplit(features, index, torch.where(tossed, coins, label))
 
 
-def _fit(recipe: Recipe = RECIPE, seed: int = 0, noise: float = 0.0) -> tuple[Fit, list[int]]:
+def _fit(options: ToyOptions = OPTIONS, seed: int = 0, noise: float = 0.0) -> tuple[Fit, list[int]]:
     steps: list[int] = []
     generator = torch.Generator().manual_seed(seed)
     sizes = Sizes(2, 3, 16, 8, 16, 4)
-    result = fit(_split(1, noise), _split(2, noise), TEXTS, sizes, recipe, generator, steps.append)
+    result = fit(_split(1, noise), _split(2, noise), TEXTS, sizes, options, generator, steps.append)
     return result, steps
 
 
@@ -46,14 +47,14 @@ def test_learns_what_needs_both_frames() -> None:
 
 def test_keeps_the_best_epoch_and_stops_when_patience_is_over() -> None:
     patient, _ = _fit(noise=0.6)
-    recipe = Recipe(0.07, 5e-3, 0.0, 32, 60, patience=3)
-    stopped, steps = _fit(recipe, noise=0.6)
-    assert stopped.epochs == stopped.epoch + 3 < 60 == patient.epochs
+    impatient = OPTIONS.model_copy(update={"patience": 3})
+    stopped, steps = _fit(impatient, noise=0.6)
+    assert stopped.epochs == stopped.best_epoch + 3 < 60 == patient.epochs
     assert steps == [1] * stopped.epochs
     val = _split(2, noise=0.6).standardised(stopped.weights)
     assert evaluate(stopped.weights, val, TEXTS, 0.07)[1] == stopped.accuracy
-    assert patient.epoch < patient.epochs
-    to_the_end = Recipe(0.07, 5e-3, 0.0, 32, stopped.epoch, patience=60)
+    assert patient.best_epoch < patient.epochs
+    to_the_end = OPTIONS.model_copy(update={"epochs": stopped.best_epoch})
     same, _ = _fit(to_the_end, noise=0.6)
     assert all(torch.equal(same.weights[name], stopped.weights[name]) for name in same.weights)
 

@@ -1,6 +1,7 @@
 """The fusion toy from end to end: trained, cached, asked with frames, words, either or both."""
 
 from collections.abc import Callable, Iterable
+from itertools import combinations
 from pathlib import Path
 from typing import Any, cast
 
@@ -50,6 +51,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
         asked = {"questions": planted, **sizes}
         context = Context(shelf, folder, device="cpu")
         model = context.build("model", "toy-fusion", {**BRIEF, "data_options": asked, **options})
+        model.open_weights()
         return model, context.build("dataset", "moving-shapes:none", asked)
 
     return make
@@ -111,8 +113,11 @@ def test_a_bag_of_frames_is_blind_to_their_order(build: Build) -> None:
 
 def test_any_number_of_frames_and_words_goes_together_as_alone(build: Build) -> None:
     model, data = build()
-    edits = (None, AverageAttention(quadrants=frozenset(("VV", "TV"))),
-             AverageTokens(modalities=frozenset(("video",))))  # fmt: skip
+    edits = (
+        None,
+        AverageAttention(quadrants=frozenset(("VV", "TV"))),
+        AverageTokens(modalities=frozenset(("video",))),
+    )
     trials = [
         Trial(sample=sample.with_frames(sample.frames[:count] * times, f"{count}"), edit=edit)
         for edit in edits
@@ -133,9 +138,7 @@ def test_an_edit_is_made_in_the_layers_that_it_names(build: Build) -> None:
         return logits(model, [Trial(sample=sample, edit=edit)])
 
     each = [logits(model, [Trial(sample=sample)]), *(edited(layer) for layer in range(3))]
-    assert all(
-        np.abs(one - other).max() > 1e-4 for one in each for other in each if one is not other
-    )
+    assert all(np.abs(a - b).max() > 1e-4 for a, b in combinations(each, 2))
     whole = AverageAttention(quadrants=frozenset(("TV", "TT")))
     np.testing.assert_allclose(
         edited(0, 1, 2), logits(model, [Trial(sample=sample, edit=whole)]), atol=1e-5
@@ -168,8 +171,9 @@ def test_reading_shows_frames_words_and_the_answer(build: Build) -> None:
     found = looked_at.modalities(trials, 1)
     assert [kinds.tolist() for kinds in found] == [expected * 2, expected[5:] * 2]
     assert [weights.shape for weights in looked_at.attention(trials, 1)] == [
-        (4, words + 6, words + 6), (4, words + 1, words + 1),
-    ]  # fmt: skip
+        (4, words + 6, words + 6),
+        (4, words + 1, words + 1),
+    ]
     per_token = model.options.dim**2 * 12
     assert multiplications(model.fusion, 1, 1) == per_token + 2 * model.options.dim
 
@@ -211,9 +215,13 @@ def test_equal_trainings_are_cached(
     others = [
         build(folder=tmp_path, **{"epochs": 1, **other})[0].fingerprint
         for other in (
-            {"seed": 1}, {"positions": False}, {"dim": 32}, {"layers": 1}, {"planted": "text"},
+            {"seed": 1},
+            {"positions": False},
+            {"dim": 32},
+            {"layers": 1},
+            {"planted": "text"},
         )
-    ]  # fmt: skip
+    ]
     assert len(fitted) == 6
     assert len({first.fingerprint, *others}) == 6
 

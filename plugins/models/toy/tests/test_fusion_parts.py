@@ -8,16 +8,16 @@ import torch
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_toy.fusion import choice_logits
-from cuescope_toy.fusion.fitting import Recipe, Split, evaluate, fit, rate
-from cuescope_toy.fusion.network import HEADS, Asked, Sizes, answer, embedded, initial_weights
-from cuescope_toy.fusion.reading import Vocabulary, labels, shown, words_of
+from cuescope_toy.fusion import ToyFusionOptions, choice_logits
+from cuescope_toy.fusion.dataset import Vocabulary, answer_ids, split_words, tokenize
+from cuescope_toy.fusion.network import Batch, Sizes, embed_tokens, forward, initial_weights
+from cuescope_toy.fusion.training import EncodedSplit, evaluate, fit, learning_rate_share
+from cuescope_toy.options import HEADS
 
 SIZES = Sizes(feature=6, words=9, answers=4, layers=2, dim=16)
-RECIPE = Recipe(
-    positions=True, learning_rate=3e-3, weight_decay=0.0, batch_size=32, epochs=20, patience=20,
-    enough=1.0,
-)  # fmt: skip
+OPTIONS = ToyFusionOptions(
+    learning_rate=3e-3, weight_decay=0.0, batch_size=32, epochs=20, patience=20, enough=1.0
+)
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -34,8 +34,8 @@ def weights_of(sizes: Sizes = SIZES) -> dict[str, torch.Tensor]:
     return {"input.mean": torch.zeros(6), "input.scale": torch.ones(()), **weights}
 
 
-def asked(frames: int, words: int, batch: int = 3) -> Asked:
-    return Asked(
+def asked(frames: int, words: int, batch: int = 3) -> Batch:
+    return Batch(
         torch.randn(batch, frames, 6, generator=generator(2)),
         torch.ones(batch, frames, dtype=torch.bool),
         torch.randint(0, 7, (batch, words), generator=generator(3)),
@@ -48,7 +48,7 @@ def blank(*keys: str) -> tuple[Frame, ...]:
 
 def test_equals_torchs_own_layers() -> None:
     weights, batch = weights_of(), asked(4, 5)
-    tokens = embedded(weights, batch, positions=True)
+    tokens = embed_tokens(weights, batch, positions=True)
     for layer in range(SIZES.layers):
         own = {name[6:]: w[layer] for name, w in weights.items() if name.startswith("layer.")}
         stock: Any = torch.nn.TransformerEncoderLayer(
@@ -60,17 +60,18 @@ def test_equals_torchs_own_layers() -> None:
                 "self_attn.in_proj_weight": torch.cat([own[f"{p}.weight"].T for p in parts]),
                 "self_attn.in_proj_bias": torch.cat([own[f"{p}.bias"] for p in parts]),
                 **_linear("self_attn.out_proj", own, "mixed"),
-                **_linear("linear1", own, "widen"), **_linear("linear2", own, "narrow"),
+                **_linear("linear1", own, "widen"),
+                **_linear("linear2", own, "narrow"),
                 **{f"norm1.{p}": own[f"attend.norm.{p}"] for p in ("weight", "bias")},
                 **{f"norm2.{p}": own[f"think.norm.{p}"] for p in ("weight", "bias")},
             }
-        )  # fmt: skip
+        )
         tokens = stock(tokens)
     last = torch.nn.functional.layer_norm(
         tokens[:, -1], (16,), weights["answer.norm.weight"], weights["answer.norm.bias"]
     )
     expected = last @ weights["answer.weight"] + weights["answer.bias"]
-    torch.testing.assert_close(answer(weights, batch, positions=True), expected)
+    torch.testing.assert_close(forward(weights, batch, positions=True), expected)
 
 
 def _linear(name: str, own: dict[str, torch.Tensor], ours: str) -> dict[str, torch.Tensor]:
@@ -79,31 +80,31 @@ def _linear(name: str, own: dict[str, torch.Tensor], ours: str) -> dict[str, tor
 
 def test_only_positions_tell_the_order_of_frames() -> None:
     weights, batch = weights_of(), asked(4, 5)
-    turned = Asked(batch.video.flip(1), batch.shown, batch.words)
-    bag = [answer(weights, one, positions=False) for one in (batch, turned)]
+    turned = Batch(batch.video.flip(1), batch.video_mask, batch.word_ids)
+    bag = [forward(weights, order, positions=False) for order in (batch, turned)]
     torch.testing.assert_close(*bag)
-    video = [answer(weights, one, positions=True) for one in (batch, turned)]
+    video = [forward(weights, order, positions=True) for order in (batch, turned)]
     assert (video[0] - video[1]).abs().max() > 1e-2
 
 
 def test_the_order_of_words_always_matters() -> None:
     weights, batch = weights_of(), asked(4, 5)
-    turned = Asked(batch.video, batch.shown, batch.words.flip(1))
-    text = [answer(weights, one, positions=False) for one in (batch, turned)]
+    turned = Batch(batch.video, batch.video_mask, batch.word_ids.flip(1))
+    text = [forward(weights, order, positions=False) for order in (batch, turned)]
     assert (text[0] - text[1]).abs().max() > 1e-2
 
 
 def test_padding_is_neither_seen_nor_video_nor_text() -> None:
     weights, batch = weights_of(), asked(2, 3)
-    padded = Asked(
+    padded = Batch(
         torch.cat([batch.video, torch.full((3, 2, 6), 1e3)], dim=1),
         torch.tensor([[True, True, False, False]] * 3),
-        torch.cat([batch.words, torch.full((3, 4), -1)], dim=1),
+        torch.cat([batch.word_ids, torch.full((3, 4), -1)], dim=1),
     )
     expected = [VIDEO] * 2 + [OTHER] * 2 + [TEXT] * 3 + [OTHER] * 4 + [TEXT]
     assert padded.modality.tolist() == [expected] * 3
     torch.testing.assert_close(
-        answer(weights, padded, positions=True), answer(weights, batch, positions=True)
+        forward(weights, padded, positions=True), forward(weights, batch, positions=True)
     )
 
 
@@ -115,34 +116,34 @@ def test_samples_become_numbers() -> None:
     ]
     vocabulary = Vocabulary.of(samples[:2])
     assert vocabulary == Vocabulary(("is", "it", "way", "which"), ("down", "up"))
-    assert Vocabulary.beside(vocabulary.packed()) == vocabulary
-    numbers = shown(samples, vocabulary)
+    assert Vocabulary.from_tensor(vocabulary.to_tensor()) == vocabulary
+    numbers = tokenize(samples, vocabulary)
     assert [frame.key for frame in numbers.frames] == ["x", "y"]
-    assert numbers.index.tolist() == [[0, 1], [1, -1], [-1, -1]]
-    assert numbers.words.tolist() == [[3, 2, 0, 1], [-1] * 4, [3, 4, -1, -1]]
-    assert labels(samples, vocabulary).tolist() == [1, 0, -1]
+    assert numbers.frame_ids.tolist() == [[0, 1], [1, -1], [-1, -1]]
+    assert numbers.word_ids.tolist() == [[3, 2, 0, 1], [-1] * 4, [3, 4, -1, -1]]
+    assert answer_ids(samples, vocabulary).tolist() == [1, 0, -1]
     batch = numbers.batch(torch.tensor([[[10.0]], [[20.0]]]), torch.tensor([1, 0]))
-    assert batch.video[:, :, 0].where(batch.shown, -1).tolist() == [[20, -1], [10, 20]]
-    assert batch.words.tolist() == numbers.words[[1, 0]].tolist()
+    assert batch.video[:, :, 0].where(batch.video_mask, -1).tolist() == [[20, -1], [10, 20]]
+    assert batch.word_ids.tolist() == numbers.word_ids[[1, 0]].tolist()
 
 
 def test_words_are_words_of_any_language() -> None:
-    assert words_of("Où va-t-il, à gauche?") == ["où", "va", "t", "il", "à", "gauche"]
-    assert words_of(None) == words_of("?!") == []
+    assert split_words("Où va-t-il, à gauche?") == ["où", "va", "t", "il", "à", "gauche"]
+    assert split_words(None) == split_words("?!") == []
 
 
 def test_a_sample_without_a_label_is_told() -> None:
     sample = Sample(key="a", frames=(), question="why")
     with pytest.raises(UserError, match=r"'a' cannot be trained on: .*got no label"):
-        labels([sample], Vocabulary((), ("up",)))
+        answer_ids([sample], Vocabulary((), ("up",)))
 
 
 def test_the_learning_rate_rises_then_falls_to_nothing() -> None:
-    shares = [rate(done) for done in (0.0, 0.05, 0.1, 0.55, 1.0)]
+    shares = [learning_rate_share(done) for done in (0.0, 0.05, 0.1, 0.55, 1.0)]
     np.testing.assert_allclose(shares, [0, 0.5, 1, 0.5, 0])
 
 
-def split_of(count: int, seed: int) -> Split:
+def split_of(count: int, seed: int) -> EncodedSplit:
     """The answer is the first word, whatever the frames."""
     drawn = generator(seed)
     samples = [
@@ -156,26 +157,26 @@ def split_of(count: int, seed: int) -> Split:
             )
         )
     ]
-    numbers = shown(samples, Vocabulary(("w0", "w1", "w2"), ()))
+    numbers = tokenize(samples, Vocabulary(("w0", "w1", "w2"), ()))
     features = torch.randn(len(numbers.frames), 1, 6, generator=drawn)
-    return Split(numbers, features, numbers.words[:, 0])
+    return EncodedSplit(numbers, features, numbers.word_ids[:, 0])
 
 
 def test_fit_learns_stops_when_it_is_enough_and_tells_what_it_reached() -> None:
     train, val = split_of(200, 0), split_of(80, 1)
     sizes = Sizes(feature=6, words=5, answers=3, layers=1, dim=16)
     steps: list[int] = []
-    result = fit(train, val, sizes, RECIPE, generator(), steps.append)
+    result = fit(train, val, sizes, OPTIONS, generator(), steps.append)
     assert result.accuracy == 1
-    assert result.epochs == len(steps) < RECIPE.epochs
+    assert result.epochs == len(steps) < OPTIONS.epochs
     assert evaluate(result.weights, val, positions=True)[1] == 1
-    again = fit(train, val, sizes, RECIPE, generator(), steps.append)
+    again = fit(train, val, sizes, OPTIONS, generator(), steps.append)
     assert all(torch.equal(again.weights[name], w) for name, w in result.weights.items())
 
 
 def test_an_answer_that_was_never_trained_on_counts_as_wrong() -> None:
     val = split_of(80, 1)
-    unknown = Split(val.shown, val.features, torch.full((80,), -1))
+    unknown = EncodedSplit(val.samples, val.features, torch.full((80,), -1))
     weights = weights_of(Sizes(feature=6, words=5, answers=3, layers=1, dim=16))
     assert evaluate(weights, unknown, positions=True) == (0, 0)
 

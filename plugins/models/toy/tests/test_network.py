@@ -2,7 +2,7 @@
 
 import torch
 
-from cuescope_toy.network import Sizes, embed, initial_weights, standardise, standardising
+from cuescope_toy.network import Sizes, embed, initial_weights, input_layer, standardise
 
 SIZES = Sizes(frames=3, feature=5, hidden=7, projection=4, head=6, dim=8)
 
@@ -56,9 +56,9 @@ def test_initial_weights_are_torchs_and_leave_global_randomness_alone() -> None:
     assert all(torch.equal(weights[name], again[name]) for name in weights)
 
 
-def test_standardising_counts_how_often_a_frame_is_shown() -> None:
+def test_the_input_layer_counts_how_often_a_frame_is_shown() -> None:
     features = torch.tensor([[0.0, 10.0], [4.0, 10.0]])
-    fixed = standardising(features, torch.tensor([3.0, 1.0]))
+    fixed = input_layer(features, torch.tensor([3.0, 1.0]))
     shown = features[[0, 0, 0, 1]]
     torch.testing.assert_close(fixed["input.mean"], shown.mean(0))
     torch.testing.assert_close(fixed["input.scale"], shown.var(0, correction=0).mean().sqrt())
@@ -68,5 +68,5 @@ def test_standardising_counts_how_often_a_frame_is_shown() -> None:
 
 
 def test_constant_features_stay_finite() -> None:
-    fixed = standardising(torch.ones(2, 3), torch.ones(2))
+    fixed = input_layer(torch.ones(2, 3), torch.ones(2))
     assert standardise(fixed, torch.ones(2, 3)).abs().max() == 0

@@ -16,9 +16,9 @@ from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.testing import ModelContract, PluginShelf
 from cuescope_toy import ship
 from cuescope_toy.encoders import PATCH_CELLS, ColourGrid, colour_grid
-from cuescope_toy.fusion import ToyFusion, training
+from cuescope_toy.fusion import SHIPPED, ToyFusion, training
+from cuescope_toy.fusion.dataset import Vocabulary, tokenize
 from cuescope_toy.fusion.network import Sizes, initial_weights
-from cuescope_toy.fusion.reading import Vocabulary, shown
 
 BRIEF = {"epochs": 1, "data": "object-scenes"}
 ASKED = {"questions": "presence", "train": 30, "val": 10}
@@ -71,15 +71,14 @@ PINNED = "a09d1f02b406866d7f752b57a696ba9c"  # what is cached under it stays goo
 def test_frames_stand_as_so_many_tokens_and_missing_ones_as_none() -> None:
     frames = tuple(Frame(name, lambda: Image.new("RGB", (8, 8))) for name in "ab")
     samples = [Sample(key="1", frames=frames, question="up"), Sample(key="2", frames=frames[1:])]
-    numbers = shown(samples, Vocabulary(("up",), ()))
+    numbers = tokenize(samples, Vocabulary(("up",), ()))
     features = torch.arange(8.0).reshape(2, 4, 1)  # two frames of four patches
     asked = numbers.batch(features)
-    assert asked.video[:, :, 0].where(asked.shown, -1).tolist() == [
-        [0, 1, 2, 3, 4, 5, 6, 7], [4, 5, 6, 7, -1, -1, -1, -1]
-    ]  # fmt: skip
-    assert asked.modality.tolist() == [
-        [VIDEO] * 8 + [TEXT] * 2, [VIDEO] * 4 + [OTHER] * 5 + [TEXT]
-    ]  # fmt: skip
+    assert asked.video[:, :, 0].where(asked.video_mask, -1).tolist() == [
+        [0, 1, 2, 3, 4, 5, 6, 7],
+        [4, 5, 6, 7, -1, -1, -1, -1],
+    ]
+    assert asked.modality.tolist() == [[VIDEO] * 8 + [TEXT] * 2, [VIDEO] * 4 + [OTHER] * 5 + [TEXT]]
 
 
 def test_a_spread_widens_matrices_and_words_alone() -> None:
@@ -98,6 +97,7 @@ def test_the_place_of_a_patch_counts(build: Callable[..., Any]) -> None:
     for positions in (True, False):
         options = {**BRIEF, "data_options": ASKED, "patches": 4, "positions": positions}
         model = build("model", "toy-fusion", options)
+        model.open_weights()
         assert model.facts["frames"].startswith("4 x 4 patches each, ")
         rows = [_logits(model, Sample(key="k", frames=(one,))) for one in (frame, moved)]
         assert bool(np.abs(rows[0] - rows[1]).max() > 1e-3) is positions
@@ -119,8 +119,8 @@ def _asking(sample: Sample, name: str, wording: int = 0) -> Sample:
     return sample.model_copy(update={"question": question, "choices": ("yes", "no")})
 
 
-SHIPPED = {"data": "object-scenes:presence", "patches": 4, "epochs": 10}
-LEARNS = {**SHIPPED, "data_options": {"val": 200}}
+SHIPPED_OPTIONS = {"data": "object-scenes:presence", "patches": 4, "epochs": 10}
+LEARNS = {**SHIPPED_OPTIONS, "data_options": {"val": 200}}
 
 
 @pytest.mark.slow
@@ -132,10 +132,10 @@ def test_the_shipped_one_has_learnt_them(
     build: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(training, "train")
-    leans_on_the_planted_cues(build, SHIPPED)
-    (path,) = training.SHIPPED.glob("*.safetensors")
+    leans_on_the_planted_cues(build, SHIPPED_OPTIONS)
+    (path,) = SHIPPED.glob("*.safetensors")
     assert path.stat().st_size <= 500_000
-    assert ToyFusion.Options(**SHIPPED) == ship.FUSION
+    assert ToyFusion.Options(**SHIPPED_OPTIONS) == ship.FUSION
 
 
 def leans_on_the_planted_cues(build: Callable[..., Any], options: dict[str, Any]) -> None:

@@ -11,8 +11,7 @@ from cuescope_sdk import Context, Sample, Trial
 from cuescope_sdk.testing import PluginShelf
 from cuescope_shape_world.stills import ShapePictures
 from cuescope_toy import ship
-from cuescope_toy.clip import ToyCLIP, training
-from cuescope_toy.clip.training import SHIPPED
+from cuescope_toy.clip import SHIPPED, ToyCLIP, training
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +37,12 @@ def shipped(context: Context) -> ToyCLIP:
 
 
 FORMS = {
-    "shape": r"There is an? \w+ \w+\.", "kind": r"There is an? \w+\.",
-    "colour": r"The \w+ is (?!not)\w+\.", "place": r"The \w+ \w+ is .*",
+    "shape": r"There is an? \w+ \w+\.",
+    "kind": r"There is an? \w+\.",
+    "colour": r"The \w+ is (?!not)\w+\.",
+    "place": r"The \w+ \w+ is .*",
     "absence": r"There is no .*",
-}  # fmt: skip
+}
 
 
 def predicted(model: ToyCLIP, **options: object) -> tuple[list[Sample], np.ndarray]:
@@ -89,14 +90,16 @@ def test_shapes_and_their_colours_are_told(context: Context) -> None:
     ahead = {}
     for form, words in FORMS.items():
         right, wrong = (
-            np.array([
-                rows[text] @ image
-                for image, sample in zip(images, of, strict=True)
-                for text in sample
-                if re.fullmatch(words, text)
-            ])
+            np.array(
+                [
+                    rows[text] @ image
+                    for image, sample in zip(images, of, strict=True)
+                    for text in sample
+                    if re.fullmatch(words, text)
+                ]
+            )
             for of in told.values()
-        )  # fmt: skip
+        )
         ahead[form] = float((right[:, None] > wrong).mean())
     assert min(ahead["shape"], ahead["colour"], ahead["absence"]) >= 0.9
     assert ahead["kind"] >= 0.8

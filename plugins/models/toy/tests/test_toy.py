@@ -115,4 +115,4 @@ def test_device_and_dtype_are_checked_before_training(
 ) -> None:
     context = toy(dots(samples=20), epochs=2).context
     with pytest.raises(UserError, match="unknown device 'gpu'"):
-        Toy(ToyOptions(epochs=2), replace(context, device="gpu"))
+        Toy(ToyOptions(epochs=2), replace(context, device="gpu")).open_weights()

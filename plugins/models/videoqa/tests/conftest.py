@@ -56,10 +56,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / name / "config.json").write_text(json.dumps(config))
         save_tokenizer(root / name)
     torch.save(
-        {"model": published.drawn(published.frozen_bilm()), "optimizer": {}, "epoch": 3,
-         "args": Namespace(lr=5e-5)},
+        {
+            "model": published.drawn(published.frozen_bilm()),
+            "optimizer": {},
+            "epoch": 3,
+            "args": Namespace(lr=5e-5),
+        },
         root / "frozen-bilm.pth",
-    )  # fmt: skip
+    )
     torch.save({"model": published.drawn(published.singularity())}, root / "singularity.pth")
     torch.save({"state_dict": published.drawn(published.all_in_one())}, root / "all-in-one.ckpt")
     return root
@@ -67,10 +71,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def build(place: Path) -> Callable[..., Any]:
-    """`build("just-ask", answers=None)`: the plugin, with other options."""
+    """`build("just-ask", answers=None)`: the plugin with other options, its weights open."""
 
     def make(name: str, **changes: Any) -> Any:
         plugin = PLUGINS[name]
-        return plugin(plugin.Options(**{**options(name, place), **changes}), Context(device="cpu"))
+        model = plugin(plugin.Options(**{**options(name, place), **changes}), Context(device="cpu"))
+        model.open_weights()
+        return model
 
     return make

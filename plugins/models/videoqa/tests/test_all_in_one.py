@@ -16,7 +16,7 @@ from videoqa_samples import ANSWERS, WORDS, asked, video
 
 from cuescope_sdk import Context, Trial, UserError
 from cuescope_videoqa import AllInOne
-from cuescope_videoqa.all_in_one import prepared, rolled
+from cuescope_videoqa.all_in_one import exchange_patches, preprocess
 
 QUESTION = "does the man open the door ?"
 
@@ -24,17 +24,26 @@ QUESTION = "does the man open the door ?"
 def stock_vit(tensors: dict[str, Tensor]) -> ViTModel:
     """The library's ViT with the checkpoint's tensors."""
     config = ViTConfig(
-        hidden_size=published.WIDE, num_hidden_layers=3, num_attention_heads=4,
-        intermediate_size=48, image_size=published.SIDE, patch_size=published.PATCH,
+        hidden_size=published.WIDE,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=48,
+        image_size=published.SIDE,
+        patch_size=published.PATCH,
         layer_norm_eps=1e-6,
-    )  # fmt: skip
+    )
     model = ViTModel(config, add_pooling_layer=False).eval()
     ours = {
-        "embeddings.cls_token": "cls_token", "embeddings.position_embeddings": "pos_embed",
-        "embeddings.patch_embeddings.projection": "patch_embed.proj", "layernorm": "norm",
-        "layernorm_before": "norm1", "layernorm_after": "norm2", "attention.o_proj": "attn.proj",
-        "mlp.fc1": "mlp.fc1", "mlp.fc2": "mlp.fc2",
-    }  # fmt: skip
+        "embeddings.cls_token": "cls_token",
+        "embeddings.position_embeddings": "pos_embed",
+        "embeddings.patch_embeddings.projection": "patch_embed.proj",
+        "layernorm": "norm",
+        "layernorm_before": "norm1",
+        "layernorm_after": "norm2",
+        "attention.o_proj": "attn.proj",
+        "mlp.fc1": "mlp.fc1",
+        "mlp.fc2": "mlp.fc2",
+    }
     with torch.no_grad():
         for name, tensor in model.state_dict().items():
             part, kind = name.rsplit(".", 1)
@@ -56,8 +65,8 @@ def stock_vit(tensors: dict[str, Tensor]) -> ViTModel:
 def test_its_blocks_are_a_vit(build: Callable[..., Any]) -> None:
     """Patches of one frame alone, its place in time taken off."""
     tensors = published.drawn(published.all_in_one())
-    network = build("all-in-one")._runner.network
-    pixels = prepared(video("one")[0], published.SIDE)
+    network = build("all-in-one").runner.network
+    pixels = preprocess(video("one")[0], published.SIDE)
     tokens = network.transformer.patches(pixels[None, None].expand(1, 3, -1, -1, -1))[:1]
     tokens[:, 1:] -= tensors["transformer.temporal_embed"][:, :1]
     seen = torch.ones(tokens.shape[:2], dtype=torch.bool)
@@ -90,8 +99,9 @@ def by_hand(tensors: dict[str, Tensor], frames: list[Tensor], words: list[str]) 
         step = published.PATCH
         cells = [
             (weight * pixels[:, row : row + step, col : col + step]).sum((1, 2, 3)) + bias
-            for row in range(0, published.SIDE, step) for col in range(0, published.SIDE, step)
-        ]  # fmt: skip
+            for row in range(0, published.SIDE, step)
+            for col in range(0, published.SIDE, step)
+        ]
         tokens = torch.stack([tensors["transformer.cls_token"][0, 0], *cells])
         tokens = tokens + tensors["transformer.pos_embed"][0]
         tokens[1:] += tensors["transformer.temporal_embed"][0, number]
@@ -127,7 +137,7 @@ def test_answers_as_the_formula_says(build: Callable[..., Any]) -> None:
     choices = ("blue ball", "dog", "no")
     sample = asked("one", QUESTION, choices)
     found = build("all-in-one").respond([Trial(sample=sample)])[0].logits
-    pixels = [prepared(frame, published.SIDE) for frame in sample.frames]
+    pixels = [preprocess(frame, published.SIDE) for frame in sample.frames]
     logits = by_hand(tensors, pixels, ["[CLS]", *QUESTION.split(), "[SEP]"])
     expected = logits[[ANSWERS.index(choice) for choice in choices]]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
@@ -135,7 +145,7 @@ def test_answers_as_the_formula_says(build: Callable[..., Any]) -> None:
 
 def test_patches_travel_in_a_circle() -> None:
     video = torch.arange(3 * 17.0).reshape(3, 17, 1)
-    moved = rolled(video, 3)
+    moved = exchange_patches(video, 3)
     for frame in range(3):
         before, after = video[frame - 1, :, 0], video[(frame + 1) % 3, :, 0]
         expected = [video[frame, 0, 0], *before[1:3], *video[frame, 3:15, 0], *after[15:]]
@@ -145,7 +155,7 @@ def test_patches_travel_in_a_circle() -> None:
 def test_frames_are_cropped_from_the_middle() -> None:
     """A frame of 28 x 20 becomes 39 x 28 (24 times 1.2, cut), and its middle 24 x 24 is seen."""
     frame = video("one")[0]
-    pixels = prepared(frame, 24)
+    pixels = preprocess(frame, 24)
     image = frame.load().resize((39, 28), 2)
     middle = np.asarray(image, dtype=np.float32)[2:26, 8:32] / 255
     expected = (middle - (0.485, 0.456, 0.406)) / np.array((0.229, 0.224, 0.225))
@@ -154,16 +164,23 @@ def test_frames_are_cropped_from_the_middle() -> None:
 
 def own(place: Path, tensors: dict[str, Tensor], **changes: Any) -> AllInOne:
     torch.save({"state_dict": tensors}, place / "own.ckpt")
-    chosen = {"checkpoint": place / "own.ckpt", "text_encoder": str(place / "words"),
-              "head_dim": published.HEAD, "answers": place / "answers.json", **changes}  # fmt: skip
-    return AllInOne(AllInOne.Options(**chosen), Context(device="cpu"))
+    chosen = {
+        "checkpoint": place / "own.ckpt",
+        "text_encoder": str(place / "words"),
+        "head_dim": published.HEAD,
+        "answers": place / "answers.json",
+        **changes,
+    }
+    model = AllInOne(AllInOne.Options(**chosen), Context(device="cpu"))
+    model.open_weights()
+    return model
 
 
 def test_a_chooser_reads_every_choice(place: Path) -> None:
     """The head of multiple choice: all choices before each of them, one score a text."""
     model = own(place, published.drawn(published.all_in_one("mc_vqa_classifier", 12, 1)))
     sample = asked("one", "what is it ?", ("dog", "red ball", "an unknown thing"))
-    assert [one.text for one in model._runner.network.asks(sample)][1] == (
+    assert [prompt.text for prompt in model.runner.network.prompts(sample)][1] == (
         "what is it ?Options: dog red ball an unknown thingAnswer: red ball"
     )
     turned = sample.model_copy(update={"choices": sample.choices[:2]})
@@ -178,10 +195,11 @@ def test_a_chooser_reads_every_choice(place: Path) -> None:
 def test_a_head_without_dropout_is_the_same(place: Path) -> None:
     tensors = published.drawn(published.all_in_one())
     shifted = {
-        name.replace("classifier.1", "classifier.0").replace("classifier.2", "classifier.1")
+        name.replace("classifier.1", "classifier.0")
+        .replace("classifier.2", "classifier.1")
         .replace("classifier.4", "classifier.3"): tensor
         for name, tensor in tensors.items()
-    }  # fmt: skip
+    }
     trial = Trial(sample=asked("one", QUESTION))
     one, other = (own(place, some).respond([trial])[0].logits for some in (tensors, shifted))
     np.testing.assert_array_equal(one, other)

@@ -63,9 +63,16 @@ def embedded(
 def plugin(place: Path, folder: str, tensors: dict[str, Tensor], **changes: Any) -> FrozenBiLM:
     path = place / "own.pth"
     torch.save({"model": tensors}, path)
-    chosen = {"checkpoint": path, "text_encoder": str(place / folder), "video_features": FEATURES,
-              "features": place / "clip.pth", **changes}  # fmt: skip
-    return FrozenBiLM(FrozenBiLM.Options(**chosen), Context(device="cpu"))
+    chosen = {
+        "checkpoint": path,
+        "text_encoder": str(place / folder),
+        "video_features": FEATURES,
+        "features": place / "clip.pth",
+        **changes,
+    }
+    model = FrozenBiLM(FrozenBiLM.Options(**chosen), Context(device="cpu"))
+    model.open_weights()  # the next call writes another checkpoint to the same file
+    return model
 
 
 @torch.no_grad()
@@ -99,9 +106,11 @@ def test_with_video_and_mask_decoder(biased: bool, place: Path) -> None:
         last = keys + tensors["deberta.embeddings.position_embeddings.weight"][: keys.shape[1]]
         for _ in range(2):
             last = encoder.layer[-1](
-                keys, encoder.get_attention_mask(mask), query_states=last,
+                keys,
+                encoder.get_attention_mask(mask),
+                query_states=last,
                 rel_embeddings=encoder.get_rel_embedding(),
-            )[0]  # fmt: skip
+            )[0]
     head = model.lm_predictions.lm_head
     state = head.LayerNorm(head.transform_act_fn(head.dense(last)))
     at_mask = state[0, FEATURES + PROMPT.index("[MASK]")]
@@ -129,14 +138,14 @@ def test_choices_are_asked_for_one_by_one(place: Path) -> None:
     model = plugin(place, "deberta", drawn())
     sample = asked("one", "what is it ?", ("dog", "red ball"))
     found = model.respond([Trial(sample=sample)])[0].logits
-    network = model._runner.network
-    texts = [one.text for one in network.asks(sample)]
+    network = model.runner.network
+    texts = [prompt.text for prompt in network.prompts(sample)]
     assert texts[1] == "Question: What is it ? Is it 'Red ball'? [MASK]."
-    states = network(network.batch(network.asks(sample)))
+    states = network(network.collate(network.prompts(sample)))
     yes, no = answer_rows(drawn(), ("yes", "no"))
     np.testing.assert_allclose(found, [state @ (yes - no) for state in states], atol=1e-5)
     plain = plugin(place, "deberta", drawn(), multiple_choice="vocabulary")
-    assert [one.text for one in plain._runner.network.asks(sample)] == [
+    assert [prompt.text for prompt in plain.runner.network.prompts(sample)] == [
         "Question: What is it ? Answer: [MASK]."
     ]
 
@@ -191,9 +200,14 @@ def test_frames_go_through_clip(place: Path) -> None:
     """Without a file of features: the same as its own CLIP's features in a file."""
     folder = place / "clip"
     vision = {
-        "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "image_size": 16,
-        "num_attention_heads": 2, "patch_size": 8, "projection_dim": published.CLIP,
-    }  # fmt: skip
+        "hidden_size": 16,
+        "intermediate_size": 24,
+        "num_hidden_layers": 1,
+        "image_size": 16,
+        "num_attention_heads": 2,
+        "patch_size": 8,
+        "projection_dim": published.CLIP,
+    }
     torch.manual_seed(0)
     clip = transformers.CLIPVisionModelWithProjection(transformers.CLIPVisionConfig(**vision))
     clip.eval().save_pretrained(folder)
@@ -222,7 +236,8 @@ def test_a_prompt_without_its_mask_is_refused(place: Path) -> None:
 def test_configuration_that_cannot_be_read(place: Path) -> None:
     folder = place / "broken"
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps({**published.deberta_config(True),
-                                                    "num_attention_heads": 5}))  # fmt: skip
+    (folder / "config.json").write_text(
+        json.dumps({**published.deberta_config(True), "num_attention_heads": 5})
+    )
     with pytest.raises(UserError, match="the configuration in broken cannot be read"):
         plugin(place, "broken", drawn())

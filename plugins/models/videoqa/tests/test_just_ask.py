@@ -20,9 +20,13 @@ SAMPLE = asked("two", "does the man open the door ?", ("dog", "red ball", "blue"
 
 def distilbert(tensors: dict[str, Tensor], prefix: str) -> Any:
     config = DistilBertConfig(
-        vocab_size=published.VOCABULARY, dim=published.WIDE, n_layers=2, n_heads=4, hidden_dim=48,
+        vocab_size=published.VOCABULARY,
+        dim=published.WIDE,
+        n_layers=2,
+        n_heads=4,
+        hidden_dim=48,
         max_position_embeddings=published.PLACES,
-    )  # fmt: skip
+    )
     model = DistilBertModel(config).eval()
     own = {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
     model.load_state_dict(own)

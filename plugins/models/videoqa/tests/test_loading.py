@@ -17,14 +17,16 @@ from videoqa_samples import PLUGINS, SAMPLES, asked, video
 
 from cuescope_sdk import Trial, UserError
 from cuescope_videoqa.checkpoints import read_checkpoint
-from cuescope_videoqa.features import possible_ids, whole_video
-from cuescope_videoqa.vocabulary import read_answers
+from cuescope_videoqa.features import possible_ids, video_name
+from cuescope_videoqa.loading import read_answers
 
 NAMES = tuple(PLUGINS)
 FILES = {
-    "just-ask": "just-ask.pth", "frozen-bilm": "frozen-bilm.pth",
-    "singularity": "singularity.pth", "all-in-one": "all-in-one.ckpt",
-}  # fmt: skip
+    "just-ask": "just-ask.pth",
+    "frozen-bilm": "frozen-bilm.pth",
+    "singularity": "singularity.pth",
+    "all-in-one": "all-in-one.ckpt",
+}
 
 
 def one_line(error: pytest.ExceptionInfo[UserError]) -> str:
@@ -53,9 +55,11 @@ def test_faults_of_a_checkpoint(name: str, place: Path, build: Callable[..., Any
     (place / "noise.pth").write_bytes(b"no weights at all")
     torch.save([1, 2], place / "list.pth")
     for file, problem in (
-        ("absent.pth", "no file"), ("noise.pth", "cannot be read as weights"),
-        ("list.pth", "got a list"), (other, "expected a tensor '"),
-    ):  # fmt: skip
+        ("absent.pth", "no file"),
+        ("noise.pth", "cannot be read as weights"),
+        ("list.pth", "got a list"),
+        (other, "expected a tensor '"),
+    ):
         with pytest.raises(UserError, match=problem) as error:
             build(name, checkpoint=place / file)
         one_line(error)
@@ -71,7 +75,6 @@ def test_the_same_weights_in_any_container(place: Path, build: Callable[..., Any
     plain = build("just-ask")
     for file in ("nested.pth", "old.pth", "safe.safetensors"):
         model = build("just-ask", checkpoint=place / file)
-        assert model.fingerprint == plain.fingerprint
         for one, other in zip(plain.respond(trials), model.respond(trials), strict=True):
             np.testing.assert_array_equal(one.logits, other.logits)
 
@@ -166,8 +169,8 @@ def test_videos_without_features(place: Path, build: Callable[..., Any]) -> None
 
 def test_which_video_is_told_by_the_frames() -> None:
     frames = video("v_abcdefghijk")
-    assert whole_video(frames) == "v_abcdefghijk"
-    assert whole_video((*frames[:2], *video("other")[2:])) is None
+    assert video_name(frames) == "v_abcdefghijk"
+    assert video_name((*frames[:2], *video("other")[2:])) is None
     assert list(possible_ids("video7010")) == ["video7010", "video7010", "video7010", 7010]
     assert "abcdefghijk" in list(possible_ids("v_abcdefghijk"))
 
@@ -186,6 +189,6 @@ def test_heads_that_do_not_divide(name: str, build: Callable[..., Any]) -> None:
         build(name, head_dim=5)
 
 
-def test_places_of_the_question(build: Callable[..., Any]) -> None:
-    with pytest.raises(UserError, match="expected 2 to 16, of the 17 places"):
+def test_positions_of_the_question(build: Callable[..., Any]) -> None:
+    with pytest.raises(UserError, match="expected 2 to 16, of the 17 positions"):
         build("just-ask", question_tokens=17)

@@ -15,14 +15,17 @@ from videoqa_samples import ANSWERS, WORDS, asked, video
 
 from cuescope_sdk import Trial
 from cuescope_sdk.fusion import AverageAttention
-from cuescope_videoqa.singularity import plain, prepared, temporal_places
+from cuescope_videoqa.singularity import normalise_question, preprocess, temporal_positions
 
 QUESTION = "does the man open the door ?"
 ASKED = ["[CLS]", "does", "the", "man", "open", "the", "door"]
 BERT = {
-    "vocab_size": published.VOCABULARY, "hidden_size": published.WIDE, "num_attention_heads": 4,
-    "intermediate_size": 48, "max_position_embeddings": published.PLACES,
-}  # fmt: skip
+    "vocab_size": published.VOCABULARY,
+    "hidden_size": published.WIDE,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": published.PLACES,
+}
 
 
 def numbers(words: list[str]) -> Tensor:
@@ -38,18 +41,27 @@ def under(prefix: str) -> dict[str, Tensor]:
 def patches(frames: int) -> Tensor:
     """(frame, patch, dim) after the stock BEiT, filled by the names that the library has now."""
     config = BeitConfig(
-        hidden_size=published.WIDE, num_hidden_layers=2, num_attention_heads=4,
-        intermediate_size=48, image_size=published.SIDE, patch_size=published.PATCH,
-        use_relative_position_bias=True, use_mean_pooling=True, layer_scale_init_value=0.1,
-    )  # fmt: skip
+        hidden_size=published.WIDE,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=48,
+        image_size=published.SIDE,
+        patch_size=published.PATCH,
+        use_relative_position_bias=True,
+        use_mean_pooling=True,
+        layer_scale_init_value=0.1,
+    )
     model = BeitModel(config, add_pooling_layer=False).eval()
     old = under("vision_encoder.")
     for name, tensor in model.state_dict().items():
         layer, _, part = name.partition(".attention.")
         if layer.startswith("layers.") and part:
             one, kind = part.split(".")
-            place = "output.dense" if one == "o_proj" else "attention." + {
-                "q_proj": "query", "k_proj": "key", "v_proj": "value"}[one]  # fmt: skip
+            place = (
+                "output.dense"
+                if one == "o_proj"
+                else "attention." + {"q_proj": "query", "k_proj": "key", "v_proj": "value"}[one]
+            )
             source = f"encoder.{layer.replace('layers', 'layer')}.attention.{place}.{kind}"
         else:
             source = name.replace("layers.", "encoder.layer.")
@@ -59,7 +71,7 @@ def patches(frames: int) -> Tensor:
                 ".relative_position_bias.", ".attention.attention.relative_position_bias."
             )
         tensor.copy_(old[source])
-    pixels = torch.stack([prepared(frame, published.SIDE) for frame in video("one", frames)])
+    pixels = torch.stack([preprocess(frame, published.SIDE) for frame in video("one", frames)])
     norm = under("vision_layernorm.")
     states = model(pixels).last_hidden_state
     return layer_norm(states, states.shape[-1:], norm["weight"], norm["bias"], 1e-12)
@@ -71,8 +83,10 @@ def temporal(states: Tensor) -> Tensor:
     encoder = BertEncoder(BertConfig(**BERT, num_hidden_layers=2, attn_implementation="sdpa"))
     encoder.eval().load_state_dict(under("temporal_vision_encoder."))
     places = under("temporal_embeddings")[""]
-    rows = [states[:, spot] + temporal_places(places, len(states))[0, :, 0]
-            for spot in range(states.shape[1])]  # fmt: skip
+    rows = [
+        states[:, spot] + temporal_positions(places, len(states))[0, :, 0]
+        for spot in range(states.shape[1])
+    ]
     return torch.stack([encoder(row[None]).last_hidden_state[0] for row in rows], dim=1)
 
 
@@ -83,14 +97,21 @@ def fused(video_states: Tensor) -> Tensor:
     lower = BertModel(BertConfig(**BERT, num_hidden_layers=1), add_pooling_layer=False).eval()
     lower.load_state_dict({n: t for n, t in tensors.items() if n in lower.state_dict()})
     config = BertConfig(
-        **BERT, num_hidden_layers=2, is_decoder=True, add_cross_attention=True,
+        **BERT,
+        num_hidden_layers=2,
+        is_decoder=True,
+        add_cross_attention=True,
         attn_implementation="sdpa",
-    )  # fmt: skip
+    )
     upper = BertEncoder(config).eval()
     upper.load_state_dict(
-        {n.replace(f".{k + 1}.", f".{k}.", 1).removeprefix("encoder."): t
-         for k in range(2) for n, t in tensors.items() if n.startswith(f"encoder.layer.{k + 1}.")}
-    )  # fmt: skip
+        {
+            n.replace(f".{k + 1}.", f".{k}.", 1).removeprefix("encoder."): t
+            for k in range(2)
+            for n, t in tensors.items()
+            if n.startswith(f"encoder.layer.{k + 1}.")
+        }
+    )
     for layer in upper.layer:
         layer.attention.self.is_causal = False
     states = lower(numbers(ASKED)).last_hidden_state
@@ -101,9 +122,12 @@ def fused(video_states: Tensor) -> Tensor:
 def ranked(question: Tensor, answers: tuple[str, ...]) -> np.ndarray:
     """Log-probability of each answer, word for word, from the stock decoder; the first twice."""
     config = BertConfig(
-        **BERT, num_hidden_layers=2, is_decoder=True, add_cross_attention=True,
+        **BERT,
+        num_hidden_layers=2,
+        is_decoder=True,
+        add_cross_attention=True,
         tie_word_embeddings=False,
-    )  # fmt: skip
+    )
     decoder = BertLMHeadModel(config).eval()
     decoder.load_state_dict(
         {n: t for n, t in under("text_decoder.").items() if "position_ids" not in n}
@@ -154,8 +178,8 @@ def test_only_the_likeliest_first_words_are_ranked(build: Callable[..., Any]) ->
     whole = build("singularity")
     logits = whole.respond([closed])[0].logits
     assert whole.respond([opened])[0].text == ANSWERS[int(logits.argmax())]
-    network = build("singularity", considered=1)._runner.network
-    batch = network.batch(network.asks(opened.sample))
+    network = build("singularity", considered=1).runner.network
+    batch = network.collate(network.prompts(opened.sample))
     with torch.no_grad():
         state = network(batch)
         first = network.score(state, opened.sample, ANSWERS)
@@ -182,4 +206,7 @@ def test_self_and_cross_attention_are_layers_of_their_own(build: Callable[..., A
 
 
 def test_questions_lose_case_and_punctuation() -> None:
-    assert plain("  What's the man's T-shirt, red/blue?") == "whats the mans t shirt red blue"
+    assert (
+        normalise_question("  What's the man's T-shirt, red/blue?")
+        == "whats the mans t shirt red blue"
+    )

@@ -79,15 +79,29 @@ def just_ask() -> Shapes:
 def deberta_config(biased: bool) -> dict[str, Any]:
     """config.json of the language model, as microsoft/deberta-v2-xlarge has it but small."""
     return {
-        "model_type": "deberta-v2", "attention_probs_dropout_prob": 0.1, "conv_act": "gelu",
-        "conv_kernel_size": 3, "hidden_act": "gelu", "hidden_dropout_prob": 0.1,
-        "hidden_size": WIDE, "intermediate_size": 48, "layer_norm_eps": 1e-7,
-        "max_position_embeddings": 64, "max_relative_positions": -1, "norm_rel_ebd": "layer_norm",
-        "num_attention_heads": 4, "num_hidden_layers": 3, "pad_token_id": 0,
-        "pos_att_type": "p2c|c2p", "position_biased_input": biased, "position_buckets": 8,
-        "relative_attention": True, "share_att_key": True, "type_vocab_size": 0,
+        "model_type": "deberta-v2",
+        "attention_probs_dropout_prob": 0.1,
+        "conv_act": "gelu",
+        "conv_kernel_size": 3,
+        "hidden_act": "gelu",
+        "hidden_dropout_prob": 0.1,
+        "hidden_size": WIDE,
+        "intermediate_size": 48,
+        "layer_norm_eps": 1e-7,
+        "max_position_embeddings": 64,
+        "max_relative_positions": -1,
+        "norm_rel_ebd": "layer_norm",
+        "num_attention_heads": 4,
+        "num_hidden_layers": 3,
+        "pad_token_id": 0,
+        "pos_att_type": "p2c|c2p",
+        "position_biased_input": biased,
+        "position_buckets": 8,
+        "relative_attention": True,
+        "share_att_key": True,
+        "type_vocab_size": 0,
         "vocab_size": VOCABULARY,
-    }  # fmt: skip
+    }
 
 
 def frozen_bilm() -> Shapes:

@@ -12,15 +12,48 @@ from cuescope_sdk import Frame, FrameSource, Sample
 from cuescope_videoqa import AllInOne, FrozenBiLM, JustAsk, Singularity
 
 WORDS = (
-    "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "yes", "no", "question", "answer", "is", "it",
-    "?", ".", ":", "'", "what", "who", "does", "the", "man", "open", "close", "door", "before",
-    "after", "red", "blue", "ball", "dog", "cat", "top", "middle", "bottom", "options",
-)  # fmt: skip
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "yes",
+    "no",
+    "question",
+    "answer",
+    "is",
+    "it",
+    "?",
+    ".",
+    ":",
+    "'",
+    "what",
+    "who",
+    "does",
+    "the",
+    "man",
+    "open",
+    "close",
+    "door",
+    "before",
+    "after",
+    "red",
+    "blue",
+    "ball",
+    "dog",
+    "cat",
+    "top",
+    "middle",
+    "bottom",
+    "options",
+)
 ANSWERS = ("dog", "red ball", "yes", "no", "cat", "blue ball", "top", "middle", "bottom")
 PLUGINS = {
-    "just-ask": JustAsk, "frozen-bilm": FrozenBiLM, "singularity": Singularity,
+    "just-ask": JustAsk,
+    "frozen-bilm": FrozenBiLM,
+    "singularity": Singularity,
     "all-in-one": AllInOne,
-}  # fmt: skip
+}
 
 
 def draw(source: FrameSource) -> Image.Image:
@@ -63,14 +96,18 @@ def options(name: str, place: Path) -> dict[str, Any]:
     match name:
         case "just-ask":
             own = {
-                "checkpoint": place / "just-ask.pth", "features": place / "s3d.pth",
-                "text_encoder": str(place / "words"), "question_tokens": published.QUESTION,
-            }  # fmt: skip
+                "checkpoint": place / "just-ask.pth",
+                "features": place / "s3d.pth",
+                "text_encoder": str(place / "words"),
+                "question_tokens": published.QUESTION,
+            }
         case "frozen-bilm":
             own = {
-                "checkpoint": place / "frozen-bilm.pth", "features": place / "clip.pth",
-                "text_encoder": str(place / "deberta"), "video_features": 5,
-            }  # fmt: skip
+                "checkpoint": place / "frozen-bilm.pth",
+                "features": place / "clip.pth",
+                "text_encoder": str(place / "deberta"),
+                "video_features": 5,
+            }
         case "singularity":
             own = {"checkpoint": place / "singularity.pth", "text_encoder": str(place / "words")}
         case _:

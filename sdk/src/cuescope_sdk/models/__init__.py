@@ -17,6 +17,7 @@ __all__ = [
     "ZeroShotOptions",
     "action_templates",
     "fill",
+    "templates_of",
     "TextTower",
     "unit",
     "unit_mean",

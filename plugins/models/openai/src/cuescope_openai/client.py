@@ -16,12 +16,19 @@ from tenacity import (
     stop_when_event_set,
 )
 
-from cuescope_openai.answer import Answer, read_answer
-from cuescope_openai.budget import Budget, Pace
-from cuescope_openai.endpoint import Endpoint, EndpointOptions
-from cuescope_openai.faults import TransientError, fault_of, seconds_to_wait, told
+from cuescope_openai.answers import Answer, read_answer
+from cuescope_openai.endpoint import Endpoint
 from cuescope_openai.memory import Memory
-from cuescope_openai.question import Question
+from cuescope_openai.options import EndpointOptions
+from cuescope_openai.requests import ChatRequest
+from cuescope_openai.retries import (
+    Budget,
+    Pace,
+    TransientError,
+    error_of_status,
+    seconds_to_wait,
+    server_message,
+)
 from cuescope_sdk import Context, UserError, nearest
 
 
@@ -39,7 +46,8 @@ class Client:
         self._context = context
         self._memory = Memory(context.cache / "openai" / "answers.sqlite")
         self._pace = Pace(options.requests_per_minute)
-        self._http = _opened(options, endpoint)
+        self._http = _http_client(options, endpoint)
+        # Plugins are never closed by the engine; the pool goes with its owner.
         weakref.finalize(self, self._http.close)
         self._reached = False
         self._scores = True
@@ -50,41 +58,44 @@ class Client:
         builds = ", ".join(self._memory.builds(self.endpoint.url, self._options.model))
         return {"server": self.endpoint.url, **({"server's builds": builds} if builds else {})}
 
-    def ask(self, questions: Sequence[Question]) -> list[Answer]:
-        """An answer a question, in order; equal questions are sent once.
+    def ask(self, requests: Sequence[ChatRequest]) -> list[Answer]:
+        """An answer a request, in order; equal requests are sent once.
 
         Raises UserError where a budget is spent, or the server cannot be brought to answer.
         """
-        keys = [question.key(self.endpoint.url) for question in questions]
-        distinct = dict(zip(keys, questions, strict=True))
+        keys = [request.key(self.endpoint.url) for request in requests]
+        # One answer for equal requests, also where the server would vary.
+        distinct = dict(zip(keys, requests, strict=True))
         answers = self._memory.get(distinct)
-        if missing := {k: q for k, q in distinct.items() if k not in answers}:
+        if missing := {k: r for k, r in distinct.items() if k not in answers}:
             self._context.stop_plan_before(f"what {self._options.model} answers")
-            answers |= self._fetched(missing)
+            answers |= self._fetch(missing)
         return [answers[key] for key in keys]
 
-    def _fetched(self, missing: dict[str, Question]) -> dict[str, Answer]:
+    def _fetch(self, missing: dict[str, ChatRequest]) -> dict[str, Answer]:
         stopped = Event()
         with ThreadPoolExecutor(self._options.concurrency) as pool:
             futures = {
-                pool.submit(self._answered, key, question, stopped): key
-                for key, question in missing.items()
+                pool.submit(self._answer, key, request, stopped): key
+                for key, request in missing.items()
             }
             try:
                 return {futures[done]: done.result() for done in as_completed(futures)}
             except BaseException:
+                # Threads cannot be cancelled: they see this before the next request or retry.
                 stopped.set()
                 raise
 
-    def _answered(self, key: str, question: Question, stopped: Event) -> Answer:
+    def _answer(self, key: str, request: ChatRequest, stopped: Event) -> Answer:
         try:
-            answer: Answer = self._retrying(stopped)(self._sent, question, stopped)
+            answer: Answer = self._retrying(stopped)(self._send, request, stopped)
         except TransientError as fault:
             raise UserError(
                 f"openai: no answer from {self.endpoint.url} in {self._options.retries + 1} tries",
                 got=str(fault),
                 remedy="All answers so far are kept: run the same command to go on",
             ) from fault
+        # Before it is counted: an answer that passes a budget is paid for, and kept.
         self._memory.put(key, self.endpoint.url, self._options.model, answer)
         self.budget.account(answer)
         return answer
@@ -104,7 +115,7 @@ class Client:
             reraise=True,
         )
 
-    def _sent(self, question: Question, stopped: Event) -> Answer:
+    def _send(self, request: ChatRequest, stopped: Event) -> Answer:
         """One request; raises TransientError for a fault that may pass, else UserError."""
         self._pace.wait(stopped)
         if stopped.is_set():
@@ -112,55 +123,63 @@ class Client:
         self.budget.take()
         scored = self._scores
         try:
-            response = self._http.post("chat/completions", json=question.body(scored=scored))
+            response = self._http.post("chat/completions", json=request.body(scored=scored))
         except httpx.RequestError as error:
-            raise self._unreached(error) from error
+            raise self._connection_error(error) from error
         self._reached = True
+        # From here on nothing that is raised or stored can quote the key.
         body = self.endpoint.without_key(response.text)
         if response.is_success:
             try:
                 return read_answer(body)
             except ValueError as fault:
-                raise TransientError(f"no chat completion ({fault}): {told(body)}") from fault
+                raise TransientError(
+                    f"no chat completion ({fault}): {server_message(body)}"
+                ) from fault
         refused = response.status_code in (400, 403, 422)
-        if scored and question.scoring and refused and "logprob" in body:
-            self._scores = False  # such a server answers in words alone
-            return self._sent(question, stopped)
+        if scored and request.scoring and refused and "logprob" in body:
+            # Such a server gives no log-probabilities: from now on nobody asks it for them.
+            self._scores = False
+            return self._send(request, stopped)
         if response.status_code == 404:
             raise self._not_found(body)
-        raise fault_of(self.endpoint, response.status_code, response.headers, body)
+        raise error_of_status(self.endpoint, response.status_code, response.headers, body)
 
-    def _unreached(self, error: httpx.RequestError) -> TransientError | UserError:
+    def _connection_error(self, error: httpx.RequestError) -> TransientError | UserError:
         """A server that has never been reached is a wrong address sooner than a passing fault."""
         reason = f"{type(error).__name__} {error}".strip()
         if self._reached or not isinstance(error, httpx.ConnectError):
             return TransientError(reason)
         return UserError(
-            f"openai: no server at {self.endpoint.url}", got=reason,
+            f"openai: no server at {self.endpoint.url}",
+            got=reason,
             remedy="Start it, or check -M base_url and OPENAI_BASE_URL",
-        )  # fmt: skip
+        )
 
     def _not_found(self, body: str) -> UserError:
         """Either the model or the address is wrong; the list of models tells which."""
         url, model = self.endpoint.url, self._options.model
         try:
-            listed = self._http.get("models").json()["data"]
-            known = sorted(str(entry["id"]) for entry in listed)
+            entries = self._http.get("models").json()["data"]
+            known = sorted(str(entry["id"]) for entry in entries)
         except (httpx.RequestError, ValueError, KeyError, TypeError):
             return UserError(
-                f"openai: no chat completions at {url}", got=f"status 404: {told(body)}",
+                f"openai: no chat completions at {url}",
+                got=f"status 404: {server_message(body)}",
                 remedy="Check -M base_url (most end in /v1), and that the server has the model",
-            )  # fmt: skip
+            )
         if model in known:
-            return UserError(f"openai: {url} does not find '{model}'", got=told(body))
+            return UserError(f"openai: {url} does not find '{model}'", got=server_message(body))
         some = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
         return UserError(
-            f"openai: no model '{model}' at {url}", expected=some or "any", got=told(body),
+            f"openai: no model '{model}' at {url}",
+            expected=some or "any",
+            got=server_message(body),
             remedy=nearest(model, known),
-        )  # fmt: skip
+        )
 
 
-def _opened(options: EndpointOptions, endpoint: Endpoint) -> httpx.Client:
+def _http_client(options: EndpointOptions, endpoint: Endpoint) -> httpx.Client:
     secret = endpoint.key.get_secret_value() if endpoint.key else None
     return httpx.Client(
         base_url=f"{endpoint.url}/",

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cuescope_openai.answer import Answer
+from cuescope_openai.answers import Answer
 from cuescope_sdk import UserError
 
 CHUNK = 500  # below SQLite's limit on variables
@@ -37,24 +37,25 @@ class Memory:
             weakref.finalize(self, self._connection.close)
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error
+        # WAL lets other processes read meanwhile; FULL has an answer on the disk before it counts.
         self._run("PRAGMA journal_mode = WAL")
         self._run("PRAGMA synchronous = FULL")
         self._run(_TABLE)
 
     def get(self, keys: Iterable[str]) -> dict[str, Answer]:
         """The remembered ones among `keys`; a row that cannot be read is none."""
-        wanted, found = list(keys), {}
-        for start in range(0, len(wanted), CHUNK):
-            chunk = wanted[start : start + CHUNK]
+        keys, answers = list(keys), {}
+        for start in range(0, len(keys), CHUNK):
+            chunk = keys[start : start + CHUNK]
             marks = ",".join("?" * len(chunk))
             for key, text in self._run(
                 f"SELECT key, answer FROM answers WHERE key IN ({marks})", *chunk
             ):
                 try:
-                    found[key] = Answer.model_validate_json(text)
+                    answers[key] = Answer.model_validate_json(text)
                 except ValidationError:
                     continue
-        return found
+        return answers
 
     def put(self, key: str, server: str, model: str, answer: Answer) -> None:
         """Keep one answer."""
@@ -78,6 +79,7 @@ class Memory:
 
     def _unusable(self, error: Exception) -> UserError:
         return UserError(
-            f"openai: cannot keep answers in {self._path}", got=str(error),
+            f"openai: cannot keep answers in {self._path}",
+            got=str(error),
             remedy="Free disk space, set CUESCOPE_CACHE to another folder, or remove the file",
-        )  # fmt: skip
+        )

@@ -3,19 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from pydantic import Field, PositiveInt
-
-from cuescope_openai.endpoint import EndpointOptions, endpoint_of, fingerprint, parameters
+from cuescope_openai.options import OpenAIWriterOptions
 from cuescope_sdk import Context, Options, Plugin
-
-
-class OpenAIWriterOptions(EndpointOptions):
-    """Options of the tool `openai`; the part after `openai:` is `model`."""
-
-    system: str = Field(default="", description="what is said before every prompt, as system")
-    max_tokens: PositiveInt | None = Field(
-        default=512, description="longest text in tokens; `none` leaves it to the server"
-    )
 
 
 class OpenAIWriter(Plugin):
@@ -27,8 +16,9 @@ class OpenAIWriter(Plugin):
     def __init__(self, options: OpenAIWriterOptions, context: Context) -> None:
         super().__init__(options, context)
         from cuescope_openai.client import Client
+        from cuescope_openai.endpoint import find_endpoint, fingerprint
 
-        endpoint = endpoint_of(options)
+        endpoint = find_endpoint(options)
         self.fingerprint = fingerprint(endpoint, options)
         self._client = Client(options, endpoint, context)
 
@@ -39,10 +29,11 @@ class OpenAIWriter(Plugin):
 
     def generate(self, prompts: Sequence[str]) -> list[str]:
         """The text that follows each prompt; raises UserError where the server gives none."""
-        from cuescope_openai.question import Question
+        from cuescope_openai.endpoint import parameters
+        from cuescope_openai.requests import ChatRequest
 
-        asked, system = parameters(self.options), self.options.system
-        answers = self._client.ask([Question(prompt, asked, system) for prompt in prompts])
+        fields, system = parameters(self.options), self.options.system
+        answers = self._client.ask([ChatRequest(prompt, fields, system) for prompt in prompts])
         return [answer.text for answer in answers]
 
 

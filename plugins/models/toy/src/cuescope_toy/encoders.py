@@ -1,9 +1,11 @@
-"""Frozen encoders of frames and texts: the built-in one, and any model with embeddings."""
+"""Frozen encoders of frames and texts, and the memory of what they made of each frame."""
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -13,6 +15,7 @@ from cuescope_sdk import (
     Context,
     EmbedsText,
     Frame,
+    LazyWeights,
     Model,
     Sample,
     Trial,
@@ -20,15 +23,14 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-
-if TYPE_CHECKING:
-    from cuescope_toy import ToyOptions
+from cuescope_toy.options import ToyOptions
 
 GRID_VERSION = 1  # enters the fingerprint: raise it when equal frames get other features
 CELLS = 12  # a side of the colour grid
 PATCH_CELLS = 6  # a side of the colour grid of a patch, where a frame has several
 FEATURES = 256
 EMBEDDING = frozenset({"embedding"})
+MEMORY_BYTES = 2**26  # of features: 65,536 frames of built-in ones
 
 
 class Encoder(Protocol):
@@ -45,11 +47,11 @@ class Encoder(Protocol):
         ...
 
 
-def chosen_encoder(options: "ToyOptions", context: Context) -> Encoder:
+def build_encoder(options: ToyOptions, context: Context) -> Encoder:
     """The encoder that the options name; raises UserError for a model without embeddings."""
     if options.encoder == "builtin":
         return GridEncoder(options.dim)
-    # without the data set: an encoder need not know the labels that nobody asks it about
+    # Without the data set: an encoder need not know the labels that nobody asks it about.
     unbound = replace(context, dataset=None)
     model = unbound.build("model", options.encoder, options.encoder_options)
     if not model.capabilities.outputs >= EMBEDDING:
@@ -67,6 +69,7 @@ def chosen_encoder(options: "ToyOptions", context: Context) -> Encoder:
 
 def colour_grid(image: Image.Image, side: int = CELLS) -> UInt8[np.ndarray, " cell"]:
     """Mean colour of each cell of a `side` x `side` grid, (row, col, channel) flattened."""
+    # BOX over whole cells is their mean; other filters would mix in the neighbours.
     pooled = image.convert("RGB").resize((side, side), Image.Resampling.BOX)
     return np.asarray(pooled, np.uint8).ravel()
 
@@ -98,8 +101,8 @@ def _random_layer(
 
 def text_embedding(text: str, dim: int) -> Float[np.ndarray, " dim"]:
     """A unit vector that depends on the words alone, and not on their meaning."""
-    drawn = generator(0, "toy-text", text).standard_normal(dim)
-    return (drawn / np.linalg.norm(drawn)).astype(np.float32)
+    row = generator(0, "toy-text", text).standard_normal(dim)
+    return (row / np.linalg.norm(row)).astype(np.float32)
 
 
 class GridEncoder:
@@ -126,15 +129,15 @@ class ColourGrid(GridEncoder):
 
     def __init__(self, patches: int = 1) -> None:
         self.patches, self.cells = patches, CELLS if patches == 1 else PATCH_CELLS
-        cut = () if patches == 1 else (patches, PATCH_CELLS)
-        self.fingerprint = digest("colour-grid", GRID_VERSION, CELLS, *cut)
+        sizes = () if patches == 1 else (patches, PATCH_CELLS)
+        self.fingerprint = digest("colour-grid", GRID_VERSION, CELLS, *sizes)
 
     def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame patch cell"]:
         """A row a patch."""
-        grids = np.stack([self._cut(frame.load()) for frame in frames])
+        grids = np.stack([self._patch_grids(frame.load()) for frame in frames])
         return grids.astype(np.float32) / 255
 
-    def _cut(self, image: Image.Image) -> UInt8[np.ndarray, "patch cell"]:
+    def _patch_grids(self, image: Image.Image) -> UInt8[np.ndarray, "patch cell"]:
         side, cells = self.patches, self.cells
         rows = colour_grid(image, side * cells).reshape(side, cells, side, cells * 3)
         return rows.swapaxes(1, 2).reshape(side * side, -1)
@@ -143,12 +146,17 @@ class ColourGrid(GridEncoder):
 # ----------------------------------------------------------------------------------- other models
 
 
-class ModelEncoder:
+class ModelEncoder(LazyWeights):
     """The embeddings of another model; its text tower too where it has one."""
 
     def __init__(self, model: Model, dim: int) -> None:
         self.model, self.dim = model, dim
         self.fingerprint = digest("model", model.fingerprint, dim)
+
+    def open_weights(self) -> None:
+        """Open the model's weights now, if it opens them late."""
+        if isinstance(self.model, LazyWeights):
+            self.model.open_weights()
 
     def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame feature"]:
         """The model's embeddings of the frames, one by one."""
@@ -156,11 +164,65 @@ class ModelEncoder:
             Trial(sample=Sample(key=frame.key, frames=(frame,)), outputs=EMBEDDING)
             for frame in frames
         ]
-        found = [response.embedding for response in self.model.respond(trials)]
-        return np.stack([embedding for embedding in found if embedding is not None])
+        embeddings = [response.embedding for response in self.model.respond(trials)]
+        return np.stack([embedding for embedding in embeddings if embedding is not None])
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """The text tower's unit rows; without one, the built-in encoder's."""
+        # Only a model with open weights knows whether a text tower came with them.
+        self.open_weights()
         if isinstance(self.model, EmbedsText):
             return np.asarray(self.model.embed_texts(texts), np.float32)
         return np.stack([text_embedding(text, self.dim) for text in texts])
+
+
+# ------------------------------------------------------------------------------ features, once
+
+
+class FrameFeatures:
+    """Features by frame key: a frame is encoded once, however often it is shown."""
+
+    def __init__(self, encoder: Encoder, context: Context) -> None:
+        self.encoder = encoder
+        self._context = context
+        self._rows: OrderedDict[str, np.ndarray] = OrderedDict()
+
+    def of_clips(self, clips: Sequence[Sequence[Frame]]) -> Float[np.ndarray, "clip frame feature"]:
+        """Features of clips of one length."""
+        distinct = {frame.key: frame for clip in clips for frame in clip}
+        row = {key: index for index, key in enumerate(distinct)}
+        features = self.of_frames(tuple(distinct.values()))
+        index = [[row[frame.key] for frame in clip] for clip in clips]
+        return np.asarray(features[np.array(index)])
+
+    def of_frames(
+        self, frames: Sequence[Frame], description: str | None = None
+    ) -> Float[np.ndarray, "frame ..."]:
+        """Features of distinct frames; with a description, under a progress bar."""
+        rows = {frame.key: self._rows[frame.key] for frame in frames if frame.key in self._rows}
+        missing = [frame for frame in frames if frame.key not in rows]
+        for batch, encoded in self._encode(missing, description):
+            rows |= dict(zip((frame.key for frame in batch), encoded, strict=True))
+        self._remember(rows)
+        return np.stack([rows[frame.key] for frame in frames])
+
+    def _encode(
+        self, frames: Sequence[Frame], description: str | None
+    ) -> Iterator[tuple[Sequence[Frame], np.ndarray]]:
+        step = self._context.batch_size
+        bar: AbstractContextManager[Callable[[int], None]] = nullcontext(lambda step: None)
+        if description is not None:
+            bar = self._context.progress(description, len(frames))
+        with bar as advance:
+            for start in range(0, len(frames), step):
+                batch = frames[start : start + step]
+                yield batch, self.encoder.encode(batch)
+                advance(len(batch))
+
+    def _remember(self, rows: dict[str, np.ndarray]) -> None:
+        for key, row in rows.items():
+            self._rows[key] = row
+            self._rows.move_to_end(key)
+        most = MEMORY_BYTES // max((row.nbytes for row in rows.values()), default=1)
+        while len(self._rows) > most:
+            self._rows.popitem(last=False)

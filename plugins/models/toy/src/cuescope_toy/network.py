@@ -1,4 +1,4 @@
-"""The network as pure functions of its weights (TRoVe, appendix A)."""
+"""The network of `toy` as pure functions of its weights (TRoVe, appendix A)."""
 
 from dataclasses import dataclass
 from math import prod
@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-Weights = dict[str, Tensor]
+from cuescope_toy.loading import Weights
+
 FIXED = ("input.mean", "input.scale")  # set from the training features, never trained
 
 
@@ -40,12 +41,12 @@ def initial_weights(sizes: Sizes, generator: torch.Generator) -> Weights:
     for name, shape in sizes.layers.items():
         bound = shape[-2] ** -0.5
         for part, size in (("weight", shape), ("bias", (*shape[:-2], 1, shape[-1]))):
-            drawn = torch.rand(prod(size), generator=generator).reshape(size)
-            weights[f"{name}.{part}"] = (2 * drawn - 1) * bound
+            uniform = torch.rand(prod(size), generator=generator).reshape(size)
+            weights[f"{name}.{part}"] = (2 * uniform - 1) * bound
     return weights
 
 
-def standardising(
+def input_layer(
     features: Float[Tensor, "distinct feature"], count: Float[Tensor, " distinct"]
 ) -> Weights:
     """The frozen input layer: the mean of each feature, and one scale for all of them.
@@ -56,13 +57,14 @@ def standardising(
     share = count / count.sum()
     mean = share @ features
     variance = share @ (features - mean).square().mean(dim=1)
+    # Features that never vary have no scale; the floor keeps the division finite.
     return dict(zip(FIXED, (mean, variance.sqrt().clamp_min(1e-6)), strict=True))
 
 
 def standardise(
     weights: Weights, features: Float[Tensor, "*frame feature"]
 ) -> Float[Tensor, "*frame feature"]:
-    """The frozen input layer."""
+    """The features after the frozen input layer."""
     return (features - weights["input.mean"]) / weights["input.scale"]
 
 
@@ -73,6 +75,7 @@ def embed(
 
     A head per frame position, concatenation, the sequence head.
     """
+    # Frames first: one batched product runs every position through the head of its own.
     frames = inputs.transpose(0, 1)
     frames = torch.baddbmm(weights["project.0.bias"], frames, weights["project.0.weight"]).relu()
     frames = torch.baddbmm(weights["project.1.bias"], frames, weights["project.1.weight"])

@@ -1,143 +1,251 @@
-"""From options and data to trained weights, through the cache."""
+"""Contrastive training with early stopping (TRoVe, appendix A), from a data set to weights."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 
-from cuescope_sdk import Context, Dataset, HasSplits, UserError, derive, digest
-from cuescope_toy.checkpoint import Facts, load_checkpoint, save_checkpoint, weights_digest
-from cuescope_toy.fitting import Fit, Recipe, Split, fit, one_thread
-from cuescope_toy.frame_features import FrameFeatures
-from cuescope_toy.network import Sizes, Weights
-from cuescope_toy.sequences import Sequences, positions, read_sequences
+from cuescope_sdk import Context, Dataset, Frame, Sample, UserError, derive
+from cuescope_toy.encoders import FrameFeatures
+from cuescope_toy.loading import Facts, Weights
+from cuescope_toy.network import Sizes, embed, initial_weights, input_layer, standardise
+from cuescope_toy.options import ToyOptions
 
-if TYPE_CHECKING:
-    from cuescope_toy import ToyOptions
+# ---------------------------------------------------------------------------------- data as arrays
 
-TRAINING_VERSION = 1  # part of the cache key: raise it when equal inputs train other weights
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """Distinct frames; for each sequence the index of its frames and of its label."""
+
+    frames: tuple[Frame, ...]
+    index: Int[np.ndarray, "sample frame"]
+    label: Int[np.ndarray, " sample"]
+
+
+def read_sequences(dataset: Dataset) -> Sequences:
+    """Every labelled sequence of a data set; raises UserError where they cannot be trained on."""
+    samples = [dataset[index] for index in range(len(dataset))]
+    _require_one_length(samples)
+    frames = {frame.key: frame for sample in samples for frame in sample.frames}
+    row = {key: index for index, key in enumerate(frames)}
+    return Sequences(
+        tuple(frames.values()),
+        np.array([[row[frame.key] for frame in sample.frames] for sample in samples]),
+        np.array([label_index(sample, dataset.labels) for sample in samples]),
+    )
+
+
+def frame_positions(frames: str, length: int) -> tuple[int, ...]:
+    """The frame positions that a model with the option `frames` sees."""
+    match frames:
+        case "first":
+            return (0,)
+        case "middle":
+            return (length // 2,)
+        case _:
+            return tuple(range(length))
+
+
+def label_index(sample: Sample, labels: Sequence[str]) -> int:
+    """The number of a sample's label; raises UserError where it has none of the data set's."""
+    if sample.label not in labels:
+        raise UserError(
+            f"toy: sample '{sample.key}' cannot be trained on",
+            expected="a label of the data set",
+            got="no label" if sample.label is None else f"'{sample.label}'",
+        )
+    return labels.index(sample.label)
+
+
+def _require_one_length(samples: Sequence[Sample]) -> None:
+    first = samples[0]
+    for sample in samples:
+        if len(sample.frames) != len(first.frames):
+            raise UserError(
+                f"toy: sample '{sample.key}' has another length than '{first.key}'",
+                expected=f"{len(first.frames)} frames in every sequence",
+                got=str(len(sample.frames)),
+                remedy="Sample the same number of frames from each clip (folder: -D frames=8).",
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedSplit:
+    """Features of the distinct frames; for each sequence its frames and its label, as indices."""
+
+    features: Float[Tensor, "distinct feature"]
+    index: Int[Tensor, "sample frame"]
+    label: Int[Tensor, " sample"]
+
+    def clips(self, samples: Int[Tensor, " batch"]) -> Float[Tensor, "batch frame feature"]:
+        """Features of these sequences."""
+        return self.features[self.index[samples]]
+
+    def standardised(self, weights: Weights) -> "EncodedSplit":
+        """The split as the network takes it in."""
+        return replace(self, features=standardise(weights, self.features))
+
+
+def encode_split(
+    sequences: Sequences, options: ToyOptions, features: FrameFeatures, description: str
+) -> EncodedSplit:
+    """Features of the frames that the model sees, each encoded once."""
+    seen_frames = sequences.index[:, frame_positions(options.frames, sequences.index.shape[1])]
+    used, index = np.unique(seen_frames, return_inverse=True)
+    rows = features.of_frames([sequences.frames[number] for number in used], description)
+    return EncodedSplit(
+        torch.from_numpy(rows),
+        # numpy 2.0 gave the inverse the shape of its input, and other versions a flat one.
+        torch.from_numpy(index.reshape(seen_frames.shape)),
+        torch.from_numpy(sequences.label),
+    )
+
+
+# -------------------------------------------------------------------------------------- fitting
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A trained network: sequences have `length` frames."""
+class Fit:
+    """The best weights, their accuracy on the validation split, and when they were reached.
+
+    `best_epoch` of `epochs` run counts from 1.
+    """
 
     weights: Weights
-    length: int
-    fingerprint: str
-    facts: Facts
+    accuracy: float
+    best_epoch: int
+    epochs: int
 
 
-def trained(options: "ToyOptions", context: Context, features: FrameFeatures) -> Trained:
-    """Train on the chosen data, or take the weights of an equal training from the cache."""
-    train, val = training_splits(options.data, options.data_options, context, "toy", "train", "val")
-    seed = context.seed if options.seed is None else options.seed
-    encoder = features.encoder
-    # what these four name enters by its content
-    own = options.model_dump(exclude={"data", "data_options", "encoder", "encoder_options"})
-    key = digest(
-        TRAINING_VERSION, {**own, "seed": seed}, encoder.fingerprint,
-        train.fingerprint, val.fingerprint, tuple(train.labels),
-    )  # fmt: skip
-    path = context.cache / "toy" / f"{key}.safetensors"
-    if (found := load_checkpoint(path)) is None:
-        found = _train(options, context, features, train, val, seed)
-        save_checkpoint(path, *found)
-    weights, facts = found
-    fingerprint = digest(
-        TRAINING_VERSION, weights_digest(weights), options.frames, options.temperature,
-        encoder.fingerprint,
-    )  # fmt: skip
-    return Trained(weights, len(train[0].frames), fingerprint, facts)
+def contrastive_loss(
+    embeddings: Float[Tensor, "sample dim"],
+    texts: Float[Tensor, "class dim"],
+    label: Int[Tensor, " sample"],
+    temperature: float,
+) -> Float[Tensor, ""]:
+    """Cross-entropy of cosines over temperature against the distinct texts.
 
-
-def training_splits(
-    spec: str | None,
-    options: Mapping[str, Any],
-    context: Context,
-    model: str,
-    *names: str,
-    closed: bool = True,
-) -> tuple[Dataset, ...]:
-    """The named splits of the data set that `spec` names, else of the audited one.
-
-    Raises UserError in the name of `model` where there is no data, or no splits, or no closed set
-    of labels where one is needed.
+    Deviates from CLIP's loss: a text stands once, not once for each of its sequences in the
+    batch. With four texts and batches of 256 these copies would be false negatives.
     """
-    dataset = context.dataset
-    if spec is not None:
-        dataset = replace(context, dataset=None).build("dataset", spec, options)
-    title = "the audited data set" if spec is None else f"data set '{spec}'"
-    if dataset is None:
-        raise UserError(f"{model}: nothing to train on", remedy="Name a data set: -M data=SPEC.")
-    if not isinstance(dataset, HasSplits):
-        raise UserError(
-            f"{model}: {title} has no splits to train on",
-            expected=" and ".join(names),
-            remedy="Name a data set that has them: -M data=SPEC.",
-        )
-    if closed and not dataset.labels:
-        raise UserError(f"{model}: {title} has no labels", expected="a closed set to tell apart")
-    splits = tuple(dataset.split(name) for name in names)
-    for name, part in zip(names, splits, strict=True):
-        if not len(part):
-            raise UserError(f"{model}: the split '{name}' of {title} is empty")
-    return splits
+    return cross_entropy(embeddings @ texts.T / temperature, label)
 
 
-def _train(
-    options: "ToyOptions",
+def fit(
+    train: EncodedSplit,
+    val: EncodedSplit,
+    texts: Float[Tensor, "class dim"],
+    sizes: Sizes,
+    options: ToyOptions,
+    generator: torch.Generator,
+    advance: Callable[[int], None],
+) -> Fit:
+    """Train until the validation loss has not fallen for `patience` epochs; the best weights.
+
+    `advance` is called with 1 after each epoch.
+    """
+    count = torch.bincount(train.index.flatten(), minlength=len(train.features))
+    fixed = input_layer(train.features, count.float())
+    train, val = train.standardised(fixed), val.standardised(fixed)
+    trainable = initial_weights(sizes, generator)
+    optimiser = torch.optim.AdamW(
+        [weight.requires_grad_() for weight in trainable.values()],
+        lr=options.learning_rate,
+        weight_decay=options.weight_decay,
+    )
+    weights = {**fixed, **trainable}
+    best, lowest, epoch = Fit(weights, 0.0, 0, 0), float("inf"), 0
+    while epoch < options.epochs and epoch - best.best_epoch < options.patience:
+        order = torch.randperm(len(train.label), generator=generator)
+        for batch in torch.split(order, options.batch_size):
+            embeddings = embed(weights, train.clips(batch))
+            loss = contrastive_loss(embeddings, texts, train.label[batch], options.temperature)
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+        epoch += 1
+        advance(1)
+        val_loss, accuracy = evaluate(weights, val, texts, options.temperature)
+        if val_loss < lowest:
+            # The optimiser goes on changing these tensors in place: the best ones are copied.
+            lowest, best = val_loss, Fit(copy_weights(weights), accuracy, epoch, epoch)
+    return replace(best, epochs=epoch)
+
+
+def evaluate(
+    weights: Weights, split: EncodedSplit, texts: Float[Tensor, "class dim"], temperature: float
+) -> tuple[float, float]:
+    """Loss and accuracy on a standardised split."""
+    with torch.no_grad():
+        embeddings = embed(weights, split.features[split.index])
+        loss = contrastive_loss(embeddings, texts, split.label, temperature)
+        correct = (embeddings @ texts.T).argmax(dim=1) == split.label
+    return loss.item(), correct.double().mean().item()
+
+
+def copy_weights(weights: Weights) -> Weights:
+    """The weights as they are now, without gradients."""
+    return {name: tensor.detach().clone() for name, tensor in weights.items()}
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run torch's CPU kernels on one thread.
+
+    Sums then do not depend on how many cores a machine has, and so neither do the trained
+    weights. At this size it is no slower: a second thread mostly waits for the first.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def train(
+    options: ToyOptions,
     context: Context,
     features: FrameFeatures,
-    train: Dataset,
-    val: Dataset,
+    splits: Sequence[Dataset],
     seed: int,
 ) -> tuple[Weights, Facts]:
-    sequences = {"train": read_sequences(train), "val": read_sequences(val)}
-    splits = {
-        name: _encoded(part, options, features, f"encoding {name} frames")
+    """Read the splits "train" and "val", encode their frames, and train under a progress bar."""
+    names = ("train", "val")
+    sequences = {name: read_sequences(data) for name, data in zip(names, splits, strict=True)}
+    encoded = {
+        name: encode_split(part, options, features, f"encoding {name} frames")
         for name, part in sequences.items()
     }
-    texts = torch.from_numpy(features.encoder.embed_texts(train.labels))
+    texts = torch.from_numpy(features.encoder.embed_texts(splits[0].labels))
     sizes = Sizes(
-        frames=splits["train"].index.shape[1],
-        feature=splits["train"].features.shape[1],
+        frames=encoded["train"].index.shape[1],
+        feature=encoded["train"].features.shape[1],
         hidden=options.hidden,
         projection=options.projection,
         head=options.head,
         dim=texts.shape[1],
     )
-    recipe = Recipe(**{name: getattr(options, name) for name in Recipe.__dataclass_fields__})
     generator = torch.Generator().manual_seed(derive(seed, "toy"))
-    with one_thread(), context.progress("training the toy model", recipe.epochs) as advance:
-        result = fit(splits["train"], splits["val"], texts, sizes, recipe, generator, advance)
-        advance(recipe.epochs - result.epochs)
+    with one_thread(), context.progress("training the toy model", options.epochs) as advance:
+        result = fit(encoded["train"], encoded["val"], texts, sizes, options, generator, advance)
+        advance(options.epochs - result.epochs)
     return result.weights, _facts(options, result, sequences["train"])
 
 
-def _encoded(
-    sequences: Sequences, options: "ToyOptions", features: FrameFeatures, description: str
-) -> Split:
-    looked_at = sequences.index[:, positions(options.frames, sequences.index.shape[1])]
-    used, index = np.unique(looked_at, return_inverse=True)
-    return Split(
-        torch.from_numpy(
-            features.of_frames([sequences.frames[place] for place in used], description)
-        ),
-        torch.from_numpy(index.reshape(looked_at.shape)),
-        torch.from_numpy(sequences.label),
-    )
-
-
-def _facts(options: "ToyOptions", result: Fit, sequences: Sequences) -> Facts:
+def _facts(options: ToyOptions, result: Fit, sequences: Sequences) -> Facts:
     count, length = sequences.index.shape
-    seen = length if options.frames == "all" else f"the {options.frames} of {length}"
+    frames = length if options.frames == "all" else f"the {options.frames} of {length}"
     return {
         "validation accuracy": f"{result.accuracy:.3f}",
-        "trained on": f"{count:,} sequences, {seen} frames",
-        "epochs": f"{result.epochs}, the best {result.epoch}",
+        "trained on": f"{count:,} sequences, {frames} frames",
+        "epochs": f"{result.epochs}, the best {result.best_epoch}",
         "temperature": f"{options.temperature:g}",
         "encoder": options.encoder,
     }

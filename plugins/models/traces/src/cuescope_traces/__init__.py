@@ -21,7 +21,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.models import refuse_unanswerable
 
-NAMED = 3
+LISTED = 3  # keys that an error or a fact lists
 
 
 class TracesOptions(Options):
@@ -33,10 +33,10 @@ class TracesOptions(Options):
 
 
 class Traces(Plugin):
-    """Says of each sample of the audited data what was recorded of it, and "" of any other.
+    """Answers each sample of the audited data with its recorded trace, and any other with "".
 
-    A sample is known by what it shows and asks, as the cache knows it, and not by its key; so it
-    has to be shown as it is in the data.
+    A sample is known by what it shows and asks, as the cache knows it, and not by its key; a
+    changed sample has no trace.
     """
 
     Options: ClassVar[type[Options]] = TracesOptions
@@ -52,55 +52,64 @@ class Traces(Plugin):
         traces = read_recording(options.file)
         if context.dataset is None:
             raise UserError("traces: no data set to which the traces belong")
-        self._said = by_content(traces, context.dataset, options.file.name)
-        self.fingerprint = digest("traces", 1, traces, sorted(self._said))
-        self.facts: Mapping[str, str] = {"recorded traces": told(traces, context.dataset)}
+        self._traces = traces_by_content(traces, context.dataset, options.file.name)
+        self.fingerprint = digest("traces", 1, traces, sorted(self._traces))
+        self.facts: Mapping[str, str] = {"recorded traces": coverage(traces, context.dataset)}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """What was recorded."""
+        """The recorded traces."""
         for trial in trials:
             refuse_unanswerable("traces", self.capabilities, trial)
-        return [Response(text=self._said.get(content(trial.sample), "")) for trial in trials]
+        return [
+            Response(text=self._traces.get(sample_content(trial.sample), "")) for trial in trials
+        ]
 
 
-def by_content(traces: Mapping[str, str], data: Dataset, file: str) -> dict[str, str]:
+def traces_by_content(traces: Mapping[str, str], data: Dataset, file: str) -> dict[str, str]:
     """The traces by what their samples show and ask.
 
     Raises UserError where no trace belongs to the data, and where two that differ belong to samples
     that do not.
     """
-    found: dict[str, tuple[str, str]] = {}
+    # By content, not by key: a method may rename what it shows again, and the cache knows no key.
+    by_content: dict[str, tuple[str, str]] = {}
     for index in range(len(data)):
         sample = data[index]
         if sample.key not in traces:
             continue
-        other, said = found.setdefault(content(sample), (sample.key, traces[sample.key]))
-        if said != traces[sample.key]:
+        other, trace = by_content.setdefault(
+            sample_content(sample), (sample.key, traces[sample.key])
+        )
+        if trace != traces[sample.key]:
             raise UserError(
                 f"traces: samples '{other}' and '{sample.key}' show and ask the same",
-                expected="one trace for both", got="two that differ", remedy="Leave one out",
-            )  # fmt: skip
-    if not found:
+                expected="one trace for both",
+                got="two that differ",
+                remedy="Leave one out",
+            )
+    if not by_content:
         keys = [data[index].key for index in range(len(data))]
-        known = ", ".join(f"'{key}'" for key in keys[:NAMED])
+        known = ", ".join(f"'{key}'" for key in keys[:LISTED])
         raise UserError(
-            f"traces: {file} has no trace of any sample of the data", expected=f"keys as {known}",
-            got=f"'{next(iter(traces))}'", remedy=nearest(next(iter(traces)), keys),
-        )  # fmt: skip
-    return {shown: said for shown, (_, said) in found.items()}
+            f"traces: {file} has no trace of any sample of the data",
+            expected=f"keys as {known}",
+            got=f"'{next(iter(traces))}'",
+            remedy=nearest(next(iter(traces)), keys),
+        )
+    return {content: trace for content, (_, trace) in by_content.items()}
 
 
-def content(sample: Sample) -> str:
-    """What a sample shows and asks."""
+def sample_content(sample: Sample) -> str:
+    """Digest of what a sample shows and asks."""
     return digest([frame.key for frame in sample.frames], sample.question, sample.choices)
 
 
-def told(traces: Mapping[str, str], data: Dataset) -> str:
+def coverage(traces: Mapping[str, str], data: Dataset) -> str:
     """How many samples have a trace, and which traces belong to none."""
     keys = {data[index].key for index in range(len(data))}
-    strange = [key for key in traces if key not in keys]
-    named = ", ".join(f"'{key}'" for key in strange[:NAMED])
-    left = f"; {len(strange)} of no sample of the data ({named})" if strange else ""
+    unknown = [key for key in traces if key not in keys]
+    listed = ", ".join(f"'{key}'" for key in unknown[:LISTED])
+    left = f"; {len(unknown)} of no sample of the data ({listed})" if unknown else ""
     return f"{len(keys & traces.keys())} of {len(keys)} samples{left}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from cuescope_sdk import UserError, nearest
 
 FIELDS = ("sample", "trace", "answer")
-UNSHOWN = ("Cc", "Cs")  # what a terminal would obey, and what no text can hold
+REFUSED = ("Cc", "Cs")  # control characters, which a terminal would obey; half characters
 SHAPE = '{"sample": KEY, "trace": TEXT or [STEPS], "answer": TEXT}'
 
 
@@ -18,85 +18,86 @@ def read_recording(path: Path) -> dict[str, str]:
     Lines that are blank are passed over, and fields beside `FIELDS` are for whoever made the file.
     Raises UserError with the number of the first line that cannot be used.
     """
-    found: dict[str, tuple[int, str]] = {}
+    traces: dict[str, tuple[int, str]] = {}
     try:
         text = path.expanduser().read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"traces: {path}", expected="text in UTF-8", got=str(error)) from None
     except OSError as error:
         raise UserError(f"traces: cannot read {path}", got=error.strerror) from None
+    # Not splitlines: JSON may hold U+2028 in a text, and that ends no line of JSONL.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        place = f"traces: {path.name}, line {number}"
-        sample, trace = read_line(line, place)
-        if sample in found:
+        where = f"traces: {path.name}, line {number}"
+        sample, trace = read_line(line, where)
+        if sample in traces:
             raise UserError(
-                f"{place}: sample '{sample}' is there already, in line {found[sample][0]}",
+                f"{where}: sample '{sample}' is there already, in line {traces[sample][0]}",
                 remedy="Keep one of them",
             )
-        found[sample] = number, trace
-    if not found:
+        traces[sample] = number, trace
+    if not traces:
         raise UserError(f"traces: {path} is empty", expected=f"lines as {SHAPE}")
-    return {sample: trace for sample, (_, trace) in found.items()}
+    return {sample: trace for sample, (_, trace) in traces.items()}
 
 
-def read_line(line: str, place: str) -> tuple[str, str]:
-    """The sample and its trace; raises UserError that begins with `place`."""
+def read_line(line: str, where: str) -> tuple[str, str]:
+    """The sample and its trace; raises UserError that begins with `where`."""
     try:
         row = json.loads(line)
+    # A line of brackets alone exhausts the parser's stack before it is an error of JSON.
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{place}: no JSON", expected=SHAPE, got=_fault(error)) from None
+        raise UserError(f"{where}: no JSON", expected=SHAPE, got=_fault(error)) from None
     if not isinstance(row, dict):
-        raise UserError(place, expected=SHAPE, got=_kind(row))
+        raise UserError(where, expected=SHAPE, got=_kind(row))
     for field in ("sample", "trace"):
         if field not in row:
             others = [name for name in row if name not in FIELDS]
             meant = next((name for name in others if nearest(name, [field])), None)
             raise UserError(
-                f"{place}: no '{field}'", expected=SHAPE,
+                f"{where}: no '{field}'",
+                expected=SHAPE,
                 remedy=f"Is '{meant}' meant?" if meant else None,
-            )  # fmt: skip
+            )
     sample = row["sample"]
     if not isinstance(sample, str) or not sample:
-        raise UserError(f"{place}: 'sample'", expected="the key of a sample", got=_kind(sample))
-    if any(unicodedata.category(letter) in UNSHOWN for letter in sample):
+        raise UserError(f"{where}: 'sample'", expected="the key of a sample", got=_kind(sample))
+    if any(unicodedata.category(letter) in REFUSED for letter in sample):
         raise UserError(
-            f"{place}: 'sample'", expected="a key without control characters", got=ascii(sample)
+            f"{where}: 'sample'", expected="a key without control characters", got=ascii(sample)
         )
-    trace = _sound(_written(row["trace"], place))
+    trace = _replace_half_characters(_trace_text(row["trace"], where))
     answer = row.get("answer")
     if answer is None:
         return sample, trace
     if not isinstance(answer, str):
-        raise UserError(f"{place}: 'answer'", expected="text", got=_kind(answer))
-    return sample, f"{trace}\nAnswer: {' '.join(_sound(answer).split())}"
+        raise UserError(f"{where}: 'answer'", expected="text", got=_kind(answer))
+    return sample, f"{trace}\nAnswer: {' '.join(_replace_half_characters(answer).split())}"
 
 
-def _written(trace: Any, place: str) -> str:
+def _trace_text(trace: Any, where: str) -> str:
     """A text as it is; steps as a numbered list."""
     if isinstance(trace, str):
         return trace
     if isinstance(trace, list) and all(isinstance(step, str) for step in trace):
-        steps = (" ".join(step.split()) for step in trace)
-        return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
-    wrong = next((s for s in trace if not isinstance(s, str)), None) if _is_list(trace) else trace
-    raise UserError(f"{place}: 'trace'", expected="text, or a list of texts", got=_kind(wrong))
+        lines = (" ".join(step.split()) for step in trace)
+        return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
+    steps = trace if isinstance(trace, list) else [trace]
+    wrong = next(step for step in steps if not isinstance(step, str))
+    raise UserError(f"{where}: 'trace'", expected="text, or a list of texts", got=_kind(wrong))
 
 
-def _sound(text: str) -> str:
-    """With a mark for half of a character: what was cut in the middle of an emoji ends so."""
+def _replace_half_characters(text: str) -> str:
+    """The text with a mark for each half of a character."""
+    # Models that are cut in the middle of an emoji end so, and no file or terminal can hold it.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
 def _fault(error: Exception) -> str:
-    return f"{error.msg} at character {error.colno}" if isinstance(
-        error, json.JSONDecodeError
-    ) else "too deep a nesting"  # fmt: skip
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.colno}"
+    return "too deep a nesting"
 
 
 def _kind(value: Any) -> str:

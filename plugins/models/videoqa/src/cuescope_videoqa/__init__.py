@@ -1,29 +1,135 @@
 """The four models of QUAG and CLAVI, from their authors' checkpoints."""
 
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import Field, PositiveInt
+import numpy as np
+from jaxtyping import Float, Int8
 
-from cuescope_sdk import Options
-from cuescope_videoqa.answering import HeadedOptions, VideoQA, VideoQAOptions
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    LazyWeights,
+    Options,
+    Plugin,
+    Response,
+    Trial,
+    digest,
+)
+from cuescope_sdk.fusion import FusionShape
+from cuescope_sdk.models import refuse_unanswerable
+from cuescope_videoqa.options import (
+    AllInOneOptions,
+    FrozenBiLMOptions,
+    JustAskOptions,
+    SingularityOptions,
+    VideoQAOptions,
+)
 
 if TYPE_CHECKING:
-    from cuescope_videoqa.running import Network
+    from cuescope_videoqa.answering import NetworkRunner
+    from cuescope_videoqa.network import Network
+
+FINGERPRINT_VERSION = 2  # raise it when equal files and options give other answers
+PATHS = {"checkpoint", "answers", "features", "text_encoder", "vision"}
 
 
-class JustAskOptions(HeadedOptions):
-    """Options of `just-ask`."""
+class VideoQA(Plugin, LazyWeights):
+    """Answers by choices or from a vocabulary; QUAG's edits act in its fusion layers.
 
-    features: Path | None = Field(
-        default=None,
-        description="S3D features of the videos: the authors' s3d.pth, or a folder of ID.npy",
+    A sample without frames is answered with the video masked out, one without a question from the
+    video and an empty text. `attention` and `modalities` are of a question's first forward pass.
+
+    What it is given is found and digested as it is built; the checkpoint is opened once, for the
+    first question.
+    """
+
+    options: VideoQAOptions
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        outputs=frozenset({"logits", "text"}),
+        edits=frozenset({"average-attention", "average-tokens"}),
+        exposes=frozenset({"fusion"}),
+        min_frames=0,
     )
-    text_encoder: str = Field(
-        default="distilbert-base-uncased", description="folder or hub id of the tokenizer"
-    )
-    question_tokens: PositiveInt = Field(20, description="places of the question")
-    answer_tokens: PositiveInt = Field(10, description="an answer is cut after so many tokens")
+    owner: ClassVar[str]
+    facts: Mapping[str, str]
+
+    def __init__(self, options: VideoQAOptions, context: Context) -> None:
+        super().__init__(options, context)
+        from cuescope_videoqa.loading import answer_facts, files_digest, read_answers, require_file
+
+        answers = read_answers(self.owner, options.answers)
+        groups = [[require_file(self.owner, options.checkpoint)], *self.other_files()]
+        # Paths count by what is in them; the same files elsewhere are the same model.
+        self.fingerprint = digest(
+            self.owner,
+            FINGERPRINT_VERSION,
+            [files_digest(group) for group in groups],
+            answers,
+            options.model_dump(exclude=PATHS),
+            context.dtype,
+        )
+        self.facts = {"weights": options.checkpoint.name, **answer_facts(answers)}
+
+    def other_files(self) -> list[list[Path]]:
+        """What answers depend on beside the checkpoint; raises UserError for what is not there."""
+        from cuescope_videoqa.loading import find_folder, folder_files
+
+        return [folder_files(find_folder(self.owner, self.options.text_encoder))]
+
+    @abstractmethod
+    def load_network(self) -> "Network":
+        """The network with its weights; raises UserError for whatever a person can mend."""
+
+    @cached_property
+    def device(self) -> str:
+        """Where it runs; raises UserError for a device that is not there."""
+        from cuescope_sdk.torch import resolve_device
+
+        return str(resolve_device(self.context.device))
+
+    @cached_property
+    def runner(self) -> "NetworkRunner":
+        """The open network; a plan ends here."""
+        from cuescope_sdk.torch import resolve_dtype
+        from cuescope_videoqa.answering import NetworkRunner
+
+        self.context.stop_plan_before(f"the weights of {self.options.checkpoint.name}")
+        # A wrong device or dtype is reported before gigabytes are read.
+        device, dtype = self.device, resolve_dtype(self.context.dtype)
+        network = self.load_network()
+        network.eval().requires_grad_(False).to(device, dtype)
+        return NetworkRunner(network, self.context.batch_size)
+
+    def open_weights(self) -> None:
+        """Open the checkpoint now."""
+        _ = self.runner
+
+    @property
+    def fusion(self) -> FusionShape:
+        """As of `HasFusion`; the sizes are those of the checkpoint's tensors."""
+        return self.runner.network.fusion
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        """Logits of the choices, and the best answer as text."""
+        for trial in trials:
+            refuse_unanswerable(self.owner, self.capabilities, trial)
+        return self.runner.respond(trials)
+
+    def modalities(
+        self, trials: Sequence[Trial], layer: int
+    ) -> list[Int8[np.ndarray, " query_then_key"]]:
+        """VIDEO or TEXT for each query of a fusion layer, and then for each of its keys."""
+        return self.runner.modalities(trials, layer)
+
+    def attention(
+        self, trials: Sequence[Trial], layer: int
+    ) -> list[Float[np.ndarray, "head query key"]]:
+        """Weights after the softmax, and after the trial's edit."""
+        return self.runner.attention(trials, layer)
 
 
 class JustAsk(VideoQA):
@@ -33,45 +139,21 @@ class JustAsk(VideoQA):
     options: JustAskOptions
     owner = "just-ask"
 
-    def load(self) -> "Network":
+    def other_files(self) -> list[list[Path]]:
+        """The tokenizer, and the features where they are given."""
+        from cuescope_videoqa.loading import feature_files
+
+        features = self.options.features
+        return [
+            *super().other_files(),
+            feature_files(self.owner, features) if features is not None else [],
+        ]
+
+    def load_network(self) -> "Network":
         """From the authors' best_model.pth."""
-        from cuescope_videoqa.just_ask import load
+        from cuescope_videoqa.just_ask import load_network
 
-        return load(self.options)
-
-
-class FrozenBiLMOptions(VideoQAOptions):
-    """Options of `frozen-bilm`."""
-
-    features: Path | None = Field(
-        default=None,
-        description="CLIP ViT-L/14 features of the videos: the authors' clipvitl14.pth, or a "
-        "folder of ID.npy; without it they are computed with `vision`",
-    )
-    vision: str = Field(
-        default="openai/clip-vit-large-patch14",
-        description="folder or hub id of the CLIP that frames go through",
-    )
-    text_encoder: str = Field(
-        default="microsoft/deberta-v2-xlarge",
-        description="folder or hub id of the language model: its config, tokenizer, and the "
-        "frozen weights that the checkpoint leaves out",
-    )
-    video_features: PositiveInt = Field(10, description="places of the video")
-    text_tokens: PositiveInt = Field(256, description="the prompt is cut after so many tokens")
-    answer_tokens: PositiveInt = Field(5, description="an answer is cut after so many tokens")
-    prefix: str = Field("", description="what stands before the question")
-    suffix: str = Field(".", description="what stands after the mask; '' hides the end token too")
-    multiple_choice: Literal["auto", "vocabulary", "yes-no"] = Field(
-        "auto",
-        description="choices are answers at the mask (vocabulary), or each is asked for in a "
-        "prompt of its own (yes-no); auto: yes and no are answers, others are asked for",
-    )
-    answer_bias: Literal["none", "mean"] = Field(
-        "none",
-        description="of an answer's logit: none, as in the published code, or the mean of its "
-        "tokens', as that code sets out to",
-    )
+        return load_network(self.options)
 
 
 class FrozenBiLM(VideoQA):
@@ -81,24 +163,21 @@ class FrozenBiLM(VideoQA):
     options: FrozenBiLMOptions
     owner = "frozen-bilm"
 
-    def load(self) -> "Network":
+    def other_files(self) -> list[list[Path]]:
+        """The language model with its weights, and the features or the CLIP that computes them."""
+        from cuescope_videoqa.loading import feature_files, find_folder, folder_files
+
+        options, owner = self.options, self.owner
+        language_model = folder_files(find_folder(owner, options.text_encoder, True), True)
+        if options.features is not None:
+            return [language_model, feature_files(owner, options.features)]
+        return [language_model, folder_files(find_folder(owner, options.vision, True), True)]
+
+    def load_network(self) -> "Network":
         """From the authors' checkpoint over the weights of the language model."""
-        from cuescope_videoqa.frozen_bilm import load
+        from cuescope_videoqa.frozen_bilm import load_network
 
-        return load(self.options)
-
-
-class SingularityOptions(VideoQAOptions):
-    """Options of `singularity`."""
-
-    text_encoder: str = Field(
-        default="bert-base-uncased", description="folder or hub id of the tokenizer"
-    )
-    question_tokens: PositiveInt = Field(25, description="a question is cut after so many tokens")
-    answer_tokens: PositiveInt = Field(5, description="an answer is cut after so many tokens")
-    considered: PositiveInt = Field(
-        128, description="answers of the vocabulary that are ranked, by their first token"
-    )
+        return load_network(self.options)
 
 
 class Singularity(VideoQA):
@@ -112,19 +191,11 @@ class Singularity(VideoQA):
     options: SingularityOptions
     owner = "singularity"
 
-    def load(self) -> "Network":
+    def load_network(self) -> "Network":
         """From the authors' ckpt_best.pth of question answering."""
-        from cuescope_videoqa.singularity import load
+        from cuescope_videoqa.singularity import load_network
 
-        return load(self.options)
-
-
-class AllInOneOptions(HeadedOptions):
-    """Options of `all-in-one`."""
-
-    text_encoder: str = Field(
-        default="bert-base-uncased", description="folder or hub id of the tokenizer"
-    )
+        return load_network(self.options)
 
 
 class AllInOne(VideoQA):
@@ -138,14 +209,20 @@ class AllInOne(VideoQA):
     options: AllInOneOptions
     owner = "all-in-one"
 
-    def load(self) -> "Network":
+    def load_network(self) -> "Network":
         """From the authors' .ckpt of open-ended or multiple-choice question answering."""
-        from cuescope_videoqa.all_in_one import load
+        from cuescope_videoqa.all_in_one import load_network
 
-        return load(self.options)
+        return load_network(self.options)
 
 
 __all__ = [
-    "AllInOne", "AllInOneOptions", "FrozenBiLM", "FrozenBiLMOptions", "JustAsk", "JustAskOptions",
-    "Singularity", "SingularityOptions",
-]  # fmt: skip
+    "AllInOne",
+    "AllInOneOptions",
+    "FrozenBiLM",
+    "FrozenBiLMOptions",
+    "JustAsk",
+    "JustAskOptions",
+    "Singularity",
+    "SingularityOptions",
+]

@@ -20,21 +20,28 @@ from torch.nn.functional import linear
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
 from cuescope_sdk.torch import fused_self_attention, quiet
-from cuescope_videoqa.checkpoints import Sizes, fill, read_checkpoint, starting
-from cuescope_videoqa.folders import find_folder, read_tokenizer, token_ids, words_of
-from cuescope_videoqa.running import Asked, Batch, Network
-from cuescope_videoqa.stock_bert import bert_config, bert_embeddings
-from cuescope_videoqa.vocabulary import read_answers
+from cuescope_videoqa.checkpoints import TensorSizes, load_tensors, prefix_filter, read_checkpoint
+from cuescope_videoqa.loading import find_folder, read_answers, read_tokenizer
+from cuescope_videoqa.network import Batch, Network, Prompt, bert_config, bert_embeddings, token_ids
 
 OWNER = "all-in-one"
 EPSILON = 1e-6
-TRAVELS = 8  # one patch of so many goes on, and one goes back
+EXCHANGE = 8  # one patch of so many goes on, and one goes back
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CLASSIFIER, CHOOSER = "vqa_classifier", "mc_vqa_classifier"
-HEADS = starting(
-    "mlm_score.", "itm_score.", "mpp_score.", "txt_proj.", "vid_proj.", "rank_output", "vcop_",
-    "nlvr2_", "train_", "val_", "test_",
-)  # fmt: skip
+OTHER_HEADS = (
+    "mlm_score.",
+    "itm_score.",
+    "mpp_score.",
+    "txt_proj.",
+    "vid_proj.",
+    "rank_output",
+    "vcop_",
+    "nlvr2_",
+    "train_",
+    "val_",
+    "test_",
+)
 
 
 class Block(nn.Module):
@@ -48,47 +55,55 @@ class Block(nn.Module):
         self._heads = heads
 
     def forward(
-        self, states: Float[Tensor, "row token dim"], seen: Tensor, number: int
+        self, states: Float[Tensor, "row token dim"], mask: Tensor, number: int
     ) -> Float[Tensor, "row token dim"]:
         """The states after the block, the `number`-th."""
         qkv = self.attn["qkv"]
+        # One stock layer holds all three projections; the fusion needs queries, keys, values apart.
         parts = zip(qkv.weight.chunk(3), qkv.bias.chunk(3), strict=True)  # type: ignore[operator]
 
         def projection(weight: Tensor, bias: Tensor) -> Any:
             return lambda tokens: linear(tokens, weight, bias)
 
         mixed = fused_self_attention(
-            self.norm1(states), *(projection(*part) for part in parts),
-            heads=self._heads, layer=number, mask=seen,
-        )  # fmt: skip
+            self.norm1(states),
+            *(projection(*part) for part in parts),
+            heads=self._heads,
+            layer=number,
+            mask=mask,
+        )
         states = states + self.attn["proj"](mixed)
         inner = nn.functional.gelu(self.mlp["fc1"](self.norm2(states)))
         return states + self.mlp["fc2"](inner)  # type: ignore[no-any-return]
 
 
 class Transformer(nn.Module):
-    """The ViT: patches, their places in frame and time, blocks."""
+    """The ViT: patches, their positions in frame and time, blocks."""
 
-    def __init__(self, sizes: Sizes, head_dim: int) -> None:
+    def __init__(self, sizes: TensorSizes, head_dim: int) -> None:
         super().__init__()
         name = "transformer.patch_embed.proj.weight"
         dim, patch = sizes.of(name), sizes.of(name, 2)
-        places = sizes.of("transformer.pos_embed", 1)
+        positions = sizes.of("transformer.pos_embed", 1)
         self.frames = sizes.of("transformer.temporal_embed", 1)
-        self.side = round((places - 1) ** 0.5) * patch
+        self.side = round((positions - 1) ** 0.5) * patch
         hidden = sizes.of("transformer.blocks.0.mlp.fc1.weight")
         heads = sizes.heads(dim, head_dim)
         self.patch_embed = nn.ModuleDict({"proj": nn.Conv2d(3, dim, patch, stride=patch)})
         self.cls_token = nn.Parameter(torch.zeros(1, 1, dim))
-        self.pos_embed = nn.Parameter(torch.zeros(1, places, dim))
+        self.pos_embed = nn.Parameter(torch.zeros(1, positions, dim))
         self.temporal_embed = nn.Parameter(torch.zeros(1, self.frames, dim))
         count = sizes.layers("transformer.blocks")
         self.blocks = nn.ModuleList(Block(dim, hidden, heads) for _ in range(count))
         self.norm = nn.LayerNorm(dim, EPSILON)
         self.shape = FusionShape(
-            layers=count, heads=heads, kv_heads=heads, head_dim=head_dim, dim=dim,
+            layers=count,
+            heads=heads,
+            kv_heads=heads,
+            head_dim=head_dim,
+            dim=dim,
             mlp_multiplications=2 * dim * hidden,
-        )  # fmt: skip
+        )
 
     def patches(self, pixels: Float[Tensor, "batch frame 3 side side"]) -> Tensor:
         """Tokens (batch frame) (class token, then patches)."""
@@ -96,6 +111,7 @@ class Transformer(nn.Module):
         tokens = self.patch_embed["proj"](pixels.flatten(0, 1)).flatten(2).transpose(1, 2)
         tokens = torch.cat([self.cls_token.expand(len(tokens), -1, -1), tokens], 1) + self.pos_embed
         tokens = tokens.reshape(batch, -1, *tokens.shape[1:])
+        # The class token has no place in time: each frame has its own copy.
         tokens[:, :, 1:] += self.temporal_embed[:, :, None]
         return tokens.flatten(0, 1)
 
@@ -105,14 +121,14 @@ class AllInOneNetwork(Network):
 
     owner = OWNER
 
-    def __init__(self, sizes: Sizes, options: Any) -> None:
+    def __init__(self, sizes: TensorSizes, options: Any) -> None:
         super().__init__()
         self.transformer = Transformer(sizes, options.head_dim)
         self.fusion = self.transformer.shape
         dim = self.fusion.dim
         words = "text_embeddings.word_embeddings.weight"
-        places = sizes.of("text_embeddings.position_embeddings.weight")
-        config = bert_config(dim, dim, self.fusion.heads, sizes.of(words), places)
+        positions = sizes.of("text_embeddings.position_embeddings.weight")
+        config = bert_config(dim, dim, self.fusion.heads, sizes.of(words), positions)
         self.text_embeddings = bert_embeddings(config)
         self.token_type_embeddings = nn.Embedding(sizes.of("token_type_embeddings.weight"), dim)
         self.pooler = nn.ModuleDict({"dense": nn.Linear(dim, dim)})
@@ -120,56 +136,57 @@ class AllInOneNetwork(Network):
         self.add_module(self.head_name, head(sizes, self.head_name))
         self.tokenizer: Any = None
 
-    def asks(self, sample: Sample) -> list[Asked]:
-        """One pass; or one a choice, which stands after all of them."""
+    def prompts(self, sample: Sample) -> list[Prompt]:
+        """One prompt; or one a choice, which comes after the list of all choices."""
         question = sample.question or ""
         if self.head_name == CLASSIFIER:
-            return [Asked(sample.key, sample.frames, question)]
+            return [Prompt(sample.key, sample.frames, question)]
         before = f"{question}Options: {' '.join(sample.choices)}Answer: "
         choices = sample.choices or ("",)
-        return [Asked(sample.key, sample.frames, f"{before}{choice}") for choice in choices]
+        return [Prompt(sample.key, sample.frames, f"{before}{choice}") for choice in choices]
 
-    def batch(self, asked: Sequence[Asked]) -> Batch:
+    def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """A row a frame, the words in each; one row of words where nothing is shown."""
-        places = self.text_embeddings.position_embeddings.num_embeddings
-        ids = token_ids(self.tokenizer, [one.text for one in asked], places)
-        count = len(asked[0].frames)
+        positions = self.text_embeddings.position_embeddings.num_embeddings
+        ids = token_ids(self.tokenizer, [prompt.text for prompt in prompts], positions)
+        count = len(prompts[0].frames)
         rows = count or 1
         ids = ids.repeat_interleave(rows, dim=0)
         modality: Int8[Tensor, "row token"] = (ids != self.tokenizer.pad_token_id).to(torch.int8)
         modality = modality * TEXT
         inputs = {"ids": ids}
         if count:
-            self._require_frames(asked[0])
+            self._require_frames(prompts[0])
             side = self.transformer.side
-            pixels = [torch.stack([prepared(f, side) for f in one.frames]) for one in asked]
+            pixels = [torch.stack([preprocess(f, side) for f in p.frames]) for p in prompts]
             inputs["pixels"] = torch.stack(pixels).to(self.dtype)
             video = torch.full((len(ids), self.transformer.pos_embed.shape[1]), VIDEO)
             modality = torch.cat([modality, video.to(torch.int8)], dim=1)
         return self.on_device(modality, rows, **inputs)
 
-    def _require_frames(self, asked: Asked) -> None:
+    def _require_frames(self, prompt: Prompt) -> None:
         wanted = self.transformer.frames
-        if len(asked.frames) != wanted:
+        if len(prompt.frames) != wanted:
             raise UserError(
                 f"{OWNER}: this checkpoint looks at {wanted} frames together",
                 expected=f"{wanted} frames a sample",
-                got=str(len(asked.frames)),
+                got=str(len(prompt.frames)),
                 remedy=f"Sample as many, say with -D frames={wanted}.",
             )
 
     def forward(self, batch: Batch) -> list[Tensor]:
-        """What the head makes of each pass."""
+        """The output of the head for each prompt."""
         ids = batch.inputs["ids"]
         states = self.text_embeddings(input_ids=ids) + self.token_type_embeddings.weight[0]
         if "pixels" in batch.inputs:
             patches = self.transformer.patches(batch.inputs["pixels"])
             states = torch.cat([states, patches + self.token_type_embeddings.weight[1]], dim=1)
-        seen = batch.modality != OTHER
+        mask = batch.modality != OTHER
         for number, block in enumerate(self.transformer.blocks):
-            patches = rolled(states[:, ids.shape[1] :], batch.rows)
-            states = block(torch.cat([states[:, : ids.shape[1]], patches], dim=1), seen, number)
+            patches = exchange_patches(states[:, ids.shape[1] :], batch.rows)
+            states = block(torch.cat([states[:, : ids.shape[1]], patches], dim=1), mask, number)
         first = self.transformer.norm(states[:, 0])
+        # A sequence a frame: their class tokens (or [CLS] without a video) are averaged.
         first = first.reshape(-1, batch.rows, first.shape[-1]).mean(1)
         pooled = torch.tanh(self.pooler["dense"](first))
         return list(self.get_submodule(self.head_name)(pooled))
@@ -188,28 +205,28 @@ class AllInOneNetwork(Network):
                 expected=f"one of its {len(known):,} answers",
                 got=", ".join(answers[:3]),
             )
+        # An answer outside the vocabulary loses to every one that is in it.
         rows = [logits[known[a]] if a in known else logits.min() - 1 for a in answers]
         return torch.stack(rows)
 
-    def content(self) -> object:
-        """Words."""
-        return words_of(self.tokenizer)
 
-
-def rolled(patches: Float[Tensor, "row token dim"], frames: int) -> Float[Tensor, "row token dim"]:
+def exchange_patches(
+    patches: Float[Tensor, "row token dim"], frames: int
+) -> Float[Tensor, "row token dim"]:
     """Some of the first patches after the class token come from the frame before, the last ones
     from the frame after; in a circle.
     """
-    count = patches.shape[1] // TRAVELS
+    count = patches.shape[1] // EXCHANGE
     if not count:
         return patches
     video = patches.reshape(-1, frames, *patches.shape[1:])
-    there, back = video[:, :, 1 : count + 1], video[:, :, -count:]
-    parts = [video[:, :, :1], there.roll(1, 1), video[:, :, count + 1 : -count], back.roll(-1, 1)]
+    # The class token stays: it is no patch.
+    onward, back = video[:, :, 1 : count + 1], video[:, :, -count:]
+    parts = [video[:, :, :1], onward.roll(1, 1), video[:, :, count + 1 : -count], back.roll(-1, 1)]
     return torch.cat(parts, dim=2).flatten(0, 1)
 
 
-def prepared(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
+def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     """The middle of the frame after its shorter side became 1.2 times `side`."""
     image = frame.load()
     width, height = image.size
@@ -224,26 +241,30 @@ def prepared(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     return torch.from_numpy(scaled).permute(2, 0, 1)
 
 
-def head(sizes: Sizes, name: str) -> nn.Sequential:
+def head(sizes: TensorSizes, name: str) -> nn.Sequential:
     """Two linear layers with norm and GELU between them; dropout may have the number before."""
     start = 0 if sizes.has(f"{name}.0") else 1
     first, last = f"{name}.{start}.weight", f"{name}.{start + 3}.weight"
     inner = sizes.of(first)
     return nn.Sequential(
-        *(nn.Identity() for _ in range(start)), nn.Linear(sizes.of(first, 1), inner),
-        nn.LayerNorm(inner), nn.GELU(), nn.Linear(inner, sizes.of(last)),
-    )  # fmt: skip
+        *(nn.Identity() for _ in range(start)),
+        nn.Linear(sizes.of(first, 1), inner),
+        nn.LayerNorm(inner),
+        nn.GELU(),
+        nn.Linear(inner, sizes.of(last)),
+    )
 
 
-def load(options: Any) -> AllInOneNetwork:
+def load_network(options: Any) -> AllInOneNetwork:
     """The network with its weights; raises UserError for whatever a person can mend."""
     path = options.checkpoint
     tensors = read_checkpoint(OWNER, path)
-    sizes = Sizes(OWNER, path.name, tensors)
+    sizes = TensorSizes(OWNER, path.name, tensors)
     with quiet():
         network = AllInOneNetwork(sizes, options)
-    others = CLASSIFIER if network.head_name == CHOOSER else CHOOSER
-    fill(OWNER, path.name, network, tensors, lambda n: HEADS(n) or n.startswith(f"{others}."))
+    other = CLASSIFIER if network.head_name == CHOOSER else CHOOSER
+    unused = prefix_filter(*OTHER_HEADS, f"{other}.")
+    load_tensors(OWNER, path.name, network, tensors, unused)
     network.tokenizer = read_tokenizer(OWNER, find_folder(OWNER, options.text_encoder))
     if network.head_name == CLASSIFIER:
         network.vocabulary = _vocabulary(options, sizes)
@@ -252,7 +273,7 @@ def load(options: Any) -> AllInOneNetwork:
     return network
 
 
-def _vocabulary(options: Any, sizes: Sizes) -> tuple[str, ...]:
+def _vocabulary(options: Any, sizes: TensorSizes) -> tuple[str, ...]:
     """The answers that the classes stand for; a class may be left over, for all others."""
     answers = read_answers(OWNER, options.answers)
     classes = sizes.of(f"{CLASSIFIER}.{3 if sizes.has(f'{CLASSIFIER}.0') else 4}.weight")

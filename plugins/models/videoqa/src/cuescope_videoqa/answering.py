@@ -1,88 +1,121 @@
-"""What the four plugins share: options, capabilities, and how trials reach the network."""
+"""Trials through a network: in batches, under their edits, and its attention."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int8
-from pydantic import Field, PositiveInt
+from torch import Tensor
 
-from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial
-from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.models import refuse_unanswerable
-
-if TYPE_CHECKING:
-    from cuescope_videoqa.running import Network
+from cuescope_sdk import Edit, Response, Sample, Trial, UserError
+from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
+from cuescope_sdk.torch import Fusion, group_by_edit, require_layers, use_fusion
+from cuescope_videoqa.network import Batch, Network, Prompt
 
 
-class VideoQAOptions(Options):
-    """Options of every model here; the part after `NAME:` is `checkpoint`."""
+class NetworkRunner:
+    """A network that answers trials. A batch shows equally many frames a sample."""
 
-    argument: ClassVar[str | None] = "checkpoint"
-
-    checkpoint: Path = Field(description="the authors' checkpoint (.pth, .ckpt, .safetensors)")
-    answers: Path | None = Field(
-        default=None, description="the authors' vocabulary for open questions: JSON, answer: number"
-    )
-
-
-class HeadedOptions(VideoQAOptions):
-    """Options of a model whose sizes are those of its checkpoint's tensors."""
-
-    head_dim: PositiveInt = Field(
-        default=64, description="width of an attention head, which no tensor tells"
-    )
-
-
-class VideoQA(Plugin):
-    """Answers by choices or from a vocabulary; QUAG's edits act in its fusion layers.
-
-    A sample without frames is answered with the video masked out, one without a question from the
-    video and an empty text. `attention` and `modalities` are of a question's first forward pass.
-    """
-
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset({"logits", "text"}),
-        edits=frozenset({"average-attention", "average-tokens"}),
-        exposes=frozenset({"fusion"}),
-        min_frames=0,
-    )
-    owner: ClassVar[str]
-
-    def __init__(self, options: VideoQAOptions, context: Context) -> None:
-        super().__init__(options, context)
-        from cuescope_sdk.torch import resolve_device, resolve_dtype
-        from cuescope_videoqa.fingerprints import fingerprint
-        from cuescope_videoqa.running import Runner
-        from cuescope_videoqa.vocabulary import facts
-
-        network = self.load()
-        device, dtype = resolve_device(context.device), resolve_dtype(context.dtype)
-        network.eval().requires_grad_(False).to(device, dtype)
-        self._runner = Runner(network, context.batch_size)
-        self.fusion: FusionShape = network.fusion
-        self.fingerprint = fingerprint(self.owner, network, options)
-        self.facts = {"weights": options.checkpoint.name, **facts(network.vocabulary)}
-
-    def load(self) -> "Network":
-        """The network, whole; raises UserError for whatever a person can mend."""
-        raise NotImplementedError
+    def __init__(self, network: Network, batch_size: int) -> None:
+        self.network, self._batch_size = network, batch_size
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """Logits of the choices, and the best answer as text."""
-        for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
-        return self._runner.respond(trials)
+        """The responses, in order."""
+        answers = [self._answers(trial.sample) for trial in trials]
+        responses: dict[int, Response] = {}
+        for edit, indices in group_by_edit(trials):
+            require_layers(self.network.owner, edit, self.network.fusion.layers)
+            prompts = [self.network.prompts(trials[index].sample) for index in indices]
+            states = self._states([prompt for group in prompts for prompt in group], edit)
+            for index, group in zip(indices, prompts, strict=True):
+                own = [next(states) for _ in group]
+                responses[index] = self._response(own, trials[index].sample, answers[index])
+        return [responses[index] for index in range(len(trials))]
+
+    @torch.inference_mode()
+    def _response(self, states: list[Any], sample: Sample, answers: tuple[str, ...]) -> Response:
+        logits = self.network.score(states, sample, answers).float().cpu().numpy()
+        return Response(
+            logits=logits if sample.choices else None, text=answers[int(logits.argmax())]
+        )
+
+    def _answers(self, sample: Sample) -> tuple[str, ...]:
+        answers = sample.choices or self.network.vocabulary
+        if not answers:
+            raise UserError(
+                f"{self.network.owner}: sample '{sample.key}' is an open question",
+                expected="a vocabulary to answer it from",
+                remedy=self.network.without_vocabulary,
+            )
+        return answers
+
+    def _states(self, prompts: list[Prompt], edit: Edit | None) -> Iterator[Any]:
+        states: dict[int, Any] = {}
+        for indices in self._batches(prompts):
+            with torch.inference_mode():
+                batch = self.network.collate([prompts[index] for index in indices])
+                with use_fusion(Fusion(batch.modality, fusion_edit(edit), batch.cross)):
+                    states.update(zip(indices, self.network(batch), strict=True))
+        return (states[index] for index in range(len(prompts)))
+
+    def _batches(self, prompts: Sequence[Prompt]) -> Iterator[list[int]]:
+        # Videos of other lengths never share a batch: padded frames would enter time and places.
+        by_frames: dict[int, list[int]] = {}
+        for index, prompt in enumerate(prompts):
+            by_frames.setdefault(len(prompt.frames), []).append(index)
+        for indices in by_frames.values():
+            for start in range(0, len(indices), self._batch_size):
+                yield indices[start : start + self._batch_size]
 
     def modalities(
         self, trials: Sequence[Trial], layer: int
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
-        """VIDEO or TEXT for each query of a fusion layer, and then for each of its keys."""
-        return self._runner.modalities(trials, layer)
+        """What the queries and keys of each trial's first prompt are."""
+        modalities = []
+        for trial in trials:
+            sides = self._queries_and_keys(self._first_batch(trial, layer), layer)
+            modalities.append(np.concatenate([side[side != OTHER].cpu().numpy() for side in sides]))
+        return modalities
 
     def attention(
         self, trials: Sequence[Trial], layer: int
     ) -> list[Float[np.ndarray, "head query key"]]:
-        """Weights after the softmax, and after the trial's edit."""
-        return self._runner.attention(trials, layer)
+        """Weights of each trial's first prompt; the heads of its rows one after another."""
+        return [self._attention(trial, layer) for trial in trials]
+
+    @torch.inference_mode()
+    def _attention(self, trial: Trial, layer: int) -> Float[np.ndarray, "head query key"]:
+        require_layers(self.network.owner, trial.edit, self.network.fusion.layers)
+        if isinstance(trial.edit, AverageTokens):
+            raise UserError(f"{self.network.owner}: no weights of tokens that are averaged away")
+        batch = self._first_batch(trial, layer)
+        by_layer: dict[int, Tensor] = {}
+        edit = fusion_edit(trial.edit)
+        with use_fusion(Fusion(batch.modality, edit, batch.cross, by_layer.__setitem__)):
+            self.network(batch)
+        queries, keys = (side != OTHER for side in self._queries_and_keys(batch, layer))
+        heads = batch.rows * self.network.fusion.heads
+        if layer not in by_layer:  # no video: its cross-attention was skipped
+            return np.zeros((heads, int(queries.sum()), 0), dtype=np.float32)
+        weights = by_layer[layer].flatten(0, 1)[:, queries][:, :, keys]
+        return np.asarray(weights.float().cpu().numpy())
+
+    def _first_batch(self, trial: Trial, layer: int) -> Batch:
+        layers = self.network.fusion.layers
+        if not 0 <= layer < layers:
+            raise UserError(
+                f"{self.network.owner} has no fusion layer {layer}",
+                expected=f"layers 0 to {layers - 1}",
+            )
+        return self.network.collate(self.network.prompts(trial.sample)[:1])
+
+    def _queries_and_keys(self, batch: Batch, layer: int) -> tuple[Tensor, Tensor]:
+        """Modalities of both for one prompt; all its rows are laid out alike."""
+        cross = batch.cross if self.network.crosses(layer) else None
+        return batch.modality[0], (batch.modality if cross is None else cross)[0]
+
+
+def fusion_edit(edit: Edit | None) -> AverageAttention | AverageTokens | None:
+    """The edit, where it is one of fusion; others are refused before."""
+    return edit if isinstance(edit, AverageAttention | AverageTokens) else None

@@ -1,7 +1,7 @@
 """Checkpoints as the authors publish them: read without running anything, and filled in strictly.
 
 Training scripts save more than weights: options, schedules, optimizers, of whatever classes. Those
-classes are never imported; an empty shell stands for each.
+classes are never imported; an empty placeholder stands for each.
 """
 
 import re
@@ -11,20 +11,22 @@ from textwrap import shorten
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
 
 from cuescope_sdk import UserError
+from cuescope_videoqa.loading import require_file, weights_file
 
 Tensors = dict[str, Tensor]
-WITHIN = ("model", "state_dict")
+STATE_NAMES = ("model", "state_dict")
 BUFFERS = re.compile(r"(^|\.)(position_ids|relative_position_index)$")
 
 
-class Shell(dict[Any, Any]):
-    """What stands for an object of a stranger's class: it takes anything and does nothing."""
+class Placeholder(dict[Any, Any]):
+    """In place of an object of a stranger's class: it takes anything and does nothing."""
 
-    def __new__(cls, *args: object, **named: object) -> "Shell":
+    def __new__(cls, *args: object, **named: object) -> "Placeholder":
         return super().__new__(cls)
 
     def __init__(self, *args: object, **named: object) -> None:
@@ -41,7 +43,9 @@ def read_checkpoint(owner: str, path: Path) -> Tensors:
     data-parallel training is dropped.
     """
     content = read_tensors(owner, path)
-    inner = next((content[name] for name in WITHIN if isinstance(content.get(name), dict)), content)
+    inner = next(
+        (content[name] for name in STATE_NAMES if isinstance(content.get(name), dict)), content
+    )
     tensors = {str(name): value for name, value in inner.items() if isinstance(value, Tensor)}
     if not tensors:
         raise _unreadable(owner, path, "no tensor with a name")
@@ -54,10 +58,9 @@ def read_checkpoint(owner: str, path: Path) -> Tensors:
 
 def read_tensors(owner: str, path: Path) -> dict[Any, Any]:
     """The mapping that a file holds, its tensors on the CPU; raises UserError."""
-    if not path.expanduser().is_file():
-        raise UserError(f"{owner}: no file {path}", expected="a checkpoint of the authors'")
+    path = require_file(owner, path)
     try:
-        content = _loaded(path.expanduser())
+        content = _load(path)
     except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
         reason = f"{type(error).__name__} ({shorten(str(error), 120)})"
         raise _unreadable(owner, path, reason) from error
@@ -66,17 +69,21 @@ def read_tensors(owner: str, path: Path) -> dict[Any, Any]:
     return content
 
 
-def _loaded(path: Path) -> Any:
+def _load(path: Path) -> Any:
     if path.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
         return load_file(path)
-    try:
-        strangers = get_unsafe_globals_in_checkpoint(path)
-    except ValueError:  # the format before torch 1.6
-        strangers = []
-    with safe_globals([(type("Shell", (Shell,), {}), name) for name in strangers]):
-        return torch.load(path, map_location="cpu", weights_only=True)
+    # One open file for both readings: a checkpoint may be of gigabytes, on a slow disk.
+    with path.open("rb") as file:
+        try:
+            foreign = get_unsafe_globals_in_checkpoint(file)
+        except ValueError:  # the format before torch 1.6
+            foreign = []
+        file.seek(0)
+        placeholders: list[Any] = [
+            (type("Placeholder", (Placeholder,), {}), name) for name in foreign
+        ]
+        with safe_globals(placeholders):
+            return torch.load(file, map_location="cpu", weights_only=True)
 
 
 def _unreadable(owner: str, path: Path, got: str) -> UserError:
@@ -88,7 +95,13 @@ def _unreadable(owner: str, path: Path, got: str) -> UserError:
     )
 
 
-class Sizes:
+def read_weights(owner: str, folder: Path) -> Tensors:
+    """The tensors of a folder by name; none where it holds no weights."""
+    file = weights_file(folder)
+    return read_tensors(owner, file) if file else {}
+
+
+class TensorSizes:
     """What the shapes of a checkpoint tell; a tensor that is not there is a UserError."""
 
     def __init__(self, owner: str, title: str, tensors: Tensors) -> None:
@@ -101,7 +114,7 @@ class Sizes:
             raise UserError(
                 f"{self._owner}: {self._title} is no checkpoint of this model",
                 expected=f"a tensor '{name}'",
-                got=_some(sorted(self._tensors)),
+                got=_first_names(sorted(self._tensors)),
             )
         return int(tensor.shape[axis])
 
@@ -112,9 +125,9 @@ class Sizes:
     def layers(self, prefix: str) -> int:
         """How many layers are numbered after `prefix`."""
         numbers = [
-            int(found.group(1))
+            int(match.group(1))
             for name in self._tensors
-            if (found := re.match(re.escape(prefix) + r"\.(\d+)\.", name))
+            if (match := re.match(re.escape(prefix) + r"\.(\d+)\.", name))
         ]
         return max(numbers, default=-1) + 1
 
@@ -134,7 +147,7 @@ class Sizes:
         return width // head_dim
 
 
-def fill(
+def load_tensors(
     owner: str,
     title: str,
     network: nn.Module,
@@ -145,27 +158,28 @@ def fill(
 
     `ignored` says which of the file's tensors the network can do without.
     """
-    wanted = network.state_dict()
-    missing = [name for name in wanted if name not in tensors]
-    spare = [name for name in tensors if name not in wanted and not ignored(name)]
-    other = [n for n in wanted if n in tensors and wanted[n].shape != tensors[n].shape]
-    for faults, what in ((missing, "missing"), (spare, "that fit nowhere"), (other, "misshapen")):
+    state = network.state_dict()
+    missing = [name for name in state if name not in tensors]
+    unused = [name for name in tensors if name not in state and not ignored(name)]
+    other = [n for n in state if n in tensors and state[n].shape != tensors[n].shape]
+    # Strict both ways: a network with one tensor left at random still answers, and wrongly.
+    for faults, what in ((missing, "missing"), (unused, "that fit nowhere"), (other, "misshapen")):
         if faults:
             first = faults[0]
             shape = f" {tuple(tensors[first].shape)}" if first in tensors else ""
             raise UserError(
                 f"{owner}: {title} does not fit",
-                expected=f"{len(wanted)} tensors of the model and no other",
+                expected=f"{len(state)} tensors of the model and no other",
                 got=f"{len(faults)} {what}, the first {first}{shape}",
             )
-    network.load_state_dict({name: tensors[name] for name in wanted})
+    network.load_state_dict({name: tensors[name] for name in state})
 
 
-def starting(*prefixes: str) -> Callable[[str], bool]:
+def prefix_filter(*prefixes: str) -> Callable[[str], bool]:
     """Whether a name starts with one of these."""
     return lambda name: name.startswith(prefixes)
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
     return ", ".join(names[:2]) + more

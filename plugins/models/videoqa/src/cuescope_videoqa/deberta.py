@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from cuescope_sdk.torch import fused_attention
-from cuescope_videoqa.heads import merge, split
+from cuescope_videoqa.network import merge_heads, split_heads
 
 
 class Adapter(nn.Module):
@@ -53,40 +53,41 @@ class VideoDeberta(nn.Module):
         self,
         ids: Int[Tensor, "batch text"],
         video: Float[Tensor, "batch feature size"],
-        seen: Bool[Tensor, "batch token"],
+        mask: Bool[Tensor, "batch token"],
     ) -> Float[Tensor, "batch token dim"]:
         """States of the tokens, video first, as the prediction head compares them with words."""
         encoder = self.deberta.encoder
-        states = embedded = self._embed(ids, video, seen)
-        bias = _Bias(encoder, seen)
+        states = embedded = self._embed(ids, video, mask)
+        bias = PositionBias(encoder, mask)
         last = len(encoder.layer) - 1
+        # Where words enter without positions, the mask decoder adds them before the prediction.
         decodes = not self.config.position_biased_input
         for number, layer in enumerate(encoder.layer[:last] if decodes else encoder.layer):
             states = self._layer(layer, number, states, states, bias)
             if number == 0 and encoder.conv is not None:
-                states = encoder.conv(embedded, states, seen.long())
+                states = encoder.conv(embedded, states, mask.long())
         if decodes:
-            place = torch.arange(seen.shape[1], device=seen.device)
-            queries = states + self.deberta.embeddings.position_embeddings(place)
+            position = torch.arange(mask.shape[1], device=mask.device)
+            queries = states + self.deberta.embeddings.position_embeddings(position)
             for _ in range(2):
                 queries = self._layer(encoder.layer[last], last, queries, states, bias)
             states = queries
         head = self.lm_predictions.lm_head
         return head.LayerNorm(head.transform_act_fn(head.dense(states)))  # type: ignore[no-any-return]
 
-    def _embed(self, ids: Tensor, video: Tensor, seen: Tensor) -> Float[Tensor, "batch token dim"]:
+    def _embed(self, ids: Tensor, video: Tensor, mask: Tensor) -> Float[Tensor, "batch token dim"]:
         embeddings = self.deberta.embeddings
         words = embeddings.word_embeddings(ids)
         states = torch.cat([embeddings.linear_video(video), words], dim=1)
         if self.config.position_biased_input:
-            place = torch.arange(states.shape[1], device=states.device)
-            states = states + embeddings.position_embeddings(place)
+            position = torch.arange(states.shape[1], device=states.device)
+            states = states + embeddings.position_embeddings(position)
         if embeddings.token_type_embeddings is not None:
             states = states + embeddings.token_type_embeddings.weight[0]
-        return embeddings.LayerNorm(states) * seen[..., None]  # type: ignore[no-any-return]
+        return embeddings.LayerNorm(states) * mask[..., None]  # type: ignore[no-any-return]
 
     def _layer(
-        self, layer: Any, number: int, queries: Tensor, states: Tensor, bias: "_Bias"
+        self, layer: Any, number: int, queries: Tensor, states: Tensor, bias: "PositionBias"
     ) -> Float[Tensor, "batch token dim"]:
         attention = layer.attention
         mixed = _attention(attention.self, number, queries, states, bias)
@@ -94,39 +95,49 @@ class VideoDeberta(nn.Module):
         return _output(layer.output, layer.intermediate(attended), attended)
 
 
-class _Bias:
-    """What the layers share of their position bias."""
+class PositionBias:
+    """The disentangled position bias: relative positions and padding, shared by all layers."""
 
-    def __init__(self, encoder: Any, seen: Bool[Tensor, "batch token"]) -> None:
-        self.seen = seen
+    def __init__(self, encoder: Any, mask: Bool[Tensor, "batch token"]) -> None:
+        self.mask = mask
         self.embeddings = encoder.get_rel_embedding()
-        self.places = encoder.get_rel_pos(seen[..., None])
+        self.relative_positions = encoder.get_rel_pos(mask[..., None])
 
     def of(
         self, module: Any, query: Tensor, key: Tensor, parts: int
     ) -> Float[Tensor, "batch _ _ key"]:
         """Additive: the disentangled scores, and -inf for a key that is padding."""
-        hidden = ~self.seen[:, None, None, :]
+        hidden = ~self.mask[:, None, None, :]
         if self.embeddings is None:
             zeros = torch.zeros(hidden.shape, dtype=query.dtype, device=query.device)
+            # -inf: padding must have no weight at all, also in the averages of an edit.
             return zeros.masked_fill(hidden, -torch.inf)
         scores = module.disentangled_attention_bias(
-            query.flatten(0, 1), key.flatten(0, 1), self.places, self.embeddings, parts
+            query.flatten(0, 1), key.flatten(0, 1), self.relative_positions, self.embeddings, parts
         )
         return scores.reshape(*query.shape[:3], -1).masked_fill(hidden, -torch.inf)  # type: ignore[no-any-return]
 
 
 def _attention(
-    module: Any, number: int, queries: Tensor, states: Tensor, bias: _Bias
+    module: Any, number: int, queries: Tensor, states: Tensor, bias: PositionBias
 ) -> Float[Tensor, "batch token dim"]:
     heads = module.num_attention_heads
-    query, key = split(module.query_proj(queries), heads), split(module.key_proj(states), heads)
+    query, key = (
+        split_heads(module.query_proj(queries), heads),
+        split_heads(module.key_proj(states), heads),
+    )
+    # DeBERTa scales by all score terms that are added up: content, and each position term.
+    # DeBERTa scales by the number of score terms that are added up: content, and each position.
     parts = 1 + ("c2p" in module.pos_att_type) + ("p2c" in module.pos_att_type)
     mixed = fused_attention(
-        query, key, split(module.value_proj(states), heads), layer=number,
-        mask=bias.of(module, query, key, parts), scaling=(query.shape[-1] * parts) ** -0.5,
-    )  # fmt: skip
-    return merge(mixed)
+        query,
+        key,
+        split_heads(module.value_proj(states), heads),
+        layer=number,
+        mask=bias.of(module, query, key, parts),
+        scaling=(query.shape[-1] * parts) ** -0.5,
+    )
+    return merge_heads(mixed)
 
 
 def _output(module: Any, states: Tensor, residual: Tensor) -> Float[Tensor, "batch token dim"]:

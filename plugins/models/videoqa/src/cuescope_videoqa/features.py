@@ -1,12 +1,13 @@
-"""Features of videos, computed before by the authors' scripts: one row a second or so of a video.
+"""What the networks are shown of a video: features from a file, or of frames, each once.
 
-A file that maps video ids to tensors (.pth, .safetensors), or a folder of ID.npy. Which video a
-sample shows is told by its frames alone: they carry the file that they are read from.
+Features are computed before by the authors' scripts, one row a second or so of a video: a file
+that maps video ids to tensors (.pth, .safetensors), or a folder of ID.npy. Which video a sample
+shows is known by its frames alone: they carry the file that they are read from.
 """
 
-import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,14 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cuescope_sdk import Frame, UserError
+from cuescope_sdk.torch import quiet
 from cuescope_videoqa.checkpoints import read_tensors
-from cuescope_videoqa.running import Asked
+from cuescope_videoqa.loading import errors_as_user_error, feature_files
+from cuescope_videoqa.network import Prompt
 
 YOUTUBE_ID = 11  # characters
+ENCODER_BATCH = 32  # frames
+CLIP_FRAMES = 65_536  # that are remembered, a few kilobytes each
 
 
 class VideoFeatures:
@@ -28,37 +33,33 @@ class VideoFeatures:
 
     def __init__(self, owner: str, path: Path, dim: int) -> None:
         self._owner, self._path, self._dim = owner, path.expanduser(), dim
-        self._rows: dict[Any, Any] = {}
-        if self._path.is_dir():
-            self._rows = {file.name.split(".")[0]: file for file in self._path.glob("*.npy")}
-        elif self._path.exists():
-            self._rows = read_tensors(owner, self._path)
-        if not self._rows:
-            raise UserError(
-                f"{owner}: no features in {path}",
-                expected="a .pth file of {video id: tensor}, or a folder of ID.npy",
-                remedy="The README says where the authors publish them.",
-            )
+        files = feature_files(owner, path)
+        # Arrays are opened one by one as they are asked for; a file is one mapping.
+        self._rows: dict[Any, Any] = (
+            {file.name.split(".")[0]: file for file in files}
+            if self._path.is_dir()
+            else read_tensors(owner, files[0])
+        )
 
-    def of(self, asked: Asked) -> Float[Tensor, "feature dim"]:
+    def of(self, prompt: Prompt) -> Float[Tensor, "feature dim"]:
         """Features of the video that is shown; raises UserError where it has none."""
-        stem = whole_video(asked.frames)
+        stem = video_name(prompt.frames)
         if stem is None:
             raise UserError(
-                f"{self._owner}: sample '{asked.sample}' does not show one video file as it is",
+                f"{self._owner}: sample '{prompt.sample}' does not show one video file as it is",
                 expected="frames of one file in their order, which the features are of",
                 remedy="Compute features of changed videos, and show those.",
             )
         for name in possible_ids(stem):
             if name in self._rows:
-                return self._checked(self._rows[name], stem)
+                return self._require_rows(self._rows[name], stem)
         raise UserError(
             f"{self._owner}: no features of video '{stem}'",
             expected=f"one of the {len(self._rows):,} in {self._path.name}",
         )
 
-    def _checked(self, found: Any, stem: str) -> Float[Tensor, "feature dim"]:
-        rows = torch.from_numpy(np.load(found)) if isinstance(found, Path) else found
+    def _require_rows(self, content: Any, stem: str) -> Float[Tensor, "feature dim"]:
+        rows = torch.from_numpy(np.load(content)) if isinstance(content, Path) else content
         if (
             not isinstance(rows, Tensor)
             or rows.ndim != 2
@@ -72,21 +73,12 @@ class VideoFeatures:
             )
         return rows.float()
 
-    def content(self) -> str:
-        """Digest of the files."""
-        digest = hashlib.blake2b(digest_size=16)
-        files = sorted(self._path.glob("*.npy")) if self._path.is_dir() else [self._path]
-        for file in files:
-            digest.update(file.name.encode())
-            with file.open("rb") as opened:
-                digest.update(hashlib.file_digest(opened, "blake2b").digest())
-        return digest.hexdigest()
 
-
-def whole_video(frames: Sequence[Frame]) -> str | None:
+def video_name(frames: Sequence[Frame]) -> str | None:
     """The name, without ending, of the file that the frames show in order; None otherwise."""
     sources = [frame.source for frame in frames if frame.source is not None]
     whole = len(sources) == len(frames) > 0
+    # Features are of the whole video: any frame left out, repeated or moved makes another video.
     in_order = all(
         source.position == position and source.count == len(frames)
         for position, source in enumerate(sources)
@@ -102,20 +94,76 @@ def possible_ids(stem: str) -> Iterator[str | int]:
     yield stem
     bare = stem.removeprefix("v_")
     yield bare
+    # Clips of a YouTube video begin with its id, which may hold underscores: cut by length.
     yield bare[:YOUTUBE_ID]
     if numbered := re.fullmatch(r"[a-z]*(\d+)", stem):
         yield int(numbered.group(1))
 
 
-def in_places(
-    videos: Sequence[Float[Tensor, "_ dim"]], places: int, dim: int
-) -> tuple[Float[Tensor, "video place dim"], Bool[Tensor, "video place"]]:
-    """Features padded to all places, and which of them are taken."""
-    taken = torch.arange(places) < torch.tensor([len(rows) for rows in videos])[:, None]
-    return pad_sequence([*videos, torch.zeros(places, dim)], batch_first=True)[:-1], taken
+def pad_features(
+    videos: Sequence[Float[Tensor, "_ dim"]], length: int, dim: int
+) -> tuple[Float[Tensor, "video feature dim"], Bool[Tensor, "video feature"]]:
+    """Features padded to `length`, and which of them are no padding."""
+    mask = torch.arange(length) < torch.tensor([len(rows) for rows in videos])[:, None]
+    # One more video of full length, so that all are padded to it; then it is dropped.
+    return pad_sequence([*videos, torch.zeros(length, dim)], batch_first=True)[:-1], mask
 
 
-def spread(count: int, most: int) -> list[int]:
-    """At most `most` places of `count`, evenly from the first (as the authors' loaders do)."""
-    kept = min(count, most)
-    return [place * count // kept for place in range(kept)]
+def evenly_spaced(count: int, most: int) -> list[int]:
+    """At most `most` indices of `count`, evenly from the first (as the authors' loaders do)."""
+    number = min(count, most)
+    return [index * count // number for index in range(number)]
+
+
+class FrameMemory:
+    """What an image encoder made of the last `most` frames, each encoded once."""
+
+    def __init__(self, encode: Callable[[Sequence[Frame]], Tensor], most: int) -> None:
+        self._encode, self._most = encode, most
+        self._known: OrderedDict[str, Tensor] = OrderedDict()
+
+    def of(self, frames: Sequence[Frame]) -> Float[Tensor, "frame ..."]:
+        """A row a frame; there is one at least."""
+        rows = {f.key: self._known[f.key] for f in frames if f.key in self._known}
+        fresh = [f for key, f in {f.key: f for f in frames}.items() if key not in rows]
+        for start in range(0, len(fresh), ENCODER_BATCH):
+            batch = fresh[start : start + ENCODER_BATCH]
+            rows.update(zip((f.key for f in batch), self._encode(batch), strict=True))
+        for key, row in rows.items():
+            self._known[key] = row
+            self._known.move_to_end(key)
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return torch.stack([rows[f.key] for f in frames])
+
+
+class CLIPFeatures:
+    """The projected, not normalised image embeddings of CLIP."""
+
+    def __init__(self, owner: str, folder: Path, dim: int) -> None:
+        import transformers
+
+        library: Any = transformers
+        with errors_as_user_error(owner, f"CLIP in {folder.name}"), quiet():
+            model = library.CLIPVisionModelWithProjection.from_pretrained(folder)
+            self._processor: Any = library.AutoImageProcessor.from_pretrained(folder)
+        if model.config.projection_dim != dim:
+            raise UserError(
+                f"{owner}: features of {folder.name}",
+                expected=f"{dim} numbers, as the checkpoint was trained with",
+                got=f"{model.config.projection_dim}",
+                remedy="Name the CLIP of its training with -M vision=FOLDER.",
+            )
+        self._model: Any = model.eval().requires_grad_(False)
+        self._rows = FrameMemory(self._encode, CLIP_FRAMES)
+
+    def of(self, frames: Sequence[Frame], device: torch.device) -> Float[Tensor, "frame dim"]:
+        """A row a frame, float32, on the CPU."""
+        self._model.to(device)
+        return self._rows.of(frames)
+
+    def _encode(self, frames: Sequence[Frame]) -> Float[Tensor, "frame dim"]:
+        images = [frame.load() for frame in frames]
+        pixels = self._processor(images, return_tensors="pt")["pixel_values"]
+        output = self._model(pixel_values=pixels.to(self._model.device))
+        return output.image_embeds.float().cpu()  # type: ignore[no-any-return]

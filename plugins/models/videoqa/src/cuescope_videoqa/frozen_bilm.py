@@ -1,7 +1,7 @@
 """FrozenBiLM (Yang et al., 2022): a masked language model answers at its mask, the video before it.
 
-The video always has `video_features` places, which are masked where it has fewer features, or is
-not shown: the text keeps its place.
+The video always has `video_features` positions, masked where it has fewer features or is not
+shown: the text keeps its positions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,25 +15,23 @@ from torch import Tensor
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
 from cuescope_sdk.torch import quiet
-from cuescope_videoqa.checkpoints import Sizes, fill, read_checkpoint, starting
-from cuescope_videoqa.clip_frames import ClipFrames
-from cuescope_videoqa.deberta import VideoDeberta
-from cuescope_videoqa.features import VideoFeatures, in_places, spread
-from cuescope_videoqa.folders import (
-    find_folder,
-    read_tokenizer,
+from cuescope_videoqa.checkpoints import (
+    TensorSizes,
+    load_tensors,
+    prefix_filter,
+    read_checkpoint,
     read_weights,
-    token_ids,
-    told_as_user_error,
-    words_of,
 )
-from cuescope_videoqa.running import Asked, Batch, Network
-from cuescope_videoqa.vocabulary import read_answers
+from cuescope_videoqa.deberta import VideoDeberta
+from cuescope_videoqa.features import CLIPFeatures, VideoFeatures, evenly_spaced, pad_features
+from cuescope_videoqa.loading import errors_as_user_error, find_folder, read_answers, read_tokenizer
+from cuescope_videoqa.network import Batch, Network, Prompt, token_ids
 
 OWNER = "frozen-bilm"
 YES, NO = "Yes", "No"
-# the tied decoder is kept for compatibility, and answers are embedded anew from their words
-REBUILT = starting("lm_predictions.lm_head.decoder.", "answer_embeddings.", "answer_bias")
+# The tied decoder is kept for compatibility, and answers are embedded anew from their words
+USED = prefix_filter("deberta.", "lm_predictions.")
+REBUILT = prefix_filter("lm_predictions.lm_head.decoder.", "answer_embeddings.", "answer_bias")
 
 
 class FrozenBiLMNetwork(Network):
@@ -42,74 +40,81 @@ class FrozenBiLMNetwork(Network):
     owner = OWNER
 
     def __init__(
-        self, body: VideoDeberta, options: Any, tokenizer: Any, source: VideoFeatures | ClipFrames
+        self, body: VideoDeberta, options: Any, tokenizer: Any, source: VideoFeatures | CLIPFeatures
     ) -> None:
         super().__init__()
         self.body, self.options, self.tokenizer = body, options, tokenizer
         config = body.config
         head_dim = config.hidden_size // config.num_attention_heads
         self.fusion = FusionShape(
-            layers=config.num_hidden_layers, heads=config.num_attention_heads,
-            kv_heads=config.num_attention_heads, head_dim=head_dim, dim=config.hidden_size,
+            layers=config.num_hidden_layers,
+            heads=config.num_attention_heads,
+            kv_heads=config.num_attention_heads,
+            head_dim=head_dim,
+            dim=config.hidden_size,
             mlp_multiplications=2 * config.hidden_size * config.intermediate_size,
-        )  # fmt: skip
-        self.source: VideoFeatures | ClipFrames = source
+        )
+        self.source: VideoFeatures | CLIPFeatures = source
         self._embedded: dict[str, tuple[Tensor, Tensor]] = {}
 
-    def asks(self, sample: Sample) -> list[Asked]:
-        """One pass at the mask; or one for each choice, where it is asked for with yes and no."""
+    def prompts(self, sample: Sample) -> list[Prompt]:
+        """One prompt; or one for each choice, where it is answered by yes or no."""
         mask = self.tokenizer.mask_token
-        question = asked_as(sample.question)
-        if not self._asks_each(sample):
+        question = format_question(sample.question)
+        if not self._has_prompt_per_choice(sample):
             texts = [f"{question} Answer: {mask}"]
         else:
-            named = (choice.capitalize().strip() for choice in sample.choices)
-            texts = [f"{question} Is it '{choice}'? {mask}" for choice in named]
-        around = (self.options.prefix, self.options.suffix)
+            choices = (choice.capitalize().strip() for choice in sample.choices)
+            texts = [f"{question} Is it '{choice}'? {mask}" for choice in choices]
+        prefix, suffix = self.options.prefix, self.options.suffix
         return [
-            Asked(sample.key, sample.frames, f"{around[0]} {text}{around[1]}".strip())
-            for text in texts
+            Prompt(sample.key, sample.frames, f"{prefix} {text}{suffix}".strip()) for text in texts
         ]
 
-    def _asks_each(self, sample: Sample) -> bool:
+    def _has_prompt_per_choice(self, sample: Sample) -> bool:
         how = self.options.multiple_choice
         yes_or_no = {choice.lower() for choice in sample.choices} <= {"yes", "no"}
         return bool(sample.choices) and (how == "yes-no" or (how == "auto" and not yes_or_no))
 
-    def batch(self, asked: Sequence[Asked]) -> Batch:
-        """Video features in their places, then the prompt."""
-        tokenizer, places = self.tokenizer, self.options.video_features
-        most = min(self.options.text_tokens, self.body.config.max_position_embeddings - places)
-        ids = token_ids(tokenizer, [one.text for one in asked], most)
-        read = ids != tokenizer.pad_token_id
+    def collate(self, prompts: Sequence[Prompt]) -> Batch:
+        """Video features at their positions, then the text."""
+        tokenizer, positions = self.tokenizer, self.options.video_features
+        # The video takes its positions whether it is shown or not, and leaves so many to the text.
+        most = min(self.options.text_tokens, self.body.config.max_position_embeddings - positions)
+        ids = token_ids(tokenizer, [prompt.text for prompt in prompts], most)
+        text_mask = ids != tokenizer.pad_token_id
         if not self.options.suffix:
-            read &= ids != tokenizer.sep_token_id
-            ids = ids.masked_fill(~read, tokenizer.pad_token_id)
-        self._require_masks(asked, ids)
-        videos = [self._features(one) for one in asked]
-        video, shown = in_places(videos, places, self._feature_dim)
-        modality = torch.cat([shown * VIDEO, read * TEXT], dim=1).to(torch.int8)
+            # As the authors' code: without a suffix the end token is hidden from attention too.
+            text_mask &= ids != tokenizer.sep_token_id
+            ids = ids.masked_fill(~text_mask, tokenizer.pad_token_id)
+        self._require_mask_tokens(prompts, ids)
+        videos = [self._video_features(prompt) for prompt in prompts]
+        video, video_mask = pad_features(videos, positions, self._feature_dim)
+        modality = torch.cat([video_mask * VIDEO, text_mask * TEXT], dim=1).to(torch.int8)
         return self.on_device(modality, ids=ids, video=video.to(self.dtype))
 
     @property
     def _feature_dim(self) -> int:
         return int(self.body.deberta.embeddings.linear_video.in_features)
 
-    def _features(self, asked: Asked) -> Float[Tensor, "feature dim"]:
-        places = self.options.video_features
-        if not asked.frames:
+    def _video_features(self, prompt: Prompt) -> Float[Tensor, "feature dim"]:
+        most = self.options.video_features
+        if not prompt.frames:
             return torch.zeros(0, self._feature_dim)
         if isinstance(self.source, VideoFeatures):
-            rows = self.source.of(asked)
-            return rows[spread(len(rows), places)]
-        kept = spread(len(asked.frames), places)
-        return self.source.of([asked.frames[index] for index in kept], self.device)
+            rows = self.source.of(prompt)
+            return rows[evenly_spaced(len(rows), most)]
+        indices = evenly_spaced(len(prompt.frames), most)
+        return self.source.of([prompt.frames[index] for index in indices], self.device)
 
-    def _require_masks(self, asked: Sequence[Asked], ids: Int[Tensor, "batch text"]) -> None:
-        for one, count in zip(asked, (ids == self.tokenizer.mask_token_id).sum(1), strict=True):
+    def _require_mask_tokens(
+        self, prompts: Sequence[Prompt], ids: Int[Tensor, "batch text"]
+    ) -> None:
+        counts = (ids == self.tokenizer.mask_token_id).sum(1)
+        for prompt, count in zip(prompts, counts, strict=True):
             if count != 1:
                 raise UserError(
-                    f"{OWNER}: the prompt of sample '{one.sample}'",
+                    f"{OWNER}: the prompt of sample '{prompt.sample}'",
                     expected=f"one mask within {self.options.text_tokens} tokens",
                     got=f"{int(count)}",
                     remedy="Raise -M text_tokens, or shorten the question.",
@@ -126,7 +131,7 @@ class FrozenBiLMNetwork(Network):
         self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
     ) -> Float[Tensor, " answer"]:
         """Logits of answers at the mask; or of yes over no, where each choice was asked for."""
-        if not self._asks_each(sample):
+        if not self._has_prompt_per_choice(sample):
             rows, bias = self.answers(answers)
             return rows @ states[0] + bias
         rows, bias = self.answers((YES, NO))
@@ -146,15 +151,12 @@ class FrozenBiLMNetwork(Network):
         ids = token_ids(self.tokenizer, [answer], self.options.answer_tokens, special=False)[0]
         ids = ids.to(self.device)
         bias = self.body.lm_predictions.lm_head.bias[ids].sum() / max(len(ids), 1)
+        # An answer of several tokens is their mean, as the authors initialise their answer layer.
         row = self.body.deberta.embeddings.word_embeddings(ids).sum(0) / max(len(ids), 1)
         return row, bias if self.options.answer_bias == "mean" else torch.zeros_like(bias)
 
-    def content(self) -> object:
-        """Features or CLIP, and words."""
-        return self.source.content(), words_of(self.tokenizer)
 
-
-def asked_as(question: str | None) -> str:
+def format_question(question: str | None) -> str:
     """A question as the authors write it; nothing where there is none."""
     words = (question or "").capitalize().strip()
     if not words:
@@ -162,28 +164,29 @@ def asked_as(question: str | None) -> str:
     return f"Question: {words}{'' if words.endswith('?') else '?'}"
 
 
-def load(options: Any) -> FrozenBiLMNetwork:
+def load_network(options: Any) -> FrozenBiLMNetwork:
     """The network with its weights; raises UserError for whatever a person can mend."""
     path = options.checkpoint
     own = read_checkpoint(OWNER, path)
     folder = find_folder(OWNER, options.text_encoder, weights=True)
     tensors = {**_language_model(folder), **own}
-    sizes = Sizes(OWNER, path.name, tensors)
+    # The checkpoint's tensors win: they were trained on, the folder's were frozen.
+    sizes = TensorSizes(OWNER, path.name, tensors)
     features = sizes.of("deberta.embeddings.linear_video.weight", 1)
     layer = "deberta.encoder.layer.0"
     inner = (
         _width(tensors, f"{layer}.attention.output.adapter.down.weight"),
         _width(tensors, f"{layer}.output.adapter.down.weight"),
     )
-    with told_as_user_error(OWNER, f"the configuration in {folder.name}"), quiet():
+    with errors_as_user_error(OWNER, f"the configuration in {folder.name}"), quiet():
         body = VideoDeberta(_config(folder), features, inner)
-    spare = set(tensors) - set(own)
-    fill(OWNER, path.name, body, tensors, lambda name: REBUILT(name) or name in spare)
-    source: VideoFeatures | ClipFrames
+    of_folder = set(tensors) - set(own)
+    load_tensors(OWNER, path.name, body, tensors, lambda name: REBUILT(name) or name in of_folder)
+    source: VideoFeatures | CLIPFeatures
     if options.features is not None:
         source = VideoFeatures(OWNER, options.features, features)
     else:
-        source = ClipFrames(OWNER, find_folder(OWNER, options.vision, weights=True), features)
+        source = CLIPFeatures(OWNER, find_folder(OWNER, options.vision, weights=True), features)
     network = FrozenBiLMNetwork(body, options, read_tokenizer(OWNER, folder), source)
     network.vocabulary = read_answers(OWNER, options.answers)
     return network
@@ -201,11 +204,7 @@ def _config(folder: Path) -> Any:
 
 def _language_model(folder: Path) -> Mapping[str, Tensor]:
     """Weights of the folder; the positions of the mask decoder come with those of the hub."""
-    return {name: one for name, one in read_weights(OWNER, folder).items() if _is_used(name)}
-
-
-def _is_used(name: str) -> bool:
-    return name.startswith(("deberta.", "lm_predictions."))
+    return {name: tensor for name, tensor in read_weights(OWNER, folder).items() if USED(name)}
 
 
 def _width(tensors: Mapping[str, Tensor], name: str) -> int:

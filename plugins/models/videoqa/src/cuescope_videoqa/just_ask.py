@@ -3,7 +3,7 @@
 The question goes through DistilBERT, the video comes as features; their tokens, text first, go
 through the fusion layers. The first token, the question's [CLS], is compared with answers that a
 second DistilBERT embeds. The sequence is always of `question_tokens` and as many video features as
-the checkpoint has places for; what is not there is masked.
+the checkpoint has positions for; what is not there is masked.
 """
 
 from collections.abc import Sequence
@@ -17,35 +17,35 @@ from torch.nn.functional import gelu
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
 from cuescope_sdk.torch import fused_self_attention, quiet
-from cuescope_videoqa.checkpoints import Sizes, fill, read_checkpoint, starting
-from cuescope_videoqa.features import VideoFeatures, in_places, spread
-from cuescope_videoqa.folders import find_folder, read_tokenizer, token_ids, words_of
-from cuescope_videoqa.running import Asked, Batch, Network
-from cuescope_videoqa.vocabulary import read_answers
+from cuescope_videoqa.checkpoints import TensorSizes, load_tensors, prefix_filter, read_checkpoint
+from cuescope_videoqa.features import VideoFeatures, evenly_spaced, pad_features
+from cuescope_videoqa.loading import find_folder, read_answers, read_tokenizer
+from cuescope_videoqa.network import Batch, Network, Prompt, token_ids
 
 OWNER = "just-ask"
 EPSILON = 1e-12
-PRETRAINING = starting(
+ANSWER_BATCH = 256
+PRETRAINING = prefix_filter(
     "vocab_transform.", "vocab_norm.", "vocab_projector.", "crossmodal_matching."
 )
 
 
-class Places(nn.Module):
-    """Learned or sinusoidal places, and one embedding a modality."""
+class PositionAndModality(nn.Module):
+    """Learned or sinusoidal positions, and one embedding a modality."""
 
-    def __init__(self, places: int, dim: int, question_tokens: int) -> None:
+    def __init__(self, positions: int, dim: int, question_tokens: int) -> None:
         super().__init__()
-        self.position_embeddings = nn.Embedding(places, dim)
+        self.position_embeddings = nn.Embedding(positions, dim)
         self.modality_embedding = nn.Embedding(2, dim)
         self.LayerNorm = nn.LayerNorm(dim, eps=EPSILON)
         self._question_tokens = question_tokens
 
     def forward(self, states: Float[Tensor, "batch token dim"]) -> Tensor:
-        """The same, placed."""
-        place = torch.arange(states.shape[1], device=states.device)
-        modality = (place >= self._question_tokens).long()
-        placed = self.position_embeddings(place) + self.modality_embedding(modality)
-        return self.LayerNorm(states + placed)  # type: ignore[no-any-return]
+        """The states with both embeddings added."""
+        position = torch.arange(states.shape[1], device=states.device)
+        modality = (position >= self._question_tokens).long()
+        embeddings = self.position_embeddings(position) + self.modality_embedding(modality)
+        return self.LayerNorm(states + embeddings)  # type: ignore[no-any-return]
 
 
 class JustAskNetwork(Network):
@@ -53,65 +53,72 @@ class JustAskNetwork(Network):
 
     owner = OWNER
 
-    def __init__(self, sizes: Sizes, options: Any) -> None:
+    def __init__(self, sizes: TensorSizes, options: Any) -> None:
         super().__init__()
         dim, features = sizes.of("linear_video.weight"), sizes.of("linear_video.weight", 1)
         words = sizes.of("linear_question.weight", 1)
-        places = sizes.of("position.position_embeddings.weight")
+        positions = sizes.of("position.position_embeddings.weight")
         layers, heads = sizes.layers("mmt.layer"), sizes.heads(dim, options.head_dim)
         hidden = sizes.of("mmt.layer.0.ffn.lin1.weight")
         self.question_tokens = options.question_tokens
-        self.video_features = places - self.question_tokens
+        self.video_features = positions - self.question_tokens
         self.answer_tokens = options.answer_tokens
         self.linear_video, self.norm_video = nn.Linear(features, dim), nn.LayerNorm(dim, EPSILON)
         self.linear_question, self.norm_question = nn.Linear(words, dim), nn.LayerNorm(dim, EPSILON)
-        self.position = Places(places, dim, self.question_tokens)
+        self.position = PositionAndModality(positions, dim, self.question_tokens)
         self.mmt: Any = _fusion_layers(dim, layers, heads, hidden)
+        # Dropout stood first in the authors' module, and the numbers of the tensors count it.
         self.vqproj = nn.Sequential(nn.Identity(), nn.Linear(dim, dim))
         self.bert: Any = nn.ModuleDict({"bert": _distilbert(sizes, "bert.bert", options.head_dim)})
         answers = nn.ModuleDict({"bert": _distilbert(sizes, "amodel.bert.bert", options.head_dim)})
         self.amodel: Any = nn.ModuleDict({"bert": answers, "linear_text": nn.Linear(words, dim)})
         self.fusion = FusionShape(
-            layers=layers, heads=heads, kv_heads=heads, head_dim=options.head_dim, dim=dim,
+            layers=layers,
+            heads=heads,
+            kv_heads=heads,
+            head_dim=options.head_dim,
+            dim=dim,
             mlp_multiplications=2 * dim * hidden,
-        )  # fmt: skip
+        )
         self.features: VideoFeatures | None = None
         self.tokenizer: Any = None
         self._embedded: dict[str, Tensor] = {}
 
-    def batch(self, asked: Sequence[Asked]) -> Batch:
-        """Questions padded to all their places, features to all of theirs."""
-        texts = [one.text for one in asked]
+    def collate(self, prompts: Sequence[Prompt]) -> Batch:
+        """Questions padded to all their positions, features to all of theirs."""
+        texts = [prompt.text for prompt in prompts]
         most = self.question_tokens
         ids = token_ids(self.tokenizer, texts, most, padded_to=most)
-        videos = [self._features(one) for one in asked]
-        video, shown = in_places(videos, self.video_features, self.linear_video.in_features)
-        read = ids != self.tokenizer.pad_token_id
-        modality = torch.cat([read * TEXT, shown * VIDEO], dim=1).to(torch.int8)
-        return self.on_device(modality, ids=ids, read=read, video=video.to(self.dtype))
+        videos = [self._video_features(prompt) for prompt in prompts]
+        video, video_mask = pad_features(videos, self.video_features, self.linear_video.in_features)
+        # The short-circuits average over what is there: padding is neither text nor video.
+        text_mask = ids != self.tokenizer.pad_token_id
+        modality = torch.cat([text_mask * TEXT, video_mask * VIDEO], dim=1).to(torch.int8)
+        return self.on_device(modality, ids=ids, text_mask=text_mask, video=video.to(self.dtype))
 
-    def _features(self, asked: Asked) -> Float[Tensor, "feature dim"]:
-        if not asked.frames:
+    def _video_features(self, prompt: Prompt) -> Float[Tensor, "feature dim"]:
+        if not prompt.frames:
             return torch.zeros(0, self.linear_video.in_features)
         if self.features is None:
             raise UserError(
-                f"{OWNER}: sample '{asked.sample}' shows a video",
+                f"{OWNER}: sample '{prompt.sample}' shows a video",
                 expected="S3D features of it, which JustAsk is fed with",
                 remedy="Give the authors' s3d.pth with -M features=FILE.",
             )
-        rows = self.features.of(asked)
-        return rows[spread(len(rows), self.video_features)]
+        rows = self.features.of(prompt)
+        return rows[evenly_spaced(len(rows), self.video_features)]
 
     def forward(self, batch: Batch) -> list[Tensor]:
-        """What is compared with answers, a vector each."""
-        ids, read = batch.inputs["ids"], batch.inputs["read"]
-        words = self.bert["bert"](input_ids=ids, attention_mask=read.long()).last_hidden_state
+        """The vector of each prompt that answers are compared with."""
+        ids, text_mask = batch.inputs["ids"], batch.inputs["text_mask"]
+        words = self.bert["bert"](input_ids=ids, attention_mask=text_mask.long()).last_hidden_state
         question = self.norm_question(gelu(self.linear_question(words)))
         video = self.norm_video(gelu(self.linear_video(batch.inputs["video"])))
         states = self.position(torch.cat([question, video], dim=1))
-        seen = batch.modality != OTHER
+        mask = batch.modality != OTHER
         for number, layer in enumerate(self.mmt.layer):
-            states = fused_layer(layer, states, seen, number)
+            states = fusion_layer(layer, states, mask, number)
+        # The first token is the question's [CLS], so the answer comes from the text.
         return list(self.vqproj(states[:, 0]))
 
     def score(
@@ -122,52 +129,55 @@ class JustAskNetwork(Network):
 
     def answers(self, answers: tuple[str, ...]) -> Float[Tensor, "answer dim"]:
         """Embeddings of answers, each computed once."""
-        places = self.amodel["bert"]["bert"].config.max_position_embeddings
+        positions = self.amodel["bert"]["bert"].config.max_position_embeddings
+        length = min(self.answer_tokens, positions)
         fresh = [answer for answer in dict.fromkeys(answers) if answer not in self._embedded]
-        for start in range(0, len(fresh), 256):
-            some = fresh[start : start + 256]
-            ids = token_ids(self.tokenizer, some, min(self.answer_tokens, places)).to(self.device)
+        for start in range(0, len(fresh), ANSWER_BATCH):
+            batch = fresh[start : start + ANSWER_BATCH]
+            ids = token_ids(self.tokenizer, batch, length).to(self.device)
             mask = (ids != self.tokenizer.pad_token_id).long()
             words = self.amodel["bert"]["bert"](input_ids=ids, attention_mask=mask)
             rows = self.amodel["linear_text"](words.last_hidden_state[:, 0])
-            self._embedded.update(zip(some, rows, strict=True))
+            self._embedded.update(zip(batch, rows, strict=True))
         return torch.stack([self._embedded[answer] for answer in answers])
 
-    def content(self) -> object:
-        """Features and words."""
-        return self.features and self.features.content(), words_of(self.tokenizer)
 
-
-def fused_layer(
+def fusion_layer(
     layer: Any,
     states: Float[Tensor, "batch token dim"],
-    seen: Bool[Tensor, "batch token"],
+    mask: Bool[Tensor, "batch token"],
     number: int,
 ) -> Float[Tensor, "batch token dim"]:
     """DistilBERT's block with the attention of a fusion layer."""
     attention = layer.attention
     mixed = fused_self_attention(
-        states, attention.q_lin, attention.k_lin, attention.v_lin,
-        heads=attention.n_heads, layer=number, mask=seen,
-    )  # fmt: skip
+        states,
+        attention.q_lin,
+        attention.k_lin,
+        attention.v_lin,
+        heads=attention.n_heads,
+        layer=number,
+        mask=mask,
+    )
     states = layer.sa_layer_norm(attention.out_lin(mixed) + states)
     return layer.output_layer_norm(layer.ffn(states) + states)  # type: ignore[no-any-return]
 
 
-def load(options: Any) -> JustAskNetwork:
+def load_network(options: Any) -> JustAskNetwork:
     """The network with its weights; raises UserError for whatever a person can mend."""
     path = options.checkpoint
     tensors = read_checkpoint(OWNER, path)
-    sizes = Sizes(OWNER, path.name, tensors)
-    places = sizes.of("position.position_embeddings.weight")
-    if not 2 <= options.question_tokens < places:
+    sizes = TensorSizes(OWNER, path.name, tensors)
+    positions = sizes.of("position.position_embeddings.weight")
+    # The checkpoint has one table of positions for both; nothing in it says where the video begins.
+    if not 2 <= options.question_tokens < positions:
         raise UserError(
             f"{OWNER}: question_tokens={options.question_tokens}",
-            expected=f"2 to {places - 1}, of the {places} places that {path.name} has",
+            expected=f"2 to {positions - 1}, of the {positions} positions that {path.name} has",
         )
     with quiet():
         network = JustAskNetwork(sizes, options)
-    fill(OWNER, path.name, network, tensors, PRETRAINING)
+    load_tensors(OWNER, path.name, network, tensors, PRETRAINING)
     network.tokenizer = read_tokenizer(OWNER, find_folder(OWNER, options.text_encoder))
     network.vocabulary = read_answers(OWNER, options.answers)
     if options.features is not None:
@@ -184,15 +194,17 @@ def _fusion_layers(dim: int, layers: int, heads: int, hidden: int) -> Any:
     return Transformer(config)
 
 
-def _distilbert(sizes: Sizes, prefix: str, head_dim: int) -> Any:
+def _distilbert(sizes: TensorSizes, prefix: str, head_dim: int) -> Any:
     from transformers import DistilBertConfig, DistilBertModel
 
     words = f"{prefix}.embeddings.word_embeddings.weight"
     dim = sizes.of(words, 1)
     config = DistilBertConfig(
-        vocab_size=sizes.of(words), dim=dim,
+        vocab_size=sizes.of(words),
+        dim=dim,
         max_position_embeddings=sizes.of(f"{prefix}.embeddings.position_embeddings.weight"),
-        n_layers=sizes.layers(f"{prefix}.transformer.layer"), n_heads=sizes.heads(dim, head_dim),
+        n_layers=sizes.layers(f"{prefix}.transformer.layer"),
+        n_heads=sizes.heads(dim, head_dim),
         hidden_dim=sizes.of(f"{prefix}.transformer.layer.0.ffn.lin1.weight"),
-    )  # fmt: skip
+    )
     return DistilBertModel(config)

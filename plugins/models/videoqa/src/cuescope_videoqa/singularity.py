@@ -19,22 +19,35 @@ from torch.nn.utils.rnn import pad_sequence
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
 from cuescope_sdk.torch import fused_attention, fused_self_attention, quiet
-from cuescope_videoqa.checkpoints import Sizes, Tensors, fill, read_checkpoint, starting
-from cuescope_videoqa.folders import find_folder, read_tokenizer, words_of
-from cuescope_videoqa.frame_rows import FrameRows
-from cuescope_videoqa.heads import merge, split
-from cuescope_videoqa.running import Asked, Batch, Network
-from cuescope_videoqa.stock_bert import bert_config, bert_embeddings, bert_layers, cross_layers
-from cuescope_videoqa.vocabulary import read_answers
+from cuescope_videoqa.checkpoints import (
+    Tensors,
+    TensorSizes,
+    load_tensors,
+    prefix_filter,
+    read_checkpoint,
+)
+from cuescope_videoqa.features import FrameMemory
+from cuescope_videoqa.loading import find_folder, read_answers, read_tokenizer
+from cuescope_videoqa.network import (
+    Batch,
+    Network,
+    Prompt,
+    bert_config,
+    bert_embeddings,
+    bert_layers,
+    cross_layers,
+    merge_heads,
+    split_heads,
+)
 
 OWNER = "singularity"
 EPSILON = 1e-12
-REMEMBERED = 64  # frames of some hundred patches
-AT_ONCE = 128  # answers
-UNUSED = starting("vision_encoder.pooler.", "text_proj.", "vision_proj.", "temp", "itm_head.")
-LEFT_OUT = re.compile(r"[,.'!?\"()*#:;~]")
-# names of BEiT's parts when the checkpoints were made -> now
-RENAMED = (
+REMEMBERED_FRAMES = 64  # of some hundred patches each
+ANSWER_BATCH = 128
+UNUSED = prefix_filter("vision_encoder.pooler.", "text_proj.", "vision_proj.", "temp", "itm_head.")
+PUNCTUATION = re.compile(r"[,.'!?\"()*#:;~]")
+# Names of BEiT's parts when the checkpoints were made -> now.
+BEIT_NAMES = (
     (r"^vision_encoder\.encoder\.layer\.", "vision_encoder.layers."),
     (r"\.attention\.attention\.relative_position_bias\.", ".relative_position_bias."),
     (r"\.attention\.attention\.query\.", ".attention.q_proj."),
@@ -51,15 +64,15 @@ class SingularityNetwork(Network):
 
     owner = OWNER
 
-    def __init__(self, sizes: Sizes, options: Any) -> None:
+    def __init__(self, sizes: TensorSizes, options: Any) -> None:
         super().__init__()
         self.options = options
         self.vision_encoder = _beit(sizes)
         width = self.vision_encoder.config.hidden_size
         head_dim = width // self.vision_encoder.config.num_attention_heads  # BERT's is the same
         self.vision_layernorm = nn.LayerNorm(width, EPSILON)
-        places = sizes.of("temporal_embeddings", 1)
-        self.temporal_embeddings = nn.Parameter(torch.zeros(1, places, 1, width))
+        positions = sizes.of("temporal_embeddings", 1)
+        self.temporal_embeddings = nn.Parameter(torch.zeros(1, positions, 1, width))
         self.temporal_vision_encoder: Any = None
         if count := sizes.layers("temporal_vision_encoder.layer"):
             hidden = sizes.of("temporal_vision_encoder.layer.0.intermediate.dense.weight")
@@ -72,25 +85,30 @@ class SingularityNetwork(Network):
         blocks = len(self.text_encoder["encoder"]["layer"]) - self.first
         heads = config.num_attention_heads
         self.fusion = FusionShape(
-            layers=2 * blocks, heads=heads, kv_heads=heads, head_dim=head_dim,
+            layers=2 * blocks,
+            heads=heads,
+            kv_heads=heads,
+            head_dim=head_dim,
             dim=config.hidden_size,
             mlp_multiplications=config.hidden_size * config.intermediate_size,  # of half a block
-        )  # fmt: skip
+        )
         self.tokenizer: Any = None
-        self._frames = FrameRows(self._encode_frames, REMEMBERED)
+        self._frames = FrameMemory(self._encode_frames, REMEMBERED_FRAMES)
 
     def crosses(self, layer: int) -> bool:
         """Odd layers attend to the video."""
         return layer % 2 == 1
 
-    def batch(self, asked: Sequence[Asked]) -> Batch:
+    def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Questions without end token; the patches of all frames in a row."""
-        ids = self._ids([plain(one.text) for one in asked], self.options.question_tokens)
-        read = ids != self.tokenizer.pad_token_id
+        ids = self._ids(
+            [normalise_question(prompt.text) for prompt in prompts], self.options.question_tokens
+        )
+        mask = ids != self.tokenizer.pad_token_id
         device = self.device
-        video = self._video([one.frames for one in asked])
+        video = self._video([prompt.frames for prompt in prompts])
         return Batch(
-            (read * TEXT).to(torch.int8).to(device),
+            (mask * TEXT).to(torch.int8).to(device),
             {"ids": ids.to(device), "video": video},
             torch.full(video.shape[:2], VIDEO, dtype=torch.int8, device=device),
         )
@@ -102,8 +120,9 @@ class SingularityNetwork(Network):
             return torch.zeros(len(videos), 0, width, dtype=self.dtype, device=self.device)
         states = torch.stack([self._frames.of(frames) for frames in videos]).to(self.device)
         if self.temporal_vision_encoder is not None:
-            states = states + temporal_places(self.temporal_embeddings, count)
-            if count > 1:
+            states = states + temporal_positions(self.temporal_embeddings, count)
+            if count > 1:  # the authors' code skips the temporal encoder for a single frame
+                # Patches of one spot become one sequence, over the frames.
                 spots = states.transpose(1, 2).flatten(0, 1)
                 for layer in self.temporal_vision_encoder["layer"]:
                     spots = layer(spots)
@@ -112,39 +131,44 @@ class SingularityNetwork(Network):
 
     def _encode_frames(self, frames: Sequence[Frame]) -> Float[Tensor, "frame patch dim"]:
         side = self.vision_encoder.config.image_size
-        pixels = torch.stack([prepared(frame, side) for frame in frames])
+        pixels = torch.stack([preprocess(frame, side) for frame in frames])
         states = self.vision_encoder(pixels.to(self.device, self.dtype)).last_hidden_state
+        # On the CPU: the memory of frames must not fill the accelerator.
         return self.vision_layernorm(states).cpu()  # type: ignore[no-any-return]
 
     def forward(self, batch: Batch) -> list[Tensor]:
         """The states of each question's tokens, fused with its video."""
-        encoder, seen = self.text_encoder, batch.modality != OTHER
+        encoder, mask = self.text_encoder, batch.modality != OTHER
         states = encoder["embeddings"](input_ids=batch.inputs["ids"])
-        hidden = torch.zeros(seen.shape, dtype=states.dtype, device=states.device)
-        hidden = hidden.masked_fill(~seen, torch.finfo(states.dtype).min)[:, None, None]
+        # The stock layers below the fusion take an additive mask.
+        hidden = torch.zeros(mask.shape, dtype=states.dtype, device=states.device)
+        hidden = hidden.masked_fill(~mask, torch.finfo(states.dtype).min)[:, None, None]
         for number, layer in enumerate(encoder["encoder"]["layer"]):
             if number < self.first:
                 states = layer(states, hidden)
             else:
-                place = 2 * (number - self.first)
-                states = self._fused(layer, place, states, seen, batch.inputs["video"])
-        return [row[one] for row, one in zip(states, seen, strict=True)]
+                fusion_layer = 2 * (number - self.first)
+                states = self._fusion_block(
+                    layer, fusion_layer, states, mask, batch.inputs["video"]
+                )
+        return [row[tokens] for row, tokens in zip(states, mask, strict=True)]
 
-    def _fused(
-        self, layer: Any, place: int, states: Tensor, seen: Tensor, video: Tensor
+    def _fusion_block(
+        self, layer: Any, number: int, states: Tensor, mask: Tensor, video: Tensor
     ) -> Float[Tensor, "batch token dim"]:
-        """BERT's block with cross-attention; to no video at all it attends in vain."""
+        """BERT's block with cross-attention: fusion layers `number` and the one after it."""
         heads = self.fusion.heads
         own, cross = layer.attention.self, layer.crossattention.self
         mixed = fused_self_attention(
-            states, own.query, own.key, own.value, heads=heads, layer=place, mask=seen
+            states, own.query, own.key, own.value, heads=heads, layer=number, mask=mask
         )
         states = layer.attention.output(mixed, states)
+        # A softmax over no keys is undefined; without a video the context is nothing.
         context = torch.zeros_like(states)
         if video.shape[1]:
-            query = split(cross.query(states), heads)
-            key, value = (split(part(video), heads) for part in (cross.key, cross.value))
-            context = merge(fused_attention(query, key, value, layer=place + 1, cross=True))
+            query = split_heads(cross.query(states), heads)
+            key, value = (split_heads(part(video), heads) for part in (cross.key, cross.value))
+            context = merge_heads(fused_attention(query, key, value, layer=number + 1, cross=True))
         states = layer.crossattention.output(context, states)
         return layer.feed_forward_chunk(states)  # type: ignore[no-any-return]
 
@@ -161,92 +185,91 @@ class SingularityNetwork(Network):
         ids = self._ids(texts, self.options.answer_tokens).to(self.device)
         first = self._log_probabilities(ids[:1, :1], question)[0, 0][ids[:, 1]]
         most = len(answers) if sample.choices else min(len(answers), self.options.considered)
+        # The decoder runs once an answer, so a vocabulary of thousands is thinned by first tokens.
         ranked = first.topk(most).indices
         scores = torch.full_like(first, -torch.inf)
-        for start in range(0, most, AT_ONCE):
-            some = ranked[start : start + AT_ONCE]
-            tokens = ids[some]
-            found = self._log_probabilities(tokens, question.expand(len(some), -1, -1))
-            own = found[:, :-1].gather(2, tokens[:, 1:, None])[..., 0]
-            there = tokens[:, 1:] != self.tokenizer.pad_token_id
-            scores[some] = first[some] + (own * there).sum(1)
+        for start in range(0, most, ANSWER_BATCH):
+            batch = ranked[start : start + ANSWER_BATCH]
+            tokens = ids[batch]
+            log_p = self._log_probabilities(tokens, question.expand(len(batch), -1, -1))
+            # The token at each position is predicted by the state before it.
+            own = log_p[:, :-1].gather(2, tokens[:, 1:, None])[..., 0]
+            mask = tokens[:, 1:] != self.tokenizer.pad_token_id
+            scores[batch] = first[batch] + (own * mask).sum(1)
         return scores
 
     def _log_probabilities(
         self, ids: Int[Tensor, "answer token"], question: Float[Tensor, "answer word dim"]
     ) -> Float[Tensor, "answer token vocabulary"]:
-        found = self.text_decoder(
+        output = self.text_decoder(
             input_ids=ids,
             attention_mask=(ids != self.tokenizer.pad_token_id).long(),
             encoder_hidden_states=question,
             use_cache=False,
         )
-        return found.logits.float().log_softmax(-1)  # type: ignore[no-any-return]
+        return output.logits.float().log_softmax(-1)  # type: ignore[no-any-return]
 
     def _ids(self, texts: Sequence[str], length: int) -> Int[Tensor, "text token"]:
         """Tokens after [CLS], without [SEP] but where the text has one."""
         length = min(length, self.text_decoder.config.max_position_embeddings)
         cls = [self.tokenizer.cls_token_id]
-        found = [
+        rows = [
             torch.tensor([*cls, *self.tokenizer(text, add_special_tokens=False)["input_ids"]])
             for text in texts
         ]
-        return pad_sequence([ids[:length] for ids in found], True, self.tokenizer.pad_token_id)
-
-    def content(self) -> object:
-        """Words."""
-        return words_of(self.tokenizer)
+        return pad_sequence([ids[:length] for ids in rows], True, self.tokenizer.pad_token_id)
 
 
-def prepared(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
+def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     """Stretched to a square, bicubic without antialiasing, in -1 ... 1."""
     pixels = torch.from_numpy(np.array(frame.load())).permute(2, 0, 1)[None].float()
+    # Tensors, not Pillow: the authors resize without antialiasing, and answers depend on it.
     square = interpolate(pixels, (side, side), mode="bicubic", align_corners=False)[0]
     return (square.round().clamp(0, 255) / 255 - 0.5) / 0.5
 
 
-def plain(question: str) -> str:
+def normalise_question(question: str) -> str:
     """Lower-cased words without punctuation."""
-    text = LEFT_OUT.sub("", question.lower())
+    text = PUNCTUATION.sub("", question.lower())
     text = text.replace("-", " ").replace("/", " ").replace("<person>", "person")
     return " ".join(text.split())
 
 
-def temporal_places(
-    places: Float[Tensor, "1 place 1 dim"], frames: int
+def temporal_positions(
+    embeddings: Float[Tensor, "1 position 1 dim"], frames: int
 ) -> Float[Tensor, "1 frame 1 dim"]:
-    """The first places, or where there are more frames, all of them stretched."""
-    if frames <= places.shape[1]:
-        return places[:, :frames]
-    rows = places.squeeze(2).transpose(1, 2)
+    """The first positions, or where there are more frames, all of them stretched."""
+    if frames <= embeddings.shape[1]:
+        return embeddings[:, :frames]
+    rows = embeddings.squeeze(2).transpose(1, 2)
     return interpolate(rows, frames, mode="linear").transpose(1, 2).unsqueeze(2)
 
 
-def load(options: Any) -> SingularityNetwork:
+def load_network(options: Any) -> SingularityNetwork:
     """The network with its weights; raises UserError for whatever a person can mend."""
     path = options.checkpoint
-    tensors = renamed(read_checkpoint(OWNER, path))
+    tensors = rename_beit(read_checkpoint(OWNER, path))
     with quiet():
-        network = SingularityNetwork(Sizes(OWNER, path.name, tensors), options)
-    fill(OWNER, path.name, network, tensors, UNUSED)
+        network = SingularityNetwork(TensorSizes(OWNER, path.name, tensors), options)
+    load_tensors(OWNER, path.name, network, tensors, UNUSED)
     network.tokenizer = read_tokenizer(OWNER, find_folder(OWNER, options.text_encoder))
     network.vocabulary = read_answers(OWNER, options.answers)
     return network
 
 
-def renamed(tensors: Tensors) -> Tensors:
+def rename_beit(tensors: Tensors) -> Tensors:
     """BEiT's tensors under the names that the library gives them now."""
-    found: Tensors = {}
+    renamed: Tensors = {}
     for old, tensor in tensors.items():
         name = old
         if name.startswith("vision_encoder."):
-            for pattern, new in RENAMED:
+            for pattern, new in BEIT_NAMES:
                 name = re.sub(pattern, new, name)
-        found[name] = tensor
-    return found
+        renamed[name] = tensor
+    return renamed
 
 
-def _beit(sizes: Sizes) -> Any:
+def _beit(sizes: TensorSizes) -> Any:
     from transformers import BeitConfig, BeitModel
 
     patch = "vision_encoder.embeddings.patch_embeddings.projection.weight"
@@ -254,16 +277,22 @@ def _beit(sizes: Sizes) -> Any:
     table = f"{layer}.relative_position_bias.relative_position_bias_table"
     side = (round((sizes.of(table) - 3) ** 0.5) + 1) // 2
     config = BeitConfig(
-        hidden_size=sizes.of(patch), num_hidden_layers=sizes.layers("vision_encoder.layers"),
+        hidden_size=sizes.of(patch),
+        num_hidden_layers=sizes.layers("vision_encoder.layers"),
         num_attention_heads=sizes.of(table, 1),
-        intermediate_size=sizes.of(f"{layer}.mlp.fc1.weight"), image_size=side * sizes.of(patch, 2),
-        patch_size=sizes.of(patch, 2), use_relative_position_bias=True, use_mean_pooling=True,
-        layer_scale_init_value=0.1, drop_path_rate=0.0, layer_norm_eps=EPSILON,
-    )  # fmt: skip
+        intermediate_size=sizes.of(f"{layer}.mlp.fc1.weight"),
+        image_size=side * sizes.of(patch, 2),
+        patch_size=sizes.of(patch, 2),
+        use_relative_position_bias=True,
+        use_mean_pooling=True,
+        layer_scale_init_value=0.1,
+        drop_path_rate=0.0,
+        layer_norm_eps=EPSILON,
+    )
     return BeitModel(config, add_pooling_layer=False)
 
 
-def _text_encoder(sizes: Sizes, head_dim: int) -> tuple[nn.ModuleDict, int]:
+def _text_encoder(sizes: TensorSizes, head_dim: int) -> tuple[nn.ModuleDict, int]:
     """Embeddings and layers, and the number of the first one that attends to the video."""
     prefix = "text_encoder.encoder.layer"
     config = _config(sizes, "text_encoder", prefix, head_dim)
@@ -274,22 +303,26 @@ def _text_encoder(sizes: Sizes, head_dim: int) -> tuple[nn.ModuleDict, int]:
     return nn.ModuleDict({"embeddings": bert_embeddings(config), "encoder": encoder}), first
 
 
-def _decoder(sizes: Sizes, head_dim: int) -> Any:
+def _decoder(sizes: TensorSizes, head_dim: int) -> Any:
     from transformers import BertLMHeadModel
 
     prefix = "text_decoder.bert.encoder.layer"
     config = _config(sizes, "text_decoder.bert", prefix, head_dim)
     config.is_decoder = config.add_cross_attention = True
     config.num_hidden_layers = sizes.layers(prefix)
+    # Tied, the library would load one of the two tensors over the other.
     config.tie_word_embeddings = False  # the file has both
     return BertLMHeadModel(config)
 
 
-def _config(sizes: Sizes, name: str, layers: str, head_dim: int) -> Any:
+def _config(sizes: TensorSizes, name: str, layers: str, head_dim: int) -> Any:
     words = f"{name}.embeddings.word_embeddings.weight"
     width = sizes.of(words, 1)
     hidden = sizes.of(f"{layers}.0.intermediate.dense.weight")
     return bert_config(
-        width, hidden, sizes.heads(width, head_dim), sizes.of(words),
+        width,
+        hidden,
+        sizes.heads(width, head_dim),
+        sizes.of(words),
         sizes.of(f"{name}.embeddings.position_embeddings.weight"),
-    )  # fmt: skip
+    )

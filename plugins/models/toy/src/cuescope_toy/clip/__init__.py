@@ -1,83 +1,174 @@
 """A small CLIP that is trained here, and then runs as any other model of open_clip."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Dataset,
+    Frame,
+    LazyWeights,
+    Options,
+    Response,
+    Trial,
+    UserError,
+    digest,
+)
 from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
+from cuescope_toy.clip.architecture import PREPROCESS, PROMPTS, model_config
+from cuescope_toy.loading import Facts, TrainedModel, Weights, WeightsFile, training_splits
+from cuescope_toy.options import ToyCLIPOptions
+
+if TYPE_CHECKING:
+    from cuescope_sdk.torch import ImageTower
+
+SHIPPED = Path(__file__).parent / "shipped"
+TRAINING_VERSION = 1  # raise it when equal recipes train other weights, and train the shipped ones
+EXTRA = ("open_clip", "cuescope_open_clip")  # what the extra [clip] brings
+TRAINING_OPTIONS = {
+    "tower",
+    "learning_rate",
+    "weight_decay",
+    "batch_size",
+    "epochs",
+    "enough",
+    "caption_weight",
+}
 
 
-class ToyCLIPOptions(ZeroShotOptions):
-    """Options of `toy-clip`; the part after `toy-clip:` is `data`."""
-
-    argument: ClassVar[str | None] = "data"
-
-    data: str | None = Field(
-        default=None,
-        description="SPEC of the data set to train on (its split train); default: the audited one",
-    )
-    data_options: dict[str, Any] = Field(
-        default={}, description="options of `data`, as {train: 2000, noise: 0}"
-    )
-    tower: Literal["vit", "resnet"] = Field(
-        default="vit",
-        description="image tower; vit has patches to hide, resnet learns small shapes sooner",
-    )
-    learning_rate: PositiveFloat = Field(default=1e-3, description="of AdamW, at its highest")
-    weight_decay: NonNegativeFloat = Field(default=0.05, description="of AdamW, on matrices")
-    batch_size: PositiveInt = Field(default=32, ge=2, description="pictures in a training batch")
-    epochs: PositiveInt = Field(default=14, description="most passes over the training split")
-    enough: float = Field(
-        default=0.975, gt=0, le=1, description="share of right labels after which one pass follows"
-    )
-    caption_weight: NonNegativeFloat = Field(
-        default=0.3, description="of the captions' loss beside that of the label prompts"
-    )
-    seed: int | None = Field(
-        default=None, ge=0, description="of weights and batches; default: the audit's"
-    )
-
-
-class ToyCLIP(Plugin):
+class ToyCLIP(TrainedModel):
     """Image and text towers trained from nothing on a data set's pictures and captions.
 
-    Trains as it is built, unless the cache or the package holds the weights of an equal training.
-    They are unpacked to a folder as open_clip saves models, and the plugin `open-clip` answers;
-    whatever that model is able to do beyond `respond`, this one is, by the same methods.
+    Trains before the first answer, unless the cache or the package holds the weights of an equal
+    training. They are unpacked to a folder as open_clip saves models, and the plugin `open-clip`
+    answers; what methods look at inside that model, they find here by the same names.
     """
 
     Options: ClassVar[type[Options]] = ToyCLIPOptions
     options: ToyCLIPOptions
+    owner = "toy-clip"
     capabilities: ClassVar[Capabilities] = ZeroShotModel.capabilities
-    fingerprint: str
-    facts: Mapping[str, str]
-    embed_texts: Callable[[Sequence[str]], Float[np.ndarray, "text dim"]]
 
     def __init__(self, options: ToyCLIPOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch import resolve_device, resolve_dtype
-        from cuescope_toy.clip.folder import unpack
-        from cuescope_toy.clip.training import trained
+        require_extra()
+        (self._data,) = training_splits(
+            options.data, options.data_options, context, self.owner, "train"
+        )
+        self.weights_file = WeightsFile(
+            self.owner,
+            training_recipe(options, self.seed, self._data),
+            context.cache,
+            SHIPPED,
+            ("torch", "open-clip-torch"),
+        )
+        self.fingerprint = digest(self.weights_file.fingerprint, text_recipe(options))
 
-        resolve_device(context.device)  # a typo is told before the training
-        resolve_dtype(context.dtype)
-        weights, facts, key = trained(options, context)
-        folder = unpack(weights, options.tower, context.cache / "toy-clip" / key)
-        asked = {name: getattr(options, name) for name in ZeroShotOptions.model_fields}
-        self._clip = context.build("model", f"open-clip:{folder}", asked)
-        self.facts = {**self._clip.facts, **facts}
-        for name in dir(self._clip):
-            if not name.startswith("_") and not hasattr(self, name):
-                setattr(self, name, getattr(self._clip, name))
+    def train(self) -> tuple[Weights, Facts]:
+        """Train on the pictures and captions of the split."""
+        from cuescope_toy.clip import training
+
+        return training.train(self.options, self.context, self._data, self.seed)
+
+    def use(self, weights: Weights, dtype: Any) -> None:
+        """Answer as open-clip does from a folder with these weights."""
+        from cuescope_toy.clip.network import write_model_folder
+
+        folder = self.context.cache / self.owner / self.weights_file.fingerprint
+        write_model_folder(weights, self.options.tower, folder)
+        texts = {name: getattr(self.options, name) for name in ZeroShotOptions.model_fields}
+        self._clip = self.context.build("model", f"open-clip:{folder}", texts)
+        if isinstance(self._clip, LazyWeights):
+            self._clip.open_weights()
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What the training reached, and once it is open what open-clip tells of it."""
+        inner = self._clip.facts if self._opened else {}
+        return {**inner, **super().facts}
+
+    @property
+    def _model(self) -> Any:
+        self.open_weights()
+        return self._clip
+
+    @property
+    def image_tower(self) -> "ImageTower":
+        """As of `HasImageTower`."""
+        tower: ImageTower = self._model.image_tower
+        return tower
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """As open-clip answers."""
-        answers: list[Response] = self._clip.respond(trials)
-        return answers
+        responses: list[Response] = self._model.respond(trials)
+        return responses
+
+    def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
+        """Unit rows of the text tower."""
+        rows: np.ndarray = self._model.embed_texts(texts)
+        return rows
+
+    def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
+        """Unit rows that image embeddings are compared with."""
+        rows: np.ndarray = self._model.embed_choices(choices)
+        return rows
+
+    def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
+        """As of `HasPatches`."""
+        pixels: list[np.ndarray] = self._model.canvas(frames)
+        return pixels
+
+    def patch_features(
+        self, frames: Sequence[Frame], layer: int = -1
+    ) -> list[Float[np.ndarray, "row col dim"]]:
+        """As of `HasPatches`."""
+        features: list[np.ndarray] = self._model.patch_features(frames, layer)
+        return features
+
+
+def require_extra() -> None:
+    """Raises UserError where open_clip or its plugin is not installed."""
+    if any(find_spec(module) is None for module in EXTRA):
+        raise UserError(
+            "toy-clip runs on open_clip, which is not installed",
+            remedy="pip install 'cuescope-toy[clip]'",
+        )
+
+
+def training_recipe(options: ToyCLIPOptions, seed: int, data: Dataset) -> str:
+    """Digest of all that decides the weights."""
+    return digest(
+        TRAINING_VERSION,
+        model_config(options.tower),
+        PREPROCESS,
+        PROMPTS,
+        options.model_dump(include=TRAINING_OPTIONS),
+        seed,
+        data.fingerprint,
+        tuple(data.labels),
+    )
+
+
+def text_recipe(options: ToyCLIPOptions) -> str:
+    """Digest of how choices become texts; files count by what is in them.
+
+    Raises UserError for a template set or a table that is not there.
+    """
+    from cuescope_sdk.models import read_table, templates_of
+
+    if options.class_embeddings is not None:
+        names, rows = read_table(options.class_embeddings, ToyCLIP.owner)
+        return digest("table", names, rows, options.logit_scale)
+    # open_clip has the texts of this set; here its name will do.
+    named = {"openai80": ("openai80 {label}",)}
+    texts = templates_of(options.templates, ToyCLIP.owner, named)
+    return digest("prompts", texts, options.logit_scale)
 
 
 __all__ = ["ToyCLIP", "ToyCLIPOptions"]

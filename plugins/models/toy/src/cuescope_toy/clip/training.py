@@ -1,73 +1,194 @@
-"""From options and data to packed weights: through the cache, or the package, or by training."""
+"""Contrastive training of a small CLIP, from a data set to packed weights."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.functional import logsigmoid, one_hot
 
-from cuescope_sdk import Context, Dataset, derive, digest
-from cuescope_toy.checkpoint import Facts, load_checkpoint, save_checkpoint
-from cuescope_toy.clip.fitting import Recipe, fit, steps_of_epoch
-from cuescope_toy.clip.folder import PREPROCESS, model
-from cuescope_toy.clip.reading import PROMPTS, read_pairs
-from cuescope_toy.network import Weights
-from cuescope_toy.training import training_splits
+from cuescope_sdk import Context, Dataset, derive
+from cuescope_toy.clip.architecture import TITLES
+from cuescope_toy.clip.dataset import ImageTextPairs, from_bytes, read_pairs
+from cuescope_toy.clip.network import draw_from, new_network, pack_weights
+from cuescope_toy.loading import Facts, Weights
+from cuescope_toy.options import ToyCLIPOptions
 
-if TYPE_CHECKING:
-    from cuescope_toy.clip import ToyCLIPOptions
-
-TRAINING_VERSION = 1  # part of the key: raise it when equal inputs train other weights
-ARCHITECTURES = {
-    "vit": "ViT, 4 layers of width 96, patches of 8 px",
-    "resnet": "ResNet of CLIP's kind, 4 blocks, width 10",
-}
-SHIPPED = Path(__file__).parent / "shipped"
+WARM_UP = 0.6  # share of the first epoch
+MAX_SCALE = 100.0  # of the cosines (Radford et al., 2021, section 2.5)
+TEXTS = 4  # captions of a picture in a batch, and as many foils
 
 
-def trained(options: "ToyCLIPOptions", context: Context) -> tuple[Weights, Facts, str]:
-    """Packed weights, what to tell of them, and the key of this training."""
-    (data,) = training_splits(
-        options.data, options.data_options, context, "toy-clip", "train", closed=False
-    )
-    seed = context.seed if options.seed is None else options.seed
-    key = training_key(options, data, seed)
-    for folder in (SHIPPED, context.cache / "toy-clip"):
-        if (found := load_checkpoint(folder / f"{key}.safetensors")) is not None:
-            return *found, key
-    weights, facts = train(options, context, data, seed)
-    save_checkpoint(context.cache / "toy-clip" / f"{key}.safetensors", weights, facts)
-    return weights, facts, key
+@dataclass(frozen=True)
+class Fit:
+    """Packed weights, the share of right labels over the last epoch's batches, and the epochs.
+
+    Without labels it is the share of captions and foils that are judged right.
+    """
+
+    weights: Weights
+    accuracy: float
+    epochs: int
 
 
-def training_key(options: "ToyCLIPOptions", data: Dataset, seed: int) -> str:
-    """Digest of all that enters the weights."""
-    recipe = recipe_of(options)
-    return digest(
-        TRAINING_VERSION, model(recipe.tower), PREPROCESS, PROMPTS, vars(recipe), seed,
-        data.fingerprint, tuple(data.labels),
-    )  # fmt: skip
+def matching_loss(
+    images: Float[Tensor, "image dim"],
+    texts: Float[Tensor, "text dim"],
+    match: Bool[Tensor, "image text"],
+    scale: Float[Tensor, ""],
+    bias: Float[Tensor, ""],
+    known: Bool[Tensor, "image text"] | None = None,
+) -> Float[Tensor, ""]:
+    """SigLIP's loss (Zhai et al., 2023): is this text true of this image? Summed over texts.
+
+    Pairs that are not `known` do not count; default: all are.
+    A text may be true of several images. Each pair stands alone, so a label needs evidence of its
+    own; where texts compete in a softmax, one of them may win for want of any.
+    """
+    sign = 2.0 * match.float() - 1.0
+    loss = -logsigmoid(sign * (scale * images @ texts.T + bias))
+    return (loss if known is None else loss * known).sum() / len(images)
+
+
+def known_texts(
+    texts: Int[Tensor, " text"], captions: Int[Tensor, " caption"], foils: Int[Tensor, " foil"]
+) -> Bool[Tensor, " text"]:
+    """Which texts are known to be true or false of a picture with these captions and foils."""
+    # Without foils, what is said of other pictures counts as false of this one.
+    if not len(foils):
+        return torch.ones_like(texts, dtype=torch.bool)
+    return torch.isin(texts, torch.cat([captions, foils]))
+
+
+def learning_rate_share(done: float, first: bool, last: bool) -> float:
+    """Share of the learning rate when this much of an epoch is done.
+
+    It rises over the beginning of the first epoch and falls to 0 over the last.
+    """
+    rise = done / WARM_UP if first else 1.0
+    fall = 1.0 - done if last else 1.0
+    return min(1.0, rise, fall)
+
+
+def fit(
+    pairs: ImageTextPairs,
+    options: ToyCLIPOptions,
+    generator: torch.Generator,
+    advance: Callable[[int], None],
+) -> Fit:
+    """Train for all epochs, or until `enough` labels are right and an epoch more.
+
+    `advance` is called with 1 after each step. Until the last epoch a tower of patches sees through
+    windows, unless captions are of parts: a window hides what most of them tell of.
+    """
+    with draw_from(generator):
+        network = new_network(len(pairs.vocabulary), options.tower)
+        optimiser = _optimiser(network, options)
+        accuracy, epoch, last = 0.0, 0, False
+        while not last:
+            last = epoch == options.epochs - 1 or accuracy >= options.enough
+            if options.tower == "vit":
+                network.visual.patch_dropout.whole = last or pairs.captions_of_parts
+            accuracy = _train_epoch(network, optimiser, pairs, options, epoch == 0, last, advance)
+            epoch += 1
+    return Fit(pack_weights(network.state_dict(), pairs.vocabulary), accuracy, epoch)
+
+
+def steps_per_epoch(pairs: ImageTextPairs, options: ToyCLIPOptions) -> int:
+    """Batches in a pass over the data."""
+    return math.ceil(len(pairs.pixels) / options.batch_size)
+
+
+def _train_epoch(
+    network: Any,
+    optimiser: torch.optim.Optimizer,
+    pairs: ImageTextPairs,
+    options: ToyCLIPOptions,
+    first: bool,
+    last: bool,
+    advance: Callable[[int], None],
+) -> float:
+    """One pass over the data; the share of right labels on the way."""
+    right = 0.0
+    batches = torch.split(torch.randperm(len(pairs.pixels)), options.batch_size)
+    for step, batch in enumerate(batches, start=1):
+        share = learning_rate_share((step - 0.5) / len(batches), first, last)
+        for group in optimiser.param_groups:
+            group["lr"] = options.learning_rate * share
+        loss, correct = _loss(network, pairs, batch, options.caption_weight)
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        right += float(correct.sum())
+        advance(1)
+    return right / len(pairs.pixels)
+
+
+def _loss(
+    network: Any, pairs: ImageTextPairs, batch: Int[Tensor, " batch"], caption_weight: float
+) -> tuple[Float[Tensor, ""], Float[Tensor, " batch"]]:
+    """The loss of some captions and foils of the batch, and of all labels in a random prompt.
+
+    What is said of one picture is false of any other, unless it is said of that too; of pictures
+    that have foils only their own texts count. Also how much is right of each picture: 1 or 0 of
+    its label; without labels, the share of its own texts.
+    """
+    captions_and_foils = [(pairs.captions[i], pairs.foils[i]) for i in batch.tolist()]
+    # The draws below are in this order since the shipped weights were trained.
+    own_texts = [torch.cat([_subset(c), _subset(f)]) for c, f in captions_and_foils]
+    rows = torch.cat(own_texts)
+    prompt = pairs.prompts[torch.randint(len(pairs.prompts), ())]
+    images = network.encode_image(from_bytes(pairs.pixels[batch]), normalize=True)
+    texts = network.encode_text(torch.cat([pairs.texts[rows], prompt]), normalize=True)
+    caption_texts, label_texts = texts[: len(rows)], texts[len(rows) :]
+    scale, bias = network.logit_scale.exp().clamp(max=MAX_SCALE), network.logit_bias
+    true = torch.stack([torch.isin(rows, captions) for captions, _ in captions_and_foils])
+    known = torch.stack([known_texts(rows, *both) for both in captions_and_foils])
+    loss = caption_weight * matching_loss(images, caption_texts, true, scale, bias, known)
+    if pairs.label is None:
+        blocks = (torch.ones(1, len(own)) for own in own_texts)
+        own = torch.block_diag(*blocks).bool()  # type: ignore[no-untyped-call]
+        right = own & ((scale * images @ caption_texts.T + bias > 0) == true)
+        return loss, right.sum(dim=1) / own.sum(dim=1)
+    label = pairs.label[batch]
+    match = one_hot(label, len(prompt)).bool()
+    label_loss = matching_loss(images, label_texts, match, scale, bias)
+    return label_loss + loss, ((images @ label_texts.T).argmax(dim=1) == label).float()
+
+
+def _subset(rows: Int[Tensor, " text"]) -> Int[Tensor, " some"]:
+    """At most `TEXTS` of them, drawn at random."""
+    return rows if len(rows) <= TEXTS else rows[torch.randperm(len(rows))[:TEXTS]]
+
+
+def _optimiser(network: Any, options: ToyCLIPOptions) -> torch.optim.AdamW:
+    """AdamW that decays matrices alone, as CLIP's does: biases, norms and the scale are left."""
+    matrices = [weight for weight in network.parameters() if weight.ndim >= 2]
+    others = [weight for weight in network.parameters() if weight.ndim < 2]
+    groups = [
+        {"params": matrices, "weight_decay": options.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=options.learning_rate, betas=(0.9, 0.98), fused=True)
 
 
 def train(
-    options: "ToyCLIPOptions", context: Context, data: Dataset, seed: int
+    options: ToyCLIPOptions, context: Context, data: Dataset, seed: int
 ) -> tuple[Weights, Facts]:
     """Read the data and train on it, under two progress bars."""
     with context.progress("reading pictures and captions", len(data)) as advance:
         pairs = read_pairs(data, advance)
-    recipe = recipe_of(options)
     generator = torch.Generator().manual_seed(derive(seed, "toy-clip"))
-    steps = recipe.epochs * steps_of_epoch(pairs, recipe)
-    with context.progress("training the toy CLIP", steps) as advance:
-        result = fit(pairs, recipe, generator, advance)
-        advance(steps - result.epochs * steps_of_epoch(pairs, recipe))
+    steps = steps_per_epoch(pairs, options)
+    with context.progress("training the toy CLIP", options.epochs * steps) as advance:
+        result = fit(pairs, options, generator, advance)
+        advance((options.epochs - result.epochs) * steps)
     return result.weights, {
-        "architecture": ARCHITECTURES[recipe.tower],
+        "architecture": TITLES[options.tower],
         "weights": "trained here, from nothing",
         "trained on": f"{len(data):,} pictures with captions, {result.epochs} epochs",
         "training accuracy": f"{result.accuracy:.3f}",
     }
-
-
-def recipe_of(options: "ToyCLIPOptions") -> Recipe:
-    """The options that say how to train."""
-    return Recipe(**{name: getattr(options, name) for name in Recipe.__dataclass_fields__})

@@ -1,56 +1,24 @@
 """A small fusion transformer over video and text tokens: questions about clips and images."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int8
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial, UserError
+from cuescope_sdk import Capabilities, Context, Dataset, Options, Response, Trial, UserError, digest
 from cuescope_sdk.fusion import AverageTokens, FusionShape
 from cuescope_sdk.models import refuse_unanswerable
+from cuescope_toy.loading import Facts, TrainedModel, Weights, WeightsFile, training_splits
+from cuescope_toy.options import HEADS, MLP_RATIO, ToyFusionOptions
 
-SHOWN = 5  # answers in an error
-
-
-class ToyFusionOptions(Options):
-    """Options of `toy-fusion`; the part after `toy-fusion:` is `data`."""
-
-    argument: ClassVar[str | None] = "data"
-
-    data: str | None = Field(
-        default=None,
-        description="SPEC of the data set to train on (its splits train and val); "
-        "default: the audited one",
-    )
-    data_options: dict[str, Any] = Field(
-        default={}, description="options of `data`, as {questions: both, train: 1000}"
-    )
-    patches: PositiveInt = Field(
-        default=1, le=32, description="a frame is cut into so many by so many video tokens"
-    )
-    positions: bool = Field(
-        default=True, description="false: the video is a bag of frames, or of their patches"
-    )
-    layers: PositiveInt = Field(default=2, description="fusion layers")
-    dim: PositiveInt = Field(default=64, multiple_of=8, description="width of a token")
-    learning_rate: PositiveFloat = Field(default=1e-3, description="of AdamW, at its highest")
-    weight_decay: NonNegativeFloat = Field(default=0.1, description="of AdamW")
-    batch_size: PositiveInt = Field(default=64, description="samples in a training batch")
-    epochs: PositiveInt = Field(default=40, description="most passes over the training split")
-    patience: PositiveInt = Field(
-        default=15, description="passes without a better validation loss before training stops"
-    )
-    enough: float = Field(
-        default=0.995, gt=0, description="validation accuracy at which training stops"
-    )
-    seed: int | None = Field(
-        default=None, ge=0, description="of weights and batches; default: the audit's"
-    )
+LISTED = 5  # answers that an error lists
+SHIPPED = Path(__file__).parent / "shipped"
+TRAINING_VERSION = 1  # raise it when equal recipes train other weights, and train the shipped ones
 
 
-class ToyFusion(Plugin):
+class ToyFusion(TrainedModel):
     """Frames and words as tokens of one transformer; a token of the text takes up the answer.
 
     A frame is one token, or with `patches` a grid of them, each with its own pixels and place.
@@ -58,48 +26,62 @@ class ToyFusion(Plugin):
     The answer token is text, as a template's mask is: a token of neither kind could mix video and
     text where no short-circuit reaches.
 
-    Trains as it is built, on the splits "train" and "val" of its data, unless the cache or the
-    package holds the weights of an equal training. Its answers are the labels that it was trained
-    with.
+    Trains on the splits "train" and "val" of its data before the first answer, unless the cache
+    or the package holds the weights of an equal training. Its answers are the labels that it was
+    trained with.
     """
 
     Options: ClassVar[type[Options]] = ToyFusionOptions
     options: ToyFusionOptions
+    owner = "toy-fusion"
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset(("logits", "text")),
         edits=frozenset({"average-attention", "average-tokens"}),
         exposes=frozenset({"fusion"}),
         min_frames=0,
     )
-    fingerprint: str
-    facts: Mapping[str, str]
     fusion: FusionShape
 
     def __init__(self, options: ToyFusionOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch import resolve_device, resolve_dtype
-        from cuescope_toy.encoders import ColourGrid
-        from cuescope_toy.frame_features import FrameFeatures
-        from cuescope_toy.fusion.answering import Answering
-        from cuescope_toy.fusion.network import HEADS, WIDENING
-        from cuescope_toy.fusion.training import trained
+        from cuescope_toy.encoders import ColourGrid, FrameFeatures
 
-        device, dtype = resolve_device(context.device), resolve_dtype(context.dtype)
-        self.device = str(device)
-        features = FrameFeatures(ColourGrid(options.patches), context)
-        made = trained(options, context, features)
-        weights = {name: tensor.to(device, dtype) for name, tensor in made.weights.items()}
-        self._network = Answering(weights, made.vocabulary, features, options.positions)
-        self.fingerprint, self.facts = made.fingerprint, made.facts
-        dim = options.dim
+        self._features = FrameFeatures(ColourGrid(options.patches), context)
+        self._splits = training_splits(
+            options.data, options.data_options, context, self.owner, "train", "val"
+        )
+        recipe = training_recipe(
+            options, self.seed, self._features.encoder.fingerprint, *self._splits
+        )
+        self.weights_file = WeightsFile(self.owner, recipe, context.cache, SHIPPED)
+        self.fingerprint = self.weights_file.fingerprint
         self.fusion = FusionShape(
-            layers=options.layers, heads=HEADS, kv_heads=HEADS, head_dim=dim // HEADS, dim=dim,
-            mlp_multiplications=2 * WIDENING * dim * dim,
-        )  # fmt: skip
+            layers=options.layers,
+            heads=HEADS,
+            kv_heads=HEADS,
+            head_dim=options.dim // HEADS,
+            dim=options.dim,
+            mlp_multiplications=2 * MLP_RATIO * options.dim**2,
+        )
+
+    def train(self) -> tuple[Weights, Facts]:
+        """Train on the splits, with early stopping."""
+        from cuescope_toy.fusion import training
+
+        return training.train(self.options, self.context, self._features, self._splits, self.seed)
+
+    def use(self, weights: Weights, dtype: Any) -> None:
+        """Answer with these weights, on the model's device."""
+        from cuescope_toy.fusion.answering import FusionNetwork
+
+        self._network = FusionNetwork.from_checkpoint(
+            weights, self._features, self.options.positions, self.device, dtype
+        )
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits of the choices, and as text the best of them, or of all answers without any."""
         self._refuse(trials)
+        self.open_weights()
         rows = self._network.logits(trials)
         return [self._response(*pair) for pair in zip(trials, rows, strict=True)]
 
@@ -108,7 +90,8 @@ class ToyFusion(Plugin):
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
         """As of `HasFusion`: frames, words, the answer; alike for queries and keys."""
         self._refuse(trials, layer)
-        return [np.tile(kinds, 2) for kinds in self._network.modalities(trials)]
+        self.open_weights()
+        return [np.tile(tokens, 2) for tokens in self._network.modalities(trials)]
 
     def attention(
         self, trials: Sequence[Trial], layer: int
@@ -120,12 +103,13 @@ class ToyFusion(Plugin):
                 "toy-fusion has no attention weights under average-tokens",
                 expected="no edit, or average-attention",
             )
+        self.open_weights()
         return self._network.attention(trials, layer)
 
     def _refuse(self, trials: Sequence[Trial], *layers: int) -> None:
         """Raises UserError for what cannot be answered, and for a layer that is not there."""
         for trial in trials:
-            refuse_unanswerable("toy-fusion", self.capabilities, trial)
+            refuse_unanswerable(self.owner, self.capabilities, trial)
             for layer in (*layers, *(getattr(trial.edit, "layers", None) or ())):
                 if not 0 <= layer < self.fusion.layers:
                     raise UserError(
@@ -142,6 +126,17 @@ class ToyFusion(Plugin):
         )
 
 
+def training_recipe(
+    options: ToyFusionOptions, seed: int, encoder: str, train: Dataset, val: Dataset
+) -> str:
+    """Digest of all that decides the weights; `encoder` is a fingerprint."""
+    # The data enters by its content, and the patches by the fingerprint of the encoder.
+    own = options.model_dump(exclude={"data", "data_options", "patches"})
+    return digest(
+        TRAINING_VERSION, {**own, "seed": seed}, encoder, train.fingerprint, val.fingerprint
+    )
+
+
 def choice_logits(
     row: Float[np.ndarray, " answer"], answers: Sequence[str], choices: Sequence[str], key: str
 ) -> Float[np.ndarray, " choice"]:
@@ -153,8 +148,8 @@ def choice_logits(
     if not known.keys() & set(choices):
         raise UserError(
             f"toy-fusion: sample '{key}' has no choice that was trained on",
-            expected=f"any of {', '.join(answers[:SHOWN])}{', ...' * (len(answers) > SHOWN)}",
-            got=", ".join(choices[:SHOWN]),
+            expected=f"any of {', '.join(answers[:LISTED])}{', ...' * (len(answers) > LISTED)}",
+            got=", ".join(choices[:LISTED]),
             remedy="Train on questions with these answers: -M data=SPEC.",
         )
     last = float(row.min()) - 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import torch
@@ -11,63 +12,78 @@ from torch import Tensor
 from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
 from cuescope_sdk.torch import Fusion, group_by_edit, use_fusion
-from cuescope_toy.fitting import one_thread
-from cuescope_toy.frame_features import FrameFeatures
-from cuescope_toy.fusion.network import Asked, answer
-from cuescope_toy.fusion.reading import Vocabulary, shown
-from cuescope_toy.network import Weights
+from cuescope_toy.encoders import FrameFeatures
+from cuescope_toy.fusion.dataset import VOCABULARY, Vocabulary, tokenize
+from cuescope_toy.fusion.network import Batch, forward
+from cuescope_toy.loading import Weights
+from cuescope_toy.training import one_thread
 
 
 @dataclass(frozen=True, eq=False)
-class Answering:
-    """The network with all it takes to ask it."""
+class FusionNetwork:
+    """The network with its vocabulary and its frame encoder."""
 
     weights: Weights
     vocabulary: Vocabulary
     features: FrameFeatures
     positions: bool
 
+    @classmethod
+    def from_checkpoint(
+        cls,
+        tensors: Weights,
+        features: FrameFeatures,
+        positions: bool,
+        device: str,
+        dtype: torch.dtype,
+    ) -> Self:
+        """From trained tensors, the vocabulary among them."""
+        weights = {n: t.to(device, dtype) for n, t in tensors.items() if n != VOCABULARY}
+        return cls(weights, Vocabulary.from_tensor(tensors[VOCABULARY]), features, positions)
+
     def logits(self, trials: Sequence[Trial]) -> list[Float[np.ndarray, " answer"]]:
         """Of all answers, for each trial."""
-        found: dict[int, np.ndarray] = {}
+        logits: dict[int, np.ndarray] = {}
         for edit, indices in group_by_edit(trials):
-            asked = self._asked([trials[index] for index in indices])
-            rows = self._answered(asked, Fusion(asked.modality, averaging(edit)))
-            found |= dict(zip(indices, rows.float().cpu().numpy(), strict=True))
-        return [found[index] for index in range(len(trials))]
+            batch = self._batch([trials[index] for index in indices])
+            rows = self._forward(batch, Fusion(batch.modality, fusion_edit(edit)))
+            logits |= dict(zip(indices, rows.float().cpu().numpy(), strict=True))
+        return [logits[index] for index in range(len(trials))]
 
     def modalities(self, trials: Sequence[Trial]) -> list[Int8[np.ndarray, " token"]]:
         """Of the tokens of each trial, without padding."""
-        kinds = self._asked(trials).modality.cpu().numpy()
-        return [row[row != OTHER] for row in kinds]
+        modality = self._batch(trials).modality.cpu().numpy()
+        return [row[row != OTHER] for row in modality]
 
     def attention(
         self, trials: Sequence[Trial], layer: int
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights of a layer for each trial, after its edit and without padding."""
-        found: dict[int, np.ndarray] = {}
+        attention: dict[int, np.ndarray] = {}
         for edit, indices in group_by_edit(trials):
-            asked = self._asked([trials[index] for index in indices])
-            seen: dict[int, Tensor] = {}
-            self._answered(asked, Fusion(asked.modality, averaging(edit), watch=seen.__setitem__))
-            for index, weights, kinds in zip(indices, seen[layer], asked.modality, strict=True):
-                kept = kinds != OTHER
-                found[index] = weights[:, kept][:, :, kept].float().cpu().numpy()
-        return [found[index] for index in range(len(trials))]
+            batch = self._batch([trials[index] for index in indices])
+            by_layer: dict[int, Tensor] = {}
+            fusion = Fusion(batch.modality, fusion_edit(edit), watch=by_layer.__setitem__)
+            self._forward(batch, fusion)
+            for index, weights, row in zip(indices, by_layer[layer], batch.modality, strict=True):
+                tokens = row != OTHER
+                attention[index] = weights[:, tokens][:, :, tokens].float().cpu().numpy()
+        return [attention[index] for index in range(len(trials))]
 
-    def _answered(self, asked: Asked, fusion: Fusion) -> Float[Tensor, "batch answer"]:
+    def _forward(self, batch: Batch, fusion: Fusion) -> Float[Tensor, "batch answer"]:
+        # More threads sum in another order, and an answer would depend on the machine.
         with one_thread(), torch.no_grad(), use_fusion(fusion):
-            return answer(self.weights, asked, positions=self.positions)
+            return forward(self.weights, batch, positions=self.positions)
 
-    def _asked(self, trials: Sequence[Trial]) -> Asked:
+    def _batch(self, trials: Sequence[Trial]) -> Batch:
         mean = self.weights["input.mean"]
-        numbered = shown([trial.sample for trial in trials], self.vocabulary, mean.device)
+        tokens = tokenize([trial.sample for trial in trials], self.vocabulary, mean.device)
         features = mean.new_empty((0, 1, len(mean)))
-        if numbered.frames:
-            features = torch.from_numpy(self.features.of_frames(numbered.frames)).to(mean)
-        return numbered.batch(features)
+        if tokens.frames:
+            features = torch.from_numpy(self.features.of_frames(tokens.frames)).to(mean)
+        return tokens.batch(features)
 
 
-def averaging(edit: Edit | None) -> AverageAttention | AverageTokens | None:
-    """The edit, where it is one of fusion."""
+def fusion_edit(edit: Edit | None) -> AverageAttention | AverageTokens | None:
+    """The edit, where it is one of fusion; others are refused before."""
     return edit if isinstance(edit, AverageAttention | AverageTokens) else None

@@ -1,117 +1,168 @@
-"""From options and data to trained weights, through the cache."""
+"""Training to answer, with early stopping: from a data set to weights."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from torch.optim.lr_scheduler import LambdaLR
 
-from cuescope_sdk import Context, Dataset, Sample, derive, digest
-from cuescope_toy.checkpoint import Facts, load_checkpoint, save_checkpoint, weights_digest
-from cuescope_toy.fitting import one_thread
-from cuescope_toy.frame_features import FrameFeatures
-from cuescope_toy.fusion.fitting import Recipe, Split, fit
-from cuescope_toy.fusion.network import Sizes
-from cuescope_toy.fusion.reading import PACKED, Vocabulary, labels, shown
-from cuescope_toy.network import Weights
-from cuescope_toy.training import training_splits
+from cuescope_sdk import Context, Dataset, Sample, derive
+from cuescope_toy.encoders import FrameFeatures
+from cuescope_toy.fusion.dataset import (
+    VOCABULARY,
+    TokenizedSamples,
+    Vocabulary,
+    answer_ids,
+    tokenize,
+)
+from cuescope_toy.fusion.network import Sizes, forward, initial_weights
+from cuescope_toy.loading import Facts, Weights
+from cuescope_toy.network import input_layer
+from cuescope_toy.options import ToyFusionOptions
+from cuescope_toy.training import Fit, copy_weights, one_thread
 
-if TYPE_CHECKING:
-    from cuescope_toy.fusion import ToyFusionOptions
-
-TRAINING_VERSION = 1  # part of the key: raise it when equal inputs train other weights
-SHIPPED = Path(__file__).parent / "shipped"
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A trained network and the words that it knows."""
-
-    weights: Weights
-    vocabulary: Vocabulary
-    fingerprint: str
-    facts: Facts
+WARM_UP = 0.1  # share of the steps over which the learning rate rises
+EVALUATION_BATCH = 512
+# Of the first weights, where frames are cut into patches. Narrow ones make a token attend to all
+# others alike; it then takes thousands of steps until a word and the patch it means meet.
+PATCH_SPREAD = 2.5
 
 
-def trained(options: "ToyFusionOptions", context: Context, features: FrameFeatures) -> Trained:
-    """Train on the chosen data, or take the weights of an equal training: shipped or cached."""
-    splits = training_splits(
-        options.data, options.data_options, context, "toy-fusion", "train", "val", closed=False
+@dataclass(frozen=True, eq=False)
+class EncodedSplit:
+    """Samples with the features of their frames, and the number of the right answer.
+
+    An answer that was never trained on has the number -1.
+    """
+
+    samples: TokenizedSamples
+    features: Float[Tensor, "distinct patch feature"]
+    label: Int[Tensor, " sample"]
+
+
+def fit(
+    train: EncodedSplit,
+    val: EncodedSplit,
+    sizes: Sizes,
+    options: ToyFusionOptions,
+    generator: torch.Generator,
+    advance: Callable[[int], None],
+) -> Fit:
+    """Train until validation accuracy is `enough`, or `patience` epochs have not lowered its loss.
+
+    Keeps the weights of the lowest validation loss. The learning rate follows
+    `learning_rate_share`. `advance` is called with 1 after each epoch.
+    """
+    frame_ids = train.samples.frame_ids
+    times = torch.bincount(frame_ids[frame_ids >= 0], minlength=len(train.features)).float()
+    patches = train.features.shape[1]
+    fixed = input_layer(train.features.flatten(0, 1), times.repeat_interleave(patches))
+    trainable = initial_weights(sizes, generator, PATCH_SPREAD if patches > 1 else 1.0)
+    weights = {**fixed, **trainable}
+    optimiser = torch.optim.AdamW(
+        [weight.requires_grad_() for weight in trainable.values()],
+        lr=options.learning_rate,
+        weight_decay=options.weight_decay,
     )
-    seed = context.seed if options.seed is None else options.seed
-    name = f"{training_key(options, features, splits, seed)}.safetensors"
-    path = context.cache / "toy-fusion" / name
-    if (found := load_checkpoint(SHIPPED / name) or load_checkpoint(path)) is None:
-        found = train(options, context, features, splits, seed)
-        save_checkpoint(path, *found)
-    packed, facts = found
-    fingerprint = digest(
-        TRAINING_VERSION, weights_digest(packed), options.positions, features.encoder.fingerprint
-    )
-    weights = {name: tensor for name, tensor in packed.items() if name != PACKED}
-    return Trained(weights, Vocabulary.beside(packed), fingerprint, facts)
+    steps = options.epochs * math.ceil(len(train.label) / options.batch_size)
+    # In the middle of a step, so that neither the first nor the last has a rate of 0.
+    schedule = LambdaLR(optimiser, lambda step: learning_rate_share((step + 0.5) / steps))
+    best, lowest, epoch, accuracy = Fit(weights, 0.0, 0, 0), float("inf"), 0, 0.0
+    while (
+        epoch < options.epochs
+        and epoch - best.best_epoch < options.patience
+        and accuracy < options.enough
+    ):
+        order = torch.randperm(len(train.label), generator=generator)
+        for indices in torch.split(order, options.batch_size):
+            batch = train.samples.batch(train.features, indices)
+            logits = forward(weights, batch, positions=options.positions)
+            loss = cross_entropy(logits, train.label[indices])
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            schedule.step()
+        epoch += 1
+        advance(1)
+        val_loss, accuracy = evaluate(weights, val, options.positions)
+        if val_loss < lowest:
+            lowest, best = val_loss, Fit(copy_weights(weights), accuracy, epoch, epoch)
+    return replace(best, epochs=epoch)
 
 
-def training_key(
-    options: "ToyFusionOptions", features: FrameFeatures, splits: tuple[Dataset, ...], seed: int
-) -> str:
-    """Digest of all that enters the weights."""
-    # what these name enters by its content
-    own = options.model_dump(exclude={"data", "data_options", "patches"})
-    return digest(
-        TRAINING_VERSION, {**own, "seed": seed}, features.encoder.fingerprint,
-        *(data.fingerprint for data in splits),
-    )  # fmt: skip
+def learning_rate_share(done: float) -> float:
+    """Share of the learning rate when this share of all steps is done: up, then down to 0."""
+    return min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
+
+
+def evaluate(weights: Weights, split: EncodedSplit, positions: bool) -> tuple[float, float]:
+    """Loss of the known answers, and the share of right ones, over all samples."""
+    count = len(split.label)
+    with torch.no_grad():
+        logits = torch.cat(
+            [
+                forward(weights, split.samples.batch(split.features, batch), positions=positions)
+                for batch in torch.split(torch.arange(count), EVALUATION_BATCH)
+            ]
+        )
+    # An unknown answer has no logit to be wrong about; it counts against the accuracy alone.
+    known = split.label >= 0
+    loss = cross_entropy(logits[known], split.label[known], reduction="sum") / count
+    return loss.item(), (logits.argmax(dim=1) == split.label).double().mean().item()
 
 
 def train(
-    options: "ToyFusionOptions",
+    options: ToyFusionOptions,
     context: Context,
     features: FrameFeatures,
-    splits: tuple[Dataset, ...],
+    splits: Sequence[Dataset],
     seed: int,
 ) -> tuple[Weights, Facts]:
-    """Read the splits "train" and "val", and train; the words are packed with the weights."""
+    """Read the splits "train" and "val", and train; the vocabulary is kept with the weights."""
     samples = {
         name: [data[index] for index in range(len(data))]
         for name, data in zip(("train", "val"), splits, strict=True)
     }
     vocabulary = Vocabulary.of(samples["train"])
     encoded = {
-        name: _encoded(part, vocabulary, features, f"encoding {name} frames")
+        name: _encode(part, vocabulary, features, f"encoding {name} frames")
         for name, part in samples.items()
     }
     sizes = Sizes(
         feature=encoded["train"].features.shape[2],
-        words=vocabulary.rows,
+        words=vocabulary.word_rows,
         answers=len(vocabulary.answers),
         layers=options.layers,
         dim=options.dim,
     )
-    recipe = Recipe(**{name: getattr(options, name) for name in Recipe.__dataclass_fields__})
     generator = torch.Generator().manual_seed(derive(seed, "toy-fusion"))
-    with one_thread(), context.progress("training the toy fusion", recipe.epochs) as advance:
-        result = fit(encoded["train"], encoded["val"], sizes, recipe, generator, advance)
-        advance(recipe.epochs - result.epochs)
+    with one_thread(), context.progress("training the toy fusion", options.epochs) as advance:
+        result = fit(encoded["train"], encoded["val"], sizes, options, generator, advance)
+        advance(options.epochs - result.epochs)
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
         "trained on": f"{len(samples['train']):,} samples, {len(vocabulary.words)} words, "
         f"{len(vocabulary.answers)} answers; no other can be right",
-        "epochs": f"{result.epochs}, the best {result.epoch}",
-        "frames": _told(options),
+        "epochs": f"{result.epochs}, the best {result.best_epoch}",
+        "frames": describe_frames(options),
     }
-    return {**result.weights, **vocabulary.packed()}, facts
+    return {**result.weights, VOCABULARY: vocabulary.to_tensor()}, facts
 
 
-def _told(options: "ToyFusionOptions") -> str:
+def describe_frames(options: ToyFusionOptions) -> str:
+    """How the model sees a clip, for the head of a report."""
     order = "in their order" if options.positions else "a bag, without their order"
     side = options.patches
     return order if side == 1 else f"{side} x {side} patches each, {order}"
 
 
-def _encoded(
+def _encode(
     samples: list[Sample], vocabulary: Vocabulary, features: FrameFeatures, description: str
-) -> Split:
-    numbered = shown(samples, vocabulary)
-    rows = torch.from_numpy(features.of_frames(numbered.frames, description))
-    return Split(numbered, rows, labels(samples, vocabulary))
+) -> EncodedSplit:
+    tokens = tokenize(samples, vocabulary)
+    rows = torch.from_numpy(features.of_frames(tokens.frames, description))
+    return EncodedSplit(tokens, rows, answer_ids(samples, vocabulary))

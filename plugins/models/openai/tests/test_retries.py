@@ -6,7 +6,13 @@ import pytest
 from pydantic import SecretStr
 
 from cuescope_openai.endpoint import Endpoint
-from cuescope_openai.faults import TransientError, fault_of, retry_after, seconds_to_wait, told
+from cuescope_openai.retries import (
+    TransientError,
+    error_of_status,
+    retry_after,
+    seconds_to_wait,
+    server_message,
+)
 from cuescope_sdk import UserError
 
 HERE = Endpoint("http://here/v1", SecretStr("sk-key"), "HERE_KEY")
@@ -31,7 +37,7 @@ def test_retry_after_is_a_number_or_a_date() -> None:
 
 
 def test_what_the_server_asks_for_is_waited() -> None:
-    fault = fault_of(HERE, 429, {"retry-after": "7"}, "slow down")
+    fault = error_of_status(HERE, 429, {"retry-after": "7"}, "slow down")
     assert isinstance(fault, TransientError)
     assert seconds_to_wait(1, 0.5, fault) == 7.0
     at_once = TransientError("again", 0.0)
@@ -40,7 +46,7 @@ def test_what_the_server_asks_for_is_waited() -> None:
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 def test_faults_that_pass(status: int) -> None:
-    assert isinstance(fault_of(HERE, status, {}, ""), TransientError)
+    assert isinstance(error_of_status(HERE, status, {}, ""), TransientError)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +61,7 @@ def test_faults_that_pass(status: int) -> None:
     ],
 )
 def test_faults_that_stay(status: int, headers: dict[str, str], body: str, words: str) -> None:
-    fault = fault_of(HERE, status, headers, body)
+    fault = error_of_status(HERE, status, headers, body)
     assert isinstance(fault, UserError)
     assert words in str(fault)
     assert "\n" not in str(fault)
@@ -63,6 +69,6 @@ def test_faults_that_stay(status: int, headers: dict[str, str], body: str, words
 
 
 def test_long_messages_are_cut() -> None:
-    assert told("x" * 1000) == "x" * 200 + "..."
-    assert told('["a", "b"]') == "['a', 'b']"
-    assert told("") == "nothing"
+    assert server_message("x" * 1000) == "x" * 200 + "..."
+    assert server_message('["a", "b"]') == "['a', 'b']"
+    assert server_message("") == "nothing"

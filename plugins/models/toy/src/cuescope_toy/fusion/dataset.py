@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from itertools import chain
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_toy.fusion.network import Asked
-from cuescope_toy.network import Weights
+from cuescope_toy.fusion.network import Batch
 
-PACKED = "vocabulary"  # its name among the weights
+VOCABULARY = "vocabulary"  # its name among the tensors of a checkpoint
+PADDING = -1
 
 
 @dataclass(frozen=True)
@@ -30,65 +31,68 @@ class Vocabulary:
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "Vocabulary":
         """What occurs in the questions and labels."""
-        words = set(chain.from_iterable(words_of(sample.question) for sample in samples))
+        words = set(chain.from_iterable(split_words(sample.question) for sample in samples))
         answers = {sample.label for sample in samples if sample.label is not None}
         return cls(tuple(sorted(words)), tuple(sorted(answers)))
 
     @classmethod
-    def beside(cls, weights: Weights) -> "Vocabulary":
-        """Of the weights that it was packed beside."""
-        words, answers = json.loads(bytes(weights[PACKED].tolist()))
+    def from_tensor(cls, tensor: UInt8[Tensor, " byte"]) -> "Vocabulary":
+        """As `to_tensor` wrote it."""
+        words, answers = json.loads(bytes(tensor.tolist()))
         return cls(tuple(words), tuple(answers))
 
-    def packed(self) -> Weights:
-        """As bytes, to be kept beside the weights."""
+    def to_tensor(self) -> UInt8[Tensor, " byte"]:
+        """JSON as bytes: a checkpoint holds tensors, and the words belong to the weights."""
         text = json.dumps([self.words, self.answers])
-        return {PACKED: torch.tensor(list(text.encode()), dtype=torch.uint8)}
+        return torch.tensor(list(text.encode()), dtype=torch.uint8)
 
     @property
-    def rows(self) -> int:
+    def word_rows(self) -> int:
         """How many numbers words have."""
         return len(self.words) + 2
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """Samples: the distinct frames, and for each sample frames and words by number, -1 is none."""
+class TokenizedSamples:
+    """The distinct frames; for each sample the numbers of its frames and words, padded."""
 
     frames: tuple[Frame, ...]
-    index: Int[Tensor, "sample frame"]
-    words: Int[Tensor, "sample word"]
+    frame_ids: Int[Tensor, "sample frame"]
+    word_ids: Int[Tensor, "sample word"]
 
     def batch(
         self,
         features: Float[Tensor, "distinct patch feature"],
         samples: Int[Tensor, " batch"] | slice = slice(None),
-    ) -> Asked:
+    ) -> Batch:
         """Some samples as the network takes them, with the features of the distinct frames."""
-        index = self.index[samples]
-        patches = features[index.clamp_min(0)].flatten(1, 2)
-        visible = (index >= 0).repeat_interleave(features.shape[1], dim=1)
-        return Asked(patches, visible, self.words[samples])
+        frame_ids = self.frame_ids[samples]
+        video = features[frame_ids.clamp_min(0)].flatten(1, 2)
+        mask = (frame_ids != PADDING).repeat_interleave(features.shape[1], dim=1)
+        return Batch(video, mask, self.word_ids[samples])
 
 
-def words_of(question: str | None) -> list[str]:
+def split_words(question: str | None) -> list[str]:
     """Words in lower case, without punctuation; [] without a question."""
     return re.findall(r"\w+", (question or "").lower())
 
 
-def shown(
+def tokenize(
     samples: Sequence[Sample], vocabulary: Vocabulary, device: torch.device | None = None
-) -> Shown:
-    """Samples as numbers."""
+) -> TokenizedSamples:
+    """Frames and words of samples as numbers."""
     frames = {frame.key: frame for sample in samples for frame in sample.frames}
-    place = {key: number for number, key in enumerate(frames)}
-    number = {word: number for number, word in enumerate(vocabulary.words)}
-    index = [[place[frame.key] for frame in sample.frames] for sample in samples]
-    words = [[number.get(w, len(number)) for w in words_of(s.question)] for s in samples]
-    return Shown(tuple(frames.values()), *(_padded(rows).to(device) for rows in (index, words)))
+    frame_id = {key: number for number, key in enumerate(frames)}
+    word_id = {word: number for number, word in enumerate(vocabulary.words)}
+    unknown = len(word_id)
+    ids = (
+        [[frame_id[frame.key] for frame in sample.frames] for sample in samples],
+        [[word_id.get(w, unknown) for w in split_words(s.question)] for s in samples],
+    )
+    return TokenizedSamples(tuple(frames.values()), *(_pad(rows).to(device) for rows in ids))
 
 
-def labels(samples: Sequence[Sample], vocabulary: Vocabulary) -> Int[Tensor, " sample"]:
+def answer_ids(samples: Sequence[Sample], vocabulary: Vocabulary) -> Int[Tensor, " sample"]:
     """Each label's number, -1 where it is unknown; raises UserError where there is none."""
     number = {answer: number for number, answer in enumerate(vocabulary.answers)}
     for sample in samples:
@@ -101,7 +105,8 @@ def labels(samples: Sequence[Sample], vocabulary: Vocabulary) -> Int[Tensor, " s
     return torch.tensor([number.get(str(sample.label), -1) for sample in samples])
 
 
-def _padded(rows: Sequence[Sequence[int]]) -> Int[Tensor, "row number"]:
-    width = max(map(len, rows), default=0)
-    full = [[*row, *[-1] * (width - len(row))] for row in rows]
-    return torch.tensor(full, dtype=torch.int64).reshape(len(rows), width)
+def _pad(rows: Sequence[Sequence[int]]) -> Int[Tensor, "row number"]:
+    if not rows:
+        return torch.zeros(0, 0, dtype=torch.int64)
+    tensors = [torch.tensor(row, dtype=torch.int64) for row in rows]
+    return pad_sequence(tensors, batch_first=True, padding_value=PADDING)

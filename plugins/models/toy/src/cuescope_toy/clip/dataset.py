@@ -1,4 +1,4 @@
-"""A data set as arrays for CLIP: pictures as bytes, captions and prompts as tokens."""
+"""A data set as tensors for CLIP: pictures as bytes, captions and prompts as tokens."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,19 +10,11 @@ from open_clip.transform import PreprocessCfg, image_transform_v2
 from torch import Tensor
 
 from cuescope_sdk import Dataset, Sample, UserError
-from cuescope_toy.clip.folder import CONTEXT_LENGTH, PREPROCESS
-
-PROMPTS = (
-    "a photo of a {label}.",
-    "a photo of the {label}.",
-    "a picture of a {label}.",
-    "an image of a {label}.",
-    "a {label}",
-)
+from cuescope_toy.clip.architecture import CONTEXT_LENGTH, PREPROCESS, PROMPTS
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class ImageTextPairs:
     """Pictures with what is said of them, and every label in every prompt.
 
     `captions` and `foils` are, for each picture, the rows of `texts` that are true of it and that
@@ -39,54 +31,55 @@ class Pairs:
     vocabulary: Int[Tensor, " word"]
 
     @property
-    def told_in_parts(self) -> bool:
+    def captions_of_parts(self) -> bool:
         """Whether pictures have several captions, each of a part."""
         return any(len(rows) > 1 for rows in self.captions)
 
 
-def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> Pairs:
+def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPairs:
     """Everything that is trained on; raises UserError where that cannot be."""
     transform = image_transform_v2(PreprocessCfg(**PREPROCESS), is_train=False)
     pixels, captions, foils, labels = [], [], [], []
-    places: dict[str, int] = {}
+    rows: dict[str, int] = {}  # of each distinct text
     for index in range(len(dataset)):
         sample = dataset[index]
         _check(sample, dataset.labels)
         pixels.append(to_bytes(transform(sample.frames[0].load())))
-        captions.append(_rows(captions_of(sample), places))
-        foils.append(_rows(sample.annotations.get("foils", ()), places))
+        captions.append(_text_rows(sample_captions(sample), rows))
+        foils.append(_text_rows(sample.annotations.get("foils", ()), rows))
         if dataset.labels:
             labels.append(dataset.labels.index(str(sample.label)))
         advance(1)
-    prompts = [[prompt.format(label=label) for label in dataset.labels] for prompt in PROMPTS]
-    tokens = tokenised([*places, *(text for row in prompts for text in row)])
-    vocabulary = torch.unique(tokens)
-    rows = torch.searchsorted(vocabulary, tokens)
-    return Pairs(
+    prompts = [prompt.format(label=label) for prompt in PROMPTS for label in dataset.labels]
+    ids = tokenize([*rows, *prompts])
+    # Only ids in use get an embedding: CLIP's whole vocabulary would be most of the parameters.
+    vocabulary = torch.unique(ids)
+    tokens = torch.searchsorted(vocabulary, ids)
+    return ImageTextPairs(
         torch.stack(pixels),
-        rows[: len(places)],
+        tokens[: len(rows)],
         tuple(captions),
         tuple(foils),
         torch.tensor(labels) if labels else None,
-        rows[len(places) :].reshape(len(PROMPTS), len(dataset.labels), CONTEXT_LENGTH),
+        tokens[len(rows) :].reshape(len(PROMPTS), len(dataset.labels), CONTEXT_LENGTH),
         vocabulary,
     )
 
 
-def captions_of(sample: Sample) -> tuple[str, ...]:
+def sample_captions(sample: Sample) -> tuple[str, ...]:
     """The annotation "captions", or "caption"; without one the first prompt, with the label."""
-    given = sample.annotations
-    one = (given["caption"],) if "caption" in given else ()
+    annotations = sample.annotations
+    single = (annotations["caption"],) if "caption" in annotations else ()
     label = () if sample.label is None else (PROMPTS[0].format(label=sample.label),)
-    return tuple(map(str, given.get("captions") or one or label))
+    return tuple(map(str, annotations.get("captions") or single or label))
 
 
-def _rows(texts: Sequence[str], places: dict[str, int]) -> Int[Tensor, " text"]:
-    """The place of each text, each in the first one that it was given."""
-    return torch.tensor([places.setdefault(text, len(places)) for text in texts], dtype=torch.long)
+def _text_rows(texts: Sequence[str], rows: dict[str, int]) -> Int[Tensor, " text"]:
+    """The row of each text; a new text gets the next one."""
+    return torch.tensor([rows.setdefault(text, len(rows)) for text in texts], dtype=torch.long)
 
 
-def tokenised(texts: Sequence[str]) -> Int[Tensor, "text token"]:
+def tokenize(texts: Sequence[str]) -> Int[Tensor, "text token"]:
     """CLIP's own ids."""
     tokens: Tensor = open_clip.SimpleTokenizer(context_length=CONTEXT_LENGTH)(list(texts))
     return tokens
@@ -116,7 +109,7 @@ def _check(sample: Sample, labels: Sequence[str]) -> None:
             expected="a label of the data set",
             got="no label" if sample.label is None else f"'{sample.label}'",
         )
-    if not labels and not captions_of(sample):
+    if not labels and not sample_captions(sample):
         raise UserError(
             f"toy-clip: sample '{sample.key}' cannot be trained on",
             expected="a label, or the annotation 'captions'",

@@ -1,0 +1,186 @@
+"""What a server's answer says: its text, which choice it means, with what log-probabilities."""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from string import ascii_uppercase
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+Tokens = tuple[tuple[str, float], ...]
+MIN_LOG_PROBABILITY = -20.0  # also that of a choice of which the server tells nothing
+
+
+class Answer(BaseModel):
+    """One answer; `first` are the tokens that could begin its first word, the chosen one first.
+
+    Each has its log-probability. `system_fingerprint` is the server's name for its build.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    first: Tokens = ()
+    system_fingerprint: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Token(BaseModel):
+    token: str
+    logprob: float
+
+
+class _Position(_Token):
+    top_logprobs: list[_Token] = []
+
+
+class _Logprobs(BaseModel):
+    content: list[_Position] | None = None
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    logprobs: _Logprobs | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int
+    completion_tokens: int = 0
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _Usage | None = None
+    system_fingerprint: str | None = None
+
+
+def read_answer(body: str) -> Answer:
+    """From the JSON of a chat completion; a refusal is an answer too.
+
+    Raises ValueError with the first fault in it.
+    """
+    try:
+        whole = _Completion.model_validate_json(body)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        path = ".".join(map(str, fault["loc"]))
+        raise ValueError(f"{path}: {fault['msg']}" if path else fault["msg"]) from None
+    choice, usage = whole.choices[0], whole.usage
+    return Answer(
+        text=(choice.message.content or choice.message.refusal or "").strip(),
+        first=first_word(choice.logprobs.content or []) if choice.logprobs else (),
+        system_fingerprint=whole.system_fingerprint,
+        prompt_tokens=usage and usage.prompt_tokens,
+        completion_tokens=usage and usage.completion_tokens,
+    )
+
+
+def first_word(positions: list[_Position]) -> Tokens:
+    """The tokens at the first position where the answer has a letter or digit; () without any."""
+    first = next((position for position in positions if re.search(r"\w", position.token)), None)
+    if first is None:
+        return ()
+    # Servers list the chosen token among the likeliest, or leave it out; once it is enough.
+    others = [token for token in first.top_logprobs if token.token != first.token]
+    return tuple((t.token, t.logprob) for t in (first, *others) if math.isfinite(t.logprob))
+
+
+# ------------------------------------------------------------------------------------- choices
+
+Match = Callable[[str, Sequence[str]], int | None]
+
+
+def choice_letters(choices: Sequence[str]) -> list[str]:
+    """The letter that stands for each choice, in alphabetic order of the choices.
+
+    The same choices in another order are then the same question, with the same answer.
+    """
+    order = sorted(choices)
+    return [ascii_uppercase[order.index(choice)] for choice in choices]
+
+
+def choice_logits(
+    answer: Answer, choices: Sequence[str], by_letter: bool
+) -> Float[np.ndarray, " choice"] | None:
+    """Log-probabilities of the choices, in nats; None where the answer names none of them.
+
+    From the tokens of the answer's first word, where the server gives them and this word is the
+    choice that the whole answer means. Else 0 for the choice that is named and -20 for the
+    others, which is no measure of confidence.
+    """
+    chosen = (
+        choice_by_letter(answer.text, choices)
+        if by_letter
+        else choice_by_words(answer.text, choices)
+    )
+    if chosen is None:
+        return None
+    match = _match_letter if by_letter else _match_beginning
+    if answer.first and match(answer.first[0][0], choices) == chosen:
+        return _from_tokens(answer.first, choices, match)
+    return np.where(np.arange(len(choices)) == chosen, 0.0, MIN_LOG_PROBABILITY).astype(np.float32)
+
+
+def _from_tokens(
+    tokens: Tokens, choices: Sequence[str], match: Match
+) -> Float[np.ndarray, " choice"]:
+    """Tokens of the same meaning ("Yes", " yes") are added up.
+
+    A choice that no token stands for gets the most that it can have: no more than the least
+    likely token that is given, nor than what all given tokens leave over.
+    """
+    logits = np.full(len(choices), -np.inf)
+    for token, logprob in tokens:
+        choice = match(token, choices)
+        if choice is not None:
+            logits[choice] = np.logaddexp(logits[choice], logprob)
+    given = np.array([logprob for _, logprob in tokens])
+    rest = np.log(max(1.0 - float(np.exp(given).sum()), np.exp(MIN_LOG_PROBABILITY)))
+    absent = min(float(given.min()), float(rest))
+    # Finite always: a token may be given as impossible, and arithmetic goes on with these.
+    logits = np.maximum(np.where(np.isfinite(logits), logits, absent), MIN_LOG_PROBABILITY)
+    return np.asarray(logits, np.float32)
+
+
+def _match_letter(token: str, choices: Sequence[str]) -> int | None:
+    letters = choice_letters(choices)
+    word = re.sub(r"[\W_]", "", token)
+    return letters.index(word) if word in letters else None
+
+
+def _match_beginning(token: str, choices: Sequence[str]) -> int | None:
+    """The one choice that begins with the token."""
+    word = re.sub(r"^[\W_]+|[\W_]+$", "", token).casefold()
+    fits = [index for index, choice in enumerate(choices) if choice.casefold().startswith(word)]
+    return fits[0] if word and len(fits) == 1 else None
+
+
+def choice_by_letter(text: str, choices: Sequence[str]) -> int | None:
+    """ "B", "(B) a boat", "**B**", "The answer is (B).", or the choice in words."""
+    letters = choice_letters(choices)
+    # A letter counts in brackets, or alone at the start: "A green patch" names no choice.
+    named = set(re.findall(r"\(([A-Z])\)", text))
+    if leading := re.match(r"[\W_]*([A-Z])(?=[\W_]*$|[).:,*\]\n])", text):
+        named.add(leading[1])
+    if len(named) == 1 and named <= set(letters):
+        return letters.index(named.pop())
+    return choice_by_words(text, choices)
+
+
+def choice_by_words(text: str, choices: Sequence[str]) -> int | None:
+    """The longest choice that the answer begins with, as whole words: "Yes, there is"."""
+    words = re.sub(r"^[\W_]+", "", text).casefold()
+    fits = [
+        index
+        for index, choice in enumerate(choices)
+        if re.match(re.escape(choice.casefold()) + r"(?!\w)", words)
+    ]
+    return max(fits, key=lambda index: len(choices[index]), default=None)

@@ -1,0 +1,134 @@
+"""The options of the model and of the tool."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
+
+from cuescope_sdk import Options
+
+OPENAI = "https://api.openai.com/v1"
+# Fields of a request that the plugin sets itself.
+OWN = frozenset({"model", "messages", "stream", "n", "logprobs", "top_logprobs"})
+
+
+class AskingOptions(Options):
+    """Which model is asked, and how it is to answer: all of it enters the fingerprint."""
+
+    argument: ClassVar[str | None] = "model"
+
+    model: str = Field(description="the model as the server calls it (gpt-4o-mini, qwen2.5vl:7b)")
+    temperature: NonNegativeFloat | None = Field(
+        default=0.0, description="0 takes the likeliest words; `none` leaves it to the server"
+    )
+    max_tokens: PositiveInt | None = Field(
+        default=64, description="longest answer in tokens; `none` leaves it to the server"
+    )
+    extra: dict[str, Any] = Field(
+        default={}, description="further fields of a request: {seed: 1, reasoning_effort: low}"
+    )
+
+    @field_validator("extra")
+    @classmethod
+    def _not_own(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        if taken := OWN & extra.keys():
+            raise ValueError(f"fields other than {', '.join(sorted(taken))}")
+        return extra
+
+
+class EndpointOptions(AskingOptions):
+    """Which server is asked, how requests are sent, and what they may cost."""
+
+    base_url: str | None = Field(
+        default=None,
+        description=f"address of the server up to /v1; default: OPENAI_BASE_URL, else {OPENAI}",
+    )
+    key_env: str = Field(
+        default="OPENAI_API_KEY", description="the environment variable that holds the key"
+    )
+    timeout: PositiveFloat = Field(default=120.0, description="seconds to wait for an answer")
+    retries: NonNegativeInt = Field(
+        default=6, description="how often a request is sent again after a fault that may pass"
+    )
+    backoff: PositiveFloat = Field(
+        default=1.0, description="seconds before the first retry, twice as long before each next"
+    )
+    concurrency: PositiveInt = Field(default=8, description="requests under way together")
+    requests_per_minute: PositiveFloat | None = Field(
+        default=None, description="requests are spaced evenly; default: no limit"
+    )
+    max_calls: PositiveInt | None = Field(
+        default=None, description="stop after so many requests, retries included"
+    )
+    max_tokens_total: PositiveInt | None = Field(
+        default=None, description="stop after so many tokens, of prompts and answers"
+    )
+    max_cost: PositiveFloat | None = Field(
+        default=None, description="stop after so much money; needs both prices"
+    )
+    price_input: NonNegativeFloat | None = Field(
+        default=None, description="price of a million tokens of prompts"
+    )
+    price_output: NonNegativeFloat | None = Field(
+        default=None, description="price of a million tokens of answers"
+    )
+
+    @model_validator(mode="after")
+    def _priced(self) -> "EndpointOptions":
+        if self.max_cost is not None and None in (self.price_input, self.price_output):
+            raise ValueError("price_input and price_output with max_cost")
+        return self
+
+
+class OpenAIOptions(EndpointOptions):
+    """Options of the model `openai`; the part after `openai:` is `model`."""
+
+    prompt: str = Field(
+        default="{question}", description="text of a request, with {question} in it"
+    )
+    question: str = Field(default="", description="asked where a sample has no question")
+    system: str = Field(default="", description="system message before every question")
+    scoring: Literal["auto", "words", "letters"] = Field(
+        default="auto",
+        description="`words`: the question as it is; `letters`: the choices listed as (A) (B) ...; "
+        "`auto`: words for the choices yes and no, letters for others",
+    )
+    top_logprobs: int = Field(
+        default=20,
+        ge=0,
+        le=20,
+        description="how many tokens' log-probabilities are asked for; "
+        "0 takes choices from the text alone",
+    )
+    image_format: Literal["png", "jpeg"] = Field(
+        default="png", description="`png` sends the exact pixels, `jpeg` (quality 95) fewer bytes"
+    )
+    max_side: PositiveInt | None = Field(
+        default=None, description="longer frames are made smaller, to so many pixels a side"
+    )
+    detail: Literal["low", "high", "auto"] | None = Field(
+        default=None, description="OpenAI's image detail; default: not sent"
+    )
+
+    @field_validator("prompt")
+    @classmethod
+    def _asks(cls, prompt: str) -> str:
+        if "{question}" not in prompt:
+            raise ValueError("{question} in it")
+        return prompt
+
+
+class OpenAIWriterOptions(EndpointOptions):
+    """Options of the tool `openai`; the part after `openai:` is `model`."""
+
+    system: str = Field(default="", description="system message before every prompt")
+    max_tokens: PositiveInt | None = Field(
+        default=512, description="longest text in tokens; `none` leaves it to the server"
+    )

@@ -1,0 +1,82 @@
+"""A request for one answer: its text, its frames, and the key of the answer in the memory."""
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from PIL import Image
+
+from cuescope_sdk import Frame, digest
+
+T = TypeVar("T")
+JPEG_QUALITY = 95
+
+
+@dataclass(frozen=True)
+class ImageFormat:
+    """How a frame is sent; `max_side` in pixels, None as it is; `detail` is OpenAI's."""
+
+    encoding: Literal["png", "jpeg"] = "png"
+    max_side: int | None = None
+    detail: str | None = None
+
+    def resize(self, frame: Frame) -> Image.Image:
+        """The pixels that are sent, before they are encoded."""
+        image = frame.load().convert("RGB")
+        longest = max(image.size)
+        if self.max_side is None or longest <= self.max_side:
+            return image
+        width, height = (max(1, round(side * self.max_side / longest)) for side in image.size)
+        return image.resize((width, height), Image.Resampling.LANCZOS)
+
+    def message_part(self, frame: Frame) -> dict[str, Any]:
+        """The frame as a part of a message."""
+        stream = BytesIO()
+        self.resize(frame).save(stream, self.encoding, quality=JPEG_QUALITY)
+        # In the request itself: no server of the user's needs to be reached from outside.
+        url = f"data:image/{self.encoding};base64,{b64encode(stream.getvalue()).decode()}"
+        detail = {} if self.detail is None else {"detail": self.detail}
+        return {"type": "image_url", "image_url": {"url": url, **detail}}
+
+    def pixel_digest(self, frame: Frame) -> str:
+        """What tells frames apart for a server: pixels after resizing, and their encoding."""
+        # The frame's own key would not do: equal pixels may have different keys, and cost twice.
+        quality = JPEG_QUALITY if self.encoding == "jpeg" else None
+        return digest(np.asarray(self.resize(frame)), (self.encoding, quality, self.detail))
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """Text and frames for a model; `parameters` are the other fields of the request.
+
+    `scoring` are the fields that ask for log-probabilities; a server may refuse these.
+    """
+
+    text: str
+    parameters: Mapping[str, Any]
+    system: str = ""
+    frames: Sequence[Frame] = ()
+    image_format: ImageFormat = field(default_factory=ImageFormat)
+    scoring: Mapping[str, Any] = field(default_factory=dict)
+
+    def key(self, url: str) -> str:
+        """Digest of all that enters the answer; frames are loaded for it, and not kept."""
+        content = (self.text, self.system, dict(self.parameters), dict(self.scoring))
+        return digest("question", url, content, self._of_frames(self.image_format.pixel_digest))
+
+    def body(self, *, scored: bool = True) -> dict[str, Any]:
+        """The request: frames first, then the text."""
+        parts = self._of_frames(self.image_format.message_part)
+        content = [*parts, {"type": "text", "text": self.text}] if parts else self.text
+        messages = [{"role": "user", "content": content}]
+        if self.system:
+            messages.insert(0, {"role": "system", "content": self.system})
+        return {**self.parameters, "messages": messages, **(self.scoring if scored else {})}
+
+    def _of_frames(self, function: Callable[[Frame], T]) -> list[T]:
+        """The function's value for each frame, in order; a repeated frame is loaded once."""
+        values = {frame.key: function(frame) for frame in {f.key: f for f in self.frames}.values()}
+        return [values[frame.key] for frame in self.frames]

@@ -1,0 +1,160 @@
+"""When a request is sent: at what pace, again after which faults, and up to what budget."""
+
+import json
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from random import SystemRandom
+from threading import Event, Lock
+
+from cuescope_openai.answers import Answer
+from cuescope_openai.endpoint import Endpoint
+from cuescope_openai.options import EndpointOptions
+from cuescope_sdk import UserError
+
+RETRIED = frozenset({408, 409, 425, 429})  # statuses that may pass, and all from 500
+MAX_RETRY_AFTER = 300.0  # s
+MAX_BACKOFF = 60.0  # s
+MESSAGE_LENGTH = 200  # characters of a server's message
+MILLION = 1_000_000
+
+
+class TransientError(Exception):
+    """A fault that may pass; `wait` is the seconds that the server asks for."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+def seconds_to_wait(attempt: int, first: float, fault: BaseException | None) -> float:
+    """Exponential backoff with jitter, or longer where the server asks for it.
+
+    Between half and all of first * 2 ** (attempt - 1), attempts counted from 1, so that clients
+    do not come back together.
+    """
+    requested = (isinstance(fault, TransientError) and fault.wait) or 0.0
+    longest = min(MAX_BACKOFF, first * 2.0 ** (attempt - 1))
+    # From the system's own source: nobody's seed decides when requests are sent
+    return max(requested, longest * SystemRandom().uniform(0.5, 1.0))
+
+
+def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds to wait by `Retry-After`, a number or a date; None without one that can be read."""
+    text = headers.get("retry-after", "").strip()
+    try:
+        if text.replace(".", "", 1).isdigit():
+            return float(text)
+        return max(0.0, parsedate_to_datetime(text).timestamp() - (now or time.time()))
+    except (TypeError, ValueError):
+        return None
+
+
+def server_message(body: str) -> str:
+    """What an error's body says, in one short line."""
+    try:
+        whole = json.loads(body)
+        error = whole.get("error", whole.get("detail", whole)) if isinstance(whole, dict) else whole
+        text = error.get("message", error) if isinstance(error, dict) else error
+    except ValueError:
+        text = body
+    line = " ".join(str(text).split()) or "nothing"
+    return line if len(line) <= MESSAGE_LENGTH else f"{line[:MESSAGE_LENGTH]}..."
+
+
+def error_of_status(
+    endpoint: Endpoint, status: int, headers: Mapping[str, str], body: str
+) -> TransientError | UserError:
+    """A status that is no success, as an exception to raise."""
+    if status in (401, 403):
+        # The answer may quote parts of the key, so it is not shown.
+        sent = "no key was sent" if endpoint.key is None else f"the key in {endpoint.key_env}"
+        return UserError(
+            f"openai: {endpoint.url} refuses",
+            expected="a valid key with access to the model",
+            got=f"status {status} for {sent}",
+            remedy=f"Set {endpoint.key_env}, or name another variable with -M key_env=NAME",
+        )
+    may_pass = status in RETRIED or status >= 500
+    wait = retry_after(headers)
+    # OpenAI says 429 for a spent account too, and no waiting helps there.
+    if may_pass and "insufficient_quota" not in body and (wait or 0.0) <= MAX_RETRY_AFTER:
+        return TransientError(f"status {status}: {server_message(body)}", wait)
+    if may_pass:
+        later = f"Come back in {wait:.0f} s" if wait else "See to the account's quota"
+        remedy = f"{later}; all answers so far are kept"
+    else:
+        remedy = "-M temperature=none, max_tokens=none and extra={...} fit a request to a server"
+    return UserError(
+        f"openai: {endpoint.url} refuses",
+        got=f"status {status}: {server_message(body)}",
+        remedy=remedy,
+    )
+
+
+class Pace:
+    """Requests spaced evenly, at most `per_minute`; None sends them as they come."""
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._gap = 60 / per_minute if per_minute else 0.0
+        self._next = 0.0
+        self._lock = Lock()
+
+    def wait(self, stopped: Event) -> None:
+        """Return when it is this request's turn, or as soon as `stopped` is set."""
+        with self._lock:
+            # The turn is taken under the lock and waited for outside: others may take theirs.
+            turn = max(time.monotonic(), self._next)
+            self._next = turn + self._gap
+        stopped.wait(max(0.0, turn - time.monotonic()))
+
+
+class Budget:
+    """Counts what is spent against the options' caps.
+
+    Calls are counted before they are sent, so that their cap is exact. Tokens and money are known
+    only afterwards: the requests under way when a cap is reached are still answered and kept.
+    """
+
+    def __init__(self, options: EndpointOptions) -> None:
+        self._options = options
+        self._lock = Lock()
+        self.calls = self.input_tokens = self.output_tokens = 0
+
+    @property
+    def cost(self) -> float:
+        """Money spent, by the prices given."""
+        prices = (self._options.price_input or 0.0, self._options.price_output or 0.0)
+        return (self.input_tokens * prices[0] + self.output_tokens * prices[1]) / MILLION
+
+    def take(self) -> None:
+        """Count a call that is about to be sent; raises UserError where a cap is reached."""
+        with self._lock:
+            options = self._options
+            tokens = self.input_tokens + self.output_tokens
+            for name, cap, spent in (
+                ("max_calls", options.max_calls, self.calls),
+                ("max_tokens_total", options.max_tokens_total, tokens),
+                ("max_cost", options.max_cost, self.cost),
+            ):
+                if cap is not None and spent >= cap:
+                    raise UserError(
+                        f"openai: the budget {name}={cap:g} is spent",
+                        got=f"{self.calls} calls, {tokens} tokens",
+                        remedy="All answers so far are kept and cost nothing again: run the same "
+                        f"command to go on with the same budget, or raise {name}",
+                    )
+            self.calls += 1
+
+    def account(self, answer: Answer) -> None:
+        """Count the tokens of an answer; raises UserError where a cap needs them and none came."""
+        if answer.prompt_tokens is None:
+            if self._options.max_tokens_total or self._options.max_cost:
+                raise UserError(
+                    "openai: the server does not say how many tokens it took",
+                    remedy="Set the budget by max_calls",
+                )
+            return
+        with self._lock:
+            self.input_tokens += answer.prompt_tokens
+            self.output_tokens += answer.completion_tokens or 0

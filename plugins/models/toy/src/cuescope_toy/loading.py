@@ -1,0 +1,229 @@
+"""Weights that are trained here: what they are named by, where they are kept, when they open.
+
+Nothing of this imports torch before `open_weights`: a plan must stay quick.
+"""
+
+import json
+import os
+import tempfile
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from filelock import FileLock
+from safetensors import SafetensorError, safe_open
+
+from cuescope_sdk import Context, Dataset, HasSplits, LazyWeights, Plugin, UserError, digest
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Weights = dict[str, "Tensor"]
+Facts = dict[str, str]
+UNREADABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError)
+
+
+@dataclass(frozen=True)
+class WeightsFile:
+    """The weights of one training: a file of the package, else one of the cache folder.
+
+    `recipe` is the digest of everything that decides the training; `libraries` are the dists
+    whose code computes it.
+    """
+
+    owner: str
+    recipe: str
+    cache: Path
+    shipped: Path | None = None
+    libraries: tuple[str, ...] = ("torch",)
+
+    @cached_property
+    def _packaged(self) -> Path | None:
+        path = self.shipped / f"{self.recipe}.safetensors" if self.shipped else None
+        return path if path and path.exists() else None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Known without training: equal fingerprints are equal weights on this machine.
+
+        The digest of the file that the package brings; else of the recipe and the versions of the
+        libraries, because another torch rounds sums in another order.
+        """
+        if self._packaged:
+            return digest(self.owner, self._packaged.read_bytes())
+        return digest(self.owner, self.recipe, [version(name) for name in self.libraries])
+
+    @property
+    def path(self) -> Path:
+        """The file; it need not be there yet."""
+        return self._packaged or self.cache / self.owner / f"{self.fingerprint}.safetensors"
+
+    def facts(self) -> Facts:
+        """What is known of the training, from the head of the file; {} where there is none yet."""
+        try:
+            # "np" reads the head without torch.
+            with safe_open(self.path, framework="np") as file:
+                facts: Facts = json.loads(file.metadata()["facts"])
+        except UNREADABLE:
+            return {}
+        return facts
+
+    def load_or_train(self, train: Callable[[], tuple[Weights, Facts]]) -> tuple[Weights, Facts]:
+        """The weights and facts in the file, which is made by `train` where it is not there."""
+        if checkpoint := load_checkpoint(self.path):
+            return checkpoint
+        cached = self.cache / self.owner / f"{self.fingerprint}.safetensors"
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        # The workers of an executor open their models at the same moment: one of them trains.
+        with FileLock(cached.with_suffix(".lock")):
+            if checkpoint := load_checkpoint(cached, warn=cached != self.path):
+                return checkpoint
+            weights, facts = train()
+            save_checkpoint(cached, weights, facts)
+        return weights, facts
+
+
+class TrainedModel(Plugin, LazyWeights):
+    """A model that is trained on this machine, unless an equal training is kept.
+
+    Its fingerprint is known as soon as it is built. The weights are loaded or trained by
+    `open_weights`, at the latest for the first answer; a plan stops there.
+    """
+
+    owner: ClassVar[str]
+    fingerprint: str
+    weights_file: WeightsFile
+    _facts: Facts = {}
+    _opened = False
+
+    @property
+    def seed(self) -> int:
+        """Of weights and batches."""
+        seed: int | None = self.options.seed
+        return self.context.seed if seed is None else seed
+
+    @cached_property
+    def device(self) -> str:
+        """Where it runs; raises UserError for a device that is not there."""
+        from cuescope_sdk.torch import resolve_device
+
+        return str(resolve_device(self.context.device))
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What the training reached; {} before it has been done."""
+        # Under an executor only the workers open the weights, and this process reads their file.
+        return self._facts or self.weights_file.facts()
+
+    def open_weights(self) -> None:
+        """Load the weights, or train them now."""
+        if self._opened:
+            return
+        from cuescope_sdk.torch import resolve_dtype
+
+        self.context.stop_plan_before(f"the weights of {self.owner}")
+        # A wrong device or dtype is reported before minutes of training.
+        _, dtype = self.device, resolve_dtype(self.context.dtype)
+        weights, self._facts = self.weights_file.load_or_train(self.train)
+        self.use(weights, dtype)
+        self._opened = True
+
+    @abstractmethod
+    def train(self) -> tuple[Weights, Facts]:
+        """Train on the chosen data: the weights, and what to tell of them."""
+
+    @abstractmethod
+    def use(self, weights: Weights, dtype: Any) -> None:
+        """Answer with these weights from now on."""
+
+
+def training_splits(
+    spec: str | None,
+    options: Mapping[str, Any],
+    context: Context,
+    model: str,
+    *names: str,
+    needs_labels: bool = False,
+) -> tuple[Dataset, ...]:
+    """The named splits of the data set that `spec` names, else of the audited one.
+
+    Raises UserError in the name of `model` where there is no data, or no splits, or no closed set
+    of labels where one is needed.
+    """
+    dataset = context.dataset
+    if spec is not None:
+        dataset = replace(context, dataset=None).build("dataset", spec, options)
+    title = "the audited data set" if spec is None else f"data set '{spec}'"
+    if dataset is None:
+        raise UserError(f"{model}: nothing to train on", remedy="Name a data set: -M data=SPEC.")
+    if not isinstance(dataset, HasSplits):
+        raise UserError(
+            f"{model}: {title} has no splits to train on",
+            expected=" and ".join(names),
+            remedy="Name a data set that has them: -M data=SPEC.",
+        )
+    if needs_labels and not dataset.labels:
+        raise UserError(f"{model}: {title} has no labels", expected="a closed set to tell apart")
+    splits = tuple(dataset.split(name) for name in names)
+    for name, split in zip(names, splits, strict=True):
+        if not len(split):
+            raise UserError(f"{model}: the split '{name}' of {title} is empty")
+    return splits
+
+
+# ----------------------------------------------------------------------------------------- files
+
+
+def weights_digest(weights: Weights) -> str:
+    """Digest of names and numbers."""
+    return digest({name: tensor.numpy() for name, tensor in weights.items()})
+
+
+def save_checkpoint(path: Path, weights: Weights, facts: Facts) -> None:
+    """Write both; a reader sees the whole file or none."""
+    from safetensors.torch import save
+
+    metadata = {"digest": digest(weights_digest(weights), facts), "facts": json.dumps(facts)}
+    write_whole(path, save(weights, metadata))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, and its folder where there is none; a failure leaves what was there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(part).replace(path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+
+
+def load_checkpoint(path: Path, *, warn: bool = True) -> tuple[Weights, Facts] | None:
+    """What was saved; None where nothing is, and with a warning where it is corrupt."""
+    if not path.exists():
+        return None
+    try:
+        return _read_checkpoint(path)
+    except UNREADABLE as error:
+        reason = " ".join(str(error).split())
+        if warn:
+            warnings.warn(f"toy: {path} is corrupt ({reason}); training again", stacklevel=2)
+        return None
+
+
+def _read_checkpoint(path: Path) -> tuple[Weights, Facts]:
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+        weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    facts = json.loads(metadata["facts"])
+    # safetensors checks the layout alone: a flipped bit would pass as another weight.
+    if metadata["digest"] != digest(weights_digest(weights), facts):
+        raise ValueError("its content is not what was written")
+    return weights, facts
