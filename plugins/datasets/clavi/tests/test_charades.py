@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cuescope_clavi import Clavi, ClaviOptions
-from cuescope_clavi.charades import authors_split, belongs, spoken
-from cuescope_clavi.questions import questions
+from cuescope_clavi.layout import authors_split, in_split, phrase_of
+from cuescope_clavi.questions import segment_questions
 from cuescope_sdk import BadDataError, Context, Sample, UserError
 from cuescope_sdk.testing import DatasetContract
 from cuescope_sdk.testing.videos import grey_levels, write_video
@@ -119,7 +119,7 @@ def test_questions_use_the_class_names_and_a_negative_control_unlike_the_video(
         videos = by_video(build(charades, tmp_path, seed=seed))
         asked = [(s.question, s.label) for s in videos["BBBBB", "original"]]
         # Laughing is in that video, and putting clothes has its object in common with it.
-        expected = questions(*names[::-1], "washing a mirror")
+        expected = segment_questions(*names[::-1], "washing a mirror")
         assert asked == [(q.text, q.answer(complement=False)) for q in expected]
     negatives = {
         by_video(build(charades, tmp_path, seed=seed))["AAAAA", "original"][2].question
@@ -135,10 +135,10 @@ def test_without_the_mapping_words_tell_what_actions_share(own: Path, tmp_path: 
 
 
 def test_names_and_splits() -> None:
-    assert spoken("Someone is laughing") == "laughing"
-    assert spoken("Holding a phone/camera") == "holding a phone/camera"
+    assert phrase_of("Someone is laughing") == "laughing"
+    assert phrase_of("Holding a phone/camera") == "holding a phone/camera"
     ids = [f"V{index:04d}" for index in range(2000)]
-    train, val = ([v for v in ids if belongs(v, split)] for split in ("train", "val"))
+    train, val = ([v for v in ids if in_split(v, split)] for split in ("train", "val"))
     assert sorted(train + val) == ids
     assert 150 < len(val) < 250
     assert authors_split("val") == "train"

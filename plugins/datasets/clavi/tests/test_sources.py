@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cuescope_clavi import Clavi, ClaviOptions
-from cuescope_clavi.footage import clips_of
+from cuescope_clavi.samples import clip_footage
 from cuescope_sdk import Context, Frame, Sample, UserError
 from cuescope_sdk.consistency import consistent_pairs
 from cuescope_sdk.testing import DatasetContract
@@ -196,4 +196,4 @@ def test_actions_must_lie_within_their_clip() -> None:
     for actions in ((("a", 0, 3),), (("a", 1, 0),), (("a", 0.5, 1),), ("a",)):
         sample = Sample(key="s", frames=(frame,) * 2, annotations={"actions": actions})
         with pytest.raises(UserError, match=r"an action of s: expected .* within 2 frames"):
-            clips_of([sample])
+            clip_footage([sample])

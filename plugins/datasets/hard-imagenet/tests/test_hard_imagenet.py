@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
-from cuescope_hard_imagenet import HardImageNet, spuriosity
+from cuescope_hard_imagenet import HardImageNet
 from cuescope_hard_imagenet.classes import CLASSES
-from cuescope_hard_imagenet.plain_pickle import read_plain_pickle
+from cuescope_hard_imagenet.layout import read_plain_pickle, spuriosity
 from cuescope_sdk import UserError
 from cuescope_sdk.testing import LayoutContract, Mistake
 from cuescope_sdk.testing.images import write_image, write_mask

@@ -8,6 +8,7 @@ import pytest
 from scipy.io import savemat
 
 from cuescope_imagenet import ImageNet
+from cuescope_imagenet.layout import labels_of, read_names
 from cuescope_sdk import Detection
 from cuescope_sdk.testing import LayoutContract, Mistake
 from cuescope_sdk.testing.images import write_image
@@ -150,3 +151,13 @@ class TestImageNet(LayoutContract):
     def test_names_that_cannot_be_read(self, tmp_path, text):
         (tmp_path / "names.json").write_text(text)
         assert "names.json" in str(self.refusal(self.tree, names=tmp_path / "names.json"))
+
+
+def test_labels_are_first_names_and_distinct():
+    names = {"n1": ("crane",), "n2": ("crane", "lift"), "n3": ("toaster", "oven")}
+    assert labels_of(names) == {"n1": "crane (n1)", "n2": "crane (n2)", "n3": "toaster"}
+
+
+def test_names_of_one_class_are_kept_in_order(tmp_path):
+    (tmp_path / "n.txt").write_text("n01440764 tench,  Tinca_tinca, tench\n")
+    assert read_names(tmp_path / "n.txt", "x") == {"n01440764": ("tench", "Tinca tinca")}

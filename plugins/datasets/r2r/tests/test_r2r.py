@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from cuescope_r2r import R2R
-from cuescope_r2r.layout import picture_of
-from cuescope_r2r.walking import Step, walk
+from cuescope_r2r.samples import Step, picture_of, walk
 from cuescope_sdk.grounding import scene_of, times_of
 from cuescope_sdk.testing import LayoutContract, Mistake
 from cuescope_sdk.testing.images import write_image

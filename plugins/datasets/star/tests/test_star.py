@@ -11,7 +11,7 @@ from cuescope_sdk.testing import LayoutContract, Mistake
 from cuescope_sdk.testing.videos import grey_levels, write_video
 from cuescope_star import STAR
 from cuescope_star.layout import phrases_of
-from cuescope_star.scenes import shown_frames
+from cuescope_star.samples import choose_frames
 
 OBJECTS = ["person", "closet/cabinet", "book", "hands", "towel", "bag", "sofa/couch", "window"]
 VERBS = ["close", "hold", "wash", "sit", "tidy"]
@@ -237,8 +237,8 @@ def test_phrases_of_the_authors_action_classes(text, thing, phrases):
     [((), (1, 3, 5)), ((0, 1, 4), (1, 3, 4)), ((2, 5, 9), (1, 2, 5)), ((4, 5), (1, 3, 5))],
 )
 def test_frames_go_to_annotated_ones_of_their_own_part(annotated, shown):
-    assert shown_frames(range(6), annotated, 3) == shown
+    assert choose_frames(range(6), annotated, 3) == shown
 
 
 def test_a_short_clip_repeats_frames():
-    assert shown_frames(range(7, 9), {8}, 4) == (7, 7, 8, 8)
+    assert choose_frames(range(7, 9), {8}, 4) == (7, 7, 8, 8)

@@ -11,7 +11,7 @@ from cuescope_sdk.testing import LayoutContract, Mistake
 from cuescope_sdk.testing.images import write_image
 from cuescope_teach import TEACh
 from cuescope_teach.layout import Moment, Task
-from cuescope_teach.scenes import motion_of, name_of, shown_moments
+from cuescope_teach.samples import choose_moments, motion_of, name_of
 
 MUG, SINK = "Mug|-01.2|+00.9|+03.0", "Sink|+00.1|+00.9|+01.0|SinkBasin"
 DONE = [
@@ -221,4 +221,4 @@ def test_recipes_are_found_in_parts_of_parts():
 
 
 def test_a_single_moment_is_shown_once():
-    assert shown_moments([Moment("", 0, "Forward")], 8) == (0,)
+    assert choose_moments([Moment("", 0, "Forward")], 8) == (0,)

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from cuescope_r2r.layout import PathRow, Viewpoint, check, picture_of
-from cuescope_r2r.walking import walk
+from cuescope_r2r.layout import PathRow, Viewpoint, check_path
+from cuescope_r2r.samples import picture_of, walk
 from cuescope_sdk import UserError
 from cuescope_sdk.annotation_files import read_json
 from cuescope_sdk.grounding.episodes import Episode, EpisodeOptions, Episodes
@@ -39,17 +39,18 @@ class R2R(Episodes):
     Options = R2ROptions
     options: R2ROptions
     title: ClassVar[str] = "r2r"
+    benchmark: str | None = "R2R"
     split_names: ClassVar[tuple[str, ...]] = ("train", "val_seen", "val_unseen", "test", *NAMES)
 
     def read(self, split: str) -> Iterator[Episode]:
         """The instructions of a split; raises UserError where an unseen house was trained on."""
-        shown = NAMES.get(split, split)
-        rows = self._rows(shown)
+        split = NAMES.get(split, split)
+        rows = self._rows(split)
         houses = {scan: self._house(scan) for scan in sorted({row.scan for row in rows})}
-        self.facts["houses"] = f"{len(houses)}{self._unseen(set(houses), shown)}"
+        self.facts["houses"] = f"{len(houses)}{self._unseen(set(houses), split)}"
         for row in rows:
             house = houses[row.scan]
-            check(row, house, f"{self.title}: R2R_{shown}.json path {row.path_id}")
+            check_path(row, house, f"{self.title}: R2R_{split}.json path {row.path_id}")
             yield from self._episodes(row, house)
 
     def _episodes(self, row: PathRow, house: dict[str, Viewpoint]) -> Iterator[Episode]:
@@ -67,9 +68,13 @@ class R2R(Episodes):
         }
         for number, instruction in enumerate(row.instructions):
             yield Episode(
-                f"{row.path_id}_{number}", pictures, tuple(map(float, range(len(steps)))),
-                tuple(step.scene for step in steps), instruction, known,
-            )  # fmt: skip
+                f"{row.path_id}_{number}",
+                pictures,
+                tuple(map(float, range(len(steps)))),
+                tuple(step.scene for step in steps),
+                instruction,
+                known,
+            )
 
     def _rows(self, split: str) -> list[PathRow]:
         return read_json(self.file(f"R2R_{split}.json"), PathRow, self.title)
@@ -90,7 +95,8 @@ class R2R(Episodes):
             return "; whether training had others is not known: no readable R2R_train.json"
         if shared := sorted(houses & trained):
             raise UserError(
-                f"{self.title}: R2R_{split}.json", expected="houses that R2R_train.json has not",
+                f"{self.title}: R2R_{split}.json",
+                expected="houses that R2R_train.json has not",
                 got=f"{len(shared)} of them: {', '.join(shared[:3])}",
-            )  # fmt: skip
+            )
         return f", none of them among the {len(trained)} of R2R_train.json"

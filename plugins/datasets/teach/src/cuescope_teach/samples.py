@@ -11,73 +11,86 @@ from cuescope_teach.layout import Moment
 
 AGENT = "agent"
 MOVES: Mapping[str, str] = {
-    "Forward": "move forward", "Double Forward": "move forward",
-    "Backward": "move backward", "Double Backward": "move backward",
-    "Turn Left": "turn left", "Turn Right": "turn right",
-    "Look Up": "look up", "Look Down": "look down",
-    "Pan Left": "move left", "Pan Right": "move right",
-    "Move Up": "go up", "Move Down": "go down",
-}  # fmt: skip
+    "Forward": "move forward",
+    "Double Forward": "move forward",
+    "Backward": "move backward",
+    "Double Backward": "move backward",
+    "Turn Left": "turn left",
+    "Turn Right": "turn right",
+    "Look Up": "look up",
+    "Look Down": "look down",
+    "Pan Left": "move left",
+    "Pan Right": "move right",
+    "Move Up": "go up",
+    "Move Down": "go down",
+}
 TURNS = {"turn left": -90, "turn right": 90}  # degrees
 VERBS: Mapping[str, tuple[str, ...]] = {
-    "Pickup": ("pick up", "take"), "Place": ("place", "put", "put down"),
-    "Open": ("open",), "Close": ("close",),
+    "Pickup": ("pick up", "take"),
+    "Place": ("place", "put", "put down"),
+    "Open": ("open",),
+    "Close": ("close",),
     "ToggleOn": ("turn on", "toggle on", "switch on"),
     "ToggleOff": ("turn off", "toggle off", "switch off"),
-    "Slice": ("slice", "cut"), "Dirty": ("dirty",), "Clean": ("clean", "wash"),
-    "Fill": ("fill",), "Empty": ("empty",), "Pour": ("pour",), "Break": ("break",),
-}  # fmt: skip
+    "Slice": ("slice", "cut"),
+    "Dirty": ("dirty",),
+    "Clean": ("clean", "wash"),
+    "Fill": ("fill",),
+    "Empty": ("empty",),
+    "Pour": ("pour",),
+    "Break": ("break",),
+}
 WITH_HELD = frozenset({"Place", "Pour"})  # done to what is held; the id is of where it goes
 _JOINED = {"counter top": "countertop", "house plant": "houseplant"}
 
 
-def shown_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:
+def choose_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:
     """At most `wanted` of the moments: where something else begins to be done, and the last."""
     kinds = [MOVES.get(moment.action) for moment in moments]
-    begins = [
-        number
-        for number, kind in enumerate(kinds)
-        if number in (0, len(kinds) - 1) or kind is None or kind != kinds[number - 1]
+    starts = [
+        index
+        for index, kind in enumerate(kinds)
+        if index in (0, len(kinds) - 1) or kind is None or kind != kinds[index - 1]
     ]
-    if len(begins) <= wanted:
-        return tuple(begins)
-    return tuple(begins[place] for place in sample_indices(len(begins), wanted))
+    if len(starts) <= wanted:
+        return tuple(starts)
+    return tuple(starts[index] for index in sample_indices(len(starts), wanted))
 
 
 def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame, ...]:
     """What is known at each shown moment.
 
     An action is in the last frame before it is done and the first one after; what was picked up is
-    held until it is placed. All motion since the frame before is told, or, where it was of several
-    kinds, none. Of other things and actions nothing follows.
+    held until it is placed. All motion since the frame before is annotated, or, where it was of
+    several kinds, none. Of other things and actions nothing follows.
     """
-    acted: list[list[Action]] = [[] for _ in shown]
-    seen: list[dict[str, None]] = [{} for _ in shown]
+    actions: list[list[Action]] = [[] for _ in shown]
+    things: list[dict[str, None]] = [{} for _ in shown]
     held = _held(moments)
-    for frame, number in enumerate(shown):
-        if (thing := held[number]) is not None:
-            acted[frame] += [Action(subject=AGENT, verb=v, object=thing) for v in ("hold", "carry")]
-            seen[frame][thing] = None
+    for frame, index in enumerate(shown):
+        if (thing := held[index]) is not None:
+            actions[frame] += [_action(verb, thing) for verb in ("hold", "carry")]
+            things[frame][thing] = None
     for frame, (first, after) in enumerate(pairwise((*shown, len(moments)))):
-        for number in range(first, after):
-            moment = moments[number]
-            thing = held[number] if moment.action in WITH_HELD else moment.oid
-            for place in range(frame, min(frame + 2, len(shown))):
-                acted[place] += [
-                    Action(subject=AGENT, verb=verb, object=thing)
-                    for verb in VERBS.get(moment.action, ())
+        for index in range(first, after):
+            moment = moments[index]
+            thing = held[index] if moment.action in WITH_HELD else moment.oid
+            # What is done between two shown frames can be told from either of them.
+            for neighbour in range(frame, min(frame + 2, len(shown))):
+                actions[neighbour] += [
+                    _action(verb, thing) for verb in VERBS.get(moment.action, ())
                 ]
                 if moment.action in VERBS:
-                    seen[place] |= dict.fromkeys(key for key in (thing, moment.oid) if key)
+                    things[neighbour] |= dict.fromkeys(key for key in (thing, moment.oid) if key)
     motions = [(None, True), *(motion_of(moments[a:b]) for a, b in pairwise(shown))]
     return tuple(
         SceneFrame(
             things=(Thing(id=AGENT, name=AGENT, visible=False), *map(_thing, keys)),
-            actions=tuple(dict.fromkeys(actions)),
+            actions=tuple(dict.fromkeys(frame_actions)),
             motion=motion,
-            closed=frozenset({"motion"} if told else ()),
+            closed=frozenset({"motion"} if complete else ()),
         )
-        for keys, actions, (motion, told) in zip(seen, acted, motions, strict=True)
+        for keys, frame_actions, (motion, complete) in zip(things, actions, motions, strict=True)
     )
 
 
@@ -114,6 +127,10 @@ def _held(moments: Sequence[Moment]) -> list[str | None]:
         elif moment.action == "Place":
             held = None
     return before
+
+
+def _action(verb: str, thing: str | None) -> Action:
+    return Action(subject=AGENT, verb=verb, object=thing)
 
 
 def _thing(oid: str) -> Thing:

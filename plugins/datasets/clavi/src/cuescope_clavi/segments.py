@@ -6,7 +6,7 @@ random comes from the generator that is handed in.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,19 @@ class Action(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class TimedVideo:
+    """A video with its timed actions, which nobody has opened yet.
+
+    Times are in seconds, and borders move by milliseconds; or in frames, and move by `step` 1.
+    """
+
+    name: str
+    length: float
+    actions: tuple[Action, ...]
+    step: float = 0.001
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """Two actions with what lies between them, cut at four increasing times.
 
@@ -39,12 +52,7 @@ class Segment:
 
     def spans(self, complement: bool) -> tuple[Span, Span, Span]:
         """What is shown one after another: in the complement the actions change places."""
-        out_first, in_first, in_second, out_second = self.cuts
-        first, middle, second = (
-            (out_first, in_first),
-            (in_first, in_second),
-            (in_second, out_second),
-        )
+        first, middle, second = pairwise(self.cuts)
         return (second, middle, first) if complement else (first, middle, second)
 
 
@@ -69,7 +77,7 @@ def exclusive_pairs(
     ]
 
 
-def extended(
+def cut_segment(
     first: Action,
     second: Action,
     length: float,
@@ -84,6 +92,7 @@ def extended(
     grow inwards by as much: what separates the actions is then as long in the complement, where
     the outward parts meet the middle.
     """
+    # In whole steps throughout: sums of floats would let the two growths differ by a bit.
     room = int(IN_EXTENSION_SHARE * (second.start - first.end) / step)
     out = [
         int(rng.integers(max(0, int(min(most, free) / step)) + 1))
@@ -108,10 +117,10 @@ def source_times(spans: Sequence[Span], count: int) -> list[float]:
     """
     ends = np.cumsum([end - start for start, end in spans])
     wanted = (np.arange(count) + 0.5) / count * ends[-1]
-    place = np.minimum(np.searchsorted(ends, wanted, side="right"), len(spans) - 1)
-    left = ends[place] - wanted
+    span = np.minimum(np.searchsorted(ends, wanted, side="right"), len(spans) - 1)
+    left = ends[span] - wanted
     return [
-        spans[index][1] - rest for index, rest in zip(place.tolist(), left.tolist(), strict=True)
+        spans[index][1] - rest for index, rest in zip(span.tolist(), left.tolist(), strict=True)
     ]
 
 

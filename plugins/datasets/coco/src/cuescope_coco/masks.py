@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from PIL import Image
 
 _OFFSET = 48
 _BITS = 5
@@ -22,6 +23,7 @@ def polygon_mask(
     # Upwards whichever way it is drawn, so that neighbours agree on a pixel that an edge touches.
     ends = np.where(ends[0, :, 1:] < ends[1, :, 1:], ends, ends[::-1])
     (x0, y0), (x1, y1) = ends.transpose(0, 2, 1)
+    # Half open, [y0, y1): a corner of two edges that lies level with a centre is crossed once.
     centres = np.arange(height) + 0.5
     edge, row = np.nonzero((y0[:, None] <= centres) != (y1[:, None] <= centres))
     along = (centres[row] - y0[edge]) / (y1 - y0)[edge]
@@ -58,7 +60,7 @@ def decoded_counts(text: str) -> list[int]:
         shift += _BITS
         if bits & 32:
             continue
-        if bits & 16:
+        if bits & 16:  # a negative number, in two's complement of the bits that were read
             value -= 1 << shift
         counts.append(value + (counts[-2] if len(counts) > 2 else 0))
         value, shift = 0, 0
@@ -74,3 +76,9 @@ def union(outlines: Sequence[np.ndarray], height: int, width: int) -> Bool[np.nd
         draw = polygon_mask if outline.ndim == 2 else counts_mask
         mask |= draw(outline, height, width)
     return mask
+
+
+def mask_image(outlines: Sequence[np.ndarray], height: int, width: int) -> Image.Image:
+    """The union of the outlines, white on black, RGB."""
+    white = union(outlines, height, width).astype(np.uint8) * 255
+    return Image.fromarray(white).convert("RGB")

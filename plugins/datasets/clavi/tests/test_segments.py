@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuescope_clavi.curation import Action, Segment, exclusive_pairs, extended, source_times
+from cuescope_clavi.segments import Action, Segment, cut_segment, exclusive_pairs, source_times
 
 NAMES = "abcd"
 
@@ -67,7 +67,9 @@ def test_borders_keep_the_separation_and_stay_in_the_video(
 ) -> None:
     length, actions = video
     for first, second in exclusive_pairs(actions, shortest=0, neighbourhood=None):
-        segment = extended(first, second, length, np.random.default_rng(seed), most=most, step=step)
+        segment = cut_segment(
+            first, second, length, np.random.default_rng(seed), most=most, step=step
+        )
         out_a, in_a, in_b, out_b = segment.cuts
         assert out_a >= -1e-9
         assert first.start - most - 1e-9 <= out_a <= first.start
@@ -87,7 +89,7 @@ def test_borders_keep_the_separation_and_stay_in_the_video(
 def test_borders_differ_from_draw_to_draw_and_reach_the_most() -> None:
     pair = Action("a", 10, 20), Action("b", 60, 70)
     rng = np.random.default_rng(0)
-    drawn = [extended(*pair, 100, rng, most=2, step=0.001).cuts for _ in range(500)]
+    drawn = [cut_segment(*pair, 100, rng, most=2, step=0.001).cuts for _ in range(500)]
     out = np.array([(10 - cuts[0], cuts[3] - 70) for cuts in drawn])
     inward = np.array([(cuts[1] - 20, 60 - cuts[2]) for cuts in drawn])
     assert out.min() < 0.05
@@ -98,7 +100,7 @@ def test_borders_differ_from_draw_to_draw_and_reach_the_most() -> None:
 
 
 def test_frames_move_by_whole_frames() -> None:
-    segment = extended(
+    segment = cut_segment(
         Action("a", 1, 6), Action("b", 9, 14), 16, np.random.default_rng(3), most=2, step=1.0
     )
     assert all(cut == int(cut) for cut in segment.cuts)

@@ -15,7 +15,7 @@ _MOMENT = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s*##\s*(\S.*)")
 
 
 class VideoRow(BaseModel):
-    """A row of `Charades_v1_{split}.csv`; lists are apart by semicolons, `length` in seconds."""
+    """A row of `Charades_v1_{split}.csv`: lists with semicolons, `length` in seconds."""
 
     id: str
     scene: str
@@ -41,11 +41,11 @@ class Video:
 def read_moments(path: Path, title: str) -> dict[str, list[Timed]]:
     """(sentence, start, end) by video: "AO8RW 0.0 6.9##a person is putting a book on a shelf."."""
     moments: dict[str, list[Timed]] = {}
-    for place, line in read_lines(path, title):
-        found = _MOMENT.fullmatch(line)
-        if found is None:
-            raise UserError(place, expected="'VIDEO START END##sentence'", got=f"'{line[:60]}'")
-        video, start, end, sentence = found.groups()
+    for location, line in read_lines(path, title):
+        fields = _MOMENT.fullmatch(line)
+        if fields is None:
+            raise UserError(location, expected="'VIDEO START END##sentence'", got=f"'{line[:60]}'")
+        video, start, end, sentence = fields.groups()
         moments.setdefault(video, []).append((sentence, float(start), float(end)))
     return moments
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import BaseModel, Field
 
-from cuescope_coco.outlines import decoded_counts
+from cuescope_coco.masks import decoded_counts
 from cuescope_sdk import UserError
 from cuescope_sdk.annotation_files import read_json_object
 
@@ -90,52 +90,60 @@ def read_instances(path: Path, title: str) -> Instances:
     content = read_json_object(path, InstancesFile, title)
     categories = {row.id: row for row in content.categories}
     images = {row.id: row for row in content.images}
-    found: dict[int, list[Thing]] = {}
+    things: dict[int, list[Thing]] = {}
     for number, row in enumerate(content.annotations, start=1):
-        place = f"{title}: {path.name} 'annotations' entry {number}"
+        location = f"{title}: {path.name} 'annotations' entry {number}"
         for kind, key, known in (
             ("image", row.image_id, images),
             ("category", row.category_id, categories),
         ):
             if key not in known:
-                raise UserError(place, expected=f"the id of one {kind} of this file", got=str(key))
+                expected = f"the id of one {kind} of this file"
+                raise UserError(location, expected=expected, got=str(key))
         category = categories[row.category_id]
         x, y, width, height = row.bbox
         thing = Thing(
-            category.name, category.supercategory, (x, y, x + width, y + height),
-            bool(row.iscrowd), tuple(_outlines(row, images[row.image_id], place)),
-        )  # fmt: skip
-        found.setdefault(row.image_id, []).append(thing)
-    things = {image: tuple(of_image) for image, of_image in found.items()}
-    return Instances(sorted(content.categories, key=lambda row: row.id), content.images, things)
+            category.name,
+            category.supercategory,
+            (x, y, x + width, y + height),
+            bool(row.iscrowd),
+            tuple(_outlines(row, images[row.image_id], location)),
+        )
+        things.setdefault(row.image_id, []).append(thing)
+    return Instances(
+        sorted(content.categories, key=lambda row: row.id),
+        content.images,
+        {image: tuple(of_image) for image, of_image in things.items()},
+    )
 
 
 def read_captions(path: Path, title: str) -> dict[int, tuple[str, ...]]:
     """The captions of each image, by its id."""
-    found: dict[int, list[str]] = {}
+    captions: dict[int, list[str]] = {}
     for row in read_json_object(path, CaptionsFile, title).annotations:
-        found.setdefault(row.image_id, []).append(" ".join(row.caption.split()))
-    return {image: tuple(captions) for image, captions in found.items()}
+        captions.setdefault(row.image_id, []).append(" ".join(row.caption.split()))
+    return {image: tuple(of_image) for image, of_image in captions.items()}
 
 
-def _outlines(row: ObjectRow, image: ImageRow, place: str) -> Iterator[np.ndarray]:
+def _outlines(row: ObjectRow, image: ImageRow, location: str) -> Iterator[np.ndarray]:
     """Polygons (point, 2) of (x, y), or one array of run lengths."""
     if not isinstance(row.segmentation, RunLengths):
         for polygon in row.segmentation:
             if len(polygon) < 6 or len(polygon) % 2:
-                raise UserError(place, expected="polygons of three points or more, x and y each",
-                                got=f"{len(polygon)} numbers")  # fmt: skip
+                expected = "polygons of three points or more, x and y each"
+                raise UserError(location, expected=expected, got=f"{len(polygon)} numbers")
             yield np.array(polygon).reshape(-1, 2)
         return
     counts = row.segmentation.counts
     try:
         runs = decoded_counts(counts) if isinstance(counts, str) else counts
     except ValueError as error:
-        raise UserError(place, expected="run lengths", got=str(error)) from None
+        raise UserError(location, expected="run lengths", got=str(error)) from None
     size = (image.height, image.width)
     if row.segmentation.size != size or sum(runs) != image.height * image.width or min(runs) < 0:
         raise UserError(
-            place, expected=f"run lengths of {size[0]} x {size[1]} pixels",
+            location,
+            expected=f"run lengths of {size[0]} x {size[1]} pixels",
             got=f"{sum(runs)} pixels of size {row.segmentation.size}",
-        )  # fmt: skip
+        )
     yield np.array(runs)

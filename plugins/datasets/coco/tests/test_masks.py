@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cuescope_coco.outlines import counts_mask, decoded_counts, polygon_mask, union
+from cuescope_coco.masks import counts_mask, decoded_counts, polygon_mask, union
 from cuescope_sdk import generator
 
 

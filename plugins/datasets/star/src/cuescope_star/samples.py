@@ -10,16 +10,28 @@ from cuescope_star.layout import PERSON, Classes, Situation
 _SINGULAR = {"hands": "hand", "groceries": "grocery"}
 # Action Genome says of an object where it is to the person: these change sides.
 _OF_THE_OBJECT = {
-    "in_front_of": "in front of", "behind": "behind", "on_the_side_of": "on the side of",
-    "above": "above", "beneath": "below",
-}  # fmt: skip
+    "in_front_of": "in front of",
+    "behind": "behind",
+    "on_the_side_of": "on the side of",
+    "above": "above",
+    "beneath": "below",
+}
 # Contacts that are things to do, too.
-_DONE = {
-    "drinking_from": "drink from", "wearing": "wear", "holding": "hold", "lying_on": "lie on",
-    "carrying": "carry", "eating": "eat", "leaning_on": "lean on", "sitting_on": "sit on",
-    "twisting": "twist", "writing_on": "write on", "standing_on": "stand on",
-    "touching": "touch", "wiping": "wipe",
-}  # fmt: skip
+_CONTACT_VERBS = {
+    "drinking_from": "drink from",
+    "wearing": "wear",
+    "holding": "hold",
+    "lying_on": "lie on",
+    "carrying": "carry",
+    "eating": "eat",
+    "leaning_on": "lean on",
+    "sitting_on": "sit on",
+    "twisting": "twist",
+    "writing_on": "write on",
+    "standing_on": "stand on",
+    "touching": "touch",
+    "wiping": "wipe",
+}
 # Who does so is on it.
 _SUPPORTED = frozenset({"sit on", "sit in", "lie on", "stand on"})
 
@@ -30,7 +42,7 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
     Things have their class's code for an id, a second one of a class "o003.2". A thing without a
     box is there and not seen; one that only a relation or action names is seen somewhere.
     """
-    actions = dict.fromkeys((*_contacts(situation, classes), *_acted(situation, classes)))
+    actions = dict.fromkeys((*_contacts(situation, classes), *_actions(situation, classes)))
     relations = [
         _relation(*pair, classes.relations[label])
         for pair, label in zip(situation.rel_pairs, situation.rel_labels, strict=True)
@@ -58,19 +70,20 @@ def noun(name: str) -> str:
     return _SINGULAR.get(name, name)
 
 
-def shown_frames(within: Sequence[int], annotated: Collection[int], wanted: int) -> tuple[int, ...]:
+def choose_frames(
+    within: Sequence[int], annotated: Collection[int], wanted: int
+) -> tuple[int, ...]:
     """`wanted` of the frames `within` a clip: of each equal part the annotated one next to its
     middle, or the middle one where none is annotated.
     """
     count = len(within)
-    shown = []
-    for part, middle in enumerate(sample_indices(count, wanted)):
-        places = range(part * count // wanted, (part + 1) * count // wanted)
-        known = [within[place] for place in places if within[place] in annotated]
-        shown.append(
-            min(known, key=lambda frame: abs(frame - within[middle]), default=within[middle])
-        )
-    return tuple(shown)
+    frames = []
+    for part, index in enumerate(sample_indices(count, wanted)):
+        middle = within[index]
+        part_frames = within[part * count // wanted : (part + 1) * count // wanted]
+        known = [frame for frame in part_frames if frame in annotated]
+        frames.append(min(known, key=lambda frame: abs(frame - middle), default=middle))
+    return tuple(frames)
 
 
 def _boxed(situation: Situation, classes: Classes) -> list[Thing]:
@@ -91,13 +104,13 @@ def _relation(subject: str, other: str, label: str) -> Relation:
 
 def _contacts(situation: Situation, classes: Classes) -> Iterator[Action]:
     for (subject, other), label in zip(situation.rel_pairs, situation.rel_labels, strict=True):
-        verb = _DONE.get(classes.relations[label])
+        verb = _CONTACT_VERBS.get(classes.relations[label])
         if verb is not None:
             for word in dict.fromkeys((verb, verb.partition(" ")[0])):
                 yield Action(subject=subject, verb=word, object=other)
 
 
-def _acted(situation: Situation, classes: Classes) -> Iterator[Action]:
+def _actions(situation: Situation, classes: Classes) -> Iterator[Action]:
     for code in situation.actions:
         action = classes.actions[code]
         down = ("put down",) if action.verb == "put" else ()  # as the authors' answers say it
