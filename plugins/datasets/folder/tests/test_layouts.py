@@ -6,8 +6,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import pytest
 
-from cuescope_folder.items import natural
-from cuescope_folder.layout import has_splits
+from cuescope_folder.layout import has_splits, natural
 from cuescope_sdk import UserError
 
 
