@@ -11,7 +11,7 @@ import pytest
 from cuescope_clavi import Clavi, ClaviOptions
 from cuescope_clavi.layout import authors_split, in_split, phrase_of
 from cuescope_clavi.questions import segment_questions
-from cuescope_sdk import BadDataError, Context, Sample, UserError
+from cuescope_sdk import BadDataError, Context, HasBenchmark, Sample, UserError
 from cuescope_sdk.testing import DatasetContract
 from cuescope_sdk.testing.videos import grey_levels, write_video
 
@@ -44,8 +44,9 @@ def write_charades(root: Path, videos: Mapping[str, str] = VIDEOS, mapping: bool
     notes = root / "Charades"
     notes.mkdir(parents=True, exist_ok=True)
     for split in ("train", "test"):
-        rows = [f'{name},S,Room,6,6,Yes,"a, b",x;y,"c","{acts}",1.2\n'
-                for name, acts in videos.items()]  # fmt: skip
+        rows = [
+            f'{name},S,Room,6,6,Yes,"a, b",x;y,"c","{acts}",1.2\n' for name, acts in videos.items()
+        ]
         (notes / f"Charades_v1_{split}.csv").write_text(HEADER + "".join(rows), "utf-8")
     (notes / "Charades_v1_classes.txt").write_text(_lines(CLASSES), "utf-8")
     if mapping:
@@ -103,12 +104,16 @@ def test_segments_are_cut_and_swapped_without_writing_a_video(
     assert grey_levels(first.frames) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert grey_levels(second.frames) == [7, 8, 9, 10, 5, 6, 2, 3, 4]
     assert first.annotations["actions"] == (
-        ("holding some clothes", 0, 3), ("taking food from somewhere", 5, 9),
-    )  # fmt: skip
+        ("holding some clothes", 0, 3),
+        ("taking food from somewhere", 5, 9),
+    )
     assert second.annotations["actions"] == (
-        ("taking food from somewhere", 0, 4), ("holding some clothes", 6, 9),
-    )  # fmt: skip
+        ("taking food from somewhere", 0, 4),
+        ("holding some clothes", 6, 9),
+    )
     assert data.facts["segments"] == "2 of 2 videos, each with its complement, split test"
+    assert isinstance(data, HasBenchmark)
+    assert data.benchmark == "CLAVI"
 
 
 def test_questions_use_the_class_names_and_a_negative_control_unlike_the_video(
@@ -149,11 +154,15 @@ def test_names_and_splits() -> None:
 
 def published(root: Path, **changes: Any) -> Path:
     segment = {
-        "vid_id": "AAAAA", "vid_len": "1.20", "start_time": "0.20", "end_time": "1.10",
-        "subject": "S", "info": [["c000", "0.20", "0.50"], ["c063", "0.70", "1.10"]],
+        "vid_id": "AAAAA",
+        "vid_len": "1.20",
+        "start_time": "0.20",
+        "end_time": "1.10",
+        "subject": "S",
+        "info": [["c000", "0.20", "0.50"], ["c063", "0.70", "1.10"]],
         "other_actions": [],
         "ext": {"out_a": "0.1", "out_b": "1.1", "in_a": "0.6", "in_b": "0.7"},
-    }  # fmt: skip
+    }
     folder = root / "json_files"
     folder.mkdir(exist_ok=True)
     text = json.dumps({"c4fc409a": {**segment, **changes}})
@@ -190,22 +199,31 @@ def test_published_questions_are_read_with_their_complements(
     folder = published(tmp_path)
     before = "Did holding clothes happen before taking food?"
     after = "Did holding clothes happen after taking food?"
-    ask(folder, [
-        ("c4fc409a_1", "Was someone holding clothes?", "yes", 0),
-        ("c4fc409a_1", before, "yes", 8), ("c4fc409a_1", after, "no", 9),
-        ("c4fc409a_2", before, "no", 24), ("c4fc409a_2", after, "yes", 25),
-        ("c4fc409a_2", "Did washing mirror happen after taking food?", "no", 26),
-    ])  # fmt: skip
+    ask(
+        folder,
+        [
+            ("c4fc409a_1", "Was someone holding clothes?", "yes", 0),
+            ("c4fc409a_1", before, "yes", 8),
+            ("c4fc409a_1", after, "no", 9),
+            ("c4fc409a_2", before, "no", 24),
+            ("c4fc409a_2", after, "yes", 25),
+            ("c4fc409a_2", "Did washing mirror happen after taking food?", "no", 26),
+        ],
+    )
     data = build(charades, tmp_path, annotation=folder)
     asked = [data[index] for index in range(len(data))]
     assert [(s.key[9], s.question, s.label) for s in asked[1:5]] == [
-        ("1", before, "yes"), ("1", after, "no"), ("2", before, "no"), ("2", after, "yes"),
-    ]  # fmt: skip
+        ("1", before, "yes"),
+        ("1", after, "no"),
+        ("2", before, "no"),
+        ("2", after, "yes"),
+    ]
     kinds = [s.annotations["question_type"] for s in asked]
     assert kinds == ["E", "BA", "BA", "BA", "BA", "BA-NC"]
     assert asked[1].annotations["counterparts"] == {
-        "video": "c4fc409a_2-00", "text": "c4fc409a_1-02",
-    }  # fmt: skip
+        "video": "c4fc409a_2-00",
+        "text": "c4fc409a_1-02",
+    }
     assert asked[0].annotations["counterparts"] == {}
 
 

@@ -70,13 +70,17 @@ def test_complement_questions_are_among_the_questions_and_answered_the_other_way
 @pytest.mark.parametrize(
     ("asked", "other"),
     [
-        ("Did looking after a child happen before eating?",
-         "Did looking after a child happen after eating?"),
-        ("Was the person reaching the end at the end?",
-         "Was the person reaching the end at the beginning?"),
+        (
+            "Did looking after a child happen before eating?",
+            "Did looking after a child happen after eating?",
+        ),
+        (
+            "Was the person reaching the end at the end?",
+            "Was the person reaching the end at the beginning?",
+        ),
         ("Was someone tidying up at the end of a day?", None),
     ],
-)  # fmt: skip
+)
 def test_only_the_word_of_time_is_turned(asked: str, other: str | None) -> None:
     assert complement(asked) == other
 

@@ -9,7 +9,7 @@ from scipy.io import savemat
 
 from cuescope_imagenet import ImageNet
 from cuescope_imagenet.layout import labels_of, read_names
-from cuescope_sdk import Detection
+from cuescope_sdk import Detection, HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake
 from cuescope_sdk.testing.images import write_image
 
@@ -52,14 +52,24 @@ class TestImageNet(LayoutContract):
     other_options = {"per_class": 1}
     mistakes = (
         Mistake(MAPPING, None, "no LOC_synset_mapping.txt: expected LOC_synset_mapping.txt or syn"),
-        Mistake(MAPPING, "n01440764 tench\n\ncrane n02012849\n",
-                "LOC_synset_mapping.txt line 3: expected 'n01440764 tench, Tinca tinca', got"),
-        Mistake(MAPPING, "n01440764 tench\nn02012848 crane\n",
-                "imagenet: no name for n02012849. Did you mean 'n02012848'?"),
-        Mistake("", None, "no class 'toster': expected one of tench, crane (n02012849), crane (n0",
-                {"classes": ["toster"]}),
+        Mistake(
+            MAPPING,
+            "n01440764 tench\n\ncrane n02012849\n",
+            "LOC_synset_mapping.txt line 3: expected 'n01440764 tench, Tinca tinca', got",
+        ),
+        Mistake(
+            MAPPING,
+            "n01440764 tench\nn02012848 crane\n",
+            "imagenet: no name for n02012849. Did you mean 'n02012848'?",
+        ),
+        Mistake(
+            "",
+            None,
+            "no class 'toster': expected one of tench, crane (n02012849), crane (n0",
+            {"classes": ["toster"]},
+        ),
         Mistake("", None, "Did you mean 'toaster'?", {"classes": ["toster"]}),
-    )  # fmt: skip
+    )
 
     @classmethod
     def written(cls, root):
@@ -67,6 +77,11 @@ class TestImageNet(LayoutContract):
         for number, wnid in enumerate([*NAMES] * 3):
             write_image(root / "train" / wnid / f"{wnid}_{number}.JPEG")
             write_image(root / "val" / wnid / f"ILSVRC2012_val_{number:08d}.JPEG")
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "ImageNet"
 
     def test_an_image_is_a_sample(self):
         data = self.open()

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cuescope_scenes.composing import compose
-from cuescope_scenes.drawing import Scene, Thing, coverage, foreground, frame, render
-from cuescope_scenes.outlines import outline
+from cuescope_scenes.composition import compose
+from cuescope_scenes.pictures import Scene, Thing, coverage, foreground, frame, render
+from cuescope_scenes.shapes import outline
 from cuescope_scenes.textures import texture
 from cuescope_scenes.words import BACKGROUNDS, COLOURS, DISTRACTORS, FAMILIES, LABELS, PARTNER_OF
 
@@ -94,8 +94,13 @@ def test_a_frame_draws_the_same_again_and_its_key_follows_the_scene() -> None:
     keys = {
         frame(changed).key
         for changed in (
-            scene(), scene("daisy"), scene(noise=1.0), scene(blur=1.0), scene(seed=4),
-            scene(background="sand"), scene(things=()),
+            scene(),
+            scene("daisy"),
+            scene(noise=1.0),
+            scene(blur=1.0),
+            scene(seed=4),
+            scene(background="sand"),
+            scene(things=()),
         )
-    }  # fmt: skip
+    }
     assert len(keys) == 7

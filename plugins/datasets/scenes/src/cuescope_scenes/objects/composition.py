@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Bool, Int
 
-from cuescope_scenes.objects.drawing import Picture, Thing
+from cuescope_scenes.objects.pictures import Picture, Thing
 from cuescope_scenes.objects.words import CLASSES, THINGS, WORDINGS
 from cuescope_scenes.textures import SIZE
 from cuescope_scenes.words import BACKGROUNDS
@@ -25,6 +25,7 @@ FAINT_SIDES, FAINT_OPACITY = (9, 12), (0.08, 0.25)
 def draw_objects(count: int, rng: np.random.Generator) -> Bool[np.ndarray, "sample class"]:
     """Each class alike and by itself, FEWEST to MOST of them in an image."""
     shown = np.zeros((count, len(CLASSES)), bool)
+    # Redrawn whole: to leave single objects out, or to add some, would favour some classes.
     while (off := (shown.sum(1) < FEWEST) | (shown.sum(1) > MOST)).any():
         shown[off] = rng.random((off.sum(), len(CLASSES))) < OBJECT_RATE
     return shown
@@ -49,10 +50,11 @@ def draw_questions(
     objects: Bool[np.ndarray, "sample class"], rng: np.random.Generator
 ) -> Int[np.ndarray, "question 3"]:
     """Sample, class and wording: in each image all that is there, and as many that are not."""
-    order = np.where(objects, np.inf, rng.random(objects.shape)).argsort(1).argsort(1)
-    asked = objects | (order < objects.sum(1, keepdims=True))
-    sample, of = np.nonzero(asked)
-    return np.stack([sample, of, rng.integers(len(WORDINGS), size=len(sample))], axis=1)
+    # Ranks of random numbers: the first n absent classes of each image, n being those present.
+    ranks = np.where(objects, np.inf, rng.random(objects.shape)).argsort(1).argsort(1)
+    is_asked = objects | (ranks < objects.sum(1, keepdims=True))
+    image, of = np.nonzero(is_asked)
+    return np.stack([image, of, rng.integers(len(WORDINGS), size=len(image))], axis=1)
 
 
 @lru_cache(maxsize=64)
@@ -76,6 +78,6 @@ def compose(
         opacity = float(rng.uniform(*FAINT_OPACITY)) if is_faint else 1.0
         row, col = divmod(cell, CELLS)
         mirrored = bool(rng.random() < 0.5)
-        place = (row * CELL + down, col * CELL + right)
-        shown.append(Thing(name, *place, side, mirrored, opacity))
+        corner = (row * CELL + down, col * CELL + right)
+        shown.append(Thing(name, *corner, side, mirrored, opacity))
     return Picture(background, tuple(shown), noise, derive(seed, "object-scenes", "pixels"))

@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from PIL import Image, ImageDraw, ImageFilter
 
-from cuescope_scenes.markings import INK, marks
-from cuescope_scenes.outlines import hole, outline
+from cuescope_scenes.shapes import INK, hole, marks, outline
 from cuescope_scenes.textures import SIZE, texture
 from cuescope_scenes.words import COLOURS
 from cuescope_sdk import Frame, digest, generator
@@ -62,6 +61,7 @@ def foreground(things: Sequence[Thing]) -> Bool[np.ndarray, "row col"]:
 
 def render(scene: Scene) -> Float[np.ndarray, "row col 3"]:
     """Grey levels before blur and noise, 0-255."""
+    # A generator for each part: the same texture lies under other things, and under other grain.
     pixels = texture(scene.background, generator(scene.seed, "scenes", "texture"))
     for thing in scene.things:
         share = coverage(thing)[..., None]

@@ -61,6 +61,7 @@ def render(picture: Picture) -> Float[np.ndarray, "row col 3"]:
     for thing in picture.things:
         looks = np.asarray(sprite(thing.name, thing.side, thing.mirrored), np.float64)
         share = thing.opacity * looks[..., 3:] / 255
+        # A view: what is added to it is painted into the picture.
         under = pixels[thing.row : thing.row + thing.side, thing.col : thing.col + thing.side]
         under += share * (looks[..., :3] - under)
     return np.asarray(pixels.clip(0, 255))

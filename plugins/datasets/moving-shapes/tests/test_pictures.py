@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from cuescope_moving_shapes.drawing import frame, render
-from cuescope_moving_shapes.generator import generate
+from cuescope_moving_shapes.pictures import frame, render
+from cuescope_moving_shapes.sequences import generate
 
 BLACK, BLUE, RED = (0, 0, 0), (0, 0, 255), (255, 0, 0)
 

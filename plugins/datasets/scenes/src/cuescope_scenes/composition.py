@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
-from cuescope_scenes.drawing import Scene, Thing
+from cuescope_scenes.pictures import Scene, Thing
 from cuescope_scenes.textures import SIZE
 from cuescope_scenes.words import (
     BACKGROUNDS,
@@ -53,8 +53,8 @@ class Composition:
         """`a small red disc on grass with a heart and an arrow`."""
         thing = self.scene.things[0]
         others = " and ".join(_article(other.name) for other in self.distractors)
-        said = f"{_article(self.size)} {thing.colour} {thing.name} on {self.scene.background}"
-        return f"{said} with {others}" if others else said
+        words = f"{_article(self.size)} {thing.colour} {thing.name} on {self.scene.background}"
+        return f"{words} with {others}" if others else words
 
 
 def draw_labels(count: int, split: str, seed: int) -> Int[np.ndarray, " sample"]:
@@ -68,8 +68,9 @@ def draw_backgrounds(
 ) -> Int[np.ndarray, " sample"]:
     """The label's partner with probability `dial`, else any background alike."""
     rng = generator(seed, "scenes", "backgrounds", split)
-    leans = rng.random(len(label)) < dial
-    return np.where(leans, label, rng.integers(len(BACKGROUNDS), size=len(label)))
+    is_partner = rng.random(len(label)) < dial
+    # Both are drawn for every picture, so that with another dial the others stay as they are.
+    return np.where(is_partner, label, rng.integers(len(BACKGROUNDS), size=len(label)))
 
 
 def compose(label: str, background: str, noise: float, blurred: float, seed: int) -> Composition:
@@ -77,16 +78,16 @@ def compose(label: str, background: str, noise: float, blurred: float, seed: int
     rng = generator(seed, "scenes", "objects")
     size = str(rng.choice(SIZE_NAMES))
     middle = (SIZE / 2 - CENTRE, SIZE / 2 + CENTRE)
-    things = [_place(rng, label, SIZES[size], middle, ())]
+    things = [_place_thing(rng, label, SIZES[size], middle, ())]
     for _ in range(rng.integers(MOST_DISTRACTORS, endpoint=True)):
         name = str(rng.choice(DISTRACTORS))
-        things.append(_place(rng, name, DISTRACTOR_RADIUS, (0, SIZE), things))
+        things.append(_place_thing(rng, name, DISTRACTOR_RADIUS, (0, SIZE), things))
     blur = rng.uniform(*BLUR) if rng.random() < blurred else 0.0
     scene = Scene(background, tuple(things), blur, noise, derive(seed, "scenes", "pixels"))
     return Composition(scene, size)
 
 
-def _place(
+def _place_thing(
     rng: np.random.Generator,
     name: str,
     radii: tuple[float, float],
