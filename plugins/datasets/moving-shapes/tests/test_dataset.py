@@ -94,7 +94,7 @@ def test_it_says_which_cue_is_planted_and_what_it_gives_away(
 
 def test_nothing_planted_is_nothing_said() -> None:
     assert build("none").planted_cues == ()
-    assert build(actions=2, cue="none").planted_cues == ()
+    assert build("none", actions=2).planted_cues == ()
 
 
 def test_split_keeps_every_other_option() -> None:
