@@ -217,7 +217,7 @@ class TestSTAR(LayoutContract):
         assert [sample.key for sample in inside] == ["Interaction_T1_3"]
         assert [sample.key for sample in outside] == ["Interaction_T1_4", "Interaction_T1_6"]
         assert inside.facts["held out"] == "actions wash; objects window"
-        assert inside.facts["of distribution"].startswith("1 in, 2 out, 1 neither")
+        assert "1 are in, 2 out of it, and 1 neither" in inside.facts["distribution"]
         assert inside[0].annotations["split"] == "iid"
 
     def test_held_out_categories_are_drawn_by_seed(self):

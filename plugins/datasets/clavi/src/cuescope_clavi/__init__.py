@@ -85,14 +85,8 @@ class Clavi(Plugin):
         video = int(np.searchsorted(self._ends, index, side="right"))
         number = index - int(self._ends[video - 1]) if video else index
         entry, complemented = self.entries[video // 2], bool(video % 2)
-        return make_sample(
-            entry,
-            self.footage[entry.video],
-            complemented,
-            number,
-            self.options.frames,
-            self.shown_split,
-        )
+        footage, frames = self.footage[entry.video], self.options.frames
+        return make_sample(entry, footage, complemented, number, frames, self.shown_split)
 
     def split(self, name: str) -> Self:
         """The same of another split, of all its videos; no source video is in two of them."""
@@ -171,7 +165,7 @@ class Clavi(Plugin):
     def _note_without_control(self, count: int) -> None:
         if count:
             self.facts["no negative control"] = (
-                f"{count:,} segments left out: every action has something in common with them"
+                f"{count:,} segments left out: no action is unlike all that their video shows"
             )
 
     def _counts(self) -> dict[str, str]:

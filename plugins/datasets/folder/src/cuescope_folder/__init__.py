@@ -35,8 +35,8 @@ from cuescope_sdk.media import probe_all
 
 NAMED = 5  # files that a fact or an error lists
 LOOSE = (
-    "none, for all files lie loose: a folder a class gives them, or PATH/manifest.csv with a line "
-    "'path,label', or 'path,question,answer', and a line a file"
+    "none, as all files lie loose in PATH: sort them into a folder for each class, or write "
+    "PATH/manifest.csv, a line 'path,label' or 'path,question,answer' and then a line for each file"
 )
 
 

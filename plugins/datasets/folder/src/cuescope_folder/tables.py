@@ -13,20 +13,9 @@ from cuescope_folder.cells import plain
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError
 
-COLUMNS = (
-    "path",
-    "label",
-    "split",
-    "question",
-    "answer",
-    "answers",
-    "choices",
-    "mask",
-    "cues",
-    "actions",
-)
-FILES = ("video", "image", "file", "filename")
-RIGHT = ("label", "answer", "actions")
+RIGHT = ("label", "answer", "actions")  # any of them says what is right
+COLUMNS = ("path", *RIGHT, "answers", "split", "question", "choices", "mask", "cues")
+FILES = ("video", "image", "file", "filename")  # what others call the path
 ALIKE = 0.75
 
 

@@ -13,7 +13,6 @@ from cuescope_moving_shapes.motion import DIRECTIONS
 from cuescope_sdk import Sample, generator
 
 ANSWERS = tuple(direction.removeprefix("moving ") for direction in DIRECTIONS)
-PLANTED = ("text", "video", "both")
 
 _CLOCKWISE = tuple(map(ANSWERS.index, ("north", "east", "south", "west")))
 # Quarter turns clockwise. There is no "behind": with all turns equally frequent, neither words nor

@@ -86,17 +86,17 @@ class R2R(Episodes):
         }
 
     def _unseen(self, houses: set[str], split: str) -> str:
-        """In words, whether the houses of an unseen split are none of the training's."""
+        """In words, whether the houses of an unseen split are in no path of training."""
         if split not in UNSEEN:
             return ""
         try:
             trained = {row.scan for row in self._rows("train")}
         except UserError:
-            return "; whether training had others is not known: no readable R2R_train.json"
+            return "; they may be in training too: R2R_train.json cannot be read"
         if shared := sorted(houses & trained):
             raise UserError(
                 f"{self.title}: R2R_{split}.json",
-                expected="houses that R2R_train.json has not",
+                expected="no house of R2R_train.json",
                 got=f"{len(shared)} of them: {', '.join(shared[:3])}",
             )
         return f", none of them among the {len(trained)} of R2R_train.json"

@@ -88,8 +88,8 @@ class Scenes(Plugin):
         partners = (self.backgrounds == self.targets).mean()
         return {
             "pictures": f"{options.size}, split {options.split}",
-            "own background": f"{partners:.1%} of the pictures show their label's "
-            f"(asked {options.own_rate + (1 - options.own_rate) / len(BACKGROUNDS):.1%}); "
+            "own background": f"{partners:.1%} of the pictures show the background of their label "
+            f"({options.own_rate + (1 - options.own_rate) / len(BACKGROUNDS):.1%} asked for); "
             f"in training the dial is {options.dial:g}",
         }
 
@@ -125,6 +125,3 @@ class Scenes(Plugin):
     def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no picture is in two of them."""
         return self.with_options(split=name)
-
-
-__all__ = ["Scenes", "ScenesOptions"]

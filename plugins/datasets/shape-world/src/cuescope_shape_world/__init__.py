@@ -101,6 +101,3 @@ class ShapeWorld(Plugin):
     def split(self, name: str) -> Self:
         """The same options on another split; no video is in two of them."""
         return self.with_options(split=name)
-
-
-__all__ = ["ShapeWorld", "ShapeWorldOptions"]

@@ -53,24 +53,6 @@ def movement(dx: int, dy: int) -> str | None:
     return f"move {next(way for way, unit in WAYS.items() if unit == step)}"
 
 
-def thing(name: str, phrase: str, corner: tuple[int, int], visible: bool = True) -> Thing:
-    """A shape with its top left corner, px."""
-    colour, kind = phrase.split()
-    box = (*corner, corner[0] + SIDE, corner[1] + SIDE)
-    return Thing(id=name, name=kind, attributes=(colour,), box=box, visible=visible)
-
-
-def wall(index: int, box: Box) -> Thing:
-    """The `index`-th wall of a frame."""
-    return Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
-
-
-def hill(height: int) -> Thing:
-    """The skyline, as high as its highest part, px."""
-    box = (0, HORIZON - height, WIDTH, HORIZON)
-    return Thing(id=HILL, name=HILL, attributes=("black",), box=box)
-
-
 def relations(things: Sequence[Thing]) -> tuple[Relation, ...]:
     """Of every two things that can be seen, by their boxes; and what is behind a wall."""
     triples = []
@@ -106,19 +88,31 @@ def _picture(world: World, frame: int) -> Picture:
 
 
 def _things(world: World, frame: int, picture: Picture) -> tuple[Thing, ...]:
-    left = int(world.camera[frame])
+    """Shapes, also those behind a wall; the walls; the skyline, as high as its highest part."""
     shapes = tuple(
-        thing(
-            f"shape-{index}",
-            life.phrases[frame],
-            (int(life.corners[frame, 0]) - left, int(life.corners[frame, 1])),
-            visible=not world.hidden(index)[frame],
-        )
+        _shape(world, index, frame)
         for index, life in enumerate(world.lives)
         if world.in_view(life)[frame]
     )
-    walls = tuple(wall(index, box) for index, box in enumerate(picture.walls))
-    return (*shapes, *walls, hill(max(picture.skyline)))
+    walls = tuple(
+        Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
+        for index, box in enumerate(picture.walls)
+    )
+    skyline = (0, HORIZON - max(picture.skyline), WIDTH, HORIZON)
+    return (*shapes, *walls, Thing(id=HILL, name=HILL, attributes=("black",), box=skyline))
+
+
+def _shape(world: World, index: int, frame: int) -> Thing:
+    life = world.lives[index]
+    colour, kind = life.phrases[frame].split()
+    x, y = int(life.corners[frame, 0] - world.camera[frame]), int(life.corners[frame, 1])
+    return Thing(
+        id=f"shape-{index}",
+        name=kind,
+        attributes=(colour,),
+        box=(x, y, x + SIDE, y + SIDE),
+        visible=not world.hidden(index)[frame],
+    )
 
 
 def _shape_actions(world: World, frame: int) -> Iterator[Action]:

@@ -55,7 +55,7 @@ class ScriptedOptions(Options):
         None,
         ge=0,
         le=1,
-        description="share of steps with one false claim, all others true; rules over grounding",
+        description="share of steps with one false claim, all others true; overrides grounding",
     )
     stale: float = _share(0.0, "chance to repeat a belief that the scene has left behind")
     decay: float = _share(0.0, "grounding lost from the first step to the last, evenly")

@@ -177,6 +177,3 @@ def _draw_some(
 ) -> list[tuple[str, bool]]:
     """At most so many, drawn at random."""
     return [sentences[index] for index in rng.permutation(len(sentences))[:most]]
-
-
-__all__ = ["ShapePictures", "ShapePicturesOptions"]

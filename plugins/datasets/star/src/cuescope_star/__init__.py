@@ -107,7 +107,7 @@ class STAR(VideoQuestions):
         )
 
     def _part(self, rows: list[QuestionRow], wanted: str) -> list[QuestionRow]:
-        """The rows in or out of distribution; what is held out and how many are neither is told."""
+        """The rows in or out of distribution; says in `facts` what is held out."""
         options, classes = self.options, self.classes
         draw = partial(held_out, seed=options.held_seed, title=self.title)
         verbs = draw(options.held_actions, classes.verbs, HELD_ACTIONS, what="action")
@@ -117,8 +117,9 @@ class STAR(VideoQuestions):
         self.facts["held out"] = (
             f"actions {', '.join(sorted(verbs))}; objects {', '.join(sorted(things))}"
         )
-        self.facts["of distribution"] = (
-            f"{count['iid']:,} in, {count['ood']:,} out, {count[None]:,} neither "
-            f"(a held-out category is on screen or a wrong choice), of STAR_{options.ood}.json"
+        self.facts["distribution"] = (
+            f"of the questions of STAR_{options.ood}.json {count['iid']:,} are in, "
+            f"{count['ood']:,} out of it, and {count[None]:,} neither (a held-out category is on "
+            "screen or a wrong choice)"
         )
         return [row for row, part in zip(rows, parts, strict=True) if part == wanted]

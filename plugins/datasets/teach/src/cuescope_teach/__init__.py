@@ -103,14 +103,14 @@ class TEACh(Episodes):
         inside = {game: task for game, task in tasks.items() if not task.recipes & recipes}
         neither = len(tasks) - len(inside) - len(outside)
         self.facts["held out"] = f"tasks {', '.join(sorted(held))}"
-        self.facts["of distribution"] = (
-            f"{len(inside):,} games in, {len(outside):,} out, {neither:,} neither (they share a "
-            f"part with a held-out task), of {split}"
+        self.facts["distribution"] = (
+            f"of the games of {split} {len(inside):,} are in, {len(outside):,} out of it, and "
+            f"{neither:,} neither (they share a part with a held-out task)"
         )
         part = outside if wanted == "ood" else inside
         if not part:
             raise UserError(
                 f"{self.title}: no games in split {wanted}",
-                got=f"all but {neither:,} out: {self.facts['held out']}",
+                got=f"{self.facts['distribution']}; held out are {self.facts['held out']}",
             )
         return part

@@ -73,8 +73,10 @@ class ObjectScenesOptions(Options):
     planted: Annotated[dict[str, str], BeforeValidator(_known_pairs)] = Field(
         PLANTED, description="{class: thing that gives it away}; {} plants nothing"
     )
-    strength: float = Field(0.9, ge=0, le=1, description="share of its class's images with a cue")
-    elsewhere: float = Field(0.1, ge=0, le=1, description="share of the other images with it")
+    strength: float = Field(
+        0.9, ge=0, le=1, description="share of its class's images that show a cue"
+    )
+    elsewhere: float = Field(0.1, ge=0, le=1, description="share of the other images that show it")
     faint: float = Field(
         0.4, ge=0, le=1, description="share of the objects with a cue that are small and faint"
     )
@@ -148,8 +150,8 @@ class ObjectScenes(Plugin):
         options = self.options
         return {
             "images": f"{options.size}, split {options.split}",
-            "planted": f"{len(options.planted)} cues, in training beside {options.strength:.0%} of "
-            f"the objects and in {options.elsewhere:.0%} of the images without; "
+            "planted": f"{len(options.planted)} cues: in training, {options.strength:.0%} of the "
+            f"images of its class show a cue, and {options.elsewhere:.0%} of the others; "
             f"in this split {options.rates[0]:.0%} and {options.rates[1]:.0%}",
         }
 
@@ -221,6 +223,3 @@ def _outlines(picture: Picture) -> dict[str, Any]:
         "masks": {thing.name: mask(thing) for thing in picture.things},
         "faint": tuple(thing.name for thing in picture.things if thing.opacity < 1),
     }
-
-
-__all__ = ["ObjectScenes", "ObjectScenesOptions"]
