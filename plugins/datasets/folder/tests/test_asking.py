@@ -240,7 +240,7 @@ def test_absolute_paths_within_the_folder(data, image, opened, tmp_path):
 def test_loose_files_are_told_how_to_be_listed(data, video, opened):
     video(data / "one.mp4", 3)
     assert (
-        "PATH/manifest.csv with a line 'path,label', or 'path,question,answer'"
+        "PATH/manifest.csv, a line 'path,label' or 'path,question,answer'"
         in (opened().facts["labels"])
     )
     table = data / "questions.csv"
