@@ -21,7 +21,7 @@ class Audit:
 
     `options` are the method's, validated; `capabilities` the model's; `tools` are by role;
     `context` has the device, the cache folder and the progress bar. `outcomes` are those of
-    `perturb`'s trials, in order, from `compute_scores` on. `planted_cues` and the "cues"
+    `perturb`, in order, from `compute_scores` on. `planted_cues` and the "cues"
     annotation of `samples` are hidden until `verify`.
     """
 

@@ -30,12 +30,14 @@ from cuescope.types import (
     Cost,
     Evidence,
     Feature,
+    Outcome,
     Picture,
     PluginStamp,
     Provenance,
     Report,
     Score,
     Table,
+    Trial,
 )
 
 T = TypeVar("T")
@@ -120,7 +122,7 @@ class Session:
         with self._blaming("method", method.spec):
             features = flatten(hook.propose_features(audit=audit))
             trials = flatten(hook.perturb(audit=audit, features=features))
-            audit.outcomes = outcomes = audit.respond(trials)
+            audit.outcomes = outcomes = self._answer(trials)
             of_hook = hook.compute_scores(audit=audit, features=features, outcomes=outcomes)
             self._require_scores(of_hook)
             scores = flatten(of_hook)
@@ -138,6 +140,11 @@ class Session:
                 provenance=self.provenance(),
                 cost=self._cost(),
             )
+
+    def _answer(self, perturbed: Sequence[Trial | Outcome]) -> list[Outcome]:
+        """The outcomes of what `perturb` gave, in order; those that it has are not asked again."""
+        answers = iter(self.audit.respond(item for item in perturbed if isinstance(item, Trial)))
+        return [item if isinstance(item, Outcome) else next(answers) for item in perturbed]
 
     def _open_weights(self) -> None:
         """Weights that cannot be opened are reported before the first question."""

@@ -24,8 +24,10 @@ def propose_features(audit: "Audit") -> Iterable[Feature] | None:
 
 
 @hookspec
-def perturb(audit: "Audit", features: Sequence[Feature]) -> Iterable[Trial] | None:
+def perturb(audit: "Audit", features: Sequence[Feature]) -> Iterable[Trial | Outcome] | None:
     """The trials that tell whether the model relies on the features.
+
+    What proposing asked already is handed on as the outcome itself: each trial is asked once.
 
     A change of the input is another sample (`sample.with_frames(...)`, `sample.static(i)`);
     a change inside the model is an edit.
@@ -36,7 +38,7 @@ def perturb(audit: "Audit", features: Sequence[Feature]) -> Iterable[Trial] | No
 def compute_scores(
     audit: "Audit", features: Sequence[Feature], outcomes: Sequence[Outcome]
 ) -> Iterable[Score] | None:
-    """Scores, strongest first. `outcomes` are those of `perturb`'s trials, in order.
+    """Scores, strongest first. `outcomes` are those of `perturb`, in order.
 
     The row of the first metric in `method.metrics` is the headline of its (feature, label); it
     carries `finding` and `statement`.
@@ -47,7 +49,11 @@ def compute_scores(
 def verify(
     audit: "Audit", features: Sequence[Feature], scores: Sequence[Score]
 ) -> Iterable[Evidence] | None:
-    """Checks of the findings. From here on `audit.samples` show their "cues" annotation."""
+    """Checks of the findings. From here on `audit.samples` show their "cues" annotation.
+
+    With `--verify-with` another method's features and scores come here, and `audit.outcomes` are
+    that method's: `audit.options is self.options` tells whether the audit is one's own.
+    """
 
 
 @hookspec

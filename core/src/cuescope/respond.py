@@ -90,11 +90,11 @@ class ModelRunner:
 
     def _count(self, distinct: Mapping[str, Trial], missing: list[str]) -> None:
         """A trial asked again within an audit counts once."""
-        fresh = distinct.keys() - self._counted
-        self._counted |= fresh
+        fresh = [key for key in distinct if key not in self._counted]
+        self._counted.update(fresh)
         self.trials += len(fresh)
         self.model_calls += len(missing)
-        self.cache_hits += len(fresh.difference(missing))
+        self.cache_hits += len(set(fresh).difference(missing))
         self.conditions.update(distinct[key].condition for key in fresh)
 
     def _ask(

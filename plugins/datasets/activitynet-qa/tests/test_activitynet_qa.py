@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_activitynet_qa import TYPES, ActivityNetQA
+from cuescope_sdk import HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 
 ASKED = [("is the man outdoors", "yes", 3), ("what is in his hand", "a ball", 5)]
@@ -31,15 +32,27 @@ class TestActivityNetQA(LayoutContract):
         Mistake("dataset/test_q.json", None, "no test_q.json: expected it in "),
         Mistake("dataset/test_q.json", None, "Did you mean 'test_a.json'?"),
         Mistake("dataset/test_a.json", None, "no test_a.json"),
-        Mistake("dataset/test_a.json", '[{"answer": "yes",\n"type": 3 "question_id": "x"}]',
-                "test_a.json line 2 column 11 is no JSON"),
-        Mistake("dataset/test_a.json", '[{"answer": "yes", "type": 9, "question_id": "x"}]',
-                "test_a.json entry 1 'type': expected less than 9, got 9"),
-        Mistake("dataset/test_a.json", '[{"answer": "yes", "type": 3, "question_id": "x"}]',
-                "test_a.json has no answer to question 'v_-c_c_0'"),
-        Mistake("dataset/test_q.json", '[{"question": "why", "question_id": "x"}]',
-                "test_q.json entry 1 'video_name': expected a value, got none"),
-    )  # fmt: skip
+        Mistake(
+            "dataset/test_a.json",
+            '[{"answer": "yes",\n"type": 3 "question_id": "x"}]',
+            "test_a.json line 2 column 11 is no JSON",
+        ),
+        Mistake(
+            "dataset/test_a.json",
+            '[{"answer": "yes", "type": 9, "question_id": "x"}]',
+            "test_a.json entry 1 'type': expected less than 9, got 9",
+        ),
+        Mistake(
+            "dataset/test_a.json",
+            '[{"answer": "yes", "type": 3, "question_id": "x"}]',
+            "test_a.json has no answer to question 'v_-c_c_0'",
+        ),
+        Mistake(
+            "dataset/test_q.json",
+            '[{"question": "why", "question_id": "x"}]',
+            "test_q.json entry 1 'video_name': expected a value, got none",
+        ),
+    )
 
     @classmethod
     def written(cls, root: Path) -> None:
@@ -50,6 +63,11 @@ class TestActivityNetQA(LayoutContract):
         write_video(root / "videos" / "v_bbb.mkv", 5)
         write_video(root / "videos" / "part" / "v_-c_c.mp4", 6)
         write_video(root / "videos" / "ddd.webm", 7, "libvpx-vp9")
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "ActivityNet-QA"
 
     def test_a_question_is_a_sample(self):
         data = self.open(frames=2)

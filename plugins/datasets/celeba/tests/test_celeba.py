@@ -1,6 +1,7 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
 from cuescope_celeba import CelebA, words
+from cuescope_sdk import HasBenchmark, PlantedCue
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 NAMES = "Bald Blond_Hair Male Smiling"
@@ -14,16 +15,22 @@ class TestCelebA(LayoutContract):
     mistakes = (
         Mistake(ATTRIBUTES, None, "no list_attr_celeba.txt"),
         Mistake(ATTRIBUTES, "faces\n", "txt line 1: expected the number of faces, got 'faces'"),
-        Mistake(ATTRIBUTES, f"2\n{NAMES}\n000001.jpg 1 -1 1\n",
-                "txt line 3: expected a file and 4 times 1 or -1, got '000001.jpg 1 -1 1'"),
+        Mistake(
+            ATTRIBUTES,
+            f"2\n{NAMES}\n000001.jpg 1 -1 1\n",
+            "txt line 3: expected a file and 4 times 1 or -1, got '000001.jpg 1 -1 1'",
+        ),
         Mistake(ATTRIBUTES, f"1\n{NAMES}\n000001.jpg -1 1 -1 1\n", "txt has no '000005.jpg'"),
         Mistake(PARTITION, None, "no list_eval_partition.txt"),
         Mistake(PARTITION, "000001.jpg 0\n000002.jpg 3\n", "txt line 2: expected '000001.jpg 0'"),
-        Mistake("", None, "no attribute 'Blonde_Hair': expected one of Bald, Blond",
-                {"target": "Blonde_Hair"}),
-        Mistake("", None, "expected two attributes, got 'Male' twice",
-                {"target": "Male"}),
-    )  # fmt: skip
+        Mistake(
+            "",
+            None,
+            "no attribute 'Blonde_Hair': expected one of Bald, Blond",
+            {"target": "Blonde_Hair"},
+        ),
+        Mistake("", None, "expected two attributes, got 'Male' twice", {"target": "Male"}),
+    )
 
     @classmethod
     def written(cls, root):
@@ -34,6 +41,17 @@ class TestCelebA(LayoutContract):
         (root / ATTRIBUTES).write_text("\n".join(["12", NAMES, *rows, ""]))
         parts = [f"{face} {number // 4}\n" for number, face in enumerate(faces)]
         (root / PARTITION).write_text("".join(parts))
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "CelebA"
+
+    def test_the_suspected_attribute_is_the_cue(self):
+        assert self.open().planted_cues == (PlantedCue(key="male", name="male"),)
+        cues = self.open(target="Smiling", spurious="Bald").planted_cues
+        assert [cue.key for cue in cues] == ["bald"]
+        assert list(self.open(spurious="Bald")[0].annotations["cues"]) == ["bald"]
 
     def test_a_face_is_a_sample(self):
         data = self.open()
@@ -63,8 +81,10 @@ class TestCelebA(LayoutContract):
         before = self.open().fingerprint
         with self.copy() as root:
             for folder, name in (
-                ("Anno", ATTRIBUTES), ("Eval", PARTITION), ("Img", "img_align_celeba"),
-            ):  # fmt: skip
+                ("Anno", ATTRIBUTES),
+                ("Eval", PARTITION),
+                ("Img", "img_align_celeba"),
+            ):
                 (root / folder).mkdir()
                 (root / name).rename(root / folder / name)
             assert self.open(root).fingerprint == before

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from cuescope_charades_sta import CharadesSTA
+from cuescope_sdk import HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 
 HEADER = "id,subject,scene,quality,relevance,verified,script,objects,descriptions,actions,length"
@@ -27,20 +28,35 @@ class TestCharadesSTA(LayoutContract):
     mistakes = (
         Mistake("", None, "no split 'val': expected one of train, test", {"split": "val"}),
         Mistake(MOMENTS, None, "no charades_sta_test.txt"),
-        Mistake(MOMENTS, "CCCCC 0.0 6.9##runs\n\nDDDDD 0.0 runs\n",
-                "test.txt line 3: expected 'VIDEO START END##sentence', got 'DDDDD 0.0"),
+        Mistake(
+            MOMENTS,
+            "CCCCC 0.0 6.9##runs\n\nDDDDD 0.0 runs\n",
+            "test.txt line 3: expected 'VIDEO START END##sentence', got 'DDDDD 0.0",
+        ),
         Mistake(MOMENTS, "ZZZZZ 0.0 6.9##runs\n", "Charades_v1_test.csv has no video 'ZZZZZ'"),
         Mistake(TABLE, None, "no Charades_v1_test.csv"),
         Mistake(TABLE, "id,scene\n", "no column 'script'"),
-        Mistake(TABLE, f"{HEADER}\n{row('CCCCC').replace('31.00', 'long')}\n",
-                "Charades_v1_test.csv line 2 'length': expected a valid number"),
-        Mistake(TABLE, f"{HEADER}\n{row('CCCCC').replace(' 21.20', '')}\n",
-                "video CCCCC: expected actions 'c092 11.90 21.20', got 'c008 11.90'"),
-        Mistake(TABLE, f"{HEADER}\n{row('CCCCC').replace('c008', 'c009')}\n",
-                "video CCCCC: no action class 'c009'. Did you mean"),
-        Mistake("Charades/Charades_v1_classes.txt", "c000\n",
-                "classes.txt line 1: expected a code and a name"),
-    )  # fmt: skip
+        Mistake(
+            TABLE,
+            f"{HEADER}\n{row('CCCCC').replace('31.00', 'long')}\n",
+            "Charades_v1_test.csv line 2 'length': expected a valid number",
+        ),
+        Mistake(
+            TABLE,
+            f"{HEADER}\n{row('CCCCC').replace(' 21.20', '')}\n",
+            "video CCCCC: expected actions 'c092 11.90 21.20', got 'c008 11.90'",
+        ),
+        Mistake(
+            TABLE,
+            f"{HEADER}\n{row('CCCCC').replace('c008', 'c009')}\n",
+            "video CCCCC: no action class 'c009'. Did you mean",
+        ),
+        Mistake(
+            "Charades/Charades_v1_classes.txt",
+            "c000\n",
+            "classes.txt line 1: expected a code and a name",
+        ),
+    )
 
     @classmethod
     def written(cls, root: Path) -> None:
@@ -56,6 +72,11 @@ class TestCharadesSTA(LayoutContract):
             (root / f"charades_sta_{split}.txt").write_text("\n".join(moments) + "\n")
             for number, video in enumerate(videos, start=4):
                 write_video(root / "Charades_v1_480" / f"{video}.mp4", number)
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "Charades-STA"
 
     def test_a_video_is_a_sample_that_asks_nothing(self):
         data = self.open(frames=2)

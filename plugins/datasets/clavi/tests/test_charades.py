@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from cuescope_clavi import Clavi, ClaviOptions
-from cuescope_clavi.charades import authors_split, belongs, spoken
-from cuescope_clavi.questions import questions
-from cuescope_sdk import BadDataError, Context, Sample, UserError
+from cuescope_clavi.layout import authors_split, in_split, phrase_of
+from cuescope_clavi.questions import segment_questions
+from cuescope_sdk import BadDataError, Context, HasBenchmark, Sample, UserError
 from cuescope_sdk.testing import DatasetContract, grey_levels, write_video
 
 HEADER = "id,subject,scene,quality,relevance,verified,script,objects,descriptions,actions,length\n"
@@ -43,8 +43,9 @@ def write_charades(root: Path, videos: Mapping[str, str] = VIDEOS, mapping: bool
     notes = root / "Charades"
     notes.mkdir(parents=True, exist_ok=True)
     for split in ("train", "test"):
-        rows = [f'{name},S,Room,6,6,Yes,"a, b",x;y,"c","{acts}",1.2\n'
-                for name, acts in videos.items()]  # fmt: skip
+        rows = [
+            f'{name},S,Room,6,6,Yes,"a, b",x;y,"c","{acts}",1.2\n' for name, acts in videos.items()
+        ]
         (notes / f"Charades_v1_{split}.csv").write_text(HEADER + "".join(rows), "utf-8")
     (notes / "Charades_v1_classes.txt").write_text(_lines(CLASSES), "utf-8")
     if mapping:
@@ -102,12 +103,16 @@ def test_segments_are_cut_and_swapped_without_writing_a_video(
     assert grey_levels(first.frames) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert grey_levels(second.frames) == [7, 8, 9, 10, 5, 6, 2, 3, 4]
     assert first.annotations["actions"] == (
-        ("holding some clothes", 0, 3), ("taking food from somewhere", 5, 9),
-    )  # fmt: skip
+        ("holding some clothes", 0, 3),
+        ("taking food from somewhere", 5, 9),
+    )
     assert second.annotations["actions"] == (
-        ("taking food from somewhere", 0, 4), ("holding some clothes", 6, 9),
-    )  # fmt: skip
+        ("taking food from somewhere", 0, 4),
+        ("holding some clothes", 6, 9),
+    )
     assert data.facts["segments"] == "2 of 2 videos, each with its complement, split test"
+    assert isinstance(data, HasBenchmark)
+    assert data.benchmark == "CLAVI"
 
 
 def test_questions_use_the_class_names_and_a_negative_control_unlike_the_video(
@@ -118,7 +123,7 @@ def test_questions_use_the_class_names_and_a_negative_control_unlike_the_video(
         videos = by_video(build(charades, tmp_path, seed=seed))
         asked = [(s.question, s.label) for s in videos["BBBBB", "original"]]
         # Laughing is in that video, and putting clothes has its object in common with it.
-        expected = questions(*names[::-1], "washing a mirror")
+        expected = segment_questions(*names[::-1], "washing a mirror")
         assert asked == [(q.text, q.answer(complement=False)) for q in expected]
     negatives = {
         by_video(build(charades, tmp_path, seed=seed))["AAAAA", "original"][2].question
@@ -134,10 +139,10 @@ def test_without_the_mapping_words_tell_what_actions_share(own: Path, tmp_path: 
 
 
 def test_names_and_splits() -> None:
-    assert spoken("Someone is laughing") == "laughing"
-    assert spoken("Holding a phone/camera") == "holding a phone/camera"
+    assert phrase_of("Someone is laughing") == "laughing"
+    assert phrase_of("Holding a phone/camera") == "holding a phone/camera"
     ids = [f"V{index:04d}" for index in range(2000)]
-    train, val = ([v for v in ids if belongs(v, split)] for split in ("train", "val"))
+    train, val = ([v for v in ids if in_split(v, split)] for split in ("train", "val"))
     assert sorted(train + val) == ids
     assert 150 < len(val) < 250
     assert authors_split("val") == "train"
@@ -148,11 +153,15 @@ def test_names_and_splits() -> None:
 
 def published(root: Path, **changes: Any) -> Path:
     segment = {
-        "vid_id": "AAAAA", "vid_len": "1.20", "start_time": "0.20", "end_time": "1.10",
-        "subject": "S", "info": [["c000", "0.20", "0.50"], ["c063", "0.70", "1.10"]],
+        "vid_id": "AAAAA",
+        "vid_len": "1.20",
+        "start_time": "0.20",
+        "end_time": "1.10",
+        "subject": "S",
+        "info": [["c000", "0.20", "0.50"], ["c063", "0.70", "1.10"]],
         "other_actions": [],
         "ext": {"out_a": "0.1", "out_b": "1.1", "in_a": "0.6", "in_b": "0.7"},
-    }  # fmt: skip
+    }
     folder = root / "json_files"
     folder.mkdir(exist_ok=True)
     text = json.dumps({"c4fc409a": {**segment, **changes}})
@@ -189,22 +198,31 @@ def test_published_questions_are_read_with_their_complements(
     folder = published(tmp_path)
     before = "Did holding clothes happen before taking food?"
     after = "Did holding clothes happen after taking food?"
-    ask(folder, [
-        ("c4fc409a_1", "Was someone holding clothes?", "yes", 0),
-        ("c4fc409a_1", before, "yes", 8), ("c4fc409a_1", after, "no", 9),
-        ("c4fc409a_2", before, "no", 24), ("c4fc409a_2", after, "yes", 25),
-        ("c4fc409a_2", "Did washing mirror happen after taking food?", "no", 26),
-    ])  # fmt: skip
+    ask(
+        folder,
+        [
+            ("c4fc409a_1", "Was someone holding clothes?", "yes", 0),
+            ("c4fc409a_1", before, "yes", 8),
+            ("c4fc409a_1", after, "no", 9),
+            ("c4fc409a_2", before, "no", 24),
+            ("c4fc409a_2", after, "yes", 25),
+            ("c4fc409a_2", "Did washing mirror happen after taking food?", "no", 26),
+        ],
+    )
     data = build(charades, tmp_path, annotation=folder)
     asked = [data[index] for index in range(len(data))]
     assert [(s.key[9], s.question, s.label) for s in asked[1:5]] == [
-        ("1", before, "yes"), ("1", after, "no"), ("2", before, "no"), ("2", after, "yes"),
-    ]  # fmt: skip
+        ("1", before, "yes"),
+        ("1", after, "no"),
+        ("2", before, "no"),
+        ("2", after, "yes"),
+    ]
     kinds = [s.annotations["question_type"] for s in asked]
     assert kinds == ["E", "BA", "BA", "BA", "BA", "BA-NC"]
     assert asked[1].annotations["counterparts"] == {
-        "video": "c4fc409a_2-00", "text": "c4fc409a_1-02",
-    }  # fmt: skip
+        "video": "c4fc409a_2-00",
+        "text": "c4fc409a_1-02",
+    }
     assert asked[0].annotations["counterparts"] == {}
 
 

@@ -5,7 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from cuescope_clavi.questions import complement, drawn, negative_controls, questions, word_parts
+from cuescope_clavi.questions import (
+    complement,
+    draw_one,
+    negative_controls,
+    segment_questions,
+    word_parts,
+)
 
 # Table 2 and appendix B.3 of the paper: "holding clothes" comes before "taking food".
 PAPER = {
@@ -26,7 +32,7 @@ PAPER = {
     for one, other in ((action, "washing mirror"), ("washing mirror", action))
     for word in ("before", "after")
 }
-ASKED = questions("holding clothes", "taking food", "washing mirror")
+ASKED = segment_questions("holding clothes", "taking food", "washing mirror")
 
 
 def test_the_questions_are_those_of_the_paper() -> None:
@@ -39,7 +45,7 @@ def test_the_complement_video_turns_the_order_and_nothing_else() -> None:
     for question in ASKED:
         same = question.answer(complement=False) == question.answer(complement=True)
         assert same == (question.kind not in ("BE", "BA"))
-    swapped = questions("taking food", "holding clothes", "washing mirror")
+    swapped = segment_questions("taking food", "holding clothes", "washing mirror")
     assert {q.text: q.answer(complement=True) for q in ASKED} == {
         q.text: q.answer(complement=False) for q in swapped
     }
@@ -64,13 +70,17 @@ def test_complement_questions_are_among_the_questions_and_answered_the_other_way
 @pytest.mark.parametrize(
     ("asked", "other"),
     [
-        ("Did looking after a child happen before eating?",
-         "Did looking after a child happen after eating?"),
-        ("Was the person reaching the end at the end?",
-         "Was the person reaching the end at the beginning?"),
+        (
+            "Did looking after a child happen before eating?",
+            "Did looking after a child happen after eating?",
+        ),
+        (
+            "Was the person reaching the end at the end?",
+            "Was the person reaching the end at the beginning?",
+        ),
         ("Was someone tidying up at the end of a day?", None),
     ],
-)  # fmt: skip
+)
 def test_only_the_word_of_time_is_turned(asked: str, other: str | None) -> None:
     assert complement(asked) == other
 
@@ -86,10 +96,10 @@ def test_a_negative_control_has_no_object_and_no_verb_of_the_video() -> None:
     }
     found = negative_controls(("holding clothes", "taking food"), parts)
     assert found == ("washing a mirror", "opening a door")
-    picks = {drawn(found, np.random.default_rng(seed)) for seed in range(20)}
+    picks = {draw_one(found, np.random.default_rng(seed)) for seed in range(20)}
     assert picks == set(found)
     assert negative_controls(tuple(parts), parts) == ()
-    assert drawn((), np.random.default_rng(0)) is None
+    assert draw_one((), np.random.default_rng(0)) is None
 
 
 def test_words_stand_in_for_object_and_verb() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cuescope_clavi import Clavi, ClaviOptions
-from cuescope_clavi.footage import clips_of
+from cuescope_clavi.samples import clip_footage
 from cuescope_sdk import Context, Frame, Sample, UserError
 from cuescope_sdk.maths import consistent_pairs
 from cuescope_sdk.testing import DatasetContract, grey_levels, write_video
@@ -93,9 +93,11 @@ def test_counterparts_are_mutual_and_differ_in_one_thing() -> None:
             assert flips == (sample.annotations["subset"] == "complement")
     kinds = Counter((p.complement, p.subset) for p in consistent_pairs(tuple(samples.values())))
     assert kinds == {
-        ("video", "control"): 12 * 11, ("video", "complement"): 12 * 8,
-        ("text", "control"): 12 * 8, ("text", "complement"): 12 * 8,
-    }  # fmt: skip
+        ("video", "control"): 12 * 11,
+        ("video", "complement"): 12 * 8,
+        ("text", "control"): 12 * 8,
+        ("text", "complement"): 12 * 8,
+    }
 
 
 def test_the_complement_reorders_what_the_original_shows() -> None:
@@ -135,6 +137,7 @@ def test_splits_follow_the_source_and_share_no_video() -> None:
 def test_the_default_source_needs_no_options() -> None:
     data = Clavi(ClaviOptions(source="moving-shapes"), Context())
     assert len(data) == 60 * 38
+    assert data.benchmark is None, "the paper's figures are of Charades"
     assert data.facts["segments"] == "60 of 60 videos, each with its complement, split val"
 
 
@@ -195,4 +198,4 @@ def test_actions_must_lie_within_their_clip() -> None:
     for actions in ((("a", 0, 3),), (("a", 1, 0),), (("a", 0.5, 1),), ("a",)):
         sample = Sample(key="s", frames=(frame,) * 2, annotations={"actions": actions})
         with pytest.raises(UserError, match=r"an action of s: expected .* within 2 frames"):
-            clips_of([sample])
+            clip_footage([sample])

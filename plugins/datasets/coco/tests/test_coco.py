@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 
 from cuescope_coco import Coco
-from cuescope_sdk import Detection
+from cuescope_sdk import Detection, HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 CATEGORIES = [
@@ -18,8 +18,13 @@ CATEGORIES = [
 ]
 SIZE = (16, 12)
 # (image, category, x, y, width, height)
-BOXES = [(1, 80, 2, 1, 3, 4), (1, 67, 0, 6, 16, 6), (1, 80, 10, 1, 2, 2), (2, 82, 1, 1, 5, 5),
-         (3, 62, 3, 3, 4, 4)]  # fmt: skip
+BOXES = [
+    (1, 80, 2, 1, 3, 4),
+    (1, 67, 0, 6, 16, 6),
+    (1, 80, 10, 1, 2, 2),
+    (2, 82, 1, 1, 5, 5),
+    (3, 62, 3, 3, 4, 4),
+]
 CROWD = [12 * 8, 12, 12 * 7]  # the ninth column
 INSTANCES, CAPTIONS = (f"annotations/{name}_val2017.json" for name in ("instances", "captions"))
 
@@ -27,9 +32,14 @@ INSTANCES, CAPTIONS = (f"annotations/{name}_val2017.json" for name in ("instance
 def thing(number, image, category, x, y, width, height):
     corners = [x, y, x + width, y, x + width, y + height, x, y + height]
     return {
-        "id": number, "image_id": image, "category_id": category, "iscrowd": 0,
-        "bbox": [x, y, width, height], "area": width * height, "segmentation": [corners],
-    }  # fmt: skip
+        "id": number,
+        "image_id": image,
+        "category_id": category,
+        "iscrowd": 0,
+        "bbox": [x, y, width, height],
+        "area": width * height,
+        "segmentation": [corners],
+    }
 
 
 def instances(split, **changes):
@@ -41,8 +51,16 @@ def instances(split, **changes):
     things = [thing(number, *box) for number, box in enumerate(BOXES, start=1)]
     things[0] |= changes
     outline = {"size": SIZE[::-1], "counts": CROWD}
-    things.append({"id": 9, "image_id": 3, "category_id": 1, "iscrowd": 1, "bbox": [8, 0, 1, 12],
-                   "segmentation": outline})  # fmt: skip
+    things.append(
+        {
+            "id": 9,
+            "image_id": 3,
+            "category_id": 1,
+            "iscrowd": 1,
+            "bbox": [8, 0, 1, 12],
+            "segmentation": outline,
+        }
+    )
     return json.dumps({"images": images, "annotations": things, "categories": CATEGORIES})
 
 
@@ -61,15 +79,22 @@ class TestCoco(LayoutContract):
         wrong("'annotations' entry 1: expected the id of one image of this f", image_id=7),
         wrong("entry 1: expected the id of one category of this file, got 7", category_id=7),
         wrong("entry 1: expected polygons of three points", segmentation=[[1, 2, 3, 4]]),
-        wrong("entry 1: expected run lengths of 12 x 16 pixels, got 9 pixels of size (12, 16)",
-              segmentation={"size": [12, 16], "counts": [4, 5]}),
-        wrong("entry 1: expected run lengths, got ' ' in run lengths",
-              segmentation={"size": [12, 16], "counts": "1 2"}),
-        Mistake(CAPTIONS, '{"annotations": [{"image_id": "cat"}]}',
-                "captions_val2017.json 'annotations' entry 1 'image_id': expected a valid integer"),
+        wrong(
+            "entry 1: expected run lengths of 12 x 16 pixels, got 9 pixels of size (12, 16)",
+            segmentation={"size": [12, 16], "counts": [4, 5]},
+        ),
+        wrong(
+            "entry 1: expected run lengths, got ' ' in run lengths",
+            segmentation={"size": [12, 16], "counts": "1 2"},
+        ),
+        Mistake(
+            CAPTIONS,
+            '{"annotations": [{"image_id": "cat"}]}',
+            "captions_val2017.json 'annotations' entry 1 'image_id': expected a valid integer",
+        ),
         Mistake("", None, "no class 'toster'", {"classes": ["toster"]}),
         Mistake("", None, "Did you mean 'toaster'?", {"exclude": ["toster"]}),
-    )  # fmt: skip
+    )
 
     @classmethod
     def written(cls, root):
@@ -78,9 +103,16 @@ class TestCoco(LayoutContract):
             (root / f"annotations/instances_{split}.json").write_text(instances(split))
             for number in (1, 2, 3, 4):
                 write_image(root / split / f"{number:012d}.jpg", SIZE)
-        said = [{"id": n, "image_id": 1, "caption": text} for n, text in enumerate(
-            ["A toaster.\n", "Toast  on a table."])]  # fmt: skip
+        said = [
+            {"id": n, "image_id": 1, "caption": text}
+            for n, text in enumerate(["A toaster.\n", "Toast  on a table."])
+        ]
         (root / CAPTIONS).write_text(json.dumps({"annotations": said}))
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "COCO"
 
     def test_an_image_is_a_sample(self):
         data = self.open()

@@ -1,6 +1,7 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
 from cuescope_counter_animals import CounterAnimals
+from cuescope_sdk import HasBenchmark, PlantedCue
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 GROUPS = {
@@ -14,11 +15,18 @@ class TestCounterAnimals(LayoutContract):
     other_options = {"classes": ["ostrich"]}
     split_names = ("easy", "hard")
     mistakes = (
-        Mistake("LAION-final/9 ostrich/sky/1.jpg", "",
-                "folder '9 ostrich/sky': expected common-BACKGROUND or counter-BACKGROUND"),
-        Mistake("", None, "no class 'ice bare': expected one of ostrich, ice bear. "
-                "Did you mean 'ice bear'?", {"classes": ["ice bare"]}),
-    )  # fmt: skip
+        Mistake(
+            "LAION-final/9 ostrich/sky/1.jpg",
+            "",
+            "folder '9 ostrich/sky': expected common-BACKGROUND or counter-BACKGROUND",
+        ),
+        Mistake(
+            "",
+            None,
+            "no class 'ice bare': expected one of ostrich, ice bear. Did you mean 'ice bear'?",
+            {"classes": ["ice bare"]},
+        ),
+    )
 
     @classmethod
     def written(cls, root):
@@ -28,6 +36,23 @@ class TestCounterAnimals(LayoutContract):
                     write_image(root / "LAION-final" / name / group / f"{name[:2]}{number}.jpg")
         (root / "LAION-final" / "imagenet_names.txt").write_text("0\ttench, Tinca tinca\n")
         (root / "LAION-final" / "notes").mkdir()
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "CounterAnimals"
+
+    def test_the_common_background_is_the_cue_of_its_class(self):
+        data = self.open()
+        assert (
+            data.planted_cues
+            == self.open(split="hard").planted_cues
+            == (
+                PlantedCue(key="grass background", name="grass background", labels=("ostrich",)),
+                PlantedCue(key="snow background", name="snow background", labels=("ice bear",)),
+            )
+        )
+        assert [cue.key for cue in data.planted_cues] == list(data[0].annotations["cues"])
 
     def test_a_photo_is_a_sample(self):
         data = self.open()

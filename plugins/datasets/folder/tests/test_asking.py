@@ -49,9 +49,16 @@ def test_each_row_has_choices_of_its_own(asked, form):
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_lists_are_choices_and_accepted_answers(data, image, opened, form):
     image(data / "a.png")
-    rows = [{"path": "a.png", "question": "How many?", "answer": "2", "choices": ["1", "2"],
-             "answers": None},
-            {"path": "a.png", "question": "What?", "answers": ["cat", "a cat"]}]  # fmt: skip
+    rows = [
+        {
+            "path": "a.png",
+            "question": "How many?",
+            "answer": "2",
+            "choices": ["1", "2"],
+            "answers": None,
+        },
+        {"path": "a.png", "question": "What?", "answers": ["cat", "a cat"]},
+    ]
     if form == "jsonl":
         (data / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
     else:
@@ -80,14 +87,17 @@ def test_choices_enter_the_fingerprint(asked):
 @pytest.mark.parametrize(
     ("header", "row", "message"),
     [
-        ("answer,choices", "B,yes|no", "line 2: answer 'B' is none of the row's choices: expected "
-         "one of yes, no"),
+        (
+            "answer,choices",
+            "B,yes|no",
+            "line 2: answer 'B' is none of the row's choices: expected one of yes, no",
+        ),
         ("answer,choices", "yes,yes", "line 2: column 'choices': expected two different choices"),
         ("answer,choices", "yes,yes|yes", "expected two different choices or more.* got 'yes|yes'"),
         ("answer,choices", "yes,yes||no", "line 2: expected a text for each of the choices"),
         ("answer,answers", "yes,[]", "line 2: column 'answers': .* got an empty list"),
     ],
-)  # fmt: skip
+)
 def test_choices_that_are_none(asked, header, row, message):
     with pytest.raises(UserError, match=message):
         asked(header, row)
@@ -230,7 +240,7 @@ def test_absolute_paths_within_the_folder(data, image, opened, tmp_path):
 def test_loose_files_are_told_how_to_be_listed(data, video, opened):
     video(data / "one.mp4", 3)
     assert (
-        "PATH/manifest.csv with a line 'path,label', or 'path,question,answer'"
+        "PATH/manifest.csv, a line 'path,label' or 'path,question,answer'"
         in (opened().facts["labels"])
     )
     table = data / "questions.csv"

@@ -16,8 +16,23 @@ from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import BadDataError, Context, UserError
 from cuescope_sdk.data._media import probe
 
-SUFFIXES = ["jpg", "png", "webp", "bmp", "tiff", "avif", "ppm", "gif",
-            "mp4", "avi", "mkv", "webm", "mov", "flv", "mpg"]  # fmt: skip
+SUFFIXES = [
+    "jpg",
+    "png",
+    "webp",
+    "bmp",
+    "tiff",
+    "avif",
+    "ppm",
+    "gif",
+    "mp4",
+    "avi",
+    "mkv",
+    "webm",
+    "mov",
+    "flv",
+    "mpg",
+]
 
 
 def test_bad_files_are_named_and_skipped(data, image, opened):
@@ -97,9 +112,11 @@ def png_that_claims(width: int, height: int) -> bytes:
 
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b"")
-    )  # fmt: skip
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(bytes(1000)))
+        + chunk(b"IEND", b"")
+    )
 
 
 @pytest.mark.parametrize("side", [9_600, 11_000, 60_000])

@@ -6,8 +6,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import pytest
 
-from cuescope_folder.items import natural
-from cuescope_folder.layout import has_splits
+from cuescope_folder.layout import has_splits, natural
 from cuescope_sdk import UserError
 
 
@@ -30,6 +29,7 @@ def test_images_in_class_folders(data, image, opened):
     assert (first.mode, first.size) == ("RGB", (16, 12))
     assert np.unique(np.asarray(first)).tolist() == [80]
     assert folder.facts == {"files": "3 images", "skipped": "none"}
+    assert folder.planted_cues == ()
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "webp", "bmp", "tiff"])
@@ -42,9 +42,14 @@ def test_image_formats(data, image, opened, suffix):
 
 @pytest.mark.parametrize(
     ("name", "codec"),
-    [("c.mp4", "libx264"), ("c.avi", "mpeg4"), ("c.mkv", "mpeg4"), ("c.webm", "libvpx-vp9"),
-     ("c.mov", "mpeg4")],
-)  # fmt: skip
+    [
+        ("c.mp4", "libx264"),
+        ("c.avi", "mpeg4"),
+        ("c.mkv", "mpeg4"),
+        ("c.webm", "libvpx-vp9"),
+        ("c.mov", "mpeg4"),
+    ],
+)
 def test_videos_are_sampled_uniformly(data, video, opened, step, name, codec):
     video(data / "a" / name, 12, codec)
     folder = opened(frames=4)

@@ -7,16 +7,34 @@ import pytest
 from pyarrow import parquet
 
 from cuescope_folder.cells import plain
-from cuescope_sdk import UserError
+from cuescope_sdk import PlantedCue, UserError
 
 ROWS = [
-    {"path": "x/1.png", "label": "cat", "split": "train", "question": "What is it?", "site": "A",
-     "cues": {"grass": [True]}},
-    {"path": "x/2.png", "label": "dog", "split": "val", "question": None, "site": "B",
-     "cues": {"grass": [False]}},
-    {"path": "x/1.png", "label": "dog", "split": "val", "question": "Is it?", "site": None,
-     "cues": None},
-]  # fmt: skip
+    {
+        "path": "x/1.png",
+        "label": "cat",
+        "split": "train",
+        "question": "What is it?",
+        "site": "A",
+        "cues": {"grass": [True]},
+    },
+    {
+        "path": "x/2.png",
+        "label": "dog",
+        "split": "val",
+        "question": None,
+        "site": "B",
+        "cues": {"grass": [False]},
+    },
+    {
+        "path": "x/1.png",
+        "label": "dog",
+        "split": "val",
+        "question": "Is it?",
+        "site": None,
+        "cues": None,
+    },
+]
 
 
 def write(data, form):
@@ -66,6 +84,7 @@ def test_answers_frame_folders_and_a_manifest_of_another_name(data, image, video
         assert folder.labels == ("2", "yes")
         assert [len(sample.frames) for sample in folder] == [2, 2]
         assert folder[0].annotations["cues"] == {"hand": (False, True)}
+        assert folder.planted_cues == (PlantedCue(key="hand", name="hand"),)
         assert folder[1].annotations["box"] == (1.5, None)
 
 
@@ -90,9 +109,19 @@ def test_missing_files_are_bad_data_not_errors(data, image, opened):
     )
 
 
-@pytest.mark.parametrize("path", ["../secret.png", "/etc/secret.png", "C:\\\\secret.png",
-                                  "x/../../secret.png", "link.png", "away/secret.png",
-                                  "loop.png", "nul\\u0000.png"])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../secret.png",
+        "/etc/secret.png",
+        "C:\\\\secret.png",
+        "x/../../secret.png",
+        "link.png",
+        "away/secret.png",
+        "loop.png",
+        "nul\\u0000.png",
+    ],
+)
 def test_paths_that_leave_the_folder_are_refused(data, image, opened, tmp_path, path):
     image(tmp_path / "secret.png")
     (data / "link.png").symlink_to(tmp_path / "secret.png")
@@ -125,13 +154,19 @@ def test_paths_that_stay_inside_are_not_refused(data, image, opened):
         ("manifest.jsonl", "\n[1]\n", "line 2: expected a JSON object"),
         ("manifest.jsonl", "[" * 9999, "line 1 is no JSON"),
         ("manifest.jsonl", '{"path": ["1.png"], "label": "a"}', r"line 1: expected a path, got \["),
-        ("manifest.jsonl", '{"path": "1.png", "label": "a", "cues": {"c": [1, 0]}}',
-         "line 1: cue 'c': expected one true or false for each of the 1 sampled frames, got 2"),
-        ("manifest.jsonl", '{"path": "1.png", "label": "a", "cues": {"c": ["x"]}}',
-         "line 1: column 'cues'"),
+        (
+            "manifest.jsonl",
+            '{"path": "1.png", "label": "a", "cues": {"c": [1, 0]}}',
+            "line 1: cue 'c': expected one true or false for each of the 1 sampled frames, got 2",
+        ),
+        (
+            "manifest.jsonl",
+            '{"path": "1.png", "label": "a", "cues": {"c": ["x"]}}',
+            "line 1: column 'cues'",
+        ),
         ("manifest.parquet", "nonsense", "manifest.parquet is no Parquet"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_one_line(data, image, opened, name, text, message):
     image(data / "1.png")
     (data / name).write_text(text)

@@ -6,10 +6,10 @@ import pickle
 import numpy as np
 import pytest
 
-from cuescope_hard_imagenet import HardImageNet, spuriosity
+from cuescope_hard_imagenet import HardImageNet
 from cuescope_hard_imagenet.classes import CLASSES
-from cuescope_hard_imagenet.plain_pickle import read_plain_pickle
-from cuescope_sdk import UserError
+from cuescope_hard_imagenet.layout import read_plain_pickle, spuriosity
+from cuescope_sdk import HasBenchmark, UserError
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image, write_mask
 
 BELT, SKI = CLASSES[2], CLASSES[3]
@@ -31,7 +31,7 @@ class TestHardImageNet(LayoutContract):
         Mistake("val/n04162705_1.JPEG", "", "val/n04162705_1.JPEG is of no class: expected WNID_F"),
         Mistake(RANKING, "no pickle", "cannot read paths_by_rank.pkl: expected a pickle of plain"),
         Mistake("", None, "no such folder: expected a folder with val", {"images": "nowhere"}),
-    )  # fmt: skip
+    )
 
     @classmethod
     def written(cls, root):
@@ -50,6 +50,11 @@ class TestHardImageNet(LayoutContract):
         }
         (root / RANKING).write_bytes(pickle.dumps(ranking))
 
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "HardImageNet"
+
     def test_an_image_is_a_sample(self):
         data = self.open(split="train")
         assert len(data.labels) == 15
@@ -59,8 +64,11 @@ class TestHardImageNet(LayoutContract):
         known = dict(data[0].annotations)
         mask = np.asarray(known.pop("masks")["seat belt"].load())
         assert known == {
-            "split": "train", "objects": ("seat belt",), "wnid": BELT.wnid, "spuriosity": 0.5,
-        }  # fmt: skip
+            "split": "train",
+            "objects": ("seat belt",),
+            "wnid": BELT.wnid,
+            "spuriosity": 0.5,
+        }
         assert data[0].label == "seat belt"
         expected = np.zeros((12, 16, 3), np.uint8)
         expected[3:8, 2:9] = 255

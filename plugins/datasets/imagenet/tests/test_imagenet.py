@@ -8,7 +8,8 @@ import pytest
 from scipy.io import savemat
 
 from cuescope_imagenet import ImageNet
-from cuescope_sdk import Detection
+from cuescope_imagenet.layout import labels_of, read_names
+from cuescope_sdk import Detection, HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 NAMES = {
@@ -50,14 +51,24 @@ class TestImageNet(LayoutContract):
     other_options = {"per_class": 1}
     mistakes = (
         Mistake(MAPPING, None, "no LOC_synset_mapping.txt: expected LOC_synset_mapping.txt or syn"),
-        Mistake(MAPPING, "n01440764 tench\n\ncrane n02012849\n",
-                "LOC_synset_mapping.txt line 3: expected 'n01440764 tench, Tinca tinca', got"),
-        Mistake(MAPPING, "n01440764 tench\nn02012848 crane\n",
-                "imagenet: no name for n02012849. Did you mean 'n02012848'?"),
-        Mistake("", None, "no class 'toster': expected one of tench, crane (n02012849), crane (n0",
-                {"classes": ["toster"]}),
+        Mistake(
+            MAPPING,
+            "n01440764 tench\n\ncrane n02012849\n",
+            "LOC_synset_mapping.txt line 3: expected 'n01440764 tench, Tinca tinca', got",
+        ),
+        Mistake(
+            MAPPING,
+            "n01440764 tench\nn02012848 crane\n",
+            "imagenet: no name for n02012849. Did you mean 'n02012848'?",
+        ),
+        Mistake(
+            "",
+            None,
+            "no class 'toster': expected one of tench, crane (n02012849), crane (n0",
+            {"classes": ["toster"]},
+        ),
         Mistake("", None, "Did you mean 'toaster'?", {"classes": ["toster"]}),
-    )  # fmt: skip
+    )
 
     @classmethod
     def written(cls, root):
@@ -65,6 +76,11 @@ class TestImageNet(LayoutContract):
         for number, wnid in enumerate([*NAMES] * 3):
             write_image(root / "train" / wnid / f"{wnid}_{number}.JPEG")
             write_image(root / "val" / wnid / f"ILSVRC2012_val_{number:08d}.JPEG")
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "ImageNet"
 
     def test_an_image_is_a_sample(self):
         data = self.open()
@@ -149,3 +165,13 @@ class TestImageNet(LayoutContract):
     def test_names_that_cannot_be_read(self, tmp_path, text):
         (tmp_path / "names.json").write_text(text)
         assert "names.json" in str(self.refusal(self.tree, names=tmp_path / "names.json"))
+
+
+def test_labels_are_first_names_and_distinct():
+    names = {"n1": ("crane",), "n2": ("crane", "lift"), "n3": ("toaster", "oven")}
+    assert labels_of(names) == {"n1": "crane (n1)", "n2": "crane (n2)", "n3": "toaster"}
+
+
+def test_names_of_one_class_are_kept_in_order(tmp_path):
+    (tmp_path / "n.txt").write_text("n01440764 tench,  Tinca_tinca, tench\n")
+    assert read_names(tmp_path / "n.txt", "x") == {"n01440764": ("tench", "Tinca tinca")}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cuescope_moving_shapes.cues import cramers_v, cue_counts, cue_error_rate, square_positions
-from cuescope_moving_shapes.drawing import render
-from cuescope_moving_shapes.generator import generate
 from cuescope_moving_shapes.motion import SOUTH
+from cuescope_moving_shapes.pictures import render
+from cuescope_moving_shapes.sequences import generate
 
 ASKED = (0.7, 0.8, 0.9, 0.95)
 CUES = ("background", "object", "attribute")

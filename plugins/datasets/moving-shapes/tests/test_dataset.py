@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cuescope_moving_shapes import MovingShapes
-from cuescope_sdk import Context, UserError
+from cuescope_sdk import Context, HasPlantedCues, PlantedCue, UserError
 
 SMALL = {"train": 400, "val": 200, "test": 120, "cramers_v": 0.8}
 
@@ -73,6 +73,30 @@ def test_facts_tell_the_realised_association() -> None:
     assert "Cramer's V" not in build("none").facts
 
 
+@pytest.mark.parametrize(
+    ("cue", "options", "labels"),
+    [
+        ("background", {}, ("moving south",)),
+        ("object", {"questions": "video"}, ("south",)),
+        ("attribute", {"questions": "both"}, ()),
+        ("background", {"questions": "text"}, ()),
+    ],
+)
+def test_it_says_which_cue_is_planted_and_what_it_gives_away(
+    cue: str, options: dict[str, Any], labels: tuple[str, ...]
+) -> None:
+    data = build(cue, **options)
+    assert isinstance(data, HasPlantedCues)
+    ((key, _),) = data[0].annotations["cues"].items()
+    assert data.planted_cues == (PlantedCue(key=key, name=key, labels=labels),)
+    assert set(labels) <= set(data.labels)
+
+
+def test_nothing_planted_is_nothing_said() -> None:
+    assert build("none").planted_cues == ()
+    assert build("none", actions=2).planted_cues == ()
+
+
 def test_split_keeps_every_other_option() -> None:
     data = build("object", length=2, seed=5)
     train = data.split("train")
@@ -88,10 +112,17 @@ def test_fingerprint_follows_the_content() -> None:
     prints = [
         build(**options).fingerprint
         for options in (
-            {}, {"arg": "object"}, {"arg": "none"}, {"length": 3}, {"cue_frames": 1}, {"seed": 1},
-            {"cramers_v": 0.7}, {"split": "test"}, {"val": 204},
+            {},
+            {"arg": "object"},
+            {"arg": "none"},
+            {"length": 3},
+            {"cue_frames": 1},
+            {"seed": 1},
+            {"cramers_v": 0.7},
+            {"split": "test"},
+            {"val": 204},
         )
-    ]  # fmt: skip
+    ]
     assert len(set(prints)) == len(prints)
     assert build(train=1000).fingerprint == prints[0], "another split's size changes nothing here"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from cuescope_msrvtt_qa import CATEGORIES, MSRVTTQA, question_type
+from cuescope_sdk import HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 
 SPLITS = {"train": (0, 1), "val": (6513,), "test": (7010, 7011)}
@@ -39,13 +40,23 @@ class TestMSRVTTQA(LayoutContract):
             for video in videos:
                 for question, answer in (("what is a man doing?", "sing"), ("who sings?", "man")):
                     rows.append(
-                        {"answer": answer, "category_id": 0, "id": number, "question": question,
-                         "video_id": video}
-                    )  # fmt: skip
+                        {
+                            "answer": answer,
+                            "category_id": 0,
+                            "id": number,
+                            "question": question,
+                            "video_id": video,
+                        }
+                    )
                     number += 1
                 folder = "TestVideo" if split == "test" else "TrainValVideo"
                 write_video(root / folder / f"video{video}.mp4", 4 + video % 3)
             (root / f"{split}_qa.json").write_text(json.dumps(rows))
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "MSRVTT-QA"
 
     def test_a_question_is_a_sample(self):
         data = self.open(frames=2)
@@ -53,8 +64,11 @@ class TestMSRVTTQA(LayoutContract):
         sample = data[1]
         assert (sample.question, sample.label, sample.choices) == ("who sings?", "man", ())
         assert sample.annotations == {
-            "video_id": "video7010", "split": "test", "question_type": "Who", "category": "music",
-        }  # fmt: skip
+            "video_id": "video7010",
+            "split": "test",
+            "question_type": "Who",
+            "category": "music",
+        }
         assert grey_levels(sample.frames) == [1, 4]
         assert len(data.split("train")) == 4
 

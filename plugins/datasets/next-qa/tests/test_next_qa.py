@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from cuescope_next_qa import NExTQA
+from cuescope_sdk import HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 
 HEADER = "video,frame_count,width,height,question,answer,qid,type,a0,a1,a2,a3,a4"
@@ -27,18 +28,32 @@ class TestNExTQA(LayoutContract):
         Mistake(TABLE, None, "no val.csv"),
         Mistake(TABLE, HEADER.replace("video", "video_id"), "val.csv has no column 'video'"),
         Mistake(TABLE, HEADER.replace("video", "video_id"), "Did you mean 'video_id'?"),
-        Mistake(TABLE, f"{HEADER}\n33,1,1,1,why,0,0,CW,a,b,c,d\n",
-                "line 2: expected 13 cells, got fewer"),
-        Mistake(TABLE, f"{HEADER}\n33,1,1,1,why,0,0,CW,a,b,c,d,e\n33,1,1,1,why,5,1,CW,a,b,c,d,e\n",
-                "val.csv line 3 'answer': expected less than or equal to 4, got '5'"),
+        Mistake(
+            TABLE,
+            f"{HEADER}\n33,1,1,1,why,0,0,CW,a,b,c,d\n",
+            "line 2: expected 13 cells, got fewer",
+        ),
+        Mistake(
+            TABLE,
+            f"{HEADER}\n33,1,1,1,why,0,0,CW,a,b,c,d,e\n33,1,1,1,why,5,1,CW,a,b,c,d,e\n",
+            "val.csv line 3 'answer': expected less than or equal to 4, got '5'",
+        ),
         Mistake(TABLE, f"{HEADER}\n33,1,1,1,why,0,0,XX,a,b,c,d,e\n", "2 'type': expected 'CW'"),
         Mistake("", None, "no atp-hard-ct4.txt: expected it in", SUBSET),
         Mistake(HARD, "1\n6\n", "line 2: expected row numbers of val.csv, 0 to 5, got '6'", SUBSET),
-        Mistake(HARD, "1\n\n33_3\n", "line 3: expected row numbers of val.csv, 0 to 5, got '33_3'",
-                SUBSET),
-        Mistake(HARD, "1\n", "subset=atp-hard: expected split=val, got split=test",
-                {**SUBSET, "split": "test"}),
-    )  # fmt: skip
+        Mistake(
+            HARD,
+            "1\n\n33_3\n",
+            "line 3: expected row numbers of val.csv, 0 to 5, got '33_3'",
+            SUBSET,
+        ),
+        Mistake(
+            HARD,
+            "1\n",
+            "subset=atp-hard: expected split=val, got split=test",
+            {**SUBSET, "split": "test"},
+        ),
+    )
 
     @classmethod
     def written(cls, root: Path) -> None:
@@ -54,6 +69,10 @@ class TestNExTQA(LayoutContract):
                 write_video(root / "videos" / f"{places[video]}.mp4", number)
         (dataset / "map_vid_vidorID.json").write_text(json.dumps(places))
 
+    def test_it_says_which_benchmark_it_is(self):
+        assert isinstance(self.open(), HasBenchmark)
+        assert self.open().benchmark == "NExT-QA"
+
     def test_a_question_is_a_sample(self):
         data = self.open(frames=2)
         assert [sample.key for sample in data] == ["33_0", "33_3", "33_7", "44_0", "44_3", "44_7"]
@@ -62,8 +81,11 @@ class TestNExTQA(LayoutContract):
         assert sample.choices == ("hungry, tired", "late", "afraid", "happy", "bored")
         assert sample.label == "afraid"
         assert sample.annotations == {
-            "video_id": "33", "split": "val", "question_type": "Causal", "type_code": "CW",
-        }  # fmt: skip
+            "video_id": "33",
+            "split": "val",
+            "question_type": "Causal",
+            "type_code": "CW",
+        }
         assert [s.annotations["question_type"] for s in data][1:3] == ["Temporal", "Descriptive"]
         assert grey_levels(sample.frames) == [1, 3]
         assert [sample.key for sample in data.split("test")] == ["5_0", "5_3", "5_7"]
@@ -77,6 +99,7 @@ class TestNExTQA(LayoutContract):
             assert marked == ["33_3", "44_0", "44_3"]
             assert data[1].annotations["subsets"] == ("atp-hard",)
             assert hard.fingerprint != data.fingerprint
+            assert (data.benchmark, hard.benchmark) == ("NExT-QA", "ATP-Hard")
 
     def test_missing_and_empty_videos_are_left_out_and_said(self):
         with self.copy() as root:

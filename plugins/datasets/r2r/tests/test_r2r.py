@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cuescope_r2r import R2R
-from cuescope_r2r.layout import picture_of
-from cuescope_r2r.walking import Step, walk
+from cuescope_r2r.samples import Step, picture_of, walk
+from cuescope_sdk import HasBenchmark
 from cuescope_sdk.grounding import scene_of, times_of
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
@@ -60,17 +60,29 @@ class TestR2R(LayoutContract):
         Mistake(SEEN, None, "no R2R_val_seen.json"),
         Mistake(SEEN, json.dumps([row(2, "houseA", "")]), "R2R_val_seen.json entry 1 'path': "),
         Mistake(SEEN, json.dumps([row(2, "houseC")]), "no houseC_connectivity.json: expected"),
-        Mistake(SEEN, json.dumps([row(2, "houseA", "abd")]),
-                "R2R_val_seen.json path 2: no viewpoint 'd' in house houseA"),
-        Mistake(SEEN, json.dumps([row(2, "houseA", "ac")]),
-                "path 2: expected viewpoints that one can walk between, got a, then c"),
-        Mistake(HOUSE, json.dumps([viewpoint("a", pose=[1.0])]),
-                "houseA_connectivity.json entry 1 'pose'"),
-        Mistake("data/R2R_train.json", json.dumps([row(1, "houseB")]),
-                "R2R_val_unseen.json: expected houses that R2R_train.json has not, got 1 of them: "
-                "houseB", {"split": "val_unseen"}),
+        Mistake(
+            SEEN,
+            json.dumps([row(2, "houseA", "abd")]),
+            "R2R_val_seen.json path 2: no viewpoint 'd' in house houseA",
+        ),
+        Mistake(
+            SEEN,
+            json.dumps([row(2, "houseA", "ac")]),
+            "path 2: expected viewpoints that one can walk between, got a, then c",
+        ),
+        Mistake(
+            HOUSE,
+            json.dumps([viewpoint("a", pose=[1.0])]),
+            "houseA_connectivity.json entry 1 'pose'",
+        ),
+        Mistake(
+            "data/R2R_train.json",
+            json.dumps([row(1, "houseB")]),
+            "R2R_val_unseen.json: expected no house of R2R_train.json, got 1 of them: houseB",
+            {"split": "val_unseen"},
+        ),
         Mistake("", None, "no split 'val': expected one of train", {"split": "val"}),
-    )  # fmt: skip
+    )
 
     @classmethod
     def written(cls, root: Path) -> None:
@@ -85,6 +97,11 @@ class TestR2R(LayoutContract):
             for name in "abce":
                 write_image(root / "images" / scan / f"{name}.jpg")
 
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "R2R"
+
     def test_an_instruction_is_a_walk(self):
         data = self.open()
         assert [sample.key for sample in data] == ["2_0", "2_1", "3_0", "3_1"]
@@ -95,8 +112,14 @@ class TestR2R(LayoutContract):
         assert known["headings"] == (180, 0, 0, 90, 90, 90, 90)
         scene = scene_of(sample) or ()
         assert [frame.motion for frame in scene] == [
-            None, "turn around", "move forward", "turn right", "move forward", "go up", "stop",
-        ]  # fmt: skip
+            None,
+            "turn around",
+            "move forward",
+            "turn right",
+            "move forward",
+            "go up",
+            "stop",
+        ]
         assert ["motion" in frame.closed for frame in scene] == [True] * 5 + [False, True]
         assert times_of(sample) == (0, 1, 2, 3, 4, 5, 6)
         assert (known["scan"], known["distance"]) == ("houseA", 7.4)
@@ -110,7 +133,7 @@ class TestR2R(LayoutContract):
         assert self.open(split="iid").facts["houses"] == "1"
         with self.copy() as root:
             (root / "data/R2R_train.json").unlink()
-            assert "is not known" in self.open(root, split="ood").facts["houses"]
+            assert "may be in training too" in self.open(root, split="ood").facts["houses"]
 
     def test_the_test_split_has_only_starts(self):
         sample = self.open(split="test")[0]
@@ -138,9 +161,16 @@ class TestR2R(LayoutContract):
 @pytest.mark.parametrize("before", range(0, 360, 40))
 @pytest.mark.parametrize(
     ("change", "motion"),
-    [(10, None), (30, "turn right"), (120, "turn right"), (170, "turn around"),
-     (-170, "turn around"), (-90, "turn left"), (-14, None)],
-)  # fmt: skip
+    [
+        (10, None),
+        (30, "turn right"),
+        (120, "turn right"),
+        (170, "turn around"),
+        (-170, "turn around"),
+        (-90, "turn left"),
+        (-14, None),
+    ],
+)
 def test_turns_are_told_whichever_way_one_looks(before, change, motion):
     after = radians(before + change)
     places = {"here": (0.0, 0.0, 0.0), "there": (2 * sin(after), 2 * cos(after), 0.0)}
@@ -151,8 +181,10 @@ def test_turns_are_told_whichever_way_one_looks(before, change, motion):
 def test_a_viewpoint_straight_above_is_no_turn():
     steps = walk("ab", {"a": (0, 0, 0), "b": (0, 0, -2)}, 77)
     assert [(step.motion, step.heading) for step in steps] == [
-        (None, 77), ("go down", 77), ("stop", 77),
-    ]  # fmt: skip
+        (None, 77),
+        ("go down", 77),
+        ("stop", 77),
+    ]
 
 
 @pytest.mark.parametrize(("heading", "view"), [(0, 12), (30, 13), (-30, 23), (359, 12), (720, 12)])

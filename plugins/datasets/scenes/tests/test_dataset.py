@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from cuescope_scenes import Scenes
-from cuescope_scenes.composing import draw_backgrounds, draw_labels
+from cuescope_scenes.composition import draw_backgrounds, draw_labels
 from cuescope_scenes.words import BACKGROUNDS, FAMILIES, LABELS, PARTNER_OF
-from cuescope_sdk import Context, Sample, UserError
+from cuescope_sdk import Context, HasPlantedCues, Sample, UserError
 
 SMALL = {"train": 160, "val": 160, "test": 80}
 
@@ -86,6 +86,15 @@ def test_annotations_agree_with_each_other() -> None:
         assert notes["foreground"].shape == sample.frames[0].load().size[::-1]
 
 
+def test_it_says_which_background_gives_a_label_away() -> None:
+    data = build()
+    assert isinstance(data, HasPlantedCues)
+    assert {cue.labels: cue.name for cue in data.planted_cues} == {
+        (label,): background for label, background in PARTNER_OF.items()
+    }
+    assert [cue.key for cue in data.planted_cues] == list(data[0].annotations["cues"])
+
+
 def test_factors_take_every_value() -> None:
     seen: dict[str, set[str]] = {}
     for sample in every(build(val=400)):
@@ -110,9 +119,14 @@ def test_no_picture_is_in_two_splits_or_seeds() -> None:
 
 def test_fingerprint_follows_whatever_changes_a_pixel_and_nothing_else() -> None:
     changes: list[dict[str, Any]] = [
-        {}, {"seed": 1}, {"noise": 3}, {"blurred": 0}, {"val": 168}, {"audit_dial": 0.5},
+        {},
+        {"seed": 1},
+        {"noise": 3},
+        {"blurred": 0},
+        {"val": 168},
+        {"audit_dial": 0.5},
         {"split": "test"},
-    ]  # fmt: skip
+    ]
     prints = [build(**change).fingerprint for change in changes]
     assert len(set(prints)) == len(prints)
     assert build(train=800).fingerprint == prints[0]

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from cuescope_scenes.objects import ObjectScenes, ObjectScenesOptions, caption
-from cuescope_scenes.objects.composing import THING_RATE, compose, draw_objects, draw_things
-from cuescope_scenes.objects.drawing import Picture, Thing, covered, draw, frame, render
+from cuescope_scenes.objects.composition import THING_RATE, compose, draw_objects, draw_things
+from cuescope_scenes.objects.pictures import Picture, Thing, covered, draw, frame, render
 from cuescope_scenes.objects.shapes import SHAPES, sprite
 from cuescope_scenes.objects.words import CLASSES, PLANTED, SUPERCATEGORY_OF, THINGS, WORDINGS
 from cuescope_scenes.textures import SIZE
-from cuescope_sdk import Context, Frame, Sample, UserError
+from cuescope_sdk import Context, Frame, HasPlantedCues, PlantedCue, Sample, UserError
 from cuescope_sdk.testing import DatasetContract, PluginShelf
 
 SMALL = {"train": 60, "val": 60, "test": 60}
@@ -74,6 +74,15 @@ def test_a_planted_cue_goes_with_its_class_and_no_other(strength: float, elsewhe
         assert apart[pair] == pytest.approx(elsewhere, abs=0.02)
         beside[pair] = apart[pair] = 0
     assert np.abs(beside - apart).max() < 0.06
+
+
+def test_it_says_which_thing_gives_a_class_away() -> None:
+    data = build()
+    assert isinstance(data, HasPlantedCues)
+    assert data.planted_cues[0] == PlantedCue(key="table for cup", name="table", labels=("cup",))
+    assert {cue.labels[0]: cue.name for cue in data.planted_cues} == PLANTED
+    assert [cue.key for cue in data.planted_cues] == list(data[0].annotations["cues"])
+    assert build(planted={}).planted_cues == ()
 
 
 def test_what_is_audited_is_independent_unless_asked() -> None:
@@ -177,9 +186,12 @@ def test_noise_is_the_grain_and_the_key_follows_the_numbers() -> None:
     grain = np.asarray(draw(picture), float) - np.asarray(draw(plain), float)
     assert grain.std() == pytest.approx(6, rel=0.1)
     changed = (
-        picture, plain, replace(picture, seed=2), replace(picture, things=()),
+        picture,
+        plain,
+        replace(picture, seed=2),
+        replace(picture, things=()),
         replace(picture, background="sand" if picture.background != "sand" else "snow"),
-    )  # fmt: skip
+    )
     assert len({frame(one).key for one in changed}) == 5
 
 
@@ -196,8 +208,9 @@ def test_questions_are_balanced_within_each_image_and_true() -> None:
         objects = image.annotations["objects"]
         said = {sample.annotations["question_type"]: sample for sample in questions}
         assert Counter(sample.label for sample in questions) == {
-            "yes": len(objects), "no": len(objects)
-        }  # fmt: skip
+            "yes": len(objects),
+            "no": len(objects),
+        }
         assert {name for name, sample in said.items() if sample.label == "yes"} == set(objects)
         for name, sample in said.items():
             assert sample.frames[0].key == image.frames[0].key
@@ -233,9 +246,16 @@ def test_no_image_is_in_two_splits_or_seeds() -> None:
 
 def test_fingerprint_follows_whatever_changes_a_sample_and_nothing_else() -> None:
     changes: list[dict[str, Any]] = [
-        {}, {"seed": 1}, {"noise": 3}, {"faint": 0}, {"val": 61}, {"audit": "planted"},
-        {"split": "test"}, {"planted": {}}, {"questions": "presence"},
-    ]  # fmt: skip
+        {},
+        {"seed": 1},
+        {"noise": 3},
+        {"faint": 0},
+        {"val": 61},
+        {"audit": "planted"},
+        {"split": "test"},
+        {"planted": {}},
+        {"questions": "presence"},
+    ]
     prints = [build(**change).fingerprint for change in changes]
     assert len(set(prints)) == len(prints)
     assert build(train=800, strength=0.5).fingerprint == prints[0]

@@ -9,7 +9,7 @@ from PIL import Image
 from cuescope_sdk import Context, Frame, Sample
 from cuescope_sdk.grounding import SCENE, SceneFrame, Thing
 from cuescope_shape_world.detector import ShapeDetector
-from cuescope_shape_world.drawing import SIDE, Picture, frame
+from cuescope_shape_world.pictures import SIDE, Picture, frame
 from cuescope_shape_world.questions import phrase
 from cuescope_shape_world.words import KINDS, PHRASES
 
@@ -103,8 +103,9 @@ def test_sees_changed_frames_as_they_are(detector: ShapeDetector) -> None:
 def test_behind_a_wall_is_not_seen(detector: ShapeDetector) -> None:
     covered = frame(Picture(SHAPES, ((6, 26, 27, 47),), (8,) * 12))
     assert named(detector, covered, "circle", "grey wall") == [
-        ("circle", 70, 50), ("grey wall", 6, 26),
-    ]  # fmt: skip
+        ("circle", 70, 50),
+        ("grey wall", 6, 26),
+    ]
 
 
 def test_an_empty_picture_shows_nothing(detector: ShapeDetector) -> None:

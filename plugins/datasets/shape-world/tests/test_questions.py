@@ -53,9 +53,10 @@ def recount(sample: Sample) -> str:
         case "colour":
             kind = question.split(" at the end")[0].split()[-1]
             [life] = [
-                life for life in world.lives
+                life
+                for life in world.lives
                 if life.phrases[-1].endswith(kind) and world.in_view(life)[-1]
-            ]  # fmt: skip
+            ]
             return life.phrases[-1].split()[0]
         case "order":
             one, other = named
@@ -73,7 +74,7 @@ def recount(sample: Sample) -> str:
             minute, second = map(int, question.rstrip("?").split()[-1].split(":"))
             at = round((60 * minute + second) / FRAME_SECONDS)
             one, other = (
-                next(life.places[at] for life in world.lives if life.phrases[at] == name)
+                next(life.corners[at] for life in world.lives if life.phrases[at] == name)
                 for name in named
             )
             x, y = (one - other).tolist()
@@ -106,9 +107,14 @@ def test_choices_hold_the_label_once(drawn: Drawn) -> None:
 
 @pytest.mark.parametrize(
     ("words", "others"),
-    [("What colour", "which colour"), ("at the end", "in the end"), ("turn ", "rotate "),
-     ("first", "initially"), ("Which", "Look, and say: which")],
-)  # fmt: skip
+    [
+        ("What colour", "which colour"),
+        ("at the end", "in the end"),
+        ("turn ", "rotate "),
+        ("first", "initially"),
+        ("Which", "Look, and say: which"),
+    ],
+)
 def test_a_question_in_other_words_has_the_same_answer(
     drawn: Drawn, words: str, others: str
 ) -> None:

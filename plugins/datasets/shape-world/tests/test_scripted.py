@@ -11,8 +11,7 @@ from PIL import Image
 
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
 from cuescope_sdk.grounding import SCENE, Judgement, SceneVerifier
-from cuescope_shape_world.scripted import Scripted, ScriptedOptions, listed_choices
-from cuescope_shape_world.scripts import Step
+from cuescope_shape_world.scripted import Scripted, ScriptedOptions, Step, listed_choices
 from cuescope_shape_world.statements import is_true
 
 Drawn = Callable[..., tuple[Sample, ...]]
@@ -32,9 +31,10 @@ def judged(model: Scripted, samples: Sequence[Sample]) -> list[list[list[Judgeme
     """The judgements of each claim, by sample and step."""
     traces = [model.reason(sample)[0] for sample in samples]
     cases = [
-        (sample, step.claims) for sample, steps in zip(samples, traces, strict=True)
+        (sample, step.claims)
+        for sample, steps in zip(samples, traces, strict=True)
         for step in steps
-    ]  # fmt: skip
+    ]
     found = iter(SceneVerifier().judge(cases))
     return [[next(found) for _ in steps] for steps in traces]
 

@@ -10,14 +10,14 @@ from cuescope_sdk import Sample
 from cuescope_sdk.grounding import SCENE, Claim, SceneVerifier
 from cuescope_shape_world.statements import (
     Statement,
-    absent,
-    coloured,
-    doing,
-    present,
-    related,
-    spoiled,
-    truths,
-    turning,
+    absence,
+    action_of,
+    camera_turn,
+    colour_of,
+    presence,
+    relation,
+    spoil,
+    true_statements,
 )
 
 Drawn = Callable[..., tuple[Sample, ...]]
@@ -33,35 +33,38 @@ def verdicts(sample: Sample, statement: Statement, frame: int) -> Counter[str]:
     ("statement", "words", "claims"),
     [
         (
-            present(("red circle", "blue star", "pink heart")),
+            presence(("red circle", "blue star", "pink heart")),
             "there is a red circle, a blue star and a pink heart",
             [("entity", "red circle"), ("entity", "blue star"), ("entity", "pink heart")],
         ),
-        (absent("red circle"), "no red circle can be seen", [("entity", "red circle", "not")]),
+        (absence("red circle"), "no red circle can be seen", [("entity", "red circle", "not")]),
         (
-            related("red circle", "left of", "blue star"),
+            relation("red circle", "left of", "blue star"),
             "the red circle is left of the blue star",
-            [("entity", "red circle"), ("entity", "blue star"),
-             ("relation", "red circle", "left of", "blue star")],
+            [
+                ("entity", "red circle"),
+                ("entity", "blue star"),
+                ("relation", "red circle", "left of", "blue star"),
+            ],
         ),
         (
-            coloured("circle", "red"),
+            colour_of("circle", "red"),
             "the circle is red",
             [("entity", "circle"), ("attribute", "circle", "red")],
         ),
         (
-            doing("red circle", "move up"),
+            action_of("red circle", "move up"),
             "the red circle is moving up",
             [("entity", "red circle"), ("action", "red circle", "move up")],
         ),
         (
-            doing("red circle", "disappear"),
+            action_of("red circle", "disappear"),
             "the red circle disappears",
             [("entity", "red circle"), ("action", "red circle", "disappear")],
         ),
-        (turning("left"), "the camera turns left", [("ego-motion", "turn left")]),
+        (camera_turn("left"), "the camera turns left", [("ego-motion", "turn left")]),
     ],
-)  # fmt: skip
+)
 def test_a_sentence_claims_what_it_says(
     statement: Statement, words: str, claims: list[tuple[str, ...]]
 ) -> None:
@@ -78,7 +81,7 @@ def test_truths_hold_and_cover_every_form(drawn: Drawn) -> None:
     forms = Counter[str]()
     for sample in drawn()[:12]:
         for frame in range(len(sample.frames)):
-            found = truths(sample.annotations[SCENE], frame)
+            found = true_statements(sample.annotations[SCENE], frame)
             forms.update(statement.form for statement in found)
             for statement in found:
                 told = verdicts(sample, statement, frame)
@@ -91,16 +94,21 @@ def test_spoiling_leaves_as_many_true_as_asked(drawn: Drawn) -> None:
     for sample in drawn()[:12]:
         scene = sample.annotations[SCENE]
         for frame in range(len(scene)):
-            for statement in truths(scene, frame)[::3]:
+            for statement in true_statements(scene, frame)[::3]:
                 count = len(statement.claims)
                 right = int(rng.integers(count))
-                false = spoiled(statement, right, scene, frame, rng)
+                false = spoil(statement, right, scene, frame, rng)
                 told = verdicts(sample, false, frame)
                 assert told == +Counter(supported=right, unsupported=count - right), false.words
                 tried[statement.form, count, right] += 1
     assert {form for form, _, _ in tried} == {
-        "presence", "absence", "relation", "attribute", "action", "camera",
-    }  # fmt: skip
+        "presence",
+        "absence",
+        "relation",
+        "attribute",
+        "action",
+        "camera",
+    }
     assert {(form, count, right) for form, count, right in tried if form == "relation"} == {
         ("relation", 3, right) for right in range(3)
     }
@@ -108,7 +116,7 @@ def test_spoiling_leaves_as_many_true_as_asked(drawn: Drawn) -> None:
 
 def test_what_is_made_up_looks_like_what_it_replaces(drawn: Drawn) -> None:
     rng, scene = np.random.default_rng(0), drawn()[0].annotations[SCENE]
-    for statement in truths(scene, 0):
+    for statement in true_statements(scene, 0):
         if statement.form == "presence" and len(statement.about) == 1:
-            [name] = spoiled(statement, 0, scene, 0, rng).about
+            [name] = spoil(statement, 0, scene, 0, rng).about
             assert len(set(name.split()) & set(statement.about[0].split())) == 1

@@ -6,11 +6,11 @@ import pytest
 
 from cuescope_sdk import Context, Sample, UserError
 from cuescope_sdk.grounding import Claim, SceneFrame
-from cuescope_shape_world.captions import DENIED, PLACED, STRANGE
-from cuescope_shape_world.seeing import view
-from cuescope_shape_world.statements import PLACES, is_true
-from cuescope_shape_world.stills import ShapePictures, ShapePicturesOptions
-from cuescope_shape_world.watching import watch
+from cuescope_shape_world.detector import view
+from cuescope_shape_world.questions import PLACES
+from cuescope_shape_world.statements import is_true
+from cuescope_shape_world.stills import DENIED, PLACED, STRANGE, ShapePictures, ShapePicturesOptions
+from cuescope_shape_world.tracking import track
 from cuescope_shape_world.words import COLOURS, KINDS, PHRASES
 
 _THERE = re.compile(r"There is (?P<no>no|an?) (?P<one>[\w ]+)\.")
@@ -26,11 +26,21 @@ def pictures() -> list[Sample]:
 
 def claim(said: str) -> Claim:
     if found := _PLACE.fullmatch(said):
-        return Claim(kind="relation", text=said, subject=found["one"], predicate=found["how"],
-                     object=found["two"])  # fmt: skip
+        return Claim(
+            kind="relation",
+            text=said,
+            subject=found["one"],
+            predicate=found["how"],
+            object=found["two"],
+        )
     if found := _COLOUR.fullmatch(said):
-        return Claim(kind="attribute", text=said, subject=found["one"], predicate=found["colour"],
-                     negated=bool(found["no"]))  # fmt: skip
+        return Claim(
+            kind="attribute",
+            text=said,
+            subject=found["one"],
+            predicate=found["colour"],
+            negated=bool(found["no"]),
+        )
     found = _THERE.fullmatch(said)
     assert found, said
     return Claim(kind="entity", text=said, subject=found["one"], negated=found["no"] == "no")
@@ -38,7 +48,7 @@ def claim(said: str) -> Claim:
 
 def seen(sample: Sample) -> SceneFrame:
     """The scene, from the pixels."""
-    (frame,) = watch([view(sample.frames[0])])
+    (frame,) = track([view(sample.frames[0])])
     return frame
 
 
@@ -61,8 +71,12 @@ def test_presence_and_colour_are_told_whole_the_rest_in_part(pictures: list[Samp
         assert whole <= set(sentences)
         claims = list(map(claim, sentences))
         assert 2 <= sum(one.kind == "relation" for one in claims) <= PLACED
-        denied = {name for name in ("captions", "foils") for said in sample.annotations[name]
-                  if claim(said).negated}  # fmt: skip
+        denied = {
+            name
+            for name in ("captions", "foils")
+            for said in sample.annotations[name]
+            if claim(said).negated
+        }
         assert denied == {"captions", "foils"}
         assert sum(one.negated for one in claims) <= 4 * DENIED
 

@@ -9,11 +9,10 @@ import pytest
 from cuescope_sdk import Context, Sample, UserError
 from cuescope_sdk.grounding import IN_DEPTH, RELATIONS, SCENE, TIMES, SceneFrame, relation_holds
 from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
-from cuescope_shape_world.drawing import BLOCK, HORIZON
-from cuescope_shape_world.questions import phrase
-from cuescope_shape_world.seeing import view
-from cuescope_shape_world.statements import ever
-from cuescope_shape_world.watching import watch
+from cuescope_shape_world.detector import view
+from cuescope_shape_world.pictures import BLOCK, HORIZON
+from cuescope_shape_world.questions import all_shapes, phrase
+from cuescope_shape_world.tracking import track
 from cuescope_shape_world.words import COLOURS, HELD_OUT
 
 Drawn = Callable[..., tuple[Sample, ...]]
@@ -33,7 +32,7 @@ def told(frame: SceneFrame) -> tuple[object, ...]:
 @pytest.mark.parametrize("split", ["val", "ood"])
 def test_pixels_tell_all_that_is_annotated_but_what_is_hidden(drawn: Drawn, split: str) -> None:
     for sample in drawn(split):
-        seen = watch([view(frame) for frame in sample.frames])
+        seen = track([view(frame) for frame in sample.frames])
         assert list(map(told, seen)) == list(map(told, sample.annotations[SCENE])), sample.key
 
 
@@ -119,7 +118,7 @@ def test_splits_share_no_video_and_ood_alone_has_the_held_out_shapes(drawn: Draw
 
 
 def held_out_in(sample: Sample) -> set[str]:
-    return ever(sample.annotations[SCENE]) & HELD_OUT
+    return all_shapes(sample.annotations[SCENE]) & HELD_OUT
 
 
 def test_split_keeps_every_other_option() -> None:

@@ -1,5 +1,6 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
+from cuescope_sdk import HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 from cuescope_spurious_imagenet import SpuriousImageNet
 from cuescope_spurious_imagenet.classes import CLASSES
@@ -23,6 +24,11 @@ class TestSpuriousImageNet(LayoutContract):
             for number in range(3):
                 write_image(root / "images" / folder / f"{folder[15:18]}{number}.jpg")
         (root / "images" / "timestamp.txt").write_text("1\n")
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "Spurious ImageNet"
 
     def test_an_image_is_a_sample_that_shows_no_class(self):
         data = self.open()

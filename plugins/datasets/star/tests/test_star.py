@@ -6,16 +6,22 @@ from typing import Any
 
 import pytest
 
+from cuescope_sdk import HasBenchmark
 from cuescope_sdk.grounding import Action, Relation, SceneFrame, scene_of, times_of
 from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 from cuescope_star import STAR
 from cuescope_star.layout import phrases_of
-from cuescope_star.scenes import shown_frames
+from cuescope_star.samples import choose_frames
 
 OBJECTS = ["person", "closet/cabinet", "book", "hands", "towel", "bag", "sofa/couch", "window"]
 VERBS = ["close", "hold", "wash", "sit", "tidy"]
-ACTIONS = ["close a closet/cabinet", "hold a book", "wash their hands", "sit on sofa/couch",
-           "tidy up a towel/s"]  # fmt: skip
+ACTIONS = [
+    "close a closet/cabinet",
+    "hold a book",
+    "wash their hands",
+    "sit on sofa/couch",
+    "tidy up a towel/s",
+]
 MAPPING = ["a000 v000 o001", "a001 v001 o002", "a002 v002 o003", "a003 v003 o006", "a004 v004 o004"]
 RELATIONS = ["in_front_of", "holding", "covered_by", "sitting_on", "beneath"]
 
@@ -36,8 +42,9 @@ def graph(**changes: Any) -> dict[str, Any]:
     }
 
 
-def entry(number: int, video: str, asked: str = "close", answer: str = "closet/cabinet",
-          **changes: Any) -> dict[str, Any]:  # fmt: skip
+def entry(
+    number: int, video: str, asked: str = "close", answer: str = "closet/cabinet", **changes: Any
+) -> dict[str, Any]:
     things = [answer, *(name for name in ("book", "towel", "bag") if name != answer)]
     return {
         "question_id": f"Interaction_T1_{number}",
@@ -51,13 +58,16 @@ def entry(number: int, video: str, asked: str = "close", answer: str = "closet/c
             {"function": "Filter_Actions_with_Verb", "value_input": [asked]},
         ],
         "choices": [
-            {"choice_id": 3 - place, "choice": f"The {name}.",
-             "choice_program": [{"function": "Equal", "value_input": [name]}]}
+            {
+                "choice_id": 3 - place,
+                "choice": f"The {name}.",
+                "choice_program": [{"function": "Equal", "value_input": [name]}],
+            }
             for place, name in enumerate(things)
         ],
         "situations": {"000009": graph(actions=[]), "000005": graph()},
         **changes,
-    }  # fmt: skip
+    }
 
 
 SPLITS = {
@@ -85,21 +95,34 @@ class TestSTAR(LayoutContract):
     mistakes = (
         Mistake(VAL, None, "no STAR_val.json"),
         Mistake(VAL, '[{"question_id": "x"}]', "STAR_val.json entry 1 'question': expected a"),
-        Mistake(VAL, spoilt(end=0.1), "question 'Interaction_T1_3': expected a start before the "
-                "end, got 0.2 s to 0.1 s"),
+        Mistake(
+            VAL,
+            spoilt(end=0.1),
+            "question 'Interaction_T1_3': expected a start before the end, got 0.2 s to 0.1 s",
+        ),
         Mistake(VAL, spoilt(answer="The dog."), "'Interaction_T1_3': expected an answer among the"),
-        Mistake(VAL, spoilt(situations={"000005": graph(actions=["a009"])}),
-                "frame 000005: no class 'a009'. Did you mean 'a00"),
-        Mistake(VAL, spoilt(situations={"000005": graph(bbox=[])}),
-                "frame 000005: expected as many bbox as bbox_labels, got 0 and 3"),
+        Mistake(
+            VAL,
+            spoilt(situations={"000005": graph(actions=["a009"])}),
+            "frame 000005: no class 'a009'. Did you mean 'a00",
+        ),
+        Mistake(
+            VAL,
+            spoilt(situations={"000005": graph(bbox=[])}),
+            "frame 000005: expected as many bbox as bbox_labels, got 0 and 3",
+        ),
         Mistake(VAL, spoilt(situations={"000000": graph()}), "entry 1 'situations' '000000'"),
         Mistake(f"{CLASSES}/verb_classes.txt", None, "no verb_classes.txt"),
         Mistake(f"{CLASSES}/verb_classes.txt", "v000\n", "line 1: expected a code and a name"),
         Mistake(f"{CLASSES}/action_mapping.txt", "a000 v009 o001\n", "line 1: no class 'v009'"),
-        Mistake("", None, "no action 'wsh': expected close, hold, sit, tidy, wash. Did you mean "
-                "'wash'?", {"split": "ood", "held_actions": ["wsh"]}),
+        Mistake(
+            "",
+            None,
+            "no action 'wsh': expected close, hold, sit, tidy, wash. Did you mean 'wash'?",
+            {"split": "ood", "held_actions": ["wsh"]},
+        ),
         Mistake("", None, "no split 'odd'", {"split": "odd"}),
-    )  # fmt: skip
+    )
 
     @classmethod
     def written(cls, root: Path) -> None:
@@ -107,15 +130,22 @@ class TestSTAR(LayoutContract):
         folder = root / CLASSES
         folder.mkdir(parents=True)
         for name, letter, names in (
-            ("object", "o", OBJECTS), ("verb", "v", VERBS), ("action", "a", ACTIONS),
+            ("object", "o", OBJECTS),
+            ("verb", "v", VERBS),
+            ("action", "a", ACTIONS),
             ("relationship", "r", RELATIONS),
-        ):  # fmt: skip
+        ):
             (folder / f"{name}_classes.txt").write_text(lines(letter, names))
         (folder / "action_mapping.txt").write_text("\n".join(MAPPING))
         for split, entries in SPLITS.items():
             (root / f"STAR_{split}.json").write_text(json.dumps(entries))
             for number, video in enumerate(sorted({e["video_id"] for e in entries})):
                 write_video(root / "Charades_v1_480" / f"{video}.mp4", 12 - number)
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "STAR"
 
     def test_a_question_is_a_clip_with_scenes(self):
         data = self.open()
@@ -153,31 +183,40 @@ class TestSTAR(LayoutContract):
     def test_every_action_has_its_things_and_their_words(self):
         with self.copy() as root:
             bare = graph(
-                rel_pairs=[["o000", "o006"]], rel_labels=["r003"],
-                bbox=[[0, 0, 1, 1]] * 2, bbox_labels=["o005", "o005"],
+                rel_pairs=[["o000", "o006"]],
+                rel_labels=["r003"],
+                bbox=[[0, 0, 1, 1]] * 2,
+                bbox_labels=["o005", "o005"],
                 actions=["a002", "a003", "a004"],
-            )  # fmt: skip
+            )
             (root / VAL).write_text(spoilt(situations={"000004": bare}))
             frame = (scene_of(self.open(root)[0]) or ())[0]
         assert [(thing.id, thing.name) for thing in frame.things] == [
-            ("o005", "bag"), ("o005.2", "bag"), ("o000", "person"), ("o006", "sofa/couch"),
-            ("o003", "hand"), ("o004", "towel"),
-        ]  # fmt: skip
+            ("o005", "bag"),
+            ("o005.2", "bag"),
+            ("o000", "person"),
+            ("o006", "sofa/couch"),
+            ("o003", "hand"),
+            ("o004", "towel"),
+        ]
         assert frame.relations == (
             Relation(subject="o000", predicate="sitting on", object="o006"),
             Relation(subject="o000", predicate="on", object="o006"),
         )
         assert [(action.verb, action.object) for action in frame.actions] == [
-            ("sit on", "o006"), ("sit", "o006"), ("wash", "o003"), ("tidy", "o004"),
+            ("sit on", "o006"),
+            ("sit", "o006"),
+            ("wash", "o003"),
+            ("tidy", "o004"),
             ("tidy up", "o004"),
-        ]  # fmt: skip
+        ]
 
     def test_parts_share_no_category(self):
         inside, outside = self.open(split="iid"), self.open().split("ood")
         assert [sample.key for sample in inside] == ["Interaction_T1_3"]
         assert [sample.key for sample in outside] == ["Interaction_T1_4", "Interaction_T1_6"]
         assert inside.facts["held out"] == "actions wash; objects window"
-        assert inside.facts["of distribution"].startswith("1 in, 2 out, 1 neither")
+        assert "1 are in, 2 out of it, and 1 neither" in inside.facts["distribution"]
         assert inside[0].annotations["split"] == "iid"
 
     def test_held_out_categories_are_drawn_by_seed(self):
@@ -236,8 +275,8 @@ def test_phrases_of_the_authors_action_classes(text, thing, phrases):
     [((), (1, 3, 5)), ((0, 1, 4), (1, 3, 4)), ((2, 5, 9), (1, 2, 5)), ((4, 5), (1, 3, 5))],
 )
 def test_frames_go_to_annotated_ones_of_their_own_part(annotated, shown):
-    assert shown_frames(range(6), annotated, 3) == shown
+    assert choose_frames(range(6), annotated, 3) == shown
 
 
 def test_a_short_clip_repeats_frames():
-    assert shown_frames(range(7, 9), {8}, 4) == (7, 7, 8, 8)
+    assert choose_frames(range(7, 9), {8}, 4) == (7, 7, 8, 8)

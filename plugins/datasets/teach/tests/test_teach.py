@@ -6,17 +6,25 @@ from typing import Any
 
 import pytest
 
+from cuescope_sdk import HasBenchmark
 from cuescope_sdk.grounding import scene_of, times_of
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 from cuescope_teach import TEACh
 from cuescope_teach.layout import Moment, Task
-from cuescope_teach.scenes import motion_of, name_of, shown_moments
+from cuescope_teach.samples import choose_moments, motion_of, name_of
 
 MUG, SINK = "Mug|-01.2|+00.9|+03.0", "Sink|+00.1|+00.9|+01.0|SinkBasin"
 DONE = [
-    ("Forward", None), ("Forward", None), ("Turn Left", None), ("Turn Left", None),
-    ("Pickup", MUG), ("Pickup", None), ("Look Down", None), ("Place", SINK), ("ToggleOn", SINK),
-]  # fmt: skip
+    ("Forward", None),
+    ("Forward", None),
+    ("Turn Left", None),
+    ("Turn Left", None),
+    ("Pickup", MUG),
+    ("Pickup", None),
+    ("Look Down", None),
+    ("Place", SINK),
+    ("ToggleOn", SINK),
+]
 HISTORY = 5
 
 
@@ -27,10 +35,18 @@ def seconds(number: int) -> float:
 def instance(game: str, **changes: Any) -> dict[str, Any]:
     """Two steps, half a turn, a mug is picked up (and once more in vain), put down, rinsed."""
     actions = [
-        {"action_id": 2, "action_idx": 2, "obj_interaction_action": int(oid is not None),
-         "action_name": name, "time_start": seconds(number), "oid": oid, "x": None, "y": None}
+        {
+            "action_id": 2,
+            "action_idx": 2,
+            "obj_interaction_action": int(oid is not None),
+            "action_name": name,
+            "time_start": seconds(number),
+            "oid": oid,
+            "x": None,
+            "y": None,
+        }
         for number, (name, oid) in enumerate(DONE)
-    ]  # fmt: skip
+    ]
     pictures = [f"driver.frame.{seconds(number)}.jpeg" for number in range(len(DONE))]
     return {
         "game_id": game,
@@ -80,26 +96,46 @@ class TestTEACh(LayoutContract):
     other_options = {"frames": 3}
     split_names = ("train", "valid_seen", "valid_unseen")
     mistakes = (
-        Mistake("", None, "no folder edh_instances/test_seen: expected it in",
-                {"split": "test_seen"}),
-        Mistake("", None, "no folder tfd_instances/train: expected it in",
-                {"split": "train", "instances": "tfd"}),
+        Mistake(
+            "", None, "no folder edh_instances/test_seen: expected it in", {"split": "test_seen"}
+        ),
+        Mistake(
+            "",
+            None,
+            "no folder tfd_instances/train: expected it in",
+            {"split": "train", "instances": "tfd"},
+        ),
         Mistake("", None, "no split 'val_seen'", {"split": "val_seen"}),
         Mistake(EDH, "{", "aaa_1.edh0.json is no JSON"),
-        Mistake(EDH, json.dumps({"game_id": "aaa_1"}),
-                "aaa_1.edh0.json 'dialog_history': expected a value, got none"),
-        Mistake(EDH, json.dumps(instance("aaa_1", driver_images_future=[])),
-                "edh0.json: expected as many driver_images_future as driver_actions_future, "
-                "got 0 and 4"),
-        Mistake(EDH, json.dumps(instance("aaa_1", driver_action_history=instance("a")[
-                "driver_action_history"][::-1])), "expected actions in the order of their time_st"),
+        Mistake(
+            EDH,
+            json.dumps({"game_id": "aaa_1"}),
+            "aaa_1.edh0.json 'dialog_history': expected a value, got none",
+        ),
+        Mistake(
+            EDH,
+            json.dumps(instance("aaa_1", driver_images_future=[])),
+            "edh0.json: expected as many driver_images_future as driver_actions_future, "
+            "got 0 and 4",
+        ),
+        Mistake(
+            EDH,
+            json.dumps(
+                instance(
+                    "aaa_1", driver_action_history=instance("a")["driver_action_history"][::-1]
+                )
+            ),
+            "expected actions in the order of their time_st",
+        ),
         Mistake(GAME, '{"tasks": []}', "bbb_2.game.json: expected a task", {"split": "ood"}),
-        Mistake(GAME, '{"tasks": [{}]}', "bbb_2.game.json 'tasks' entry 1 'task_name'",
-                {"split": "ood"}),
+        Mistake(
+            GAME, '{"tasks": [{}]}', "bbb_2.game.json 'tasks' entry 1 'task_name'", {"split": "ood"}
+        ),
         Mistake("", None, "no task 'Breakfst'", {"split": "ood", "held_tasks": ["Breakfst"]}),
-        Mistake("", None, "Did you mean 'Breakfast'?",
-                {"split": "ood", "held_tasks": ["Breakfst"]}),
-    )  # fmt: skip
+        Mistake(
+            "", None, "Did you mean 'Breakfast'?", {"split": "ood", "held_tasks": ["Breakfst"]}
+        ),
+    )
 
     @classmethod
     def written(cls, root: Path) -> None:
@@ -112,9 +148,16 @@ class TestTEACh(LayoutContract):
                 file.write_text(json.dumps(instance(game)))
                 played = {"version": "2.0", "tasks": [TASKS.get(game, task("Coffee"))]}
                 (root / "games" / split / f"{game}.game.json").write_text(json.dumps(played))
-                for picture in (*instance(game)["driver_image_history"],
-                                *instance(game)["driver_images_future"]):  # fmt: skip
+                for picture in (
+                    *instance(game)["driver_image_history"],
+                    *instance(game)["driver_images_future"],
+                ):
                     write_image(root / "images" / split / game / picture)
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "TEACh"
 
     def test_an_instance_is_a_game_with_its_dialogue(self):
         data = self.open()
@@ -129,8 +172,13 @@ class TestTEACh(LayoutContract):
     def test_actions_and_motions_are_told_where_they_are_seen(self):
         scene = scene_of(self.open()[0]) or ()
         assert [frame.motion for frame in scene] == [
-            None, "move forward", "turn around", None, "look down", None,
-        ]  # fmt: skip
+            None,
+            "move forward",
+            "turn around",
+            None,
+            "look down",
+            None,
+        ]
         assert all(frame.closed == {"motion"} for frame in scene)
         did = [{(action.verb, action.object) for action in frame.actions} for frame in scene]
         taken, put = {("pick up", MUG), ("take", MUG)}, {("place", MUG), ("put", MUG)}
@@ -159,7 +207,7 @@ class TestTEACh(LayoutContract):
         assert [sample.annotations["task"] for sample in outside] == ["Breakfast"]
         assert [sample.annotations["task"] for sample in inside] == ["Water Plant", "Boil X"]
         assert outside.facts["held out"] == "tasks Breakfast"
-        assert outside.facts["of distribution"].startswith("2 games in, 1 out, 2 neither")
+        assert "2 are in, 1 out of it, and 2 neither" in outside.facts["distribution"]
         drawn = {
             self.open(split="ood", held_tasks=None, held_seed=seed).facts["held out"]
             for seed in range(6)
@@ -190,9 +238,14 @@ class TestTEACh(LayoutContract):
 
 @pytest.mark.parametrize(
     ("oid", "name"),
-    [(MUG, "mug"), ("CoffeeTable|-02.4|+00.0|-02.4", "coffee table"), ("TVStand|1|2|3", "tv stand"),
-     ("CounterTop|1|2|3", "countertop"), ("Bread|1|2|3|BreadSliced_1", "bread")],
-)  # fmt: skip
+    [
+        (MUG, "mug"),
+        ("CoffeeTable|-02.4|+00.0|-02.4", "coffee table"),
+        ("TVStand|1|2|3", "tv stand"),
+        ("CounterTop|1|2|3", "countertop"),
+        ("Bread|1|2|3|BreadSliced_1", "bread"),
+    ],
+)
 def test_ids_name_things(oid, name):
     assert name_of(oid) == name
 
@@ -220,4 +273,4 @@ def test_recipes_are_found_in_parts_of_parts():
 
 
 def test_a_single_moment_is_shown_once():
-    assert shown_moments([Moment("", 0, "Forward")], 8) == (0,)
+    assert choose_moments([Moment("", 0, "Forward")], 8) == (0,)

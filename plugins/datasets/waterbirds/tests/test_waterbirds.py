@@ -1,5 +1,6 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
+from cuescope_sdk import HasBenchmark, PlantedCue
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 from cuescope_waterbirds import Waterbirds
 
@@ -17,11 +18,14 @@ class TestWaterbirds(LayoutContract):
     mistakes = (
         Mistake("metadata.csv", None, "no metadata.csv: expected metadata.csv or waterbird_"),
         Mistake("metadata.csv", HEADER.replace("place,", "plase,"), "Did you mean 'plase'?"),
-        Mistake("metadata.csv", table("1,a/1.jpg,0,1,0,/f/x.jpg", "2,a/2.jpg,2,1,0,/f/x.jpg"),
-                "metadata.csv line 3 'y': expected less than or equal to 1, got '2'"),
+        Mistake(
+            "metadata.csv",
+            table("1,a/1.jpg,0,1,0,/f/x.jpg", "2,a/2.jpg,2,1,0,/f/x.jpg"),
+            "metadata.csv line 3 'y': expected less than or equal to 1, got '2'",
+        ),
         Mistake("metadata.csv", table("1,a/1.jpg,0,0,0,/f/x.jpg"), "no images in split val"),
         Mistake("metadata.csv", table(*["1,a/1.jpg,0,1,0,/f/x.jpg"] * 2), "it 2 times"),
-    )  # fmt: skip
+    )
 
     @classmethod
     def written(cls, root):
@@ -32,6 +36,19 @@ class TestWaterbirds(LayoutContract):
             write_image(root / photo)
             rows.append(f"{number},{photo},{bird},{split},{place},/o/ocean/00{number}.jpg")
         (root / "metadata.csv").write_text(table(*rows))
+
+    def test_it_says_which_benchmark_it_is(self):
+        data = self.open()
+        assert isinstance(data, HasBenchmark)
+        assert data.benchmark == "Waterbirds"
+
+    def test_the_background_is_the_cue_of_its_birds(self):
+        data = self.open()
+        assert data.planted_cues == (
+            PlantedCue(key="land background", name="land background", labels=("landbird",)),
+            PlantedCue(key="water background", name="water background", labels=("waterbird",)),
+        )
+        assert [cue.key for cue in data.planted_cues] == list(data[0].annotations["cues"])
 
     def test_a_photo_is_a_sample(self):
         data = self.open()

@@ -5,7 +5,14 @@ from cuescope_sdk.models._refusals import refuse_unanswerable, refuse_unknown
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.models._zero_shot.heads import read_table
 from cuescope_sdk.models._zero_shot.model import ZeroShotModel, ZeroShotOptions
-from cuescope_sdk.models._zero_shot.texts import TextTower, action_templates, fill, unit, unit_mean
+from cuescope_sdk.models._zero_shot.texts import (
+    TextTower,
+    action_templates,
+    fill,
+    templates_of,
+    unit,
+    unit_mean,
+)
 
 __all__ = [
     "TowerEdit",

@@ -48,6 +48,7 @@ class ActivityNetQA(VideoQuestions):
     """
 
     title: ClassVar[str] = "activitynet-qa"
+    benchmark: str | None = "ActivityNet-QA"
 
     def read(self, split: str) -> Iterator[Question]:
         """The questions of a split, each with its answer; raises UserError where one has none."""
@@ -57,15 +58,19 @@ class ActivityNetQA(VideoQuestions):
             for row in read_json(self.file(f"{split}_a.json"), AnswerRow, self.title)
         }
         for row in questions:
-            found = answers.get(row.question_id)
-            if found is None:
+            # The two files are joined by id: nothing says that their order is the same.
+            answer = answers.get(row.question_id)
+            if answer is None:
                 raise UserError(
                     f"{self.title}: {split}_a.json has no answer to question '{row.question_id}'",
                     remedy="Take both files from the same release",
                 )
-            kind = {"question_type": TYPES[found.type]}
             yield Question(
-                row.question_id, row.video_name, row.question, label=found.answer, annotations=kind
+                row.question_id,
+                row.video_name,
+                row.question,
+                label=answer.answer,
+                annotations={"question_type": TYPES[answer.type]},
             )
 
     def file_names(self, video: str) -> tuple[str, ...]:

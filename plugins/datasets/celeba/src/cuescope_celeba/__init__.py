@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from cuescope_celeba.tables import read_attributes, read_partition
-from cuescope_sdk import Options, UserError
+from cuescope_celeba.layout import read_attributes, read_partition
+from cuescope_sdk import Options, PlantedCue, UserError
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
 from cuescope_sdk.models import refuse_unknown
 
@@ -29,7 +29,14 @@ class CelebA(ImageFolder):
     Options: ClassVar[type[Options]] = CelebAOptions
     options: CelebAOptions
     title: ClassVar[str] = "celeba"
+    benchmark: str | None = "CelebA"
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
+
+    @property
+    def planted_cues(self) -> tuple[PlantedCue, ...]:
+        """The suspected attribute; which label it goes with depends on the two attributes."""
+        cue = words(self.options.spurious)
+        return (PlantedCue(key=cue, name=cue),)
 
     def read(self, split: str) -> Listing:
         """The faces of a split; raises UserError where a face has no attributes."""
@@ -39,28 +46,32 @@ class CelebA(ImageFolder):
         for name in (target, spurious):
             refuse_unknown(self.title, "attribute", name, names)
         if target == spurious:
-            raise UserError("celeba: target and spurious", expected="two attributes",
-                            got=f"'{target}' twice")  # fmt: skip
+            raise UserError(
+                "celeba: target and spurious", expected="two attributes", got=f"'{target}' twice"
+            )
         partition = read_partition(
             self.place("list_eval_partition.txt", "Eval/list_eval_partition.txt"), self.title
         )
+        # Kaggle's copy has the folder within a folder of the same name.
         folder = self.place(
             "img_align_celeba/img_align_celeba", "img_align_celeba", "Img/img_align_celeba"
         )
-        wanted = [file for file, number in partition.items() if self.split_names[number] == split]
-        missing = [file for file in wanted if file not in attributes]
+        files = [file for file, number in partition.items() if self.split_names[number] == split]
+        missing = [file for file in files if file not in attributes]
         if missing:
-            raise UserError(f"celeba: {table.name} has no '{missing[0]}'",
-                            expected="every face of list_eval_partition.txt")  # fmt: skip
+            raise UserError(
+                f"celeba: {table.name} has no '{missing[0]}'",
+                expected="every face of list_eval_partition.txt",
+            )
         items = []
-        for file in wanted:
-            shown = tuple(name for name in names if name in attributes[file])
-            label, cue = (words(name, name in shown) for name in (target, spurious))
+        for file in files:
+            present = tuple(name for name in names if name in attributes[file])
+            label, cue = (words(name, name in present) for name in (target, spurious))
             known = {
-                "attributes": tuple(words(name) for name in shown),
+                "attributes": tuple(words(name) for name in present),
                 "factors": {words(target): label, words(spurious): cue},
                 "group": f"{label}, {cue}",
-                "cues": {words(spurious): (spurious in shown,)},
+                "cues": {words(spurious): (spurious in present,)},
             }
             items.append(ImageItem(file, folder / file, (label,), label=label, annotations=known))
         return Listing((words(target, False), words(target)), items)

@@ -7,7 +7,7 @@ they are, `Charades_v1_{split}.csv` and `Charades_v1_classes.txt`.
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cuescope_charades_sta.annotations import Video, read_moments, read_videos
+from cuescope_charades_sta.layout import Video, read_moments, read_videos
 from cuescope_sdk import UserError
 from cuescope_sdk.data import Question, VideoQuestions, read_classes
 
@@ -21,6 +21,7 @@ class CharadesSTA(VideoQuestions):
     """
 
     title: ClassVar[str] = "charades-sta"
+    benchmark: str | None = "Charades-STA"
     split_names: ClassVar[tuple[str, ...]] = ("train", "test")
 
     def read(self, split: str) -> Iterator[Question]:
@@ -29,14 +30,15 @@ class CharadesSTA(VideoQuestions):
         table = self.file(f"Charades_v1_{split}.csv")
         videos = read_videos(table, classes, self.title)
         moments = read_moments(self.file(f"charades_sta_{split}.txt"), self.title)
-        for video, timed in moments.items():
-            known = videos.get(video)
-            if known is None:
+        # Charades has videos without any sentence; they are no part of Charades-STA.
+        for name, timed in moments.items():
+            video = videos.get(name)
+            if video is None:
                 raise UserError(
-                    f"{self.title}: {table.name} has no video '{video}'",
+                    f"{self.title}: {table.name} has no video '{name}'",
                     expected=f"every video of charades_sta_{split}.txt",
                 )
-            yield Question(video, video, annotations=_annotations(known, timed))
+            yield Question(name, name, annotations=_annotations(video, timed))
 
 
 def _annotations(video: Video, moments: list[tuple[str, float, float]]) -> dict[str, object]:

@@ -7,15 +7,23 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 YES, NO = CHOICES = ("yes", "no")
+# Words that join others, and say nothing of what is done to what.
 _JOINING = frozenset(
-    ("a", "an", "and", "at", "by", "down", "for", "from", "in", "into", "is", "it", "of", "off",
-     "on", "onto", "or", "out", "over", "some", "somebody", "someone", "something", "somewhere",
-     "that", "the", "their", "them", "then", "there", "things", "to", "under", "up", "with")
-)  # fmt: skip
+    re.findall(
+        r"\w+",
+        "a an and at by down for from in into is it of off on onto or out over some somebody "
+        "someone something somewhere that the their them then there things to under up with",
+    )
+)
 Kind = Literal["E", "E-NC", "BE", "BA", "BA-NC"]
 SUBSETS: dict[Kind, str] = {
-    "E": "control", "E-NC": "control", "BA-NC": "control", "BE": "complement", "BA": "complement",
-}  # fmt: skip
+    "E": "control",
+    "E-NC": "control",
+    "BE": "complement",
+    "BA": "complement",
+    "BA-NC": "control",
+}
+# The word of time at its place in a template, not where the name of an action holds it too.
 _TIME = re.compile(r"(?<= at the )(beginning|end)(?=\?$)|(?<= happen )(before|after)(?= )")
 _SWAPPED = {"beginning": "end", "end": "beginning", "before": "after", "after": "before"}
 
@@ -33,27 +41,31 @@ class Question(NamedTuple):
         return YES if self.original != flipped else NO
 
 
-def questions(first: str, second: str, negative: str) -> tuple[Question, ...]:
+# What is asked about the original video, and about the complement.
+QuestionPair = tuple[Sequence[Question], Sequence[Question]]
+
+
+def segment_questions(first: str, second: str, negative: str) -> tuple[Question, ...]:
     """2 E, 1 E-NC, 4 BE, 4 BA and 8 BA-NC of actions in the order of the original video.
 
     `negative` is an action that never occurs. 6 are answered with yes and 13 with no.
     """
     order = (first, second)
-    asked = [Question("E", existence(action), True) for action in order]
-    asked.append(Question("E-NC", existence(negative), False))
+    questions = [Question("E", existence(action), True) for action in order]
+    questions.append(Question("E-NC", existence(negative), False))
     for action in order:
-        for place in ("beginning", "end"):
-            text = f"Was the person {action} at the {place}?"
-            asked.append(Question("BE", text, (place == "beginning") == (action == first)))
-    for one, other in (order, order[::-1]):
-        asked += [
-            Question("BA", text, (word == "before") == (one == first))
-            for word, text in _relations(one, other)
+        for time in ("beginning", "end"):
+            text = f"Was the person {action} at the {time}?"
+            questions.append(Question("BE", text, (time == "beginning") == (action == first)))
+    for subject, other in (order, order[::-1]):
+        questions += [
+            Question("BA", text, (word == "before") == (subject == first))
+            for word, text in _relations(subject, other)
         ]
     for action in order:
-        for one, other in ((negative, action), (action, negative)):
-            asked += [Question("BA-NC", text, False) for _, text in _relations(one, other)]
-    return tuple(asked)
+        for subject, other in ((negative, action), (action, negative)):
+            questions += [Question("BA-NC", text, False) for _, text in _relations(subject, other)]
+    return tuple(questions)
 
 
 def existence(action: str) -> str:
@@ -63,7 +75,7 @@ def existence(action: str) -> str:
 
 def complement(question: str) -> str | None:
     """The question with its word of time turned round; None where it has none."""
-    turned, count = _TIME.subn(lambda found: _SWAPPED[found[0]], question)
+    turned, count = _TIME.subn(lambda word: _SWAPPED[word[0]], question)
     return turned if count else None
 
 
@@ -71,8 +83,8 @@ def negative_controls(
     occurring: Sequence[str], parts: Mapping[str, frozenset[str]]
 ) -> tuple[str, ...]:
     """The actions of `parts` that have no part, object or verb, in common with the occurring."""
-    seen = frozenset[str]().union(*(parts[name] for name in occurring))
-    return tuple(name for name, its in parts.items() if name not in occurring and not its & seen)
+    shared = frozenset[str]().union(*(parts[name] for name in occurring))
+    return tuple(name for name, own in parts.items() if name not in occurring and not own & shared)
 
 
 def word_parts(names: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -82,13 +94,13 @@ def word_parts(names: Sequence[str]) -> dict[str, frozenset[str]]:
     """
     words = {name: frozenset(re.findall(r"[a-z]+", name.lower())) - _JOINING for name in names}
     everywhere = frozenset.intersection(*words.values()) if len(words) > 1 else frozenset()
-    return {name: its - everywhere for name, its in words.items()}
+    return {name: own - everywhere for name, own in words.items()}
 
 
-def drawn(among: Sequence[str], rng: np.random.Generator) -> str | None:
+def draw_one(names: Sequence[str], rng: np.random.Generator) -> str | None:
     """One of them, each as likely; None where there is none."""
-    return among[int(rng.integers(len(among)))] if among else None
+    return names[int(rng.integers(len(names)))] if names else None
 
 
-def _relations(one: str, other: str) -> list[tuple[str, str]]:
-    return [(word, f"Did {one} happen {word} {other}?") for word in ("before", "after")]
+def _relations(action: str, other: str) -> list[tuple[str, str]]:
+    return [(word, f"Did {action} happen {word} {other}?") for word in ("before", "after")]

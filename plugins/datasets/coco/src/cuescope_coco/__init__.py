@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_coco.annotations import Thing, read_captions, read_instances
-from cuescope_coco.drawing import mask_of
+from cuescope_coco.layout import Thing, read_captions, read_instances
+from cuescope_coco.masks import mask_image
 from cuescope_sdk import Detection, Frame, Options, digest
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
 from cuescope_sdk.models import refuse_unknown
@@ -43,6 +43,7 @@ class Coco(ImageFolder):
     Options: ClassVar[type[Options]] = CocoOptions
     options: CocoOptions
     title: ClassVar[str] = "coco"
+    benchmark: str | None = "COCO"
     split_names: ClassVar[tuple[str, ...]] = ("train2014", "val2014", "train2017", "val2017")
 
     def read(self, split: str) -> Listing:
@@ -56,8 +57,9 @@ class Coco(ImageFolder):
         folder = self.place(split, f"images/{split}")
         items = [
             ImageItem(
-                f"{split}/{image.file_name}", folder / image.file_name,
-                _in_order(names, things.get(image.id, ())),
+                f"{split}/{image.file_name}",
+                folder / image.file_name,
+                _names_shown(names, things.get(image.id, ())),
                 annotations={
                     "image_id": image.id,
                     "size": (image.height, image.width),
@@ -66,7 +68,7 @@ class Coco(ImageFolder):
                 },
             )
             for image in images
-        ]  # fmt: skip
+        ]
         return Listing(self._labels(names), items)
 
     @property
@@ -81,8 +83,8 @@ class Coco(ImageFolder):
 
     def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
         """An image with a class is compared with those of its supercategory that are without."""
-        kinds = {self.supercategories[name] for name in classes}
-        return any(self.supercategories[name] in kinds for name in item.classes)
+        supercategories = {self.supercategories[name] for name in classes}
+        return any(self.supercategories[name] in supercategories for name in item.classes)
 
     def annotations(self, item: ImageItem) -> Mapping[str, Any]:
         """The boxes in their own words, and the masks ready to be drawn."""
@@ -92,8 +94,9 @@ class Coco(ImageFolder):
             "image_id": item.annotations["image_id"],
             "captions": item.annotations["captions"],
             "supercategories": tuple(self.supercategories[name] for name in item.classes),
-            "crowds": _in_order(item.classes, [thing for thing in things if thing.crowd]),
+            "crowds": _names_shown(item.classes, [thing for thing in things if thing.crowd]),
             "boxes": tuple(Detection(name=t.name, score=1.0, box=t.box) for t in things),
+            # Drawn only where a method looks at one: an image has many, most are never seen.
             "masks": {name: _mask(name, things, height, width) for name in item.classes},
         }
 
@@ -111,14 +114,14 @@ class Coco(ImageFolder):
                 refuse_unknown(self.title, "class", name, names)
         if self.options.classes is not None:
             return names
-        left = tuple(name for name in names if name not in excluded)
-        if len(left) < len(names):
-            named = ", ".join(name for name in names if name in excluded)
-            self.facts["excluded"] = f"{named} (-D exclude= makes labels of all)"
-        return left
+        labels = tuple(name for name in names if name not in excluded)
+        if len(labels) < len(names):
+            left_out = ", ".join(name for name in names if name in excluded)
+            self.facts["excluded"] = f"{left_out} (-D exclude= makes labels of all)"
+        return labels
 
 
-def _in_order(names: Sequence[str], things: Sequence[Thing]) -> tuple[str, ...]:
+def _names_shown(names: Sequence[str], things: Sequence[Thing]) -> tuple[str, ...]:
     """The names of the things, each once, in the order of `names`."""
     shown = {thing.name for thing in things}
     return tuple(name for name in names if name in shown)
@@ -128,4 +131,4 @@ def _mask(name: str, things: Sequence[Thing], height: int, width: int) -> Frame:
     """Everything of this name, white on black; its key is that of the outlines."""
     outlines = tuple(o for thing in things if thing.name == name for o in thing.outlines)
     key = digest("coco-mask", 1, height, width, outlines)
-    return Frame(key, partial(mask_of, outlines, height, width))
+    return Frame(key, partial(mask_image, outlines, height, width))

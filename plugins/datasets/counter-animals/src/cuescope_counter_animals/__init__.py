@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from pydantic import Field
 
-from cuescope_sdk import Options, UserError
+from cuescope_sdk import Options, PlantedCue, UserError
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -27,12 +27,12 @@ _GROUP = re.compile(r"(common|counter)-(\S.*)")
 
 
 class Group(NamedTuple):
-    """A folder of photos of one class on one background; `side` is "easy" or "hard"."""
+    """A folder of photos of one class on one background; `difficulty` is "easy" or "hard"."""
 
     folder: Path
     number: int
     label: str
-    side: str
+    difficulty: str
     background: str
 
 
@@ -47,48 +47,69 @@ class CounterAnimals(ImageFolder):
 
     Options: ClassVar[type[Options]] = CounterAnimalsOptions
     title: ClassVar[str] = "counter-animals"
+    benchmark: str | None = "CounterAnimals"
     split_names: ClassVar[tuple[str, ...]] = ("all", "easy", "hard")
 
     def read(self, split: str) -> Listing:
-        """The photos of one group, or of both."""
-        groups = sorted(self._groups(), key=lambda group: (group.number, group.side))
-        cues = sorted({group.background for group in groups if group.side == "easy"})
+        """The photos of one group, or of both; sets `planted_cues`."""
+        groups = sorted(self._groups(), key=lambda group: (group.number, group.difficulty))
+        # A background that is common for one class may be the hard one of another: as a cue it
+        # is annotated in the photos of every class, and gives away those that it is common for.
+        easy: dict[str, list[str]] = {}
+        for group in groups:
+            if group.difficulty == "easy":
+                easy.setdefault(group.background, []).append(group.label)
+        self.planted_cues = tuple(
+            PlantedCue(key=cue_name(background), name=cue_name(background), labels=(*labels,))
+            for background, labels in sorted(easy.items())
+        )
         root = groups[0].folder.parent.parent
         items = [
             ImageItem(
-                photo.relative_to(root).as_posix(), photo, (group.label,),
-                label=group.label, annotations=_annotations(group, cues),
+                photo.relative_to(root).as_posix(),
+                photo,
+                (group.label,),
+                label=group.label,
+                annotations=_annotations(group, sorted(easy)),
             )
             for group in groups
-            if split in ("all", group.side)
+            if split in ("all", group.difficulty)
             for photo in images_in(group.folder)
-        ]  # fmt: skip
+        ]
         return Listing(tuple(dict.fromkeys(group.label for group in groups)), items)
 
     def _groups(self) -> Iterator[Group]:
         root = self.place("LAION-final", ".")
-        found = 0
-        for folder in folders_in(root):
-            named = _CLASS.fullmatch(folder.name)
-            for inner in folders_in(folder) if named else ():
-                group = _GROUP.fullmatch(inner.name)
-                if named is None or group is None:
-                    raise UserError(
-                        f"{self.title}: folder '{folder.name}/{inner.name}'",
-                        expected="common-BACKGROUND or counter-BACKGROUND",
-                    )
-                found += 1
-                label, background = (text.replace("_", " ") for text in (named[2], group[2]))
-                yield Group(inner, int(named[1]), label, GROUPS[group[1]], background)
-        if not found:
-            raise UserError(f"{self.title}: no class folders",
-                            expected=f"'296 ice bear/common-snow' in {root}")  # fmt: skip
+        folders = [
+            (name, inner)
+            for folder in folders_in(root)
+            if (name := _CLASS.fullmatch(folder.name))
+            for inner in folders_in(folder)
+        ]
+        if not folders:
+            raise UserError(
+                f"{self.title}: no class folders", expected=f"'296 ice bear/common-snow' in {root}"
+            )
+        for name, folder in folders:
+            group = _GROUP.fullmatch(folder.name)
+            if group is None:
+                raise UserError(
+                    f"{self.title}: folder '{folder.parent.name}/{folder.name}'",
+                    expected="common-BACKGROUND or counter-BACKGROUND",
+                )
+            label, background = (text.replace("_", " ") for text in (name[2], group[2]))
+            yield Group(folder, int(name[1]), label, GROUPS[group[1]], background)
+
+
+def cue_name(background: str) -> str:
+    """What a background is called as a cue."""
+    return f"{background} background"
 
 
 def _annotations(group: Group, cues: list[str]) -> dict[str, object]:
     return {
-        "factors": {"background": group.background, "difficulty": group.side},
+        "factors": {"background": group.background, "difficulty": group.difficulty},
         "group": f"{group.label} on {group.background}",
         "class_number": group.number,
-        "cues": {f"{cue} background": (cue == group.background,) for cue in cues},
+        "cues": {cue_name(cue): (cue == group.background,) for cue in cues},
     }

@@ -4,50 +4,40 @@ from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
-from pydantic import Field
-
-from cuescope_folder.items import SUFFIXES_OF_MANIFESTS, Item, canonical_split
+from cuescope_folder.answers import answer_facts, common_choices, shared_choices
+from cuescope_folder.layout import (
+    Item,
+    canonical_split,
+    class_items,
+    empty_classes,
+    locate,
+    scan,
+    tables_in,
+)
+from cuescope_folder.manifest import manifest_items
+from cuescope_folder.options import FolderOptions
+from cuescope_folder.samples import needed_files, read_samples, with_mask
+from cuescope_folder.tables import read_rows
 from cuescope_sdk import (
     BadDataError,
     Context,
     Frame,
-    Options,
+    PlantedCue,
     Plugin,
     Sample,
     UserError,
     digest,
     nearest,
 )
-from cuescope_sdk.data import MAX_PIXELS
+from cuescope_sdk.data import probe_all
 
-NAMED = 5
-
-
-class FolderOptions(Options):
-    """Where the files are, and how they are read."""
-
-    argument = "path"
-
-    path: Path = Field(description="the folder, or a manifest in it")
-    frames: int = Field(8, ge=1, description="frames sampled uniformly from each clip")
-    split: str | None = Field(None, description="one split (train, val, test); default all")
-    manifest: Path | None = Field(
-        None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
-    )
-    choices: tuple[str, ...] | None = Field(
-        None, description="the label set: names, or one file with a label a line"
-    )
-    answers: Literal["auto", "pooled", "open"] = Field(
-        "auto",
-        description="questions without choices of their own are answered from all labels (pooled), "
-        "or in free words (open); auto: pooled where few answers are shared by all questions",
-    )
-    max_bad: float = Field(0.01, ge=0, le=1, description="share of samples that may be unreadable")
-    max_pixels: int = Field(
-        MAX_PIXELS, ge=1, le=MAX_PIXELS, description="larger images are refused as bombs"
-    )
+NAMED = 5  # files that a fact or an error lists
+LOOSE = (
+    "none, as all files lie loose in PATH: sort them into a folder for each class, or write "
+    "PATH/manifest.csv, a line 'path,label' or 'path,question,answer' and then a line for each file"
+)
 
 
 class Folder(Plugin):
@@ -63,16 +53,13 @@ class Folder(Plugin):
 
     def __init__(self, options: FolderOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_folder.answers import common_choices, shared_choices, told
-        from cuescope_folder.samples import needed_files, read_samples, with_mask
-        from cuescope_sdk.data import probe_all
-
         try:
             root, manifest = locate(options.path, options.manifest)
         except PermissionError as error:
             raise UserError(f"folder: cannot read {options.path}", got=error.strerror) from None
         items, passed_over = _items(root, manifest)
         common = common_choices(items, options.choices, options.answers, root)
+        # Before the split is taken: labels and answers are those of all splits.
         self.labels = shared_choices(items, common)
         items = in_split(items, options.split)
         files = [
@@ -80,8 +67,12 @@ class Folder(Plugin):
         ]
         probes = probe_all(files, context, options.max_pixels)
         self._samples, problems = read_samples(items, probes, options.frames, common)
-        judge(problems, len(items), options.max_bad)
-        self.facts = _facts(self._samples, problems, passed_over) | told(items, common)
+        refuse_bad_data(problems, len(items), options.max_bad)
+        self.facts = _facts(self._samples, problems, passed_over) | answer_facts(items, common)
+        sheets = (sample.annotations.get("cues", {}) for sample in self._samples)
+        self.planted_cues = tuple(
+            PlantedCue(key=cue, name=cue) for cue in dict.fromkeys(cue for s in sheets for cue in s)
+        )
         self.fingerprint = digest(
             self.labels, [_content(sample, self.labels) for sample in self._samples]
         )
@@ -97,100 +88,56 @@ class Folder(Plugin):
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
 
-LOOSE = (
-    "none, for all files lie loose: a folder a class gives them, or PATH/manifest.csv with a line "
-    "'path,label', or 'path,question,answer', and a line a file"
-)
-
-
-def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
-    """The folder, and the manifest that describes it (given, being `path` itself, or found)."""
-    root = path.expanduser()
-    if not root.exists():
-        raise UserError(
-            "folder: no such path", expected="a folder or a manifest", got=f"'{path}'",
-            remedy=_neighbour(root),
-        )  # fmt: skip
-    if root.is_file():
-        if manifest is None and root.suffix.lower() in SUFFIXES_OF_MANIFESTS:
-            return root.parent.resolve(), root
-        raise UserError(
-            "folder: PATH is a file", got=f"'{path}'",
-            expected=f"a folder or a manifest ({', '.join(SUFFIXES_OF_MANIFESTS)})",
-        )  # fmt: skip
-    if manifest is not None:
-        named = manifest.expanduser()
-        for candidate in (named, root / named):
-            if candidate.is_file():
-                return root.resolve(), candidate
-        raise UserError("folder: no such manifest", expected="a CSV, TSV, JSONL or Parquet file",
-                        got=f"'{manifest}'", remedy=_neighbour(root / named))  # fmt: skip
-    found = [root / f"manifest{suffix}" for suffix in SUFFIXES_OF_MANIFESTS]
-    found = [candidate for candidate in found if candidate.is_file()]
-    if len(found) > 1:
-        raise UserError(
-            f"folder: {root} has several manifests", got=", ".join(file.name for file in found),
-            remedy=f"Choose one with -D manifest={found[0].name}",
-        )  # fmt: skip
-    return root.resolve(), found[0] if found else None
-
-
 def in_split(items: Sequence[Item], wanted: str | None) -> list[Item]:
     """The items of one split (aliases such as "validation" are understood), or all of them."""
     if wanted is None:
         return list(items)
     known = sorted({item.split for item in items if item.split})
-    chosen = [item for item in items if item.split == canonical_split(wanted)]
-    if not chosen:
+    of_split = [item for item in items if item.split == canonical_split(wanted)]
+    if not of_split:
+        without = "The data has no splits: use PATH/train/CLASS folders or a 'split' column"
         raise UserError(
             f"folder: no split '{wanted}'",
             expected=f"one of {', '.join(known)}" if known else None,
-            remedy=nearest(wanted, known)
-            if known
-            else "The data has no splits: use PATH/train/CLASS folders or a 'split' column",
+            remedy=nearest(wanted, known) if known else without,
         )
-    return chosen
+    return of_split
 
 
-def judge(problems: Sequence[str], items: int, max_bad: float) -> None:
+def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None:
     """Raise BadDataError where more than `max_bad` of the items cannot be read, or all of them."""
     if not problems or (len(problems) <= max_bad * items and len(problems) < items):
         return
     share = len(problems) / items
-    mend = "Mend or remove them"
+    # The offered share is rounded up, so that taking it is enough.
+    accept = f", or accept them with -D max_bad={ceil(100 * share) / 100}" if share < 1 else ""
     raise BadDataError(
         f"folder: {len(problems)} of {items} samples cannot be read",
         expected=f"at most {max_bad:.1%}",
         got=_some(problems, "; "),
-        remedy=f"{mend}, or accept them with -D max_bad={ceil(100 * share) / 100}"
-        if share < 1
-        else mend,
+        remedy=f"Mend or remove them{accept}",
     )
 
 
 def _items(root: Path, manifest: Path | None) -> tuple[list[Item], dict[str, str]]:
     """The items, and what was passed over, in words."""
     if manifest is not None:
-        from cuescope_folder.manifest import manifest_items
-        from cuescope_folder.rows import read_rows
-
         return manifest_items(read_rows(manifest), manifest.name, root), {}
-    from cuescope_folder.layout import class_items, empty_classes, scan, tables
-
     items, outside = class_items(root, scan(root))
     passed_over = {"ignored": f"{outside} outside the class folders"} if outside else {}
     if all(item.label is None for item in items):
         passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):
         passed_over["empty classes"] = _some(empty, ", ")
-    if found := tables(root):
-        passed_over["not read"] = f"{_some(found, ', ')} (-D manifest={found[0]} reads it)"
+    if unread := tables_in(root):
+        passed_over["not read"] = f"{_some(unread, ', ')} (-D manifest={unread[0]} reads it)"
     return items, passed_over
 
 
 def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
     frames = [frame.key for frame in sample.frames]
     known = {k: v.key if isinstance(v, Frame) else v for k, v in sample.annotations.items()}
+    # Choices that are the labels are digested once, with these.
     own = () if sample.choices == labels else (sample.choices,)
     return sample.key, sample.label, sample.question, frames, known, *own
 
@@ -211,8 +158,4 @@ def _some(names: Sequence[str], separator: str) -> str:
     return separator.join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _neighbour(missing: Path) -> str | None:
-    try:
-        return nearest(missing.name, [file.name for file in missing.absolute().parent.iterdir()])
-    except OSError:
-        return None
+__all__ = ["Folder", "FolderOptions"]

@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
-from cuescope_folder.items import Item
+from cuescope_folder.layout import Item
+from cuescope_folder.options import Answers
 from cuescope_sdk import UserError, nearest
 
 
 def common_choices(
-    items: Sequence[Item],
-    choices: Sequence[str] | None,
-    answers: Literal["auto", "pooled", "open"],
-    root: Path,
+    items: Sequence[Item], choices: Sequence[str] | None, answers: Answers, root: Path
 ) -> tuple[str, ...]:
     """What items without choices of their own are answered from: () for open answers.
 
@@ -23,7 +20,7 @@ def common_choices(
     if choices is not None:
         if answers == "open":
             raise UserError("folder: -D choices with -D answers=open", remedy="Leave one out")
-        return _chosen(choices, others, root)
+        return _given_choices(choices, others, root)
     shared = len(others) == len(items) and has_shared_answers(items)
     return _labels(others) if answers == "pooled" or (answers == "auto" and shared) else ()
 
@@ -43,7 +40,7 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
             answers.setdefault(item.question, set()).add(item.label)
     few = 2 <= len(labels) <= len(items) / 2
     yes_or_no = sorted(label.lower() for label in labels) == ["no", "yes"]
-    return yes_or_no or (few and all(each == set(labels) for each in answers.values()))
+    return yes_or_no or (few and all(own == set(labels) for own in answers.values()))
 
 
 def shared_choices(items: Sequence[Item], common: tuple[str, ...]) -> tuple[str, ...]:
@@ -52,49 +49,50 @@ def shared_choices(items: Sequence[Item], common: tuple[str, ...]) -> tuple[str,
     return sets.pop() if len(sets) == 1 else ()
 
 
-def told(items: Sequence[Item], common: tuple[str, ...]) -> dict[str, str]:
+def answer_facts(items: Sequence[Item], common: tuple[str, ...]) -> dict[str, str]:
     """Where something is asked: from what it is answered, and how to have it otherwise."""
     if not any(item.question for item in items):
         return {}
     own = sum(bool(item.choices) for item in items)
-    said = [f"{own:,} with the choices of their rows"] if own else []
+    parts = [f"{own:,} with the choices of their rows"] if own else []
     if own < len(items):
         how = (
             f"with the choices {_listed(common)} (-D answers=open for free words)"
             if common
             else "in free words (-D answers=pooled for a choice of all labels, or -D choices)"
         )
-        said.append(f"{len(items) - own:,} {how}")
-    return {"answers": "; ".join(said)}
+        parts.append(f"{len(items) - own:,} {how}")
+    return {"answers": "; ".join(parts)}
 
 
 def _labels(items: Sequence[Item]) -> tuple[str, ...]:
     return tuple(sorted({item.label for item in items if item.label is not None}))
 
 
-def _chosen(choices: Sequence[str], items: Sequence[Item], root: Path) -> tuple[str, ...]:
+def _given_choices(choices: Sequence[str], items: Sequence[Item], root: Path) -> tuple[str, ...]:
     """The given choices, each once."""
-    chosen = tuple(dict.fromkeys(_read(choices, root)))
-    unknown = [label for label in _labels(items) if label not in chosen]
+    given = tuple(dict.fromkeys(_read_choices(choices, root)))
+    unknown = [label for label in _labels(items) if label not in given]
     if unknown:
         raise UserError(
             f"folder: label '{unknown[0]}' is none of the choices",
-            expected=f"one of {_listed(chosen)}",
-            remedy=nearest(unknown[0], chosen),
+            expected=f"one of {_listed(given)}",
+            remedy=nearest(unknown[0], given),
         )
-    return chosen
+    return given
 
 
-def _read(choices: Sequence[str], root: Path) -> Sequence[str]:
+def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
     if len(choices) != 1:
         return choices
-    named = Path(choices[0]).expanduser()
-    file = next((file for file in (named, root / named) if file.is_file()), None)
+    path = Path(choices[0]).expanduser()
+    file = next((file for file in (path, root / path) if file.is_file()), None)
     if file is None:
         raise UserError(
-            "folder: choices", expected="two labels or more, or a file with a label a line",
+            "folder: choices",
+            expected="two labels or more, or a file with a label a line",
             got=f"'{choices[0]}', which is no file",
-        )  # fmt: skip
+        )
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -25,16 +25,17 @@ def plain(value: object) -> Any:
     return str(value)
 
 
-def text_of(value: object, named: str, place: str) -> str:
-    """A text or number as text; raises UserError for anything else, saying what was `named`."""
+def text_of(value: object, what: str, location: str) -> str:
+    """A text or number as text; raises UserError for anything else, where `what` was expected."""
     if isinstance(value, str | int | float) and str(value).strip():
         return printable_name(str(value).strip())
-    raise UserError(f"folder: {place}", expected=f"a {named}",
-                    got="an empty cell" if value is None else repr(value))  # fmt: skip
+    got = "an empty cell" if value is None else repr(value)
+    raise UserError(f"folder: {location}", expected=f"a {what}", got=got)
 
 
-def names_of(value: object, column: str, place: str) -> tuple[str, ...]:
+def names_of(value: object, column: str, location: str) -> tuple[str, ...]:
     """The texts of a list, of its JSON, or of `a|b`; raises UserError for one that is empty."""
+    # JSONL and Parquet hold lists, CSV their text; what is no JSON after all is one name.
     try:
         bracketed = isinstance(value, str) and value.lstrip().startswith("[")
         listed: Any = json.loads(str(value)) if bracketed else value
@@ -43,34 +44,37 @@ def names_of(value: object, column: str, place: str) -> tuple[str, ...]:
     if not isinstance(listed, list):
         listed = str(value).split("|")
     if not listed:
-        raise UserError(f"folder: {place}: column '{column}'", expected="a|b, or a list",
-                        got="an empty list")  # fmt: skip
-    return tuple(text_of(name, f"text for each of the {column}", place) for name in listed)
+        raise UserError(
+            f"folder: {location}: column '{column}'", expected="a|b, or a list", got="an empty list"
+        )
+    return tuple(text_of(name, f"text for each of the {column}", location) for name in listed)
 
 
-def choices_of(value: object, label: str | None, place: str) -> tuple[str, ...]:
+def choices_of(value: object, label: str | None, location: str) -> tuple[str, ...]:
     """Two choices or more, the label among them; raises UserError where they are not."""
-    choices = names_of(value, "choices", place)
+    choices = names_of(value, "choices", location)
     if len(set(choices)) < max(2, len(choices)):
         raise UserError(
-            f"folder: {place}: column 'choices'", got=repr(value)[:60],
+            f"folder: {location}: column 'choices'",
             expected="two different choices or more, such as yes|no",
-        )  # fmt: skip
+            got=repr(value)[:60],
+        )
     if label is not None and label not in choices:
         raise UserError(
-            f"folder: {place}: answer '{label}' is none of the row's choices",
+            f"folder: {location}: answer '{label}' is none of the row's choices",
             expected=f"one of {', '.join(choices)}",
             remedy="Write it as it stands in 'choices'",
         )
     return choices
 
 
-def cues_of(value: object, place: str) -> dict[str, tuple[bool, ...]]:
+def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
     """`{cue: (present in frame 0, ...)}` from a mapping or its JSON text."""
     wrong = UserError(
-        f"folder: {place}: column 'cues'", got=repr(value)[:60],
+        f"folder: {location}: column 'cues'",
         expected='JSON such as {"red background": [true, false]}',
-    )  # fmt: skip
+        got=repr(value)[:60],
+    )
     try:
         sheet = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
@@ -87,12 +91,13 @@ def cues_of(value: object, place: str) -> dict[str, tuple[bool, ...]]:
     return cues
 
 
-def actions_of(value: object, timed: bool, place: str) -> tuple[tuple[str, float, float], ...]:
+def actions_of(value: object, timed: bool, location: str) -> tuple[tuple[str, float, float], ...]:
     """(name, start, end) of each action, from a list or its JSON; only what is `timed` has any."""
     wrong = UserError(
-        f"folder: {place}: column 'actions'", got=repr(value)[:60],
+        f"folder: {location}: column 'actions'",
         expected='actions of a video by seconds, such as [["waving", 1.5, 4]]',
-    )  # fmt: skip
+        got=repr(value)[:60],
+    )
     try:
         listed: Any = json.loads(value) if isinstance(value, str) else value
         actions = tuple((str(name), float(start), float(end)) for name, start, end in listed)

@@ -1,22 +1,91 @@
-"""PATH/CLASS/file, PATH/CLASS/CLIP/frame and PATH/SPLIT/CLASS/...: labels from folder names.
+"""What a folder holds, before any file is opened: where it is, its splits, its class folders.
 
+PATH/CLASS/file, PATH/CLASS/CLIP/frame and PATH/SPLIT/CLASS/... have their labels from folder names.
 Files that lie loose in PATH, and no folders with any, are samples without labels.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from cuescope_folder.items import (
-    SPLITS,
-    SUFFIXES_OF_MANIFESTS,
-    Item,
-    canonical_split,
-    is_inside,
-    natural,
-)
-from cuescope_sdk import UserError
+from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import kind_of, printable_name
+
+MANIFEST_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+_ALIASES = {
+    "training": "train",
+    "validation": "val",
+    "valid": "val",
+    "dev": "val",
+    "testing": "test",
+}
+SPLITS = frozenset({"train", "val", "test", *_ALIASES})
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One sample to be: a file, or with `folder` the frames of a folder in natural order.
+
+    `key` is the path inside the data set, `mask` an image of the foreground; `actions` are (name,
+    start, end) in seconds; `choices` are its own, if it has any; `location` says where the item was
+    named ("manifest.csv line 4").
+    """
+
+    key: str
+    files: tuple[Path, ...]
+    label: str | None
+    choices: tuple[str, ...] = ()
+    mask: Path | None = None
+    folder: bool = False
+    split: str | None = None
+    question: str | None = None
+    actions: tuple[tuple[str, float, float], ...] = ()
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+    location: str = ""
+
+
+def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
+    """The folder, and the manifest that describes it (given, being `path` itself, or found)."""
+    root = path.expanduser()
+    if not root.exists():
+        raise UserError(
+            "folder: no such path",
+            expected="a folder or a manifest",
+            got=f"'{path}'",
+            remedy=_nearest_file(root),
+        )
+    if root.is_file():
+        if manifest is None and root.suffix.lower() in MANIFEST_SUFFIXES:
+            return root.parent.resolve(), root
+        raise UserError(
+            "folder: PATH is a file",
+            expected=f"a folder or a manifest ({', '.join(MANIFEST_SUFFIXES)})",
+            got=f"'{path}'",
+        )
+    if manifest is not None:
+        # A manifest is named from where the command is run, or from within the folder.
+        inside = root / manifest.expanduser()
+        for candidate in (manifest.expanduser(), inside):
+            if candidate.is_file():
+                return root.resolve(), candidate
+        raise UserError(
+            "folder: no such manifest",
+            expected="a CSV, TSV, JSONL or Parquet file",
+            got=f"'{manifest}'",
+            remedy=_nearest_file(inside),
+        )
+    candidates = (root / f"manifest{suffix}" for suffix in MANIFEST_SUFFIXES)
+    manifests = [candidate for candidate in candidates if candidate.is_file()]
+    if len(manifests) > 1:
+        raise UserError(
+            f"folder: {root} has several manifests",
+            got=", ".join(file.name for file in manifests),
+            remedy=f"Choose one with -D manifest={manifests[0].name}",
+        )
+    return root.resolve(), manifests[0] if manifests else None
 
 
 def scan(root: Path) -> list[PurePosixPath]:
@@ -38,7 +107,7 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
     underscores. Where all files lie loose, each is an item without a label. Raises UserError where
     there is no file, or where a table beside loose files may describe them.
     """
-    depth = 1 if has_splits(files) else 0
+    depth = 1 if has_splits(files) else 0  # of the class's folder
     members: dict[PurePosixPath, list[PurePosixPath]] = {}
     outside = 0
     for file in files:
@@ -50,7 +119,7 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
         else:
             members[file] = []
     if not members:
-        if not files or tables(root):
+        if not files or tables_in(root):
             raise _no_classes(root, files)
         return [Item(printable_name(str(file)), (root / file,), None) for file in files], 0
     return [_item(root, key, frames, depth) for key, frames in members.items()], outside
@@ -62,17 +131,19 @@ def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
     for item in items:
         parts = item.files[0].relative_to(root).parts
         used.add(root.joinpath(*parts[: 2 if item.split else 1]))
-    beside = {folder for place in {folder.parent for folder in used} for folder in place.iterdir()}
-    idle = [folder for folder in beside - used if folder.is_dir() and folder.name[0] not in "._"]
-    return sorted(str(folder.relative_to(root)) for folder in idle)
+    parents = {folder.parent for folder in used}
+    beside = {folder for parent in parents for folder in parent.iterdir()}
+    empty = [folder for folder in beside - used if folder.is_dir() and folder.name[0] not in "._"]
+    return sorted(str(folder.relative_to(root)) for folder in empty)
 
 
-def tables(root: Path) -> list[str]:
+def tables_in(root: Path) -> list[str]:
     """Files at the top that could be a manifest, by another name than that."""
     return sorted(
-        printable_name(file.name) for file in root.iterdir()
-        if file.suffix.lower() in SUFFIXES_OF_MANIFESTS and file.name[0] != "."
-    )  # fmt: skip
+        printable_name(file.name)
+        for file in root.iterdir()
+        if file.suffix.lower() in MANIFEST_SUFFIXES and file.name[0] != "."
+    )
 
 
 def has_splits(files: Sequence[PurePosixPath]) -> bool:
@@ -103,15 +174,17 @@ def _walk(root: Path, folder: Path) -> Iterator[Path]:
         raise UserError(f"folder: cannot read {folder}", got=error.strerror) from None
     for entry in entries:
         path = Path(entry.path)
+        # macOS puts a shadow of every file into its archives; none of them is a picture.
         if entry.name.startswith(".") or entry.name == "__MACOSX":
             continue
         if entry.is_symlink():
             if (kind_of(path) or entry.is_dir()) and not is_inside(root, path):
                 raise UserError(
-                    f"folder: {path} leads out of the data", expected=f"files inside {root}",
+                    f"folder: {path} leads out of the data",
+                    expected=f"files inside {root}",
                     got=f"a link to {path.readlink()}",
                     remedy="Copy what it names, or give the folder that holds both",
-                )  # fmt: skip
+                )
             if entry.is_dir():
                 continue
         if entry.is_dir():
@@ -121,12 +194,40 @@ def _walk(root: Path, folder: Path) -> Iterator[Path]:
 
 
 def _no_classes(root: Path, files: Sequence[PurePosixPath]) -> UserError:
+    listed = tables_in(root)
     return UserError(
         f"folder: no classes in {root}",
         expected="PATH/CLASS/file, PATH/{train,val,test}/CLASS/file or PATH/manifest.csv",
-        got=f"{len(files)} images and videos outside any class folder" if files
+        got=f"{len(files)} images and videos outside any class folder"
+        if files
         else "no images or videos",
-        remedy=f"Does {found[0]} list them? Then add -D manifest={found[0]}"
-        if (found := tables(root))
-        else None,
-    )  # fmt: skip
+        remedy=f"Does {listed[0]} list them? Then add -D manifest={listed[0]}" if listed else None,
+    )
+
+
+def canonical_split(name: str) -> str:
+    """ "validation", "valid" and "dev" are "val", and so on; other names stay."""
+    return _ALIASES.get(name.lower(), name.lower() if name.lower() in SPLITS else name)
+
+
+def natural(text: str) -> tuple[tuple[tuple[int, str], ...], str]:
+    """Sort key that counts: "frame2" comes before "frame10"."""
+    parts = re.split(r"(\d+)", text.lower())  # text and numbers take turns
+    numbered = tuple((int(part), "") if i % 2 else (0, part) for i, part in enumerate(parts))
+    return numbered, text
+
+
+def is_inside(root: Path, path: Path) -> bool:
+    """Whether `path`, with every link followed, lies in the resolved folder `root`."""
+    try:
+        return path.resolve().is_relative_to(root)
+    except (OSError, RuntimeError, ValueError):  # a loop of links; a name no file can have
+        return False
+
+
+def _nearest_file(missing: Path) -> str | None:
+    """A hint at what is there instead, for an error."""
+    try:
+        return nearest(missing.name, [file.name for file in missing.absolute().parent.iterdir()])
+    except OSError:
+        return None

@@ -1,16 +1,87 @@
 """Manifests: a sample a row, of a file with what is asked, answered and known of it."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from os import scandir
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from cuescope_folder.cells import actions_of, choices_of, cues_of, names_of, plain, text_of
-from cuescope_folder.columns import COLUMNS, by_known_names
-from cuescope_folder.items import Item, canonical_split
-from cuescope_folder.paths import Paths
-from cuescope_folder.rows import Row
+from cuescope_folder.layout import Item, canonical_split, is_inside, natural
+from cuescope_folder.tables import COLUMNS, Row, with_known_names
+from cuescope_sdk import UserError
 from cuescope_sdk.data import kind_of, printable_name
+
+
+class Paths:
+    """Files and folders of frames by the path in a row, in the resolved folder `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._stems: dict[Path, Mapping[str, Sequence[str]]] = {}
+
+    def resolve(self, path: str, location: str) -> PurePosixPath:
+        """The path relative to `root`: as it is written, or with the suffix that was left out.
+
+        Absolute paths may lead into `root`. Raises UserError for a path that leaves it, and for a
+        bare name that several files have.
+        """
+        inside = self._inside(path, location)
+        file = self.root / inside
+        try:
+            files = () if file.exists() else self._by_stem(file.parent).get(file.name, ())
+        except OSError as error:  # a name too long, a folder that may not be read
+            raise UserError(
+                f"folder: {location}: cannot read '{path[:60]}'", got=error.strerror
+            ) from None
+        if len(files) > 1:
+            raise UserError(
+                f"folder: {location}: several files are called '{path}'",
+                got=", ".join(files),
+                remedy="Write the name with its suffix",
+            )
+        return self._inside(str(inside.with_name(files[0])), location) if files else inside
+
+    def images_in(self, folder: Path, location: str) -> tuple[Path, ...]:
+        """The frames of a folder, in natural order."""
+        try:
+            names = [entry.name for entry in scandir(folder)]
+        except OSError as error:
+            raise UserError(
+                f"folder: {location}: cannot read {folder}", got=error.strerror
+            ) from None
+        images = [
+            folder / name
+            for name in sorted(names, key=natural)
+            if not name.startswith(".") and kind_of(PurePosixPath(name)) == "image"
+        ]
+        for image in images:
+            if image.is_symlink() and not is_inside(self.root, image):
+                raise UserError(f"folder: {location}: {image} leads out of the data")
+        return tuple(images)
+
+    def _inside(self, path: str, location: str) -> PurePosixPath:
+        absolute = Path(path).is_absolute()
+        # Elsewhere "C:\\clips\\a.mp4" is one odd file name, and would be called missing.
+        foreign = not absolute and PureWindowsPath(path).is_absolute()
+        if foreign or not is_inside(self.root, self.root / path):
+            raise UserError(
+                f"folder: {location} leads out of the data",
+                expected=f"a path inside {self.root}",
+                got=f"'{path}'",
+                remedy="Give the folder that holds all files, and the table with -D manifest=FILE",
+            )
+        return PurePosixPath(Path(path).resolve().relative_to(self.root) if absolute else path)
+
+    def _by_stem(self, folder: Path) -> Mapping[str, Sequence[str]]:
+        """Name without suffix -> the images and videos that have it."""
+        if folder not in self._stems:
+            names = defaultdict(list)
+            for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+                if kind_of(file):
+                    names[file.stem].append(file.name)
+            self._stems[folder] = names
+        return self._stems[folder]
 
 
 def manifest_items(rows: Sequence[Row], name: str, root: Path) -> list[Item]:
@@ -21,55 +92,56 @@ def manifest_items(rows: Sequence[Row], name: str, root: Path) -> list[Item]:
     path that leaves `root`, and a cell that is not what its column holds.
     """
     paths = Paths(root)
-    seen: Counter[str] = Counter()
+    uses: Counter[str] = Counter()
     items = []
-    for row in by_known_names(rows, name):
-        item = _item(row, f"{name} {row.place}", paths)
-        seen[item.key] += 1
-        repeat = seen[item.key]
-        items.append(item if repeat == 1 else replace(item, key=f"{item.key}#{repeat}"))
+    for row in with_known_names(rows, name):
+        item = _item(row, f"{name} {row.location}", paths)
+        # Several rows may ask about one file; the first keeps its path as the key.
+        uses[item.key] += 1
+        use = uses[item.key]
+        items.append(item if use == 1 else replace(item, key=f"{item.key}#{use}"))
     return items
 
 
-def _item(row: Row, place: str, paths: Paths) -> Item:
+def _item(row: Row, location: str, paths: Paths) -> Item:
     cells = row.cells
-    inside = paths.named(text_of(cells.get("path"), "path", place), place)
+    inside = paths.resolve(text_of(cells.get("path"), "path", location), location)
     file = paths.root / inside
     annotations = {c: plain(v) for c, v in cells.items() if c not in COLUMNS}
     annotations["path"] = inside.as_posix()
     if "cues" in cells:
-        annotations["cues"] = cues_of(cells["cues"], place)
+        annotations["cues"] = cues_of(cells["cues"], location)
     if "label" in cells and "answer" in cells:
         annotations["answer"] = plain(cells["answer"])
     if "answers" in cells:
-        annotations["answers"] = names_of(cells["answers"], "answers", place)
+        annotations["answers"] = names_of(cells["answers"], "answers", location)
     timed = kind_of(file) != "image" and not file.is_dir()
-    label = _label(row, place)
+    label = _label(row, location)
     split, question = cells.get("split"), cells.get("question")
     return Item(
         key=inside.as_posix(),
-        files=paths.images_in(file, place) if file.is_dir() else (file,),
+        files=paths.images_in(file, location) if file.is_dir() else (file,),
         folder=file.is_dir(),
         label=label,
-        choices=choices_of(cells["choices"], label, place) if "choices" in cells else (),
-        mask=_mask(row, paths, place),
+        choices=choices_of(cells["choices"], label, location) if "choices" in cells else (),
+        mask=_mask(row, paths, location),
         split=None if split is None else canonical_split(printable_name(str(split))),
         question=None if question is None else printable_name(str(question)),
-        actions=actions_of(cells["actions"], timed, place) if "actions" in cells else (),
+        actions=actions_of(cells["actions"], timed, location) if "actions" in cells else (),
         annotations=annotations,
-        place=place,
+        location=location,
     )
 
 
-def _label(row: Row, place: str) -> str | None:
+def _label(row: Row, location: str) -> str | None:
     cells = row.cells
-    said = cells.get("label", cells.get("answer"))
-    if said is None and "answers" in cells:
-        return names_of(cells["answers"], "answers", place)[0]
-    return None if said is None and "actions" in cells else text_of(said, "label", place)
+    label = cells.get("label", cells.get("answer"))
+    if label is None and "answers" in cells:
+        return names_of(cells["answers"], "answers", location)[0]
+    return None if label is None and "actions" in cells else text_of(label, "label", location)
 
 
-def _mask(row: Row, paths: Paths, place: str) -> Path | None:
+def _mask(row: Row, paths: Paths, location: str) -> Path | None:
     if "mask" not in row.cells:
         return None
-    return paths.root / paths.named(text_of(row.cells["mask"], "mask", place), place)
+    return paths.root / paths.resolve(text_of(row.cells["mask"], "mask", location), location)

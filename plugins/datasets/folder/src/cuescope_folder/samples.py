@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_folder.items import Item
+from cuescope_folder.layout import Item
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.data import Probe, clip_frames, clip_times, image_frame, kind_of, sample_indices
 from cuescope_sdk.grounding import TIMES
@@ -38,7 +38,7 @@ def read_samples(
         problem = _problem(item, files, probes)
         if problem is None:
             shown = _frames(item, files, probes, frames)
-            known = _foreground(item, probes) | _timed(item, probes, len(shown))
+            known = _foreground(item, probes) | _times_and_actions(item, probes, len(shown))
             samples.append(_sample(item, shown, known, choices))
         else:
             problems.append(f"{item.key} ({problem})")
@@ -56,7 +56,7 @@ def _frames(
     return clip_frames(files[0], probe, 1 if still else wanted)
 
 
-def _timed(item: Item, probes: Mapping[Path, Probe], wanted: int) -> dict[str, Any]:
+def _times_and_actions(item: Item, probes: Mapping[Path, Probe], wanted: int) -> dict[str, Any]:
     """Of a video, the seconds of the sampled frames, unless it is one of a class and no more.
 
     Its actions as (name, first frame, frame after the last) of those sampled: one that begins and
@@ -70,6 +70,7 @@ def _timed(item: Item, probes: Mapping[Path, Probe], wanted: int) -> dict[str, A
     seconds = {TIMES: tuple(round(float(time), 3) for time in times)}
     if not item.actions:
         return seconds
+    # An action is in a frame that is taken from its start on and before its end.
     spans = [
         (name, *np.searchsorted(times, (start, end)).tolist()) for name, start, end in item.actions
     ]
@@ -89,8 +90,9 @@ def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) ->
     for file in with_mask(item, tuple(files)):
         problem = probes[file].problem
         if problem is not None:
-            named = item.folder or file == item.mask
-            return f"{file.name}: {problem}" if named else problem
+            # An item of one file is named by its key, which the reader sees beside the problem.
+            several = item.folder or file == item.mask
+            return f"{file.name}: {problem}" if several else problem
     return None
 
 
@@ -102,16 +104,20 @@ def _sample(
         annotations["split"] = item.split
     _check_cues(item, len(frames))
     return Sample(
-        key=item.key, frames=frames, question=item.question,
-        choices=item.choices or choices, label=item.label, annotations=annotations,
-    )  # fmt: skip
+        key=item.key,
+        frames=frames,
+        question=item.question,
+        choices=item.choices or choices,
+        label=item.label,
+        annotations=annotations,
+    )
 
 
 def _check_cues(item: Item, frames: int) -> None:
     for cue, present in item.annotations.get("cues", {}).items():
         if len(present) != frames:
             raise UserError(
-                f"folder: {item.place}: cue '{cue}'",
+                f"folder: {item.location}: cue '{cue}'",
                 expected=f"one true or false for each of the {frames} sampled frames",
                 got=f"{len(present)}",
                 remedy="Annotate the frames that -D frames=N samples",

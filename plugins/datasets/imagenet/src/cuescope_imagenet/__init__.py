@@ -10,10 +10,16 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from cuescope_imagenet.flat import Labelled, devkit_labels, solution_labels
+from cuescope_imagenet.layout import (
+    WNID,
+    Labelled,
+    devkit_labels,
+    labels_of,
+    read_names,
+    solution_labels,
+)
 from cuescope_sdk import Detection, Options, UserError, nearest
 from cuescope_sdk.data import (
-    WNID,
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
@@ -21,20 +27,17 @@ from cuescope_sdk.data import (
     first_place,
     folders_in,
     images_in,
-    labels_of,
-    read_names,
 )
 
-NAME_FILES = (
-    "LOC_synset_mapping.txt", "synset_words.txt", "words.txt", "imagenet_class_index.json",
-)  # fmt: skip
+NAMES = ("LOC_synset_mapping.txt", "synset_words.txt", "words.txt", "imagenet_class_index.json")
+DEVKIT = ("ILSVRC2012_devkit_t12/data/", "data/", "")
 
 
 class ImageNetOptions(ImageFolderOptions):
     """Those of every image folder, and where the names of the classes are."""
 
     names: Path | None = Field(
-        None, description=f"names by wnid, text or JSON; default PATH/{NAME_FILES[0]} or the like"
+        None, description=f"names by wnid, text or JSON; default PATH/{NAMES[0]} or the like"
     )
 
 
@@ -44,21 +47,21 @@ class ImageNet(ImageFolder):
     Options: ClassVar[type[Options]] = ImageNetOptions
     options: ImageNetOptions
     title: ClassVar[str] = "imagenet"
+    benchmark: str | None = "ImageNet"
 
     def read(self, split: str) -> Listing:
         """The images of a split; raises UserError for a class without a name."""
         known = read_names(self._names_file(), self.title)
         folder = self.place(split, f"ILSVRC/Data/CLS-LOC/{split}")
-        found = self._in_folders(folder) or self._flat(folder, split)
-        wnids = sorted({labelled.wnid for labelled in found.values()})
+        images = self._sorted_images(folder) or self._flat_images(folder, split)
+        wnids = sorted({labelled.wnid for labelled in images.values()})
         for wnid in wnids:
             if wnid not in known:
-                raise UserError(f"{self.title}: no name for {wnid}",
-                                remedy=nearest(wnid, known))  # fmt: skip
+                raise UserError(f"{self.title}: no name for {wnid}", remedy=nearest(wnid, known))
         names = {wnid: known[wnid] for wnid in wnids}
         labels = labels_of(names)
         items = []
-        for path, (wnid, boxes) in found.items():
+        for path, (wnid, boxes) in images.items():
             label = labels[wnid]
             annotations: dict[str, object] = {"wnid": wnid, "synonyms": names[wnid]}
             if boxes:
@@ -72,28 +75,25 @@ class ImageNet(ImageFolder):
     def _names_file(self) -> Path:
         if self.options.names is not None:
             return self.options.names.expanduser()
-        return self.place(*NAME_FILES)
+        return self.place(*NAMES)
 
-    def _in_folders(self, folder: Path) -> dict[Path, Labelled]:
+    def _sorted_images(self, folder: Path) -> dict[Path, Labelled]:
         """The images of WNID folders, none where there are no such folders."""
         return {
-            path: Labelled(inner.name)
-            for inner in folders_in(folder)
-            if WNID.fullmatch(inner.name)
-            for path in images_in(inner)
+            path: Labelled(class_folder.name)
+            for class_folder in folders_in(folder)
+            if WNID.fullmatch(class_folder.name)
+            for path in images_in(class_folder)
         }
 
-    def _flat(self, folder: Path, split: str) -> Mapping[Path, Labelled]:
+    def _flat_images(self, folder: Path, split: str) -> Mapping[Path, Labelled]:
         """The images of a folder without classes, by a table of their labels."""
         table = first_place(self.root, f"LOC_{split}_solution.csv")
         if table is not None:
             return solution_labels(table, folder, self.title)
         truth = self.place(
-            *(f"{place}ILSVRC2012_validation_ground_truth.txt" for place in _DEVKIT),
+            *(f"{kit}ILSVRC2012_validation_ground_truth.txt" for kit in DEVKIT),
             f"LOC_{split}_solution.csv",
         )
-        synsets = self.place(*(f"{place}meta.mat" for place in _DEVKIT))
+        synsets = self.place(*(f"{kit}meta.mat" for kit in DEVKIT))
         return devkit_labels(truth, synsets, images_in(folder), self.title)
-
-
-_DEVKIT = ("ILSVRC2012_devkit_t12/data/", "data/", "")

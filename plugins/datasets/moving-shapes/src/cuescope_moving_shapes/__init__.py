@@ -5,84 +5,15 @@ pure, edges are hard, speed is constant within a sequence, the classes are balan
 `motion.trajectories` for positions and `cues.cue_error_rate` for the share of the cue.
 """
 
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Self
 
-from pydantic import Field, model_validator
-
-from cuescope_moving_shapes.acts import ActSequences, act
 from cuescope_moving_shapes.cues import CUES, cramers_v, cue_counts
-from cuescope_moving_shapes.drawing import DRAWING_VERSION, frame
-from cuescope_moving_shapes.generator import Sequences, generate
 from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
-from cuescope_moving_shapes.questions import ANSWERS, asking, questions
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest
-
-
-class ShapesOptions(Options):
-    """What to generate."""
-
-    argument: ClassVar[str | None] = "cue"
-
-    cue: Literal["background", "object", "attribute", "none"] = Field(
-        "background", description="what goes with 'moving south'; none plants nothing"
-    )
-    length: Literal[2, 3, 5, 10] = Field(
-        5, description="frames of a sequence, or of each action in it"
-    )
-    actions: int = Field(
-        1, ge=1, le=len(DIRECTIONS) - 1,
-        description="movements one after another, with rests; 2 or 3 are without label and cue",
-    )  # fmt: skip
-    cue_frames: int | None = Field(
-        None, ge=1, description="contiguous frames that show the cue; three fifths if not given"
-    )
-    cramers_v: float = Field(
-        0.9, gt=0, lt=1, description="association of the cue with 'moving south'"
-    )
-    questions: Literal["none", "text", "video", "both"] = Field(
-        "none", description="ask for a direction; what the answer takes: words, video, both"
-    )
-    split: Literal["train", "val", "test"] = Field("val", description="which split to show")
-    train: int = Field(2000, ge=4, description="sequences for training")
-    val: int = Field(4000, ge=4, description="sequences for validation and audit")
-    test: int = Field(2000, ge=4, description="sequences held out")
-    seed: int = Field(0, ge=0, description="another seed, another draw")
-
-    @property
-    def size(self) -> int:
-        """Sequences of the chosen split."""
-        return {"train": self.train, "val": self.val, "test": self.test}[self.split]
-
-    @property
-    def window(self) -> int:
-        """Frames that show the cue in a sequence that bears it."""
-        return self.cue_frames or -(-3 * self.length // 5)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_cue_goes_with_several_actions(cls, given: Any) -> Any:
-        several = isinstance(given, dict) and str(given.get("actions", 1)) != "1"
-        return {"cue": "none", **given} if several else given
-
-    @model_validator(mode="after")
-    def _several_actions_stand_alone(self) -> Self:
-        for option in ("cue", "questions"):
-            if self.actions > 1 and getattr(self, option) != "none":
-                raise UserError(
-                    f"moving-shapes: {option}", expected=f"none with actions={self.actions}",
-                    got=getattr(self, option),
-                )  # fmt: skip
-        return self
-
-    @model_validator(mode="after")
-    def _cue_fits(self) -> Self:
-        if self.window > self.length:
-            raise UserError(
-                "moving-shapes: cue_frames",
-                expected=f"at most length={self.length}",
-                got=str(self.cue_frames),
-            )
-        return self
+from cuescope_moving_shapes.options import ShapesOptions
+from cuescope_moving_shapes.pictures import DRAWING_VERSION, frame
+from cuescope_moving_shapes.questions import ANSWERS, draw_questions, with_question
+from cuescope_moving_shapes.sequences import ActionSequences, Sequences, generate, generate_actions
+from cuescope_sdk import Context, Options, PlantedCue, Plugin, Sample, UserError, digest
 
 
 class MovingShapes(Plugin):
@@ -110,16 +41,30 @@ class MovingShapes(Plugin):
         }
         self.cramers_v = cramers_v(bears, direction == SOUTH) if self.cue else None
         self.fingerprint = digest(
-            "moving-shapes", DRAWING_VERSION, options.split, self.cue,
-            self.sequences.direction, self.sequences.parameters, self.sequences.cue,
-        )  # fmt: skip
+            "moving-shapes",
+            DRAWING_VERSION,
+            options.split,
+            self.cue,
+            self.sequences.direction,
+            self.sequences.parameters,
+            self.sequences.cue,
+        )
         self.questions = None
         if options.questions != "none":
             self.labels = ANSWERS
-            self.questions = questions(
+            self.questions = draw_questions(
                 options.questions, self.sequences.direction, options.split, options.seed
             )
             self.fingerprint = digest(self.fingerprint, self.questions)
+
+    @property
+    def planted_cues(self) -> tuple[PlantedCue, ...]:
+        """The cue; only an answer that the video alone decides is given away by it."""
+        if self.cue is None:
+            return ()
+        south = {"none": DIRECTIONS[SOUTH], "video": ANSWERS[SOUTH]}
+        label = south.get(self.options.questions)
+        return (PlantedCue(key=self.cue, name=self.cue, labels=(label,) if label else ()),)
 
     @property
     def facts(self) -> dict[str, str]:
@@ -150,9 +95,9 @@ class MovingShapes(Plugin):
             label=DIRECTIONS[self.sequences.direction[index]],
             annotations={"split": self.options.split, "cues": cues},
         )
-        if isinstance(self.sequences, ActSequences):
-            return self.sequences.acting(sample, index)
-        return sample if self.questions is None else asking(sample, self.questions[index])
+        if isinstance(self.sequences, ActionSequences):
+            return self.sequences.with_actions(sample, index)
+        return sample if self.questions is None else with_question(sample, self.questions[index])
 
     def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no trajectory is in two of them."""
@@ -160,17 +105,10 @@ class MovingShapes(Plugin):
 
 
 def _sequences(options: ShapesOptions) -> Sequences:
+    size, length, split, seed = options.size, options.length, options.split, options.seed
     if options.actions > 1:
-        return act(options.size, options.length, options.actions, options.split, options.seed)
-    return generate(
-        options.size,
-        options.length,
-        options.split,
-        options.seed,
-        options.cue,
-        options.window,
-        options.cramers_v,
-    )
+        return generate_actions(size, length, options.actions, split, seed)
+    return generate(size, length, split, seed, options.cue, options.window, options.cramers_v)
 
 
 def _check_size(options: ShapesOptions) -> None:
@@ -188,3 +126,6 @@ def _check_size(options: ShapesOptions) -> None:
             got=str(lying),
             remedy=f"Ask for more sequences (-D {options.split}=...) or a lower cramers_v.",
         )
+
+
+__all__ = ["MovingShapes", "ShapesOptions"]

@@ -6,8 +6,8 @@ from math import sqrt
 import numpy as np
 from jaxtyping import Bool, Int
 
-from cuescope_moving_shapes.drawing import DISC, SIZE, SQUARE
 from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
+from cuescope_moving_shapes.pictures import DISC, SIZE, SQUARE
 
 CUES = {"background": "red background", "object": "red square", "attribute": "red disc"}
 
@@ -39,6 +39,7 @@ def cue_counts(asked: float, south: int, other: int) -> tuple[int, int]:
     """
     rate = cue_error_rate(asked, south / (south + other))
     bearing, lying = round(south * (1 - rate)), round(other * rate)
+    # Rounding both may miss the asked V by more than a neighbour does: small splits need it.
     near = product(_around(bearing, south), _around(lying, other))
     return min(near, key=lambda pair: abs(_phi(pair[0], pair[1], south, south + other) - asked))
 

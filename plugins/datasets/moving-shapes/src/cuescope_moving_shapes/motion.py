@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Int
 
-from cuescope_moving_shapes.drawing import DISC, SIZE
+from cuescope_moving_shapes.pictures import DISC, SIZE
 from cuescope_sdk import generator
 
 DIRECTIONS = ("moving north", "moving south", "moving east", "moving west")
@@ -36,10 +36,11 @@ def trajectories(
     """
     rng = generator(seed, "moving-shapes", "trajectories", split, str(length))
     owner = _owners(length, seed)
-    drawn = _draw(rng, len(direction), length)
-    while (stray := owner[direction, *drawn] != SPLITS.index(split)).any():
-        drawn[:, stray] = _draw(rng, int(stray.sum()), length)
-    speed, start, constant = drawn
+    # Only strays are drawn again: the draw stays uniform over what this split owns.
+    candidates = _draw(rng, len(direction), length)
+    while (stray := owner[direction, *candidates] != SPLITS.index(split)).any():
+        candidates[:, stray] = _draw(rng, int(stray.sum()), length)
+    speed, start, constant = candidates
     along = start[:, None] + np.arange(length) * speed[:, None]
     along = np.where(np.isin(direction, (NORTH, WEST))[:, None], along[:, ::-1], along)
     across = np.broadcast_to(constant[:, None], along.shape)

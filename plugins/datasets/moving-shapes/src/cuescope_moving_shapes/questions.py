@@ -13,7 +13,6 @@ from cuescope_moving_shapes.motion import DIRECTIONS
 from cuescope_sdk import Sample, generator
 
 ANSWERS = tuple(direction.removeprefix("moving ") for direction in DIRECTIONS)
-PLANTED = ("text", "video", "both")
 
 _CLOCKWISE = tuple(map(ANSWERS.index, ("north", "east", "south", "west")))
 # Quarter turns clockwise. There is no "behind": with all turns equally frequent, neither words nor
@@ -29,7 +28,7 @@ class Question(NamedTuple):
     answer: int
 
 
-def questions(
+def draw_questions(
     planted: str, direction: Int[np.ndarray, " sample"], split: str, seed: int
 ) -> list[Question]:
     """A question for each sequence, by where its answer is planted.
@@ -37,8 +36,9 @@ def questions(
     The words of "text" are drawn independently of the video; those of "both" turn its direction.
     """
     rng = generator(seed, "moving-shapes", "questions", split)
-    drawn = rng.permutation(np.arange(len(direction)) % (len(ANSWERS) * len(SIDES)))
-    facing, side = np.divmod(drawn, len(SIDES))
+    # A permutation of equal shares, not independent draws: every pair is exactly as frequent.
+    pairs = rng.permutation(np.arange(len(direction)) % (len(ANSWERS) * len(SIDES)))
+    facing, side = np.divmod(pairs, len(SIDES))
     if planted == "video":
         return [
             Question("Which way does the disc move?", "direction", d) for d in direction.tolist()
@@ -47,12 +47,12 @@ def questions(
     if planted == "both":
         words, facing = "Which way is {side} the moving disc?", direction
     return [
-        Question(words.format(ahead=ANSWERS[ahead], side=side), side, turned(ahead, SIDES[side]))
+        Question(words.format(ahead=ANSWERS[ahead], side=side), side, turn(ahead, SIDES[side]))
         for ahead, side in zip(facing.tolist(), np.take(tuple(SIDES), side).tolist(), strict=True)
     ]
 
 
-def asking(sample: Sample, question: Question) -> Sample:
+def with_question(sample: Sample, question: Question) -> Sample:
     """The same sequence with this question."""
     return sample.model_copy(
         update={
@@ -64,6 +64,6 @@ def asking(sample: Sample, question: Question) -> Sample:
     )
 
 
-def turned(direction: int, quarters: int) -> int:
+def turn(direction: int, quarters: int) -> int:
     """The direction after so many quarter turns clockwise."""
     return _CLOCKWISE[(_CLOCKWISE.index(direction) + quarters) % len(_CLOCKWISE)]

@@ -12,13 +12,29 @@ from pydantic import BaseModel, Field
 
 from cuescope_sdk.data import Question, VideoQuestions, read_json
 
-# MSR-VTT's category.txt.
+# MSR-VTT's category.txt, where the number of a category is its line, counted from 0.
 CATEGORIES = (
-    "music", "people", "gaming", "sports/actions", "news/events/politics", "education", "tv shows",
-    "movie/comedy", "animation", "vehicles/autos", "howto", "travel", "science/technology",
-    "animals/pets", "kids/family", "documentary", "food/drink", "cooking", "beauty/fashion",
+    "music",
+    "people",
+    "gaming",
+    "sports/actions",
+    "news/events/politics",
+    "education",
+    "tv shows",
+    "movie/comedy",
+    "animation",
+    "vehicles/autos",
+    "howto",
+    "travel",
+    "science/technology",
+    "animals/pets",
+    "kids/family",
+    "documentary",
+    "food/drink",
+    "cooking",
+    "beauty/fashion",
     "advertisement",
-)  # fmt: skip
+)
 FIRST_WORDS = ("what", "who", "how", "when", "where")
 
 
@@ -36,23 +52,27 @@ class MSRVTTQA(VideoQuestions):
     """A sample a question, open-ended: the label is the authors' answer."""
 
     title: ClassVar[str] = "msrvtt-qa"
+    benchmark: str | None = "MSRVTT-QA"
 
     def read(self, split: str) -> Iterator[Question]:
         """The questions of a split."""
         for row in read_json(self.file(f"{split}_qa.json"), QuestionRow, self.title):
-            known = {
-                "question_type": question_type(row.question),
-                "category": CATEGORIES[row.category_id],
-            }
             yield Question(
-                f"q{row.id}", f"video{row.video_id}", row.question,
-                label=row.answer, annotations=known,
-            )  # fmt: skip
+                f"q{row.id}",
+                f"video{row.video_id}",
+                row.question,
+                label=row.answer,
+                annotations={
+                    "question_type": question_type(row.question),
+                    "category": CATEGORIES[row.category_id],
+                },
+            )
 
 
 def question_type(question: str) -> str:
     """ "Color", "What", "Who", "How", "When" or "Where"; "Other" for what begins otherwise."""
     words = question.lower().split()
+    # Before the first word, as JustAsk does it: "what color is the car" is of "Color".
     if "color" in question.lower():
         return "Color"
     return words[0].title() if words and words[0] in FIRST_WORDS else "Other"

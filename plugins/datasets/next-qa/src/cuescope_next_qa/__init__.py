@@ -58,6 +58,11 @@ class NExTQA(VideoQuestions):
     options: NExTQAOptions
     title: ClassVar[str] = "next-qa"
 
+    @property
+    def benchmark(self) -> str | None:
+        """Its name in papers, which report the subset as a benchmark of its own."""
+        return "ATP-Hard" if self.options.subset == ATP_HARD else "NExT-QA"
+
     def read(self, split: str) -> Iterator[Question]:
         """The questions of a split, or of its subset."""
         file = self.file(f"{split}.csv")
@@ -69,16 +74,19 @@ class NExTQA(VideoQuestions):
 
     def _hard(self, file: Path, rows: int) -> frozenset[int]:
         """The rows of the ATP-hard list; none where there is no list and none is asked for."""
-        asked = self.options.subset == ATP_HARD
+        needed = self.options.subset == ATP_HARD
         if self.options.split != "val":
-            if asked:
+            if needed:
                 raise UserError(
-                    f"{self.title}: subset={ATP_HARD}", expected="split=val",
-                    got=f"split={self.options.split}", remedy="The list is of rows of val.csv",
-                )  # fmt: skip
+                    f"{self.title}: subset={ATP_HARD}",
+                    expected="split=val",
+                    got=f"split={self.options.split}",
+                    remedy="The list is of rows of val.csv",
+                )
             return frozenset()
+        # Beside val.csv first: a folder may hold the lists of several releases.
         beside = file.with_name("atp-hard-ct4.txt")
-        if not beside.is_file() and not asked:
+        if not beside.is_file() and not needed:
             return frozenset()
         path = beside if beside.is_file() else self.file(beside.name)
         return read_row_numbers(path, rows, self.title)
@@ -87,22 +95,22 @@ class NExTQA(VideoQuestions):
 def read_row_numbers(path: Path, rows: int, title: str) -> frozenset[int]:
     """Row numbers from 0, a line or a comma apart; raises UserError for one outside the table."""
     numbers = set()
-    for place, line in read_lines(path, title):
+    for location, line in read_lines(path, title):
         for word in line.replace(",", " ").split():
             if not word.isdecimal() or int(word) >= rows:
-                raise UserError(place, expected=f"row numbers of val.csv, 0 to {rows - 1}",
-                                got=f"'{word}'")  # fmt: skip
+                expected = f"row numbers of val.csv, 0 to {rows - 1}"
+                raise UserError(location, expected=expected, got=f"'{word}'")
             numbers.add(int(word))
     return frozenset(numbers)
 
 
 def _question(row: QuestionRow, hard: bool) -> Question:
-    known = {
-        "question_type": TYPES[row.type[0]],
-        "type_code": row.type,
-        **({"subsets": (ATP_HARD,)} if hard else {}),
-    }
+    known = {"question_type": TYPES[row.type[0]], "type_code": row.type}
     return Question(
-        f"{row.video}_{row.qid}", row.video, row.question,
-        choices=row.choices, label=row.choices[row.answer], annotations=known,
-    )  # fmt: skip
+        f"{row.video}_{row.qid}",  # a qid counts within its video
+        row.video,
+        row.question,
+        choices=row.choices,
+        label=row.choices[row.answer],
+        annotations=known | {"subsets": (ATP_HARD,)} if hard else known,
+    )

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from cuescope_r2r.layout import PathRow, Viewpoint, check, picture_of
-from cuescope_r2r.walking import walk
+from cuescope_r2r.layout import PathRow, Viewpoint, check_path
+from cuescope_r2r.samples import picture_of, walk
 from cuescope_sdk import UserError
 from cuescope_sdk.data import Episode, EpisodeOptions, Episodes, read_json
 
@@ -38,17 +38,18 @@ class R2R(Episodes):
     Options = R2ROptions
     options: R2ROptions
     title: ClassVar[str] = "r2r"
+    benchmark: str | None = "R2R"
     split_names: ClassVar[tuple[str, ...]] = ("train", "val_seen", "val_unseen", "test", *NAMES)
 
     def read(self, split: str) -> Iterator[Episode]:
         """The instructions of a split; raises UserError where an unseen house was trained on."""
-        shown = NAMES.get(split, split)
-        rows = self._rows(shown)
+        split = NAMES.get(split, split)
+        rows = self._rows(split)
         houses = {scan: self._house(scan) for scan in sorted({row.scan for row in rows})}
-        self.facts["houses"] = f"{len(houses)}{self._unseen(set(houses), shown)}"
+        self.facts["houses"] = f"{len(houses)}{self._unseen(set(houses), split)}"
         for row in rows:
             house = houses[row.scan]
-            check(row, house, f"{self.title}: R2R_{shown}.json path {row.path_id}")
+            check_path(row, house, f"{self.title}: R2R_{split}.json path {row.path_id}")
             yield from self._episodes(row, house)
 
     def _episodes(self, row: PathRow, house: dict[str, Viewpoint]) -> Iterator[Episode]:
@@ -66,9 +67,13 @@ class R2R(Episodes):
         }
         for number, instruction in enumerate(row.instructions):
             yield Episode(
-                f"{row.path_id}_{number}", pictures, tuple(map(float, range(len(steps)))),
-                tuple(step.scene for step in steps), instruction, known,
-            )  # fmt: skip
+                f"{row.path_id}_{number}",
+                pictures,
+                tuple(map(float, range(len(steps)))),
+                tuple(step.scene for step in steps),
+                instruction,
+                known,
+            )
 
     def _rows(self, split: str) -> list[PathRow]:
         return read_json(self.file(f"R2R_{split}.json"), PathRow, self.title)
@@ -80,16 +85,17 @@ class R2R(Episodes):
         }
 
     def _unseen(self, houses: set[str], split: str) -> str:
-        """In words, whether the houses of an unseen split are none of the training's."""
+        """In words, whether the houses of an unseen split are in no path of training."""
         if split not in UNSEEN:
             return ""
         try:
             trained = {row.scan for row in self._rows("train")}
         except UserError:
-            return "; whether training had others is not known: no readable R2R_train.json"
+            return "; they may be in training too: R2R_train.json cannot be read"
         if shared := sorted(houses & trained):
             raise UserError(
-                f"{self.title}: R2R_{split}.json", expected="houses that R2R_train.json has not",
+                f"{self.title}: R2R_{split}.json",
+                expected="no house of R2R_train.json",
                 got=f"{len(shared)} of them: {', '.join(shared[:3])}",
-            )  # fmt: skip
+            )
         return f", none of them among the {len(trained)} of R2R_train.json"

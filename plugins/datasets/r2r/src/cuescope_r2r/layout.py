@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, Field, FiniteFloat
 
-from cuescope_r2r.walking import Position, Step
 from cuescope_sdk import UserError, nearest
 
-SUFFIXES = (".jpg", ".png")
+Position = tuple[float, float, float]
 
 
 class PathRow(BaseModel):
@@ -38,31 +36,22 @@ class Viewpoint(BaseModel):
         return self.pose[3], self.pose[7], self.pose[11]
 
 
-def check(row: PathRow, house: Mapping[str, Viewpoint], place: str) -> None:
+def check_path(row: PathRow, house: Mapping[str, Viewpoint], location: str) -> None:
     """Raise UserError for a path of viewpoints that are not there, or not next to each other."""
     known = {name for name, viewpoint in house.items() if viewpoint.included}
     for name in row.path:
         if name not in known:
-            raise UserError(f"{place}: no viewpoint '{name[:60]}' in house {row.scan}",
-                            remedy=nearest(name, known))  # fmt: skip
-    order = {name: number for number, name in enumerate(house)}
+            raise UserError(
+                f"{location}: no viewpoint '{name[:60]}' in house {row.scan}",
+                remedy=nearest(name, known),
+            )
+    # `unobstructed` has a flag for each viewpoint of the house, in the order of the file.
+    numbers = {name: number for number, name in enumerate(house)}
     for here, there in pairwise(row.path):
-        open_to = house[here].unobstructed
-        if order[there] >= len(open_to) or not open_to[order[there]]:
-            raise UserError(place, expected="viewpoints that one can walk between",
-                            got=f"{here}, then {there}")  # fmt: skip
-
-
-def picture_of(images: Path, scan: str, step: Step) -> Path:
-    """The picture of a step: its view, else one of all the viewpoint, else the simulator's skybox.
-
-    Where none is there, the first that was looked for.
-    """
-    house = images / scan
-    stems = [
-        house / step.viewpoint / str(step.view),
-        house / step.viewpoint,
-        house / "matterport_skybox_images" / f"{step.viewpoint}_skybox_small",
-    ]
-    places = [stem.with_name(stem.name + suffix) for stem in stems for suffix in SUFFIXES]
-    return next((place for place in places if place.is_file()), places[0])
+        reachable = house[here].unobstructed
+        if numbers[there] >= len(reachable) or not reachable[numbers[there]]:
+            raise UserError(
+                location,
+                expected="viewpoints that one can walk between",
+                got=f"{here}, then {there}",
+            )

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
-from cuescope_scenes.composing import compose, draw_backgrounds, draw_labels
-from cuescope_scenes.drawing import DRAWING_VERSION, foreground, frame
+from cuescope_scenes.composition import compose, draw_backgrounds, draw_labels
+from cuescope_scenes.pictures import DRAWING_VERSION, foreground, frame
 from cuescope_scenes.words import BACKGROUNDS, FAMILY_OF, LABELS, PARTNER_OF
-from cuescope_sdk import Context, Options, Plugin, Sample, derive, digest
+from cuescope_sdk import Context, Options, PlantedCue, Plugin, Sample, derive, digest
 
 
 class ScenesOptions(Options):
@@ -39,9 +39,14 @@ class ScenesOptions(Options):
         return {"train": self.train, "val": self.val, "test": self.test}[self.split]
 
     @property
-    def lean(self) -> float:
+    def own_rate(self) -> float:
         """How often the chosen split shows the label's background."""
         return self.dial if self.split == "train" else self.audit_dial
+
+
+def cue_key(label: str) -> str:
+    """What the answer sheet calls the background of a label."""
+    return f"background of {label}"
 
 
 class Scenes(Plugin):
@@ -53,16 +58,28 @@ class Scenes(Plugin):
 
     Options: ClassVar[type[Options]] = ScenesOptions
     labels: tuple[str, ...] = LABELS
+    planted_cues: tuple[PlantedCue, ...] = tuple(
+        PlantedCue(key=cue_key(label), name=background, labels=(label,))
+        for label, background in PARTNER_OF.items()
+    )
 
     def __init__(self, options: ScenesOptions, context: Context) -> None:
         super().__init__(options, context)
         self.options: ScenesOptions = options
         self.targets = draw_labels(options.size, options.split, options.seed)
-        self.backgrounds = draw_backgrounds(self.targets, options.lean, options.split, options.seed)
+        self.backgrounds = draw_backgrounds(
+            self.targets, options.own_rate, options.split, options.seed
+        )
         self.fingerprint = digest(
-            "scenes", DRAWING_VERSION, options.split, options.seed, options.noise,
-            options.blurred, self.targets, self.backgrounds,
-        )  # fmt: skip
+            "scenes",
+            DRAWING_VERSION,
+            options.split,
+            options.seed,
+            options.noise,
+            options.blurred,
+            self.targets,
+            self.backgrounds,
+        )
 
     @property
     def facts(self) -> dict[str, str]:
@@ -71,8 +88,8 @@ class Scenes(Plugin):
         partners = (self.backgrounds == self.targets).mean()
         return {
             "pictures": f"{options.size}, split {options.split}",
-            "own background": f"{partners:.1%} of the pictures show their label's "
-            f"(asked {options.lean + (1 - options.lean) / len(BACKGROUNDS):.1%}); "
+            "own background": f"{partners:.1%} of the pictures show the background of their label "
+            f"({options.own_rate + (1 - options.own_rate) / len(BACKGROUNDS):.1%} asked for); "
             f"in training the dial is {options.dial:g}",
         }
 
@@ -85,20 +102,21 @@ class Scenes(Plugin):
         label = LABELS[self.targets[index]]
         background = BACKGROUNDS[self.backgrounds[index]]
         seed = derive(options.seed, "scenes", options.split, str(index))
-        made = compose(label, background, options.noise, options.blurred, seed)
+        composition = compose(label, background, options.noise, options.blurred, seed)
+        scene = composition.scene
         return Sample(
             key=f"{options.split}-{index:05d}",
-            frames=(frame(made.scene),),
+            frames=(frame(scene),),
             choices=LABELS,
             label=label,
             annotations={
                 "split": options.split,
-                "caption": made.caption,
-                "factors": made.factors,
+                "caption": composition.caption,
+                "factors": composition.factors,
                 "family": FAMILY_OF[label],
-                "foreground": foreground(made.scene.things),
+                "foreground": foreground(scene.things),
                 "cues": {
-                    f"background of {owner}": (partner == background,)
+                    cue_key(owner): (partner == background,)
                     for owner, partner in PARTNER_OF.items()
                 },
             },
@@ -107,6 +125,3 @@ class Scenes(Plugin):
     def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no picture is in two of them."""
         return self.with_options(split=name)
-
-
-__all__ = ["Scenes", "ScenesOptions"]

@@ -24,8 +24,8 @@ def _blades(rng: np.random.Generator) -> Pattern:
     """Upright streaks."""
     grain = rng.random((SIZE // 8, SIZE))
     shift = rng.integers(0, 8)
-    return np.asarray(grain[np.minimum((_ROW.astype(int) + shift) // 8, len(grain) - 1),
-                            _COL.astype(int)])  # fmt: skip
+    blade = np.minimum((_ROW.astype(int) + shift) // 8, len(grain) - 1)
+    return np.asarray(grain[blade, _COL.astype(int)])
 
 
 def _grains(rng: np.random.Generator) -> Pattern:

@@ -28,5 +28,3 @@ COLOUR_NAMES = tuple(COLOURS)
 
 SIZES = {"small": (19.0, 22.0), "medium": (24.0, 28.0), "large": (30.0, 34.0)}  # radius, px
 SIZE_NAMES = tuple(SIZES)
-
-SPLITS = ("train", "val", "test")

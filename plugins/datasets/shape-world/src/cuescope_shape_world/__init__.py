@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, digest, generator
 from cuescope_sdk.grounding import SCENE, TIMES
-from cuescope_shape_world.drawing import DRAWING_VERSION, frame
+from cuescope_shape_world.pictures import DRAWING_VERSION, frame
 from cuescope_shape_world.questions import ask
 from cuescope_shape_world.scenes import pictures, scene
 from cuescope_shape_world.words import FAMILIAR, FRAME_SECONDS, HELD_OUT, PHRASES
@@ -58,9 +58,14 @@ class ShapeWorld(Plugin):
         super().__init__(options, context)
         self.options: ShapeWorldOptions = options
         self.fingerprint = digest(
-            "shape-world", WORLD_VERSION, DRAWING_VERSION,
-            options.split, options.size, options.length, options.seed,
-        )  # fmt: skip
+            "shape-world",
+            WORLD_VERSION,
+            DRAWING_VERSION,
+            options.split,
+            options.size,
+            options.length,
+            options.seed,
+        )
         self.facts = {
             "videos": f"{options.size} of {options.length} frames, split {options.split}",
             "out of distribution": f"{', '.join(sorted(HELD_OUT))}: in the split ood alone",
@@ -89,13 +94,10 @@ class ShapeWorld(Plugin):
                 "split": options.split,
                 "question_type": question.kind,
                 SCENE: known,
-                TIMES: tuple(FRAME_SECONDS * at for at in range(options.length)),
+                TIMES: tuple(FRAME_SECONDS * index for index in range(options.length)),
             },
         )
 
     def split(self, name: str) -> Self:
         """The same options on another split; no video is in two of them."""
         return self.with_options(split=name)
-
-
-__all__ = ["ShapeWorld", "ShapeWorldOptions"]

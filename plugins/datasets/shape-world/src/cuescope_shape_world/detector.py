@@ -1,17 +1,52 @@
-"""The tool `shape-detector`: finds this world's things in pixels."""
+"""The tool `shape-detector`, and how it reads the pixels of a frame: shapes, walls, skyline."""
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Int, UInt8
+from scipy import ndimage
 
 from cuescope_sdk import Context, Detection, Frame, Plugin, digest
 from cuescope_sdk.tools import normalise_name, sort_by_score
+from cuescope_shape_world.pictures import HORIZON, MASKS, SIDE, Box
 from cuescope_shape_world.words import COLOURS, HILL, KINDS, PHRASES, WALL
-
-if TYPE_CHECKING:
-    from cuescope_shape_world.seeing import Seen
 
 ANYTHING = ("thing", "shape")  # of a colour, or any
 VERSION = 1  # part of the fingerprint: raise it when a frame gives other detections
+
+LOW, HIGH = 85, 170  # a channel below LOW is dark, from HIGH on bright
+MATCH = 0.9  # intersection over union of a shape with its kind's mask, at least
+FILLED = 0.95  # share of its box that a wall covers, at least
+_LEVEL = np.full(256, 16, np.uint8)  # of a channel: 0 dark, 1 bright, 16 neither
+_LEVEL[:LOW], _LEVEL[HIGH:] = 0, 1
+BLACK, GREY = 0, 16 * 7  # codes of pixels; those from 16 on are no pure colour
+_CODES = {name: sum(bool(c) << bit for bit, c in enumerate(rgb)) for name, rgb in COLOURS.items()}
+_TOUCHING = np.ones((3, 3), bool)  # pixels that meet at a corner belong together
+
+
+@dataclass(frozen=True)
+class VisibleThing:
+    """One thing: its kind and colour, its box (px), and how well it fits in [0, 1]."""
+
+    name: str
+    colour: str
+    box: Box
+    score: float
+
+    @property
+    def phrase(self) -> str:
+        """Such as "red circle"."""
+        return f"{self.colour} {self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Everything in a frame; `skyline` is the height of the hills at each column, px."""
+
+    things: tuple[VisibleThing, ...]
+    skyline: Int[np.ndarray, " col"]
 
 
 class ShapeDetector(Plugin):
@@ -23,10 +58,13 @@ class ShapeDetector(Plugin):
 
     names: frozenset[str] = frozenset(
         (
-            *PHRASES, *KINDS, *ANYTHING, *(f"{c} {any_}" for c in COLOURS for any_ in ANYTHING),
-            WALL, f"grey {WALL}", HILL, f"black {HILL}",
+            *PHRASES,
+            *KINDS,
+            *ANYTHING,
+            *(f"{colour} {noun}" for colour in COLOURS for noun in ANYTHING),
+            *(WALL, f"grey {WALL}", HILL, f"black {HILL}"),
         )
-    )  # fmt: skip
+    )
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
@@ -34,22 +72,75 @@ class ShapeDetector(Plugin):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame; the score says how well a shape fits."""
-        from cuescope_shape_world.seeing import view
-
-        asked = dict.fromkeys(names)
-        return [_found(view(frame).things, asked) for frame in frames]
+        distinct = dict.fromkeys(names)
+        return [_detections(view(frame).things, distinct) for frame in frames]
 
 
-def _found(things: Iterable["Seen"], names: Collection[str]) -> tuple[Detection, ...]:
+def _detections(things: Iterable[VisibleThing], names: Collection[str]) -> tuple[Detection, ...]:
     return sort_by_score(
-        Detection(name=name, score=seen.score, box=seen.box)
-        for seen in things
+        Detection(name=name, score=thing.score, box=thing.box)
+        for thing in things
         for name in names
-        if means(normalise_name(name), seen.colour, seen.name)
+        if means(normalise_name(name), thing.colour, thing.name)
     )
 
 
 def means(name: str, colour: str, kind: str) -> bool:
     """Whether a name is one of this colour and kind."""
-    own = (kind, *ANYTHING) if kind in KINDS else (kind,)
-    return name in own or name in {f"{colour} {one}" for one in own}
+    nouns = (kind, *ANYTHING) if kind in KINDS else (kind,)
+    return name in nouns or name in {f"{colour} {noun}" for noun in nouns}
+
+
+def read_pixels(pixels: UInt8[np.ndarray, "row col 3"]) -> View:
+    """The things of a frame, each kind from left to right; what is cut or covered is not found."""
+    codes = _codes(pixels)
+    hills = codes[:HORIZON] == BLACK
+    things = (*_shapes(codes), *_walls(codes == GREY), *_hill(hills))
+    return View(things, np.asarray(hills.sum(axis=0)))
+
+
+def _codes(pixels: UInt8[np.ndarray, "row col 3"]) -> UInt8[np.ndarray, "row col"]:
+    """The pure colour of each pixel: red, green and blue as the bits of its code."""
+    red, green, blue = np.moveaxis(_LEVEL[pixels], 2, 0)
+    return np.asarray(red + 2 * green + 4 * blue)
+
+
+def _shapes(codes: UInt8[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
+    for colour, code in _CODES.items():
+        for box, mask in _parts(codes == code):
+            if mask.shape != (SIDE, SIDE):  # cut or covered; every kind fills its whole box
+                continue
+            scores = {kind: (mask & own).sum() / (mask | own).sum() for kind, own in MASKS.items()}
+            kind = max(scores, key=lambda kind: float(scores[kind]))
+            if scores[kind] >= MATCH:
+                yield VisibleThing(kind, colour, box, float(scores[kind]))
+
+
+def _walls(grey: Bool[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
+    for box, mask in _parts(grey):
+        if min(mask.shape) > SIDE and mask.mean() >= FILLED:
+            yield VisibleThing(WALL, "grey", box, float(mask.mean()))
+
+
+def _hill(hills: Bool[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
+    """The skyline as one thing, where it reaches over half of the picture."""
+    width = hills.shape[1]
+    if hills.any(axis=0).mean() > 0.5:
+        top = int(hills.any(axis=1).argmax())
+        yield VisibleThing(HILL, "black", (0, top, width, HORIZON), float(hills.any(axis=0).mean()))
+
+
+def _parts(mask: Bool[np.ndarray, "row col"]) -> Iterator[tuple[Box, Bool[np.ndarray, "row col"]]]:
+    """Connected parts from left to right: the box of each, and the mask within it."""
+    if not mask.any():
+        return
+    labels, _ = ndimage.label(mask, _TOUCHING)
+    spans = ((label, *span) for label, span in enumerate(ndimage.find_objects(labels), start=1))
+    for label, rows, cols in sorted(spans, key=lambda span: (span[2].start, span[1].start)):
+        box = (cols.start, rows.start, cols.stop, rows.stop)
+        yield box, labels[rows, cols] == label
+
+
+def view(frame: Frame) -> View:
+    """What a frame shows."""
+    return read_pixels(np.asarray(frame.load()))

@@ -6,7 +6,7 @@ scene: the annotated one for the label, or one that was read from pixels.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ CHOICES = 4  # shapes to choose from
 CLEAR = 6.0  # px between two centres along the axis that a question is about
 YES_NO = ("yes", "no")
 SIDES = ("left", "right")
-_PLACES = ("left of", "right of", "above", "below")
+PLACES = ("left of", "right of", "above", "below")
 _PHRASE = rf"(?:{'|'.join(COLOURS)}) (?:{'|'.join(KINDS)})"
 
 
@@ -49,8 +49,8 @@ def ask(scene: Scene, rng: np.random.Generator, first: int = 0) -> Question:
 def answer(text: str, scene: Scene) -> str | None:
     """The right answer to the question within `text`; None where it is none of this world's."""
     for pattern, find in _ANSWERING.items():
-        if found := re.search(pattern, text, re.IGNORECASE):
-            return find(scene, *(group.lower() for group in found.groups()))
+        if match := re.search(pattern, text, re.IGNORECASE):
+            return find(scene, *(group.lower() for group in match.groups()))
     return None
 
 
@@ -66,16 +66,21 @@ def phrase(thing: Thing) -> str:
 
 def shapes(frame: SceneFrame) -> dict[str, Thing]:
     """The shapes that can be seen, by phrase."""
-    return {phrase(t): t for t in frame.things if t.visible and t.name in KINDS}
+    return {phrase(thing): thing for thing in frame.things if thing.visible and thing.name in KINDS}
+
+
+def all_shapes(scene: Scene) -> set[str]:
+    """The shapes that any frame shows, by phrase."""
+    return {name for frame in scene for name in shapes(frame)}
 
 
 def events(scene: Scene, verb: str) -> list[tuple[int, str]]:
     """When which shape does it, in order of time."""
-    found = []
+    events = []
     for index, frame in enumerate(scene):
         doers = {action.subject for action in frame.actions if action.verb == verb}
-        found += [(index, name) for name, thing in shapes(frame).items() if thing.id in doers]
-    return found
+        events += [(index, name) for name, thing in shapes(frame).items() if thing.id in doers]
+    return events
 
 
 def turns(scene: Scene) -> list[tuple[int, str]]:
@@ -94,48 +99,52 @@ def turns(scene: Scene) -> list[tuple[int, str]]:
 
 def _extreme(scene: Scene, which: str) -> str | None:
     """The shape that appears first or last; None where two do at once."""
-    found = events(scene, "appear")
-    at = [index for index, _ in found]
-    place = -1 if which == "last" else 0
-    return found[place][1] if found and at.count(at[place]) == 1 else None
+    arrivals = events(scene, "appear")
+    times = [index for index, _ in arrivals]
+    end = -1 if which == "last" else 0
+    return arrivals[end][1] if arrivals and times.count(times[end]) == 1 else None
 
 
 def _colour(scene: Scene, kind: str) -> str | None:
     """Of the one shape of a kind in the last frame."""
-    found = [thing for thing in scene[-1].things if thing.name == kind]
-    return found[0].attributes[0] if len(found) == 1 and found[0].visible else None
+    things = [thing for thing in scene[-1].things if thing.name == kind]
+    return things[0].attributes[0] if len(things) == 1 and things[0].visible else None
 
 
-def _order(scene: Scene, one: str, verb: str, other: str) -> str | None:
-    """Whether `one` does it before `other` does the opposite; None where that is hard to say."""
-    coming, going = (
+def _order(scene: Scene, name: str, verb: str, other: str) -> str | None:
+    """Whether `name` does it before `other` does the opposite; None where that is hard to say."""
+    first_arrival, first_leave = (
         {name: at for at, name in reversed(events(scene, verb))} for verb in ("appear", "disappear")
     )
-    comer, goer = (one, other) if verb == "appear" else (other, one)
-    if comer not in coming or goer not in going or 0 <= coming[comer] - going[goer] <= 1:
+    comer, goer = (name, other) if verb == "appear" else (other, name)
+    if comer not in first_arrival or goer not in first_leave:
         return None
-    return YES_NO[(coming[comer] < going[goer]) != (verb == "appear")]
+    # A shape disappears in the last frame that shows it: what comes in that frame or in the next
+    # comes as the other goes.
+    if 0 <= first_arrival[comer] - first_leave[goer] <= 1:
+        return None
+    return YES_NO[(first_arrival[comer] < first_leave[goer]) != (verb == "appear")]
 
 
 def _turn(scene: Scene, which: str) -> str | None:
-    found = turns(scene)
-    return found[-1 if which == "last" else 0][1] if found else None
+    sides = [side for _, side in turns(scene)]
+    return sides[-1 if which == "last" else 0] if sides else None
 
 
 def _turn_after(scene: Scene, name: str, verb: str) -> str | None:
-    at = next((index for index, who in events(scene, verb.removesuffix("s")) if who == name), None)
-    return next((side for start, side in turns(scene) if at is not None and start > at), None)
+    times = [at for at, doer in events(scene, verb.removesuffix("s")) if doer == name]
+    return next((side for start, side in turns(scene) if times and start > times[0]), None)
 
 
 def _place(
-    scene: Scene, one: str, relation: str, other: str, minute: str, second: str
+    scene: Scene, name: str, relation: str, other: str, minute: str, second: str
 ) -> str | None:
     """Whether it holds at a time; None where either is out of sight or the two are level."""
     index = round((60 * int(minute) + int(second)) / FRAME_SECONDS)
-    seen = shapes(scene[index]) if index < len(scene) else {}
-    if one not in seen or other not in seen:
+    visible = shapes(scene[index]) if index < len(scene) else {}
+    if name not in visible or other not in visible:
         return None
-    ours, theirs = seen[one].box, seen[other].box
+    ours, theirs = visible[name].box, visible[other].box
     if ours is None or theirs is None:
         return None
     axis = 0 if relation in ("left of", "right of") else 1
@@ -154,7 +163,8 @@ def _hidden(scene: Scene) -> str | None:
     return None
 
 
-# With a few words that say the same, so that a question may be asked otherwise.
+# With a few words that say the same, so that a question may be asked otherwise. They are sought
+# within a text, as a prompt may add to the question.
 _END = r"(first|initially|last)"
 _TURN = r"which way does the camera (?:turn|rotate)"
 _ANSWERING: Mapping[str, Callable[..., str | None]] = {
@@ -163,7 +173,7 @@ _ANSWERING: Mapping[str, Callable[..., str | None]] = {
     rf"does the ({_PHRASE}) (appear|disappear) before the ({_PHRASE}) (?:dis)?appears\?": _order,
     rf"{_TURN} {_END}\?": _turn,
     rf"{_TURN} after the ({_PHRASE}) ((?:dis)?appears)\?": _turn_after,
-    rf"is the ({_PHRASE}) ({'|'.join(_PLACES)}) the ({_PHRASE}) at (\d+):(\d\d)\?": _place,
+    rf"is the ({_PHRASE}) ({'|'.join(PLACES)}) the ({_PHRASE}) at (\d+):(\d\d)\?": _place,
     r"which shape is hidden by the wall\?": _hidden,
 }
 
@@ -172,11 +182,11 @@ _ANSWERING: Mapping[str, Callable[..., str | None]] = {
 
 
 def _ask_order(scene: Scene) -> Iterator[str]:
-    for _, one in events(scene, "appear"):
-        for _, other in events(scene, "disappear"):
-            if one != other:
-                yield f"Does the {one} appear before the {other} disappears?"
-                yield f"Does the {other} disappear before the {one} appears?"
+    for _, comer in events(scene, "appear"):
+        for _, goer in events(scene, "disappear"):
+            if comer != goer:
+                yield f"Does the {comer} appear before the {goer} disappears?"
+                yield f"Does the {goer} disappear before the {comer} appears?"
 
 
 def _ask_turn(scene: Scene) -> Iterator[str]:
@@ -190,12 +200,10 @@ def _ask_turn(scene: Scene) -> Iterator[str]:
 def _ask_place(scene: Scene) -> Iterator[str]:
     """At whole seconds."""
     for second in range(1, int(len(scene) * FRAME_SECONDS)):
-        seen = shapes(scene[round(second / FRAME_SECONDS)])
-        for one in seen:
-            for other in seen:
-                for relation in _PLACES if one != other else ():
-                    at = f"{second // 60}:{second % 60:02d}"
-                    yield f"Is the {one} {relation} the {other} at {at}?"
+        time = f"{second // 60}:{second % 60:02d}"
+        for name, other in permutations(shapes(scene[round(second / FRAME_SECONDS)]), 2):
+            for relation in PLACES:
+                yield f"Is the {name} {relation} the {other} at {time}?"
 
 
 _ASKING: Mapping[str, Callable[[Scene], Iterator[str]]] = {
@@ -213,6 +221,5 @@ def _choices(right: str, scene: Scene, rng: np.random.Generator) -> tuple[str, .
     for known in (YES_NO, SIDES, tuple(COLOURS)):
         if right in known:
             return known
-    seen = {name for frame in scene for name in shapes(frame)}
-    others = [str(name) for name in rng.permutation(sorted(seen - {right}))]
+    others = [str(name) for name in rng.permutation(sorted(all_shapes(scene) - {right}))]
     return tuple(map(str, rng.permutation([right, *others[: CHOICES - 1]])))

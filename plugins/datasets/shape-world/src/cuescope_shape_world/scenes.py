@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from cuescope_sdk.grounding import (
     Thing,
     relation_holds,
 )
-from cuescope_shape_world.drawing import BLOCK, HORIZON, SIDE, WIDTH, Picture
+from cuescope_shape_world.pictures import BLOCK, HORIZON, SIDE, WIDTH, Picture
 from cuescope_shape_world.words import HILL, WALL, WAYS
 from cuescope_shape_world.worlds import World, wall_box
 
@@ -33,16 +34,17 @@ def scene(world: World) -> tuple[SceneFrame, ...]:
     What a shape does in a frame it does since the frame before; it disappears in the last frame
     that shows it. What comes into view as the camera turns, or from behind a wall, does not appear.
     """
-    shown = pictures(world)
     return tuple(
         SceneFrame(
             things=things,
             relations=relations(things),
-            actions=(*_doings(world, frame), *_wall_doings(world, frame)),
+            actions=(*_shape_actions(world, frame), *_wall_actions(world, frame)),
             motion=motion(int(world.camera[frame] - world.camera[max(frame - 1, 0)])),
             closed=CLOSED,
         )
-        for frame, things in enumerate(_things(world, *at) for at in enumerate(shown))
+        for frame, things in enumerate(
+            _things(world, at, picture) for at, picture in enumerate(pictures(world))
+        )
     )
 
 
@@ -59,49 +61,32 @@ def movement(dx: int, dy: int) -> str | None:
     return f"move {next(way for way, unit in WAYS.items() if unit == step)}"
 
 
-def thing(name: str, phrase: str, corner: tuple[int, int], visible: bool = True) -> Thing:
-    """A shape with its top left corner, px."""
-    colour, kind = phrase.split()
-    box = (*corner, corner[0] + SIDE, corner[1] + SIDE)
-    return Thing(id=name, name=kind, attributes=(colour,), box=box, visible=visible)
-
-
-def wall(index: int, box: Box) -> Thing:
-    """The `index`-th wall of a frame."""
-    return Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
-
-
-def hill(height: int) -> Thing:
-    """The skyline, as high as its highest part, px."""
-    box = (0, HORIZON - height, WIDTH, HORIZON)
-    return Thing(id=HILL, name=HILL, attributes=("black",), box=box)
-
-
 def relations(things: Sequence[Thing]) -> tuple[Relation, ...]:
     """Of every two things that can be seen, by their boxes; and what is behind a wall."""
-    found = []
-    for one in things:
-        for other in things:
-            if one.id == other.id or one.box is None or other.box is None:
-                continue
-            if one.visible and other.visible:
-                found += [(one.id, name, other.id) for name in _between(one.box, other.box)]
-            elif other.name == WALL and relation_holds("inside", one.box, other.box):
-                found += [(one.id, "behind", other.id), (other.id, "in front of", one.id)]
-    return tuple(Relation(subject=s, predicate=p, object=o) for s, p, o in found)
+    triples = []
+    for subject, other in permutations(things, 2):
+        if subject.box is None or other.box is None:
+            continue
+        if subject.visible and other.visible:
+            names = _flat_relations(subject.box, other.box)
+            triples += [(subject.id, name, other.id) for name in names]
+        elif other.name == WALL and relation_holds("inside", subject.box, other.box):
+            triples += [(subject.id, "behind", other.id), (other.id, "in front of", subject.id)]
+    return tuple(Relation(subject=s, predicate=p, object=o) for s, p, o in triples)
 
 
+# Shapes stand still in most frames: the same two boxes are compared over and over.
 @lru_cache(maxsize=65536)
-def _between(one: Box, other: Box) -> tuple[str, ...]:
+def _flat_relations(box: Box, other: Box) -> tuple[str, ...]:
     flat = (name for name in RELATIONS if name not in IN_DEPTH)
-    return tuple(name for name in flat if relation_holds(name, one, other))
+    return tuple(name for name in flat if relation_holds(name, box, other))
 
 
 def _picture(world: World, frame: int) -> Picture:
     left = int(world.camera[frame])
     return Picture(
         shapes=tuple(
-            (life.phrases[frame], int(life.places[frame, 0]) - left, int(life.places[frame, 1]))
+            (life.phrases[frame], int(life.corners[frame, 0]) - left, int(life.corners[frame, 1]))
             for index, life in enumerate(world.lives)
             if world.in_view(life)[frame] and not world.hidden(index)[frame]
         ),
@@ -111,41 +96,54 @@ def _picture(world: World, frame: int) -> Picture:
 
 
 def _things(world: World, frame: int, picture: Picture) -> tuple[Thing, ...]:
-    left = int(world.camera[frame])
+    """Shapes, also those behind a wall; the walls; the skyline, as high as its highest part."""
     shapes = tuple(
-        thing(
-            f"shape-{index}",
-            life.phrases[frame],
-            (int(life.places[frame, 0]) - left, int(life.places[frame, 1])),
-            visible=not world.hidden(index)[frame],
-        )
+        _shape(world, index, frame)
         for index, life in enumerate(world.lives)
         if world.in_view(life)[frame]
     )
-    walls = tuple(wall(index, box) for index, box in enumerate(picture.walls))
-    return (*shapes, *walls, hill(max(picture.skyline)))
+    walls = tuple(
+        Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
+        for index, box in enumerate(picture.walls)
+    )
+    skyline = (0, HORIZON - max(picture.skyline), WIDTH, HORIZON)
+    return (*shapes, *walls, Thing(id=HILL, name=HILL, attributes=("black",), box=skyline))
 
 
-def _doings(world: World, frame: int) -> Iterator[Action]:
+def _shape(world: World, index: int, frame: int) -> Thing:
+    life = world.lives[index]
+    colour, kind = life.phrases[frame].split()
+    x, y = int(life.corners[frame, 0] - world.camera[frame]), int(life.corners[frame, 1])
+    return Thing(
+        id=f"shape-{index}",
+        name=kind,
+        attributes=(colour,),
+        box=(x, y, x + SIDE, y + SIDE),
+        visible=not world.hidden(index)[frame],
+    )
+
+
+def _shape_actions(world: World, frame: int) -> Iterator[Action]:
     """What the shapes do that can be seen in this frame."""
     last = len(world.camera) - 1
     for index, life in enumerate(world.lives):
-        name, seen = f"shape-{index}", world.in_view(life) & ~world.hidden(index)
-        if not seen[frame]:
+        name, visible = f"shape-{index}", world.in_view(life) & ~world.hidden(index)
+        if not visible[frame]:
             continue
+        # By `there`, not `visible`: what a wall or the camera reveals does not appear.
         if frame and not life.there[frame - 1]:
             yield Action(subject=name, verb="appear")
         if frame < last and not life.there[frame + 1]:
             yield Action(subject=name, verb="disappear")
-        if frame and seen[frame - 1]:
-            before, now = life.places[frame - 1 : frame + 1].tolist()
+        if frame and visible[frame - 1]:
+            before, now = life.corners[frame - 1 : frame + 1].tolist()
             if verb := movement(now[0] - before[0], now[1] - before[1]):
                 yield Action(subject=name, verb=verb)
             if life.phrases[frame] != life.phrases[frame - 1]:
                 yield Action(subject=name, verb=f"turn {life.phrases[frame].split()[0]}")
 
 
-def _wall_doings(world: World, frame: int) -> Iterator[Action]:
+def _wall_actions(world: World, frame: int) -> Iterator[Action]:
     """Walls come and go."""
     for index, w in enumerate(w for w in world.walls if w.first <= frame <= w.last):
         if frame == w.first:

@@ -1,9 +1,13 @@
-"""The model `scripted`: a reasoner whose faults are known, for audits of reasoning."""
+"""The model `scripted`: a reasoner whose faults are known, for audits of reasoning.
+
+What it says step by step, under dials; and what it makes up of a video that it never opens.
+"""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -19,11 +23,21 @@ from cuescope_sdk import (
     digest,
     generator,
 )
+from cuescope_sdk.grounding import Claim
 from cuescope_sdk.models import refuse_unanswerable
-from cuescope_shape_world.words import HELD_OUT
-
-if TYPE_CHECKING:
-    from cuescope_shape_world.scripts import Step
+from cuescope_shape_world.questions import PLACES, Scene, all_shapes, answer, phrases_in
+from cuescope_shape_world.statements import (
+    VERBS,
+    Statement,
+    action_of,
+    camera_turn,
+    presence,
+    relation,
+    spoil,
+    true_statements,
+)
+from cuescope_shape_world.tracking import track_frames
+from cuescope_shape_world.words import HELD_OUT, PHRASES
 
 VERSION = 1  # part of the fingerprint: raise it when the same frames and dials give other traces
 
@@ -38,9 +52,11 @@ class ScriptedOptions(Options):
 
     grounding: float = _share(1.0, "share of claims that are true")
     hallucination: float | None = Field(
-        None, ge=0, le=1,
-        description="share of steps with one false claim, all others true; rules over grounding",
-    )  # fmt: skip
+        None,
+        ge=0,
+        le=1,
+        description="share of steps with one false claim, all others true; overrides grounding",
+    )
     stale: float = _share(0.0, "chance to repeat a belief that the scene has left behind")
     decay: float = _share(0.0, "grounding lost from the first step to the last, evenly")
     reliance: Literal["vision", "question"] = Field(
@@ -48,18 +64,56 @@ class ScriptedOptions(Options):
     )
     accuracy: float = _share(1.0, "chance of the right answer")
     ood_accuracy: float | None = Field(
-        None, ge=0, le=1,
+        None,
+        ge=0,
+        le=1,
         description="the same where a shape is seen that training never shows; default accuracy",
-    )  # fmt: skip
+    )
     steps: int = Field(7, ge=1, le=64, description="steps of a trace; of a short video fewer")
     seed: int = Field(0, ge=0, description="another seed, another draw")
+
+
+@dataclass(frozen=True)
+class Dials:
+    """How far steps are to be trusted; all are chances, see the options of `Scripted`."""
+
+    grounding: float = 1.0
+    hallucination: float | None = None
+    stale: float = 0.0
+    decay: float = 0.0
+
+    def right(self, claims: int, progress: float, rng: np.random.Generator) -> int:
+        """How many claims of a step are true; `progress` goes from 0 (first) to 1 (last)."""
+        if self.hallucination is not None:
+            return claims - int(rng.random() < self.hallucination)
+        share = np.clip(self.grounding - self.decay * progress, 0, 1)
+        return int(rng.binomial(claims, share))
+
+
+@dataclass(frozen=True)
+class Step:
+    """A statement about a frame (from 0), in a sentence that counts frames from 1."""
+
+    frame: int
+    statement: Statement
+
+    @property
+    def sentence(self) -> str:
+        """With its time."""
+        return f"At frame {self.frame + 1}, {self.statement.words}."
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What it claims, and of which frame."""
+        when = {"frames": (self.frame,), "text": self.sentence}
+        return tuple(claim.model_copy(update=when) for claim in self.statement.claims)
 
 
 class Scripted(Plugin):
     """Reads shape-world's pixels, and says of them what its dials want.
 
     Numbered steps and an answer, or a JSON list where the question asks for JSON. Everything is
-    drawn from the seed, the question and what it sees: what looks the same is told the same.
+    drawn from the seed, the question and what it sees: what looks the same gets the same trace.
     """
 
     Options: ClassVar[type[Options]] = ScriptedOptions
@@ -67,8 +121,6 @@ class Scripted(Plugin):
 
     def __init__(self, options: ScriptedOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_shape_world.scripts import Dials
-
         self.options: ScriptedOptions = options
         self.dials = Dials(options.grounding, options.hallucination, options.stale, options.decay)
         self.fingerprint = digest("scripted", VERSION, options)
@@ -83,33 +135,29 @@ class Scripted(Plugin):
             refuse_unanswerable("scripted", self.capabilities, trial)
         return [self._response(trial) for trial in trials]
 
-    def reason(self, sample: Sample) -> "tuple[list[Step], str]":
+    def reason(self, sample: Sample) -> tuple[list[Step], str]:
         """The steps that it takes, with the claims that it means, and its answer."""
-        from cuescope_shape_world.questions import answer
-        from cuescope_shape_world.scripts import imagined, script
-        from cuescope_shape_world.statements import ever
-        from cuescope_shape_world.watching import watched
-
         question, count = sample.question or "", self.options.steps
         choices = sorted(sample.choices or listed_choices(question))
         if self.options.reliance == "question":
-            steps = imagined(question, len(sample.frames), count, self._rng("steps", question))
-            return steps, _guessed(None, choices, 0.0, self._rng("answer", question))
-        scene, seen = watched(sample.frames)
-        steps = script(scene, question, self.dials, count, self._rng("steps", question, seen))
+            steps = imagine(question, len(sample.frames), count, self._rng("steps", question))
+            return steps, _draw_answer(None, choices, 0.0, self._rng("answer", question))
+        scene, content = track_frames(sample.frames)
+        steps = script(scene, question, self.dials, count, self._rng("steps", question, content))
         chance = self.options.accuracy
-        if self.options.ood_accuracy is not None and not HELD_OUT.isdisjoint(ever(scene)):
+        if self.options.ood_accuracy is not None and not HELD_OUT.isdisjoint(all_shapes(scene)):
             chance = self.options.ood_accuracy
         right = answer(question, scene)
-        return steps, _guessed(right, choices, chance, self._rng("answer", question, seen))
+        return steps, _draw_answer(right, choices, chance, self._rng("answer", question, content))
 
     def _response(self, trial: Trial) -> Response:
-        steps, answer = self.reason(trial.sample)
-        as_json = "json" in (trial.sample.question or "").lower()
+        sample = trial.sample
+        steps, answer = self.reason(sample)
+        as_json = "json" in (sample.question or "").lower()
         logits = None
-        if trial.sample.choices:
-            logits = np.array([choice == answer for choice in trial.sample.choices], np.float32)
-        return Response(text=written(steps, answer, as_json=as_json), logits=logits)
+        if sample.choices:
+            logits = np.array([choice == answer for choice in sample.choices], np.float32)
+        return Response(text=write_trace(steps, answer, as_json=as_json), logits=logits)
 
     def _rng(self, *names: str) -> np.random.Generator:
         return generator(self.options.seed, "scripted", *names)
@@ -117,20 +165,22 @@ class Scripted(Plugin):
 
 def listed_choices(question: str) -> list[str]:
     """The choices that a prompt lists in its words: "Choices: yes; no."."""
-    found = re.search(r"^choices: (.+?)\.?$", question, re.IGNORECASE | re.MULTILINE)
-    return found[1].split("; ") if found else []
+    line = re.search(r"^choices: (.+?)\.?$", question, re.IGNORECASE | re.MULTILINE)
+    return line[1].split("; ") if line else []
 
 
-def written(steps: "Sequence[Step]", answer: str, *, as_json: bool = False) -> str:
+def write_trace(steps: Sequence[Step], answer: str, *, as_json: bool = False) -> str:
     """The trace in words."""
     if as_json:
-        beliefs = [{"frame": s.frame + 1, "belief": f"{s.statement.words}."} for s in steps]
+        beliefs = [
+            {"frame": step.frame + 1, "belief": f"{step.statement.words}."} for step in steps
+        ]
         return f"{json.dumps(beliefs, indent=1)}\nAnswer: {answer}"
     lines = [f"{number}. {step.sentence}" for number, step in enumerate(steps, start=1)]
     return "\n".join([*lines, f"Answer: {answer}"])
 
 
-def _guessed(
+def _draw_answer(
     right: str | None, choices: Sequence[str], chance: float, rng: np.random.Generator
 ) -> str:
     """The right answer with this chance, else another; any where none is known to be right."""
@@ -139,3 +189,90 @@ def _guessed(
         return right
     others = [choice for choice in choices if choice != right] or list(choices) or ["unknown"]
     return others[int(rng.integers(len(others)))]
+
+
+# --------------------------------------------------------------------------------------- steps
+
+
+def script(
+    scene: Scene, question: str, dials: Dials, count: int, rng: np.random.Generator
+) -> list[Step]:
+    """Steps over a video as it was seen.
+
+    A belief is kept while it holds, and else gives way to one about other things, if there is one
+    that the next step's frame will contradict. Shapes that the question names come first.
+    """
+    steps: list[Step] = []
+    frames = moments(len(scene), count, rng)
+    named = set(phrases_in(question))
+    held = False  # whether the belief of the step before was true when it was first said
+    for number, frame in enumerate(frames):
+        before = steps[-1].statement if steps else None
+        stands = before is not None and held and before.holds(scene[frame])
+        # Only what was true at first can be stale; a false belief was never about the scene.
+        if before is not None and held and not stands and rng.random() < dials.stale:
+            steps.append(Step(frame, before))
+            continue
+        later = frames[number + 1] if number + 1 < len(frames) else None
+        base = before if before and stands else _draw_truth(scene, frame, later, before, named, rng)
+        right = dials.right(len(base.claims), number / max(len(frames) - 1, 1), rng)
+        held = right == len(base.claims)
+        steps.append(Step(frame, base if held else spoil(base, right, scene, frame, rng)))
+    return steps
+
+
+def moments(frames: int, steps: int, rng: np.random.Generator) -> list[int]:
+    """A frame for each step, one from each of as many stretches of the video."""
+    stretches = np.array_split(np.arange(frames), min(steps, frames))
+    return [int(rng.choice(stretch)) for stretch in stretches]
+
+
+def _draw_truth(
+    scene: Scene,
+    frame: int,
+    later: int | None,
+    before: Statement | None,
+    named: set[str],
+    rng: np.random.Generator,
+) -> Statement:
+    """A true statement; each form is as likely as the others that there are."""
+    statements = true_statements(scene, frame)
+    # Each wish is dropped where nothing would be left.
+    if later is not None:
+        statements = [each for each in statements if not each.holds(scene[later])] or statements
+    if before is not None:
+        words = {word for name in before.about for word in name.split()}
+        others = [
+            each for each in statements if each.form != before.form and not _names(each, words)
+        ]
+        statements = others or [each for each in statements if each != before] or statements
+    forms = sorted({each.form for each in statements})
+    form = forms[int(rng.integers(len(forms)))]
+    of_form = [each for each in statements if each.form == form]
+    of_form = [each for each in of_form if named.intersection(each.about)] or of_form
+    return of_form[int(rng.integers(len(of_form)))]
+
+
+def _names(statement: Statement, words: set[str]) -> bool:
+    return any(words.intersection(name.split()) for name in statement.about)
+
+
+def imagine(question: str, frames: int, count: int, rng: np.random.Generator) -> list[Step]:
+    """Steps about a video of so many frames that was never looked at."""
+    named = phrases_in(question)
+    return [Step(frame, _guess_statement(named, rng)) for frame in moments(frames, count, rng)]
+
+
+def _guess_statement(named: Sequence[str], rng: np.random.Generator) -> Statement:
+    """Anything, of the shapes that the question names more often than of others."""
+    pool = list(named) if named and rng.random() < 0.5 else list(PHRASES)
+    name, other = (str(rng.choice(names)) for names in (pool, PHRASES))
+    match int(rng.integers(4)):
+        case 0:
+            return presence((name,))
+        case 1 if name != other:
+            return relation(name, str(rng.choice(PLACES)), other)
+        case 2:
+            return camera_turn(str(rng.choice(("left", "right"))))
+        case _:
+            return action_of(name, str(rng.choice(VERBS)))

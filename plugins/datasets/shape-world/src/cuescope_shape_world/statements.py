@@ -7,16 +7,16 @@ up is a shape that the whole video never shows, so that it is false whatever a w
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import permutations
 from typing import Literal
 
 import numpy as np
 
 from cuescope_sdk.grounding import INVERSE, Claim, SceneFrame, Thing, relation_holds
-from cuescope_shape_world.questions import Scene, phrase, shapes
+from cuescope_shape_world.questions import PLACES, Scene, all_shapes, phrase, shapes
 from cuescope_shape_world.words import COLOURS, KINDS, OPPOSITE, PHRASES, WALL
 
 Form = Literal["presence", "absence", "relation", "attribute", "action", "camera"]
-PLACES = ("left of", "right of", "above", "below")
 VERBS = ("appear", "disappear", *(f"move {way}" for way in OPPOSITE))
 MOST = 3  # things named as present in one sentence
 
@@ -37,38 +37,41 @@ class Statement:
 
 def is_true(claim: Claim, frame: SceneFrame) -> bool:
     """Whether a claim holds of what can be seen in a frame."""
-    ours = _meant(claim.subject, frame)
+    subjects = _referents(claim.subject, frame)
     match claim.kind:
         case "entity":
-            found = bool(ours)
+            holds_so = bool(subjects)
         case "attribute":
-            found = any(claim.predicate in thing.attributes for thing in ours)
+            holds_so = any(claim.predicate in thing.attributes for thing in subjects)
         case "action":
-            doers = {a.subject for a in frame.actions if a.verb == claim.predicate}
-            found = any(thing.id in doers for thing in ours)
+            doers = {action.subject for action in frame.actions if action.verb == claim.predicate}
+            holds_so = any(thing.id in doers for thing in subjects)
         case "relation":
-            theirs = _meant(claim.object or "", frame)
-            found = any(
-                one.box
-                and two.box
-                and bool(relation_holds(claim.predicate or "", one.box, two.box))
-                for one in ours
-                for two in theirs
+            others = _referents(claim.object or "", frame)
+            holds_so = any(
+                thing.box
+                and other.box
+                and bool(relation_holds(claim.predicate or "", thing.box, other.box))
+                for thing in subjects
+                for other in others
             )
         case _:
-            found = frame.motion == claim.predicate
-    return found != claim.negated
+            holds_so = frame.motion == claim.predicate
+    return holds_so != claim.negated
 
 
-def _meant(words: str, frame: SceneFrame) -> list[Thing]:
-    return [t for t in frame.things if t.visible and words in (t.name, phrase(t))]
+def _referents(words: str, frame: SceneFrame) -> list[Thing]:
+    """The visible things that "circle" or "red circle" may mean."""
+    return [
+        thing for thing in frame.things if thing.visible and words in (thing.name, phrase(thing))
+    ]
 
 
 # -------------------------------------------------------------------------------- the sentences
 
 
 @cache
-def present(phrases: tuple[str, ...]) -> Statement:
+def presence(phrases: tuple[str, ...]) -> Statement:
     """ "there is a red circle and a blue star"."""
     named = [f"a {name}" for name in phrases]
     listed = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
@@ -76,7 +79,7 @@ def present(phrases: tuple[str, ...]) -> Statement:
 
 
 @cache
-def absent(name: str) -> Statement:
+def absence(name: str) -> Statement:
     """ "no red circle can be seen"."""
     words = f"no {name} can be seen"
     denial = Claim(kind="entity", text=words, subject=name, negated=True)
@@ -84,15 +87,15 @@ def absent(name: str) -> Statement:
 
 
 @cache
-def related(one: str, place: str, other: str) -> Statement:
+def relation(name: str, place: str, other: str) -> Statement:
     """ "the red circle is left of the blue star"."""
-    words = f"the {one} is {place} the {other}"
-    claim = Claim(kind="relation", text=words, subject=one, predicate=place, object=other)
-    return _statement("relation", words, (one, other), claim)
+    words = f"the {name} is {place} the {other}"
+    claim = Claim(kind="relation", text=words, subject=name, predicate=place, object=other)
+    return _statement("relation", words, (name, other), claim)
 
 
 @cache
-def coloured(kind: str, colour: str) -> Statement:
+def colour_of(kind: str, colour: str) -> Statement:
     """ "the circle is red"."""
     words = f"the {kind} is {colour}"
     claim = Claim(kind="attribute", text=words, subject=kind, predicate=colour)
@@ -100,7 +103,7 @@ def coloured(kind: str, colour: str) -> Statement:
 
 
 @cache
-def doing(name: str, verb: str) -> Statement:
+def action_of(name: str, verb: str) -> Statement:
     """ "the red circle appears", "the red circle is moving left"."""
     words = f"the {name} {verb.replace('move', 'is moving') if 'move' in verb else verb + 's'}"
     claim = Claim(kind="action", text=words, subject=name, predicate=verb)
@@ -108,7 +111,7 @@ def doing(name: str, verb: str) -> Statement:
 
 
 @cache
-def turning(side: str) -> Statement:
+def camera_turn(side: str) -> Statement:
     """ "the camera turns left"."""
     words = f"the camera turns {side}"
     claim = Claim(kind="ego-motion", text=words, predicate=f"turn {side}")
@@ -124,102 +127,101 @@ def _statement(form: Form, words: str, named: Sequence[str], *more: Claim) -> St
 # ------------------------------------------------------------------------------------- the truth
 
 
-def truths(scene: Scene, index: int) -> list[Statement]:
+def true_statements(scene: Scene, index: int) -> list[Statement]:
     """True statements about a frame; never empty."""
     frame = scene[index]
-    seen = shapes(frame)
-    names = list(seen)
-    found = [
-        present(tuple(names[start : start + count]))
+    visible = shapes(frame)
+    names = list(visible)
+    statements = [
+        presence(tuple(names[start : start + count]))
         for count in range(1, MOST + 1)
         for start in range(len(names) - count + 1)
     ]
-    found += _relations(seen)
+    statements += _relations(visible)
     verbs = [(action.subject, action.verb) for action in frame.actions if action.verb in VERBS]
-    found += [doing(name, verb) for name in names for who, verb in verbs if who == seen[name].id]
+    statements += [
+        action_of(name, verb) for name in names for doer, verb in verbs if doer == visible[name].id
+    ]
     if frame.motion is not None:
-        found.append(turning(frame.motion.removeprefix("turn ")))
+        statements.append(camera_turn(frame.motion.removeprefix("turn ")))
     if not any(thing.name == WALL for thing in frame.things):  # else something may be hidden
-        found += [coloured(thing.name, thing.attributes[0]) for thing in seen.values()]
-        found += [absent(name) for name in sorted(ever(scene) - set(names))]
-    return found or [absent(PHRASES[0])]
+        statements += [colour_of(thing.name, thing.attributes[0]) for thing in visible.values()]
+        statements += [absence(name) for name in sorted(all_shapes(scene) - set(names))]
+    return statements or [absence(PHRASES[0])]
 
 
-def _relations(seen: dict[str, Thing]) -> Iterator[Statement]:
-    for one, ours in seen.items():
-        for other, theirs in seen.items():
-            if one != other and ours.box and theirs.box:
-                for place in PLACES:
-                    if relation_holds(place, ours.box, theirs.box):
-                        yield related(one, place, other)
-
-
-def ever(scene: Scene) -> set[str]:
-    """The shapes that any frame shows, by phrase."""
-    return {name for frame in scene for name in shapes(frame)}
+def _relations(visible: dict[str, Thing]) -> Iterator[Statement]:
+    for name, other in permutations(visible, 2):
+        box, other_box = visible[name].box, visible[other].box
+        for place in PLACES if box and other_box else ():
+            if box and other_box and relation_holds(place, box, other_box):
+                yield relation(name, place, other)
 
 
 # --------------------------------------------------------------------------------- spoiling them
 
 
-def spoiled(
-    said: Statement, right: int, scene: Scene, index: int, rng: np.random.Generator
+def spoil(
+    statement: Statement, right: int, scene: Scene, index: int, rng: np.random.Generator
 ) -> Statement:
     """A statement like a true one of a frame, of whose claims exactly `right` are true."""
-    about, predicate = said.about, said.claims[-1].predicate or ""
-    match said.form:
+    about, predicate = statement.about, statement.claims[-1].predicate or ""
+    match statement.form:
         case "presence":
-            return present(_some_made_up(about, right, scene, rng))
+            return presence(_replace_some(about, right, scene, rng))
         case "absence":
-            seen = sorted(shapes(scene[index]))
-            return absent(_one(seen, rng)) if seen else present(_some_made_up(about, 0, scene, rng))
-        case "relation" if right == 2:
-            return related(about[0], INVERSE[predicate], about[1])
+            visible = sorted(shapes(scene[index]))
+            if visible:
+                return absence(_draw_one(visible, rng))
+            return presence(_replace_some(about, 0, scene, rng))
+        case "relation" if right == 2:  # both shapes are there, and stand the other way round
+            return relation(about[0], INVERSE[predicate], about[1])
         case "relation":
-            one, other = _some_made_up(about, right, scene, rng)
-            return related(one, predicate, other)
+            name, other = _replace_some(about, right, scene, rng)
+            return relation(name, predicate, other)
         case "attribute":
-            return _miscoloured(about[0], right, scene, rng)
+            return _wrong_colour(about[0], right, scene, rng)
         case "action" if right == 0:
-            return doing(*_some_made_up(about, 0, scene, rng), predicate)
+            return action_of(*_replace_some(about, 0, scene, rng), predicate)
         case "action":
-            others = (_opposite(predicate), *VERBS)
-            return next(no for v in others if not (no := doing(about[0], v)).holds(scene[index]))
+            actions = (action_of(about[0], verb) for verb in (_opposite_verb(predicate), *VERBS))
+            return next(action for action in actions if not action.holds(scene[index]))
         case "camera":
-            return turning(OPPOSITE[predicate.removeprefix("turn ")])
+            return camera_turn(OPPOSITE[predicate.removeprefix("turn ")])
 
 
-def _miscoloured(kind: str, right: int, scene: Scene, rng: np.random.Generator) -> Statement:
+def _wrong_colour(kind: str, right: int, scene: Scene, rng: np.random.Generator) -> Statement:
     """Of a kind that is seen a colour that it never has; else of a kind that is never seen."""
-    shown = ever(scene)
+    shown = all_shapes(scene)
     if right == 0:
-        others = {name.split()[1] for name in shown}
-        kind = _one([k for k in KINDS if k not in others] or [k for k in KINDS if k != kind], rng)
-    colours = [c for c in COLOURS if f"{c} {kind}" not in shown]
-    return coloured(kind, _one(colours or list(COLOURS), rng))
+        kinds = {name.split()[1] for name in shown}
+        unseen = [other for other in KINDS if other not in kinds]
+        kind = _draw_one(unseen or [other for other in KINDS if other != kind], rng)
+    colours = [colour for colour in COLOURS if f"{colour} {kind}" not in shown]
+    return colour_of(kind, _draw_one(colours or list(COLOURS), rng))
 
 
-def _opposite(verb: str) -> str:
-    comes_or_goes = {"appear": "disappear", "disappear": "appear"}
-    return comes_or_goes.get(verb) or f"move {OPPOSITE[verb.removeprefix('move ')]}"
+def _opposite_verb(verb: str) -> str:
+    opposites = {"appear": "disappear", "disappear": "appear"}
+    return opposites.get(verb) or f"move {OPPOSITE[verb.removeprefix('move ')]}"
 
 
-def _some_made_up(
+def _replace_some(
     phrases: Sequence[str], right: int, scene: Scene, rng: np.random.Generator
 ) -> tuple[str, ...]:
     """The phrases with all but `right` of them replaced by shapes that are never shown."""
-    made = list(phrases)
-    for place in rng.permutation(len(made))[right:]:
-        made[place] = made_up(phrases[place], ever(scene) | set(made), rng)
-    return tuple(made)
+    replaced = list(phrases)
+    for index in rng.permutation(len(replaced))[right:]:
+        replaced[index] = invent_shape(phrases[index], all_shapes(scene) | set(replaced), rng)
+    return tuple(replaced)
 
 
-def made_up(like: str, known: Collection[str], rng: np.random.Generator) -> str:
+def invent_shape(like: str, known: Collection[str], rng: np.random.Generator) -> str:
     """A shape that is not known, if one is left of the same colour or kind."""
     unknown = [name for name in PHRASES if name not in known]
     akin = [name for name in unknown if set(name.split()) & set(like.split())]
-    return _one(akin or unknown or list(PHRASES), rng)
+    return _draw_one(akin or unknown or list(PHRASES), rng)
 
 
-def _one(options: Sequence[str], rng: np.random.Generator) -> str:
+def _draw_one(options: Sequence[str], rng: np.random.Generator) -> str:
     return options[int(rng.integers(len(options)))]

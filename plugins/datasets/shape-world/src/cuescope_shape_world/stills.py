@@ -1,19 +1,29 @@
-"""Single frames of such videos with all that can be said of them, for models of image and text."""
+"""The data set `shape-pictures`: single frames of such videos, for models of image and text.
 
+With short sentences: some that are true of what can be seen, and near misses of them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import ClassVar, Literal, Self
+from itertools import permutations
+from typing import ClassVar, Literal, NamedTuple, Self
 
+import numpy as np
 from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, digest, generator
-from cuescope_shape_world.captions import say
-from cuescope_shape_world.drawing import DRAWING_VERSION, Picture, frame
+from cuescope_sdk.grounding import INVERSE, Box, relation_holds
+from cuescope_shape_world.pictures import DRAWING_VERSION, SIDE, Picture, frame
+from cuescope_shape_world.questions import PLACES
 from cuescope_shape_world.scenes import pictures
-from cuescope_shape_world.words import PHRASES
+from cuescope_shape_world.words import COLOURS, KINDS, PHRASES
 from cuescope_shape_world.worlds import draw_world
 
 PICTURES_VERSION = 1  # part of the fingerprint: raise it when a seed gives others
 FRAMES, EVERY = 16, 4  # of a video; which of them are shown
+# Of no shape here, but what readers of pictures may ask for.
+STRANGE = ("orange", "purple", "brown", "black", "white", "grey", "magenta")
+PLACED, DENIED = 4, 4  # sentences about places, and denials of each sort; more drown the plain ones
 
 
 class ShapePicturesOptions(Options):
@@ -47,9 +57,13 @@ class ShapePictures(Plugin):
         super().__init__(options, context)
         self.options: ShapePicturesOptions = options
         self.fingerprint = digest(
-            "shape-pictures", PICTURES_VERSION, DRAWING_VERSION,
-            options.split, options.size, options.seed,
-        )  # fmt: skip
+            "shape-pictures",
+            PICTURES_VERSION,
+            DRAWING_VERSION,
+            options.split,
+            options.size,
+            options.seed,
+        )
         self.facts = {"pictures": f"{options.size}, split {options.split}"}
 
     def __len__(self) -> int:
@@ -57,17 +71,17 @@ class ShapePictures(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
-        video, place = divmod(index, FRAMES // EVERY)
+        video, position = divmod(index, FRAMES // EVERY)
         seed, split = self.options.seed, self.options.split
-        picture = _video(seed, split, video)[EVERY * place]
-        said = say(picture, generator(seed, "shape-pictures", split, "said", str(index)))
+        picture = _video(seed, split, video)[EVERY * position]
+        # The name of this generator decides what is drawn: it stays.
+        rng = generator(seed, "shape-pictures", split, "said", str(index))
+        captions, foils = describe(picture, rng)
         return Sample(
             key=f"{split}-{index:05d}",
             frames=(frame(picture),),
-            annotations={
-                "split": split, "captions": said.captions, "foils": said.foils,
-            },
-        )  # fmt: skip
+            annotations={"split": split, "captions": captions, "foils": foils},
+        )
 
     def split(self, name: str) -> Self:
         """The same options on another split; no video is in two of them."""
@@ -81,4 +95,85 @@ def _video(seed: int, split: str, index: int) -> tuple[Picture, ...]:
     return pictures(draw_world(rng, FRAMES, PHRASES))
 
 
-__all__ = ["ShapePictures", "ShapePicturesOptions"]
+# ------------------------------------------------------------------------------------ captions
+
+
+class Captions(NamedTuple):
+    """What is true of a picture, and what is not."""
+
+    captions: tuple[str, ...]
+    foils: tuple[str, ...]
+
+
+def describe(picture: Picture, rng: np.random.Generator) -> Captions:
+    """All about presence and colour of the shapes that can be seen, some places, and some denials.
+
+    A sentence with "no" or "not" says the opposite in nearly the same words; were there as many of
+    these, no word would mean anything for long.
+    """
+    boxes: Mapping[str, Box] = {
+        phrase: (x, y, x + SIDE, y + SIDE) for phrase, x, y in picture.shapes
+    }
+    kinds = sorted({phrase.split()[1] for phrase in boxes})
+    present = {*boxes, *kinds}
+    colours = [(kind, colour) for kind in kinds for colour in COLOURS]
+    strange = [(kind, str(rng.choice(STRANGE))) for kind in kinds]
+    every = (*PHRASES, *KINDS)
+    lacking = [(kind, colour) for kind, colour in colours if f"{colour} {kind}" not in boxes]
+    # With whether each is true. What is drawn at random is drawn in this order.
+    sentences = [
+        *((presence(name), name in present) for name in every),
+        *((colour_of(kind, colour), f"{colour} {kind}" in boxes) for kind, colour in colours),
+        *((presence(f"{colour} {kind}"), False) for kind, colour in strange),
+        *((colour_of(kind, colour), False) for kind, colour in strange),
+        *_draw_some(list(_places(boxes)), PLACED, rng),
+        *_draw_some([(absence(name), False) for name in sorted(present)], DENIED, rng),
+        *_draw_some([(absence(name), True) for name in every if name not in present], DENIED, rng),
+        *_draw_some([(not_colour_of(*p.split()[::-1]), False) for p in boxes], DENIED, rng),
+        *_draw_some([(not_colour_of(*pair), True) for pair in lacking], DENIED, rng),
+    ]
+    return Captions(
+        tuple(sentence for sentence, is_true in sentences if is_true),
+        tuple(sentence for sentence, is_true in sentences if not is_true),
+    )
+
+
+def presence(name: str) -> str:
+    """ "There is a red circle."."""
+    return f"There is {'an' if name[0] in 'aeiou' else 'a'} {name}."
+
+
+def absence(name: str) -> str:
+    """ "There is no red circle."."""
+    return f"There is no {name}."
+
+
+def colour_of(kind: str, colour: str) -> str:
+    """ "The circle is red."."""
+    return f"The {kind} is {colour}."
+
+
+def not_colour_of(kind: str, colour: str) -> str:
+    """ "The circle is not red."."""
+    return f"The {kind} is not {colour}."
+
+
+def relation(name: str, place: str, other: str) -> str:
+    """ "The red circle is left of the blue star."."""
+    return f"The {name} is {place} the {other}."
+
+
+def _places(boxes: Mapping[str, Box]) -> Iterator[tuple[str, bool]]:
+    """Of every two shapes, both ways round."""
+    for name, other in permutations(boxes, 2):
+        for place in PLACES:
+            if relation_holds(place, boxes[name], boxes[other]):
+                yield relation(name, place, other), True
+                yield relation(name, INVERSE[place], other), False
+
+
+def _draw_some(
+    sentences: Sequence[tuple[str, bool]], most: int, rng: np.random.Generator
+) -> list[tuple[str, bool]]:
+    """At most so many, drawn at random."""
+    return [sentences[index] for index in rng.permutation(len(sentences))[:most]]

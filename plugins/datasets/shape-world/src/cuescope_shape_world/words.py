@@ -7,13 +7,20 @@ from collections.abc import Mapping
 from itertools import product
 
 COLOURS: Mapping[str, tuple[int, int, int]] = {
-    "red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255),
-    "yellow": (255, 255, 0), "pink": (255, 0, 255), "cyan": (0, 255, 255),
-}  # fmt: skip
+    "red": (255, 0, 0),
+    "green": (0, 255, 0),
+    "blue": (0, 0, 255),
+    "yellow": (255, 255, 0),
+    "pink": (255, 0, 255),
+    "cyan": (0, 255, 255),
+}
 KINDS = ("square", "circle", "triangle", "diamond", "star", "heart")
 WAYS: Mapping[str, tuple[int, int]] = {
-    "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1),
-}  # fmt: skip
+    "left": (-1, 0),
+    "right": (1, 0),
+    "up": (0, -1),
+    "down": (0, 1),
+}
 OPPOSITE = {"left": "right", "right": "left", "up": "down", "down": "up"}
 FRAME_SECONDS = 0.5  # from a frame to the next
 

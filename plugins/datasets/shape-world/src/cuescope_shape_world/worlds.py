@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Bool, Int
 
-from cuescope_shape_world.drawing import BLOCK, HEIGHT, HORIZON, SIDE, WIDTH
+from cuescope_shape_world.pictures import BLOCK, HEIGHT, HORIZON, SIDE, WIDTH
 from cuescope_shape_world.words import COLOURS, HELD_OUT, WAYS
 
 THINGS = 5
@@ -27,10 +27,10 @@ Offsets = Int[np.ndarray, " frame"]
 
 @dataclass(frozen=True, eq=False)
 class Life:
-    """One shape: its phrase, its place in the panorama (px), and whether it is there, by frame."""
+    """One shape: its phrase, its corner in the panorama (px), and whether it is there, by frame."""
 
     phrases: tuple[str, ...]
-    places: Int[np.ndarray, "frame 2"]
+    corners: Int[np.ndarray, "frame 2"]
     there: Bool[np.ndarray, " frame"]
 
 
@@ -54,7 +54,7 @@ class World:
 
     def in_view(self, life: Life) -> Bool[np.ndarray, " frame"]:
         """Whether it is there and wholly within the view; in part, nothing is drawn."""
-        x = life.places[:, 0] - self.camera
+        x = life.corners[:, 0] - self.camera
         return np.asarray(life.there & (x >= 0) & (x <= WIDTH - SIDE))
 
     def hidden(self, index: int) -> Bool[np.ndarray, " frame"]:
@@ -71,8 +71,8 @@ def draw_world(
     """A world of shapes of these phrases, `held_out` of them from the held-out ones."""
     while True:
         world = _attempt(rng, frames, phrases, held_out)
-        if world is not None and _seen_enough(world):
-            return _with_wall(rng, world)
+        if world is not None and _shows_enough(world):
+            return _add_wall(rng, world)
 
 
 def _attempt(
@@ -83,9 +83,9 @@ def _attempt(
     world = World(camera, skyline, ())
     free = set(phrases)
     for index in range(THINGS):
-        held = free & HELD_OUT if index < held_out else free - HELD_OUT
+        own = free & HELD_OUT if index < held_out else free - HELD_OUT
         for _ in range(TRIES):
-            life = _life(rng, camera, sorted(held), sorted(free))
+            life = _life(rng, camera, sorted(own), sorted(free))
             if life is not None and _fits(world, life):
                 break
         else:
@@ -123,21 +123,22 @@ def _life(
     if last - first < 3:
         return None
     steps = _steps(rng, still, first, last)
-    turned = _recolouring(rng, still & ~steps.any(axis=1), first, last)
+    recoloured = _recolouring(rng, still & ~steps.any(axis=1), first, last)
     phrase = str(rng.choice(own))
     colour, kind = phrase.split()
     others = [f"{c} {kind}" for c in COLOURS if c != colour and f"{c} {kind}" in free]
-    if turned is None or not others:
+    if recoloured is None or not others:
         phrases = (phrase,) * frames
     else:
-        phrases = (phrase,) * turned + (str(rng.choice(others)),) * (frames - turned)
+        phrases = (phrase,) * recoloured + (str(rng.choice(others)),) * (frames - recoloured)
+    # Placed where it is seen in one frame at least, and from there moved back and forth.
     at = int(rng.integers(first, last + 1))
-    corner = np.array((camera[at], HORIZON))
-    place = corner + rng.integers(1, (WIDTH - SIDE, HEIGHT - HORIZON - SIDE))
+    view = np.array((camera[at], HORIZON))
+    corner = view + rng.integers(1, (WIDTH - SIDE, HEIGHT - HORIZON - SIDE))
     moved = steps.cumsum(axis=0)
     there = np.zeros(frames, bool)
     there[first : last + 1] = True
-    return Life(phrases, place + moved - moved[at], there)
+    return Life(phrases, corner + moved - moved[at], there)
 
 
 def _steps(
@@ -163,29 +164,30 @@ def _recolouring(
 
 def _fits(world: World, life: Life) -> bool:
     """Inside the field, apart from the others, and in or out of the view by the camera alone."""
-    y = life.places[life.there, 1]
+    y = life.corners[life.there, 1]
     if y.min() < HORIZON + 1 or y.max() > HEIGHT - SIDE - 1:
         return False
-    seen = world.in_view(life)
+    visible = world.in_view(life)
     both = life.there[1:] & life.there[:-1] & stands(world.camera)[1:]
-    if (seen[1:] != seen[:-1])[both].any():
+    if (visible[1:] != visible[:-1])[both].any():
         return False
-    if any(not seen[[p == phrase for p in life.phrases]].any() for phrase in set(life.phrases)):
-        return False
-    return all(_apart(life, other) for other in world.lives)
+    for phrase in set(life.phrases):  # each colour that it has is seen at some time
+        if not visible[[p == phrase for p in life.phrases]].any():
+            return False
+    return all(_are_apart(life, other) for other in world.lives)
 
 
-def _apart(one: Life, other: Life) -> bool:
-    far = (np.abs(one.places - other.places) >= SIDE + APART).any(axis=1)
-    return bool(far[one.there & other.there].all())
+def _are_apart(life: Life, other: Life) -> bool:
+    far = (np.abs(life.corners - other.corners) >= SIDE + APART).any(axis=1)
+    return bool(far[life.there & other.there].all())
 
 
-def _seen_enough(world: World) -> bool:
+def _shows_enough(world: World) -> bool:
     """Two shapes in view at any time."""
     return bool((np.sum([world.in_view(life) for life in world.lives], axis=0) >= 2).all())
 
 
-def _with_wall(rng: np.random.Generator, world: World) -> World:
+def _add_wall(rng: np.random.Generator, world: World) -> World:
     """With a wall for two to four frames in front of a shape, if a place is found for one."""
     frames = len(world.camera)
     for _ in range(TRIES):
@@ -203,7 +205,7 @@ def _hides(world: World, wall: Wall) -> bool:
     span = slice(wall.first - 1, wall.last + 2)
     rests = (
         world.in_view(life)[span].all()
-        and (life.places[span] == life.places[wall.first]).all()
+        and (life.corners[span] == life.corners[wall.first]).all()
         and len(set(life.phrases[span])) == 1
         and stands(world.camera)[wall.first : wall.last + 2].all()
     )
@@ -215,12 +217,12 @@ def _hides(world: World, wall: Wall) -> bool:
     gap = SIDE + MARGIN + APART
     others = [other for index, other in enumerate(world.lives) if index != wall.hides]
     return all(
-        (np.abs(life.places - o.places)[span] >= gap).any(axis=1)[o.there[span]].all()
+        (np.abs(life.corners - o.corners)[span] >= gap).any(axis=1)[o.there[span]].all()
         for o in others
     )
 
 
 def wall_box(world: World, wall: Wall) -> tuple[int, int, int, int]:
     """In the view, px."""
-    x, y = world.lives[wall.hides].places[wall.first] - (world.camera[wall.first], 0)
+    x, y = world.lives[wall.hides].corners[wall.first] - (world.camera[wall.first], 0)
     return int(x) - MARGIN, int(y) - MARGIN, int(x) + SIDE + MARGIN, int(y) + SIDE + MARGIN

@@ -37,21 +37,23 @@ class SpuriousImageNet(ImageFolder):
 
     Options: ClassVar[type[Options]] = SpuriousImageNetOptions
     title: ClassVar[str] = "spurious-imagenet"
+    benchmark: str | None = "Spurious ImageNet"
     split_names: ClassVar[tuple[str, ...]] = ("test",)
 
     def read(self, split: str) -> Listing:
         """The images by class; raises UserError for a folder that is of no class."""
         root = self.place("images", "dataset/spurious_imagenet/images", ".")
-        found: dict[int, list[ImageItem]] = {}
+        # A class may have several folders, one for each of its components.
+        items: dict[int, list[ImageItem]] = {}
         for folder in folders_in(root):
-            named = _FOLDER.fullmatch(folder.name)
-            if named is None or int(named[1]) not in CLASSES:
+            fields = _FOLDER.fullmatch(folder.name)
+            if fields is None or int(fields[1]) not in CLASSES:
                 raise UserError(
                     f"{self.title}: folder '{folder.name}'",
                     expected="..._class_NUMBER_..._COMPONENT, with the number of one of the "
                     f"{len(CLASSES)} classes",
                 )
-            number, component = int(named[1]), int(named[2])
+            number, component = int(fields[1]), int(fields[2])
             wnid, name = CLASSES[number]
             known = {
                 "objects": (),
@@ -60,9 +62,9 @@ class SpuriousImageNet(ImageFolder):
                 "component": component,
                 "group": f"cue of {name}",
             }
-            found.setdefault(number, []).extend(
+            items.setdefault(number, []).extend(
                 ImageItem(f"{folder.name}/{photo.name}", photo, (name,), annotations=known)
                 for photo in images_in(folder)
             )
-        labels = tuple(CLASSES[number][1] for number in sorted(found))
-        return Listing(labels, [item for number in sorted(found) for item in found[number]])
+        labels = tuple(CLASSES[number][1] for number in sorted(items))
+        return Listing(labels, [item for number in sorted(items) for item in items[number]])

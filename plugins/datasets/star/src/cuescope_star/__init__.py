@@ -6,7 +6,7 @@ and "ood" hold action and object categories out (Rahman et al., section 4.1).
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -23,9 +23,8 @@ from cuescope_sdk.data import (
     read_json,
 )
 from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
-from cuescope_star.categories import part_of
-from cuescope_star.layout import QuestionRow, check, read_all_classes
-from cuescope_star.scenes import scene_frame, shown_frames
+from cuescope_star.layout import QuestionRow, check_question, part_of, read_all_classes
+from cuescope_star.samples import choose_frames, scene_frame
 
 HELD_ACTIONS, HELD_OBJECTS = 3, 5
 
@@ -57,6 +56,7 @@ class STAR(VideoQuestions):
     Options = STAROptions
     options: STAROptions
     title: ClassVar[str] = "star"
+    benchmark: str | None = "STAR"
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test", "iid", "ood")
 
     def read(self, split: str) -> Iterator[Question]:
@@ -65,17 +65,25 @@ class STAR(VideoQuestions):
         rows = read_json(file, QuestionRow, self.title)
         self.classes = read_all_classes(self.options.path.expanduser(), self.title)
         for row in rows:
-            check(row, self.classes, f"{self.title}: {file.name} question '{row.question_id}'")
+            location = f"{self.title}: {file.name} question '{row.question_id}'"
+            check_question(row, self.classes, location)
         if split in ("iid", "ood"):
             rows = self._part(rows, split)
         self.rows = {row.question_id: row for row in rows}
         for row in rows:
-            kind, _, rest = row.question_id.partition("_")
+            kind, _, rest = row.question_id.partition("_")  # "Interaction_T1_13"
             yield Question(
-                row.question_id, row.video_id, row.question, row.answers, row.answer,
-                {"question_type": kind, "template": rest.partition("_")[0],
-                 "clip": (row.start, row.end)},
-            )  # fmt: skip
+                row.question_id,
+                row.video_id,
+                row.question,
+                row.answers,
+                row.answer,
+                {
+                    "question_type": kind,
+                    "template": rest.partition("_")[0],
+                    "clip": (row.start, row.end),
+                },
+            )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -89,36 +97,36 @@ class STAR(VideoQuestions):
         row, (file, probe) = self.rows[question.key], self.clips[question.video]
         times, annotated = clip_times(file, probe), row.annotated
         within = frames_between(times, row.start, row.end)
-        shown = shown_frames(within, annotated, self.options.frames)
+        frames = choose_frames(within, annotated, self.options.frames)
         known: dict[str, Any] = {
             SCENE: tuple(
                 scene_frame(annotated[frame], self.classes) if frame in annotated else SceneFrame()
-                for frame in shown
+                for frame in frames
             ),
-            TIMES: tuple(max(0.0, round(float(times[frame]) - row.start, 3)) for frame in shown),
+            TIMES: tuple(max(0.0, round(float(times[frame]) - row.start, 3)) for frame in frames),
         }
         sample = super().__getitem__(index)
         return sample.model_copy(
             update={
-                "frames": frames_at(file, probe, shown),
+                "frames": frames_at(file, probe, frames),
                 "annotations": {**sample.annotations, **known},
             }
         )
 
     def _part(self, rows: list[QuestionRow], wanted: str) -> list[QuestionRow]:
-        """The rows in or out of distribution; what is held out and how many are neither is told."""
-        named, seed, classes = self.options, self.options.held_seed, self.classes
-        verbs = held_out_categories(named.held_actions, classes.verbs, HELD_ACTIONS,
-                         seed=seed, title=self.title, what="action")  # fmt: skip
-        things = held_out_categories(named.held_objects, classes.things, HELD_OBJECTS,
-                          seed=seed, title=self.title, what="object")  # fmt: skip
+        """The rows in or out of distribution; says in `facts` what is held out."""
+        options, classes = self.options, self.classes
+        draw = partial(held_out_categories, seed=options.held_seed, title=self.title)
+        verbs = draw(options.held_actions, classes.verbs, HELD_ACTIONS, what="action")
+        things = draw(options.held_objects, classes.things, HELD_OBJECTS, what="object")
         parts = [part_of(row, verbs | things, classes) for row in rows]
         count = Counter(parts)
         self.facts["held out"] = (
             f"actions {', '.join(sorted(verbs))}; objects {', '.join(sorted(things))}"
         )
-        self.facts["of distribution"] = (
-            f"{count['iid']:,} in, {count['ood']:,} out, {count[None]:,} neither "
-            f"(a held-out category is on screen or a wrong choice), of STAR_{named.ood}.json"
+        self.facts["distribution"] = (
+            f"of the questions of STAR_{options.ood}.json {count['iid']:,} are in, "
+            f"{count['ood']:,} out of it, and {count[None]:,} neither (a held-out category is on "
+            "screen or a wrong choice)"
         )
         return [row for row, part in zip(rows, parts, strict=True) if part == wanted]

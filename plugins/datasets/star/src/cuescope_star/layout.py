@@ -1,8 +1,12 @@
-"""The authors' files: questions with situation graphs, and the classes that their codes name."""
+"""The authors' files: questions with situation graphs, and the classes that their codes name.
 
-from collections.abc import Collection, Iterator, Mapping
+By the categories that a question names and shows it is in or out of distribution.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, FiniteFloat
 
@@ -11,6 +15,7 @@ from cuescope_sdk.data import find_file, read_classes, read_lines
 
 Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
 FrameId = Annotated[str, Field(pattern=r"^\d*[1-9]\d*$")]
+Part = Literal["iid", "ood"]
 PERSON = "o000"
 
 
@@ -59,7 +64,8 @@ class QuestionRow(BaseModel):
     @property
     def answers(self) -> tuple[str, ...]:
         """The choices in the order of their numbers."""
-        return tuple(c.choice for c in sorted(self.choices, key=lambda choice: choice.choice_id))
+        choices = sorted(self.choices, key=lambda choice: choice.choice_id)
+        return tuple(choice.choice for choice in choices)
 
     @property
     def annotated(self) -> dict[int, Situation]:
@@ -95,13 +101,13 @@ def read_all_classes(root: Path, title: str) -> Classes:
     verbs = read_classes(find_file(root, "verb_classes.txt", title), title)
     texts = read_classes(find_file(root, "action_classes.txt", title), title)
     actions = {}
-    for place, line in read_lines(find_file(root, "action_mapping.txt", title), title):
+    for location, line in read_lines(find_file(root, "action_mapping.txt", title), title):
         words = line.split()
         if len(words) != 3:
-            raise UserError(place, expected="'a000 v004 o019'", got=f"'{line[:60]}'")
+            raise UserError(location, expected="'a000 v004 o019'", got=f"'{line[:60]}'")
         action, verb, thing = words
         for code, known in ((action, texts), (verb, verbs), (thing, objects)):
-            require(code, known, place)
+            require_class(code, known, location)
         phrases = phrases_of(texts[action], objects[thing])
         actions[action] = ActionClass(verb=verbs[verb], phrases=phrases, object=thing)
     relations = read_classes(find_file(root, "relationship_classes.txt", title), title)
@@ -114,6 +120,7 @@ def phrases_of(text: str, thing: str) -> tuple[str, ...]:
     """The verbs of an action class: "watch/read/look at a book" has "watch", "read", "look at"."""
     words: list[str] = []
     for word in text.split():
+        # The verbs end where the object begins: at its own word ("cup/glass"), or at an article.
         starts = word.startswith(tuple(thing.split("/")))
         if words and (starts or word in ("a", "an", "some", "the", "their")):
             break
@@ -121,35 +128,75 @@ def phrases_of(text: str, thing: str) -> tuple[str, ...]:
     return tuple(phrase.strip() for phrase in " ".join(words).replace(" and ", "/").split("/"))
 
 
-def check(row: QuestionRow, classes: Classes, place: str) -> None:
+def check_question(row: QuestionRow, classes: Classes, location: str) -> None:
     """Raise UserError for what no sample can be made of: codes, counts, times, answers."""
     if row.end < row.start:
-        raise UserError(place, expected="a start before the end",
-                        got=f"{row.start:g} s to {row.end:g} s")  # fmt: skip
+        raise UserError(
+            location, expected="a start before the end", got=f"{row.start:g} s to {row.end:g} s"
+        )
     if row.answer is not None and row.answer not in row.answers:
-        raise UserError(place, expected="an answer among the choices", got=f"'{row.answer[:60]}'")
+        got = f"'{row.answer[:60]}'"
+        raise UserError(location, expected="an answer among the choices", got=got)
     for number, situation in row.situations.items():
-        where = f"{place} frame {number}"
-        for one, other in (("rel_pairs", "rel_labels"), ("bbox", "bbox_labels")):
-            counts = len(getattr(situation, one)), len(getattr(situation, other))
+        frame = f"{location} frame {number}"
+        for names, labels in (("rel_pairs", "rel_labels"), ("bbox", "bbox_labels")):
+            counts = len(getattr(situation, names)), len(getattr(situation, labels))
             if counts[0] != counts[1]:
-                raise UserError(where, expected=f"as many {one} as {other}",
-                                got=f"{counts[0]} and {counts[1]}")  # fmt: skip
-        for code in _objects_of(situation):
-            require(code, classes.objects, where)
+                raise UserError(
+                    frame,
+                    expected=f"as many {names} as {labels}",
+                    got=f"{counts[0]} and {counts[1]}",
+                )
+        for code in (*situation.bbox_labels, *chain(*situation.rel_pairs)):
+            require_class(code, classes.objects, frame)
         for code in situation.rel_labels:
-            require(code, classes.relations, where)
+            require_class(code, classes.relations, frame)
         for code in situation.actions:
-            require(code, classes.actions, where)
+            require_class(code, classes.actions, frame)
 
 
-def require(code: str, known: Collection[str], place: str) -> None:
+def require_class(code: str, known: Collection[str], location: str) -> None:
     """Raise UserError where a code is of no class."""
     if code not in known:
-        raise UserError(f"{place}: no class '{code[:60]}'", remedy=nearest(code, known))
+        raise UserError(f"{location}: no class '{code[:60]}'", remedy=nearest(code, known))
 
 
-def _objects_of(situation: Situation) -> Iterator[str]:
-    yield from situation.bbox_labels
-    for pair in situation.rel_pairs:
-        yield from pair
+# ---------------------------------------------------------------------- in or out of distribution
+
+
+def part_of(row: QuestionRow, held: frozenset[str], classes: Classes) -> Part | None:
+    """`ood` where the question or its answer names a held-out category, `iid` where nothing does.
+
+    None is for those between: a held-out category is on screen or among the wrong choices.
+    """
+    right = [choice.choice_program for choice in row.choices if choice.choice == row.answer]
+    if held & named_categories((row.question_program, *right), classes):
+        return "ood"
+    offered = named_categories((choice.choice_program for choice in row.choices), classes)
+    return None if held & (offered | visible_categories(row, classes)) else "iid"
+
+
+def named_categories(programs: Iterable[tuple[Function, ...]], classes: Classes) -> frozenset[str]:
+    """The verbs and objects that programs name."""
+    words = {word for program in programs for step in program for word in _texts(step.value_input)}
+    # The value that names an action begins with its verb; a space or an underscore follows.
+    verbs = {word.replace("_", " ").partition(" ")[0] for word in words}
+    return frozenset(verbs & set(classes.verbs)) | (words & set(classes.things))
+
+
+def visible_categories(row: QuestionRow, classes: Classes) -> frozenset[str]:
+    """The verbs and objects of its situation graphs."""
+    names = set()
+    for situation in row.situations.values():
+        names |= {classes.objects[code] for code in situation.bbox_labels}
+        for action in (classes.actions[code] for code in situation.actions):
+            names |= {action.verb, classes.objects[action.object]}
+    return frozenset(names)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part)

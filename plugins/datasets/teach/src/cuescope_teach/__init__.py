@@ -6,14 +6,14 @@ hold recipes out (Rahman et al., section 4.1).
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from pydantic import Field
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data import Episode, EpisodeOptions, Episodes, held_out_categories
 from cuescope_teach.layout import Task, files_of, read_instance, read_task
-from cuescope_teach.scenes import scenes, shown_moments
+from cuescope_teach.samples import choose_moments, scenes
 
 HELD_TASKS = 3
 Official = Literal["train", "valid_seen", "valid_unseen", "test_seen", "test_unseen"]
@@ -49,35 +49,36 @@ class TEACh(Episodes):
     Options = TEAChOptions
     options: TEAChOptions
     title: ClassVar[str] = "teach"
-    split_names: ClassVar[tuple[str, ...]] = (
-        "train", "valid_seen", "valid_unseen", "test_seen", "test_unseen", "iid", "ood",
-    )  # fmt: skip
+    benchmark: str | None = "TEACh"
+    split_names: ClassVar[tuple[str, ...]] = (*get_args(Official), "iid", "ood")
 
     def read(self, split: str) -> Iterator[Episode]:
         """The instances of a split."""
         parted = split in ("iid", "ood")
-        shown = self.options.ood if parted else split
+        official = self.options.ood if parted else split
         suffix = ".tfd.json" if self.options.instances == "tfd" else ".json"
         folder = f"{self.options.instances}_instances"
-        files = files_of(self.root, folder, shown, suffix, self.title)
-        tasks = self._part(shown, split) if parted else {}
+        files = files_of(self.root, folder, official, suffix, self.title)
+        tasks = self._part(official, split) if parted else {}
         for file in files:
             game = file.name.partition(".")[0]
             if not parted or game in tasks:
-                yield self._episode(file, shown, tasks.get(game))
+                yield self._episode(file, official, tasks.get(game))
 
     def _episode(self, file: Path, split: str, task: Task | None) -> Episode:
         instance = read_instance(file, self.title)
         moments = instance.moments
-        shown = shown_moments(moments, self.options.frames)
+        indices = choose_moments(moments, self.options.frames)
+        chosen = [moments[index] for index in indices]
         folder = self.images / split / instance.game_id
-        known = {"game": instance.game_id, **({"task": task.task_name} if task else {})}
         return Episode(
             file.name.removesuffix(".json"),
-            tuple(folder / moments[number].picture for number in shown),
-            tuple(moments[number].time for number in shown),
-            scenes(moments, shown), instance.dialogue, known,
-        )  # fmt: skip
+            tuple(folder / moment.picture for moment in chosen),
+            tuple(moment.time for moment in chosen),
+            scenes(moments, indices),
+            instance.dialogue,
+            {"game": instance.game_id, **({"task": task.task_name} if task else {})},
+        )
 
     def _part(self, split: str, wanted: str) -> dict[str, Task]:
         """The tasks of the games in or out of distribution, which share no recipe.
@@ -88,22 +89,27 @@ class TEACh(Episodes):
         tasks = {
             file.name.removesuffix(".game.json"): read_task(file, self.title) for file in files
         }
-        options = self.options
         held = held_out_categories(
-            options.held_tasks, {task.task_name for task in tasks.values()}, HELD_TASKS,
-            seed=options.held_seed, title=self.title, what="task",
-        )  # fmt: skip
+            self.options.held_tasks,
+            {task.task_name for task in tasks.values()},
+            HELD_TASKS,
+            seed=self.options.held_seed,
+            title=self.title,
+            what="task",
+        )
         outside = {game: task for game, task in tasks.items() if task.task_name in held}
         recipes = frozenset().union(*(task.recipes for task in outside.values()))
         inside = {game: task for game, task in tasks.items() if not task.recipes & recipes}
         neither = len(tasks) - len(inside) - len(outside)
         self.facts["held out"] = f"tasks {', '.join(sorted(held))}"
-        self.facts["of distribution"] = (
-            f"{len(inside):,} games in, {len(outside):,} out, {neither:,} neither (they share a "
-            f"part with a held-out task), of {split}"
+        self.facts["distribution"] = (
+            f"of the games of {split} {len(inside):,} are in, {len(outside):,} out of it, and "
+            f"{neither:,} neither (they share a part with a held-out task)"
         )
-        found = outside if wanted == "ood" else inside
-        if not found:
-            raise UserError(f"{self.title}: no games in split {wanted}",
-                            got=f"all but {neither:,} out: {self.facts['held out']}")  # fmt: skip
-        return found
+        part = outside if wanted == "ood" else inside
+        if not part:
+            raise UserError(
+                f"{self.title}: no games in split {wanted}",
+                got=f"{self.facts['distribution']}; held out are {self.facts['held out']}",
+            )
+        return part

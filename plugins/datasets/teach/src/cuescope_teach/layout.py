@@ -52,6 +52,7 @@ class Instance(BaseModel):
         """Each successful action of the driver with its picture, in order."""
         names = (*self.driver_image_history, *self.driver_images_future)
         actions = (*self.driver_action_history, *self.driver_actions_future)
+        # The log says what failed, the history of actions does not: they are joined by their time.
         failed = {
             entry.time_start
             for entry in self.interactions
@@ -94,6 +95,7 @@ class Task(BaseModel):
 
     def _names(self) -> Iterator[str]:
         yield self.task_name
+        # Some parts only name a task, others hold it whole with parts of its own.
         for part in self.components.values():
             if part.task_name is not None:
                 yield part.task_name
@@ -116,8 +118,11 @@ def read_instance(path: Path, title: str) -> Instance:
     ):
         counts = len(getattr(instance, pictures)), len(getattr(instance, actions))
         if counts[0] != counts[1]:
-            raise UserError(f"{title}: {path.name}", expected=f"as many {pictures} as {actions}",
-                            got=f"{counts[0]} and {counts[1]}")  # fmt: skip
+            raise UserError(
+                f"{title}: {path.name}",
+                expected=f"as many {pictures} as {actions}",
+                got=f"{counts[0]} and {counts[1]}",
+            )
     times = [action.time_start for action in instance.driver_action_history]
     times += [action.time_start for action in instance.driver_actions_future]
     if times != sorted(times):
@@ -139,14 +144,15 @@ def read_task(path: Path, title: str) -> Task:
 
 def files_of(root: Path, folder: str, split: str, suffix: str, title: str) -> list[Path]:
     """The files `root/folder/split/*suffix`, by name; raises UserError where there is none."""
-    place = root / folder / split
-    if not place.is_dir():
+    split_folder = root / folder / split
+    if not split_folder.is_dir():
         above = root / folder if (root / folder).is_dir() else root
         raise UserError(
-            f"{title}: no folder {folder}/{split}", expected=f"it in {root}",
+            f"{title}: no folder {folder}/{split}",
+            expected=f"it in {root}",
             remedy=nearest(split, [entry.name for entry in above.iterdir() if entry.is_dir()]),
-        )  # fmt: skip
-    found = sorted(file for file in place.iterdir() if file.name.endswith(suffix))
-    if not found:
+        )
+    files = sorted(file for file in split_folder.iterdir() if file.name.endswith(suffix))
+    if not files:
         raise UserError(f"{title}: {folder}/{split}", expected=f"files *{suffix}", got="none")
-    return found
+    return files

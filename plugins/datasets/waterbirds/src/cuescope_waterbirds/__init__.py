@@ -7,10 +7,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
+from cuescope_sdk import PlantedCue
 from cuescope_sdk.data import ImageFolder, ImageItem, Listing, read_csv
 
 BIRDS = ("landbird", "waterbird")
-PLACES = ("land", "water")
+BACKGROUNDS = ("land", "water")  # at the index of the bird that it gives away
 Bit = Annotated[int, Field(ge=0, le=1)]
 
 
@@ -30,6 +31,11 @@ class Waterbirds(ImageFolder):
     """
 
     title: ClassVar[str] = "waterbirds"
+    benchmark: str | None = "Waterbirds"
+    planted_cues: tuple[PlantedCue, ...] = tuple(
+        PlantedCue(key=f"{background} background", name=f"{background} background", labels=(bird,))
+        for bird, background in zip(BIRDS, BACKGROUNDS, strict=True)
+    )
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
 
     def read(self, split: str) -> Listing:
@@ -37,24 +43,26 @@ class Waterbirds(ImageFolder):
         table = self.place("metadata.csv", "waterbird_complete95_forest2water2/metadata.csv")
         rows = read_csv(table, PhotoRow, self.title)
         number = self.split_names.index(split)
-        return Listing(
-            BIRDS,
-            [
-                ImageItem(
-                    row.img_filename, table.parent / row.img_filename, (BIRDS[row.y],),
-                    label=BIRDS[row.y], annotations=_annotations(row),
-                )
-                for row in rows
-                if row.split == number
-            ],
-        )  # fmt: skip
+        items = [
+            ImageItem(
+                row.img_filename,
+                table.parent / row.img_filename,
+                (BIRDS[row.y],),
+                label=BIRDS[row.y],
+                annotations=_annotations(row),
+            )
+            for row in rows
+            if row.split == number
+        ]
+        return Listing(BIRDS, items)
 
 
 def _annotations(row: PhotoRow) -> dict[str, object]:
-    bird, place = BIRDS[row.y], PLACES[row.place]
+    bird, background = BIRDS[row.y], BACKGROUNDS[row.place]
+    # A folder is called as in CUB: "001.Black_footed_Albatross".
     species = row.img_filename.partition("/")[0].partition(".")[2].replace("_", " ")
     return {
-        "factors": {"background": place, "species": species},
-        "group": f"{bird} on {place}",
-        "cues": {f"{name} background": (name == place,) for name in PLACES},
+        "factors": {"background": background, "species": species},
+        "group": f"{bird} on {background}",
+        "cues": {f"{name} background": (name == background,) for name in BACKGROUNDS},
     }

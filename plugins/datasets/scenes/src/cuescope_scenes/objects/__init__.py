@@ -11,26 +11,27 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field
 
-from cuescope_scenes.objects.composing import (
+from cuescope_scenes.objects.composition import (
     THING_RATE,
     compose,
     draw_objects,
     draw_questions,
     draw_things,
 )
-from cuescope_scenes.objects.drawing import DRAWING_VERSION, Picture, detection, frame, mask
+from cuescope_scenes.objects.pictures import DRAWING_VERSION, Picture, detection, frame, mask
 from cuescope_scenes.objects.words import (
     CLASSES,
     PLANTED,
     SUPERCATEGORY_OF,
     THINGS,
     WORDINGS,
-    listed,
+    join_nouns,
     with_article,
 )
 from cuescope_sdk import (
     Context,
     Options,
+    PlantedCue,
     Plugin,
     Sample,
     UserError,
@@ -49,16 +50,17 @@ def _known_pairs(planted: object) -> object:
         raise UserError(
             "object-scenes: planted", expected="{class: thing}, as {cup: table}", got=repr(planted)
         )
-    for kind, named, known in (
-        ("class", list(planted), CLASSES), ("thing", list(planted.values()), THINGS),
-    ):  # fmt: skip
-        for name in named:
+    given = {"class": list(planted), "thing": list(planted.values())}
+    for kind, known in (("class", CLASSES), ("thing", THINGS)):
+        for name in given[kind]:
             if name not in known:
                 raise UserError(
-                    f"object-scenes: planted has an unknown {kind}", expected=", ".join(known),
-                    got=f"'{name}'", remedy=nearest(str(name), known),
-                )  # fmt: skip
-            if named.count(name) > 1:
+                    f"object-scenes: planted has an unknown {kind}",
+                    expected=", ".join(known),
+                    got=f"'{name}'",
+                    remedy=nearest(str(name), known),
+                )
+            if given[kind].count(name) > 1:
                 raise UserError(f"object-scenes: planted has the {kind} '{name}' twice")
     return dict(planted)
 
@@ -71,8 +73,10 @@ class ObjectScenesOptions(Options):
     planted: Annotated[dict[str, str], BeforeValidator(_known_pairs)] = Field(
         PLANTED, description="{class: thing that gives it away}; {} plants nothing"
     )
-    strength: float = Field(0.9, ge=0, le=1, description="share of its class's images with a cue")
-    elsewhere: float = Field(0.1, ge=0, le=1, description="share of the other images with it")
+    strength: float = Field(
+        0.9, ge=0, le=1, description="share of its class's images that show a cue"
+    )
+    elsewhere: float = Field(0.1, ge=0, le=1, description="share of the other images that show it")
     faint: float = Field(
         0.4, ge=0, le=1, description="share of the objects with a cue that are small and faint"
     )
@@ -123,19 +127,31 @@ class ObjectScenes(Plugin):
         self.objects = draw_objects(options.size, objects)
         self.things = draw_things(self.objects, options.planted, *options.rates, things)
         self._questions = draw_questions(self.objects, questions)
+        self.planted_cues = tuple(
+            PlantedCue(key=cue_key(name, cue), name=cue, labels=(name,))
+            for name, cue in options.planted.items()
+        )
         self.fingerprint = digest(
-            "object-scenes", DRAWING_VERSION, options.split, options.seed, options.noise,
-            options.faint, options.planted, options.questions, self.objects, self.things,
-        )  # fmt: skip
+            "object-scenes",
+            DRAWING_VERSION,
+            options.split,
+            options.seed,
+            options.noise,
+            options.faint,
+            options.planted,
+            options.questions,
+            self.objects,
+            self.things,
+        )
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a report says of this data; which cues are planted is told by the answer sheet."""
+        """What a report says of this data, but not which cues are planted: that is to be found."""
         options = self.options
         return {
             "images": f"{options.size}, split {options.split}",
-            "planted": f"{len(options.planted)} cues, in training beside {options.strength:.0%} of "
-            f"the objects and in {options.elsewhere:.0%} of the images without; "
+            "planted": f"{len(options.planted)} cues: in training, {options.strength:.0%} of the "
+            f"images of its class show a cue, and {options.elsewhere:.0%} of the others; "
             f"in this split {options.rates[0]:.0%} and {options.rates[1]:.0%}",
         }
 
@@ -148,14 +164,14 @@ class ObjectScenes(Plugin):
             return self._image(index)
         image, of, wording = self._questions[index].tolist()
         name = CLASSES[of]
-        shown = self._image(image)
+        sample = self._image(image)
         return Sample(
-            key=f"{shown.key}-{name}",
-            frames=shown.frames,
+            key=f"{sample.key}-{name}",
+            frames=sample.frames,
             question=WORDINGS[wording].format(with_article(name)),
             choices=ANSWERS,
             label="yes" if self.objects[image, of] else "no",
-            annotations={**shown.annotations, "question_type": name},
+            annotations={**sample.annotations, "question_type": name},
         )
 
     def split(self, name: str) -> Self:
@@ -178,29 +194,32 @@ class ObjectScenes(Plugin):
                 "objects": objects,
                 "things": things,
                 "supercategories": tuple(SUPERCATEGORY_OF[name] for name in objects),
-                **_outlined(picture),
+                **_outlines(picture),
                 "captions": (caption(objects, things),),
                 "cues": {
-                    f"{cue} for {name}": (cue in things,) for name, cue in options.planted.items()
+                    cue_key(name, cue): (cue in things,) for name, cue in options.planted.items()
                 },
             },
         )
 
 
+def cue_key(name: str, cue: str) -> str:
+    """What the answer sheet calls a cue: "table for cup"."""
+    return f"{cue} for {name}"
+
+
 def caption(objects: tuple[str, ...], things: tuple[str, ...]) -> str:
     """`A cup and a boat with a table and a tree.`"""
-    said = f"{listed(objects)} with {listed(things)}" if things else listed(objects)
-    return f"{said[0].upper()}{said[1:]}."
+    nouns = join_nouns(objects)
+    words = f"{nouns} with {join_nouns(things)}" if things else nouns
+    return f"{words[0].upper()}{words[1:]}."
 
 
 @lru_cache(maxsize=64)
-def _outlined(picture: Picture) -> dict[str, Any]:
+def _outlines(picture: Picture) -> dict[str, Any]:
     """Boxes and masks of everything, and which objects are hard to see."""
     return {
         "boxes": tuple(map(detection, picture.things)),
         "masks": {thing.name: mask(thing) for thing in picture.things},
         "faint": tuple(thing.name for thing in picture.things if thing.opacity < 1),
     }
-
-
-__all__ = ["ObjectScenes", "ObjectScenesOptions"]

@@ -25,7 +25,7 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def listed(nouns: tuple[str, ...]) -> str:
+def join_nouns(nouns: tuple[str, ...]) -> str:
     """`a cup`, `a cup and a boat`, `a cup, a boat and a tree`."""
     *first, last = map(with_article, nouns)
     return f"{', '.join(first)} and {last}" if first else last

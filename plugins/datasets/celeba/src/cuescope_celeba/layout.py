@@ -1,0 +1,39 @@
+"""The annotation files of CelebA, checked line by line."""
+
+from pathlib import Path
+
+from cuescope_sdk import UserError
+from cuescope_sdk.data import read_lines
+
+
+def read_attributes(path: Path, title: str) -> tuple[tuple[str, ...], dict[str, frozenset[str]]]:
+    """The names of the attributes, and those that each face has.
+
+    A line with the number of faces, one with the names, then "000001.jpg -1 1 ..." a face.
+    """
+    lines = read_lines(path, title)
+    location, line = next(lines)
+    if not line.isdecimal():
+        raise UserError(location, expected="the number of faces", got=f"'{line[:60]}'")
+    names = tuple(next(lines, ("", ""))[1].split())
+    faces = {}
+    for location, line in lines:
+        file, *flags = line.split()
+        if len(flags) != len(names) or not set(flags) <= {"1", "-1"}:
+            expected = f"a file and {len(names)} times 1 or -1"
+            raise UserError(location, expected=expected, got=f"'{line[:60]}'")
+        faces[file] = frozenset(
+            name for name, flag in zip(names, flags, strict=True) if flag == "1"
+        )
+    return names, faces
+
+
+def read_partition(path: Path, title: str) -> dict[str, int]:
+    """The split of each face: "000001.jpg 0" is in train, 1 is val, 2 is test."""
+    splits = {}
+    for location, line in read_lines(path, title):
+        file, *number = line.split()
+        if number not in (["0"], ["1"], ["2"]):
+            raise UserError(location, expected="'000001.jpg 0', 1 or 2", got=f"'{line[:60]}'")
+        splits[file] = int(number[0])
+    return splits

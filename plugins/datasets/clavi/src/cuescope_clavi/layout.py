@@ -1,0 +1,224 @@
+"""The authors' files: the annotation of Charades, and the segments and questions of CLAVI.
+
+Charades (Sigurdsson et al., 2016) times the actions of its videos. The authors of CLAVI publish
+`{train,test}_annotations.json`, each segment by its two actions and four cuts, and beside them
+`{train,test}_q.json` and `_a.json` with its questions: `video_name` is the segment with _1 for the
+original and _2 for the complement video, `type` a number. That they are records joined by
+`question_id` is not said; files of these names are so in ActivityNet-QA.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from cuescope_clavi.questions import SUBSETS, YES, Kind, Question, QuestionPair, word_parts
+from cuescope_clavi.segments import Action, Segment, TimedVideo
+from cuescope_sdk import UserError, digest
+from cuescope_sdk.data import find_file, read_csv, read_json, read_lines
+from cuescope_sdk.data._video_questions import charades
+
+SPLITS = ("train", "val", "test")
+CLASSES, MAPPING = "Charades_v1_classes.txt", "Charades_v1_mapping.txt"
+FILES = "[Cc]harades_v1_*"
+VAL_SHARE = 10  # one in so many of the authors' training videos
+# `type` of a question about the original video; of the complement video it is 16 more.
+KINDS: dict[int, Kind] = {0: "E", 1: "E-NC", 4: "BE", 5: "BE", 8: "BA", 9: "BA", 10: "BA-NC"}
+OF_COMPLEMENT = 16
+
+# ------------------------------------------------------------------------------------- Charades
+
+
+class VideoRow(BaseModel):
+    """A video: its actions as "c092 11.90 21.20;...", its length in seconds."""
+
+    id: str
+    actions: str
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Code of each action class -> its name, and name -> its object and verb, or its words."""
+
+    names: Mapping[str, str]
+    parts: Mapping[str, frozenset[str]]
+
+
+def is_charades(root: Path) -> bool:
+    """Whether a file of the authors' is in the folder or up to two below it."""
+    return any(next(root.glob(f"{below}{FILES}"), None) for below in ("", "*/", "*/*/"))
+
+
+def authors_split(split: str) -> str:
+    """The authors have "train" and "test"; "val" is drawn from the former. Raises UserError."""
+    if split not in SPLITS:
+        raise UserError("clavi: split", expected=f"one of {', '.join(SPLITS)}", got=f"'{split}'")
+    return "test" if split == "test" else "train"
+
+
+def in_split(video: str, split: str) -> bool:
+    """Whether a video of the authors' split that holds `split` is of `split` itself."""
+    # By a digest of the name, so that a video stays in its split whichever others are there.
+    held_out = int(digest("clavi", video), 16) % VAL_SHARE == 0
+    return split == "test" or held_out == (split == "val")
+
+
+def read_classes(root: Path) -> Classes:
+    """Names as a question takes them: "Holding some clothes" is "holding some clothes".
+
+    Object and verb are those of the authors' mapping where that file is there, or else words.
+    """
+    classes = charades.read_classes(find_file(root, CLASSES, "clavi"), "clavi")
+    names = {code: phrase_of(name) for code, name in classes.items()}
+    try:
+        mapping = find_file(root, MAPPING, "clavi")
+    except UserError:
+        return Classes(names, word_parts(tuple(names.values())))
+    triples = [line.split() for _, line in read_lines(mapping, "clavi")]
+    parts = {names[code]: frozenset(codes) for code, *codes in triples if code in names}
+    for code, name in names.items():
+        if not parts.get(name):
+            raise UserError(
+                f"clavi: {mapping.name}",
+                expected="object and verb of every action class",
+                got=f"none of {code}",
+            )
+    return Classes(names, parts)
+
+
+def phrase_of(name: str) -> str:
+    """A class name as it stands in a question."""
+    bare = re.sub(r"^(Someone|A person) is ", "", name.strip())
+    return bare[:1].lower() + bare[1:]
+
+
+def read_charades(root: Path, split: str, classes: Classes) -> list[TimedVideo]:
+    """The videos of a split; an action ends with its video. Raises UserError naming a bad entry."""
+    file = find_file(root, f"Charades_v1_{authors_split(split)}.csv", "clavi")
+    rows = read_csv(file, VideoRow, "clavi")
+    return [_timed_video(row, classes, file.name) for row in rows if in_split(row.id, split)]
+
+
+def _timed_video(row: VideoRow, classes: Classes, file: str) -> TimedVideo:
+    timed = charades.timed_actions(row.actions, classes.names, f"clavi: {file} video {row.id}")
+    # An annotated action may end, or even start, after its video does.
+    actions = (Action(name, start, min(end, row.length)) for name, start, end in timed)
+    return TimedVideo(
+        row.id, row.length, tuple(action for action in actions if action.start < action.end)
+    )
+
+
+# ------------------------------------------------------------------------- CLAVI as it is published
+
+
+class Cuts(BaseModel):
+    """Outer and inner borders of the first and of the second action's region, in seconds."""
+
+    out_a: float
+    in_a: float
+    in_b: float
+    out_b: float
+
+
+class SegmentRow(BaseModel):
+    """A segment as it is published: two (class, start, end), the cuts, what else occurs."""
+
+    vid_id: str
+    info: tuple[tuple[str, float, float], tuple[str, float, float]]
+    other_actions: tuple[str, ...] = ()
+    ext: Cuts
+
+
+class QuestionRow(BaseModel):
+    """A record of the questions."""
+
+    question_id: str | int
+    video_name: str
+    question: str
+
+
+class AnswerRow(BaseModel):
+    """A record of the answers."""
+
+    question_id: str | int
+    answer: str
+    type: int
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSegment:
+    """A segment of a video, with all actions of that video that the annotation names."""
+
+    key: str
+    video: str
+    segment: Segment
+    actions: frozenset[str]
+
+
+def read_published_segments(file: Path, names: Mapping[str, str]) -> list[PublishedSegment]:
+    """The segments; raises UserError naming the one that is not as published."""
+    try:
+        entries = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"clavi: cannot read {file.name}", got=str(error)[:100]) from None
+    if not isinstance(entries, dict) or not entries:
+        raise UserError(
+            f"clavi: {file.name}",
+            expected="a JSON object of segments by key",
+            got=f"a JSON {type(entries).__name__}",
+        )
+    return [_published_segment(key, entry, names, file.name) for key, entry in entries.items()]
+
+
+def read_questions(questions: Path, answers: Path) -> Mapping[str, QuestionPair] | None:
+    """Segment -> the questions about its original and its complement video; None without files."""
+    if not questions.is_file() or not answers.is_file():
+        return None
+    answered = {row.question_id: row for row in read_json(answers, AnswerRow, "clavi")}
+    pairs: dict[str, tuple[list[Question], list[Question]]] = {}
+    for row in read_json(questions, QuestionRow, "clavi"):
+        answer = answered.get(row.question_id)
+        name = re.fullmatch(r"(.+)_([12])", row.video_name)
+        if answer is None or name is None or answer.type % OF_COMPLEMENT not in KINDS:
+            kind = "no answer" if answer is None else f"type {answer.type}"
+            raise UserError(
+                f"clavi: {questions.name}: question {row.question_id}",
+                expected="an answer of a known type, and video_name KEY_1 or KEY_2",
+                got=f"{kind}, '{row.video_name}'",
+            )
+        kind = KINDS[answer.type % OF_COMPLEMENT]
+        complement = name[2] == "2"
+        # A `Question` keeps the answer of the original video, whichever video it is published for.
+        flipped = complement and SUBSETS[kind] == "complement"
+        original = (answer.answer.lower() == YES) != flipped
+        pair = pairs.setdefault(name[1], ([], []))
+        pair[complement].append(Question(kind, row.question, original))
+    return pairs
+
+
+def _published_segment(
+    key: str, entry: object, names: Mapping[str, str], file: str
+) -> PublishedSegment:
+    try:
+        row = SegmentRow.model_validate(entry)
+        first, second = (Action(names[code], start, end) for code, start, end in row.info)
+        others = {names[code] for code in row.other_actions}
+    except ValidationError as error:
+        fault = error.errors()[0]
+        field = ".".join(map(str, fault["loc"]))
+        raise UserError(
+            f"clavi: {file}: segment {key}: {field}",
+            expected=fault["msg"],
+            got=repr(fault["input"])[:60],
+        ) from None
+    except KeyError as error:
+        raise UserError(
+            f"clavi: {file}: segment {key}", expected="a class of Charades", got=str(error)
+        ) from None
+    cuts = (row.ext.out_a, row.ext.in_a, row.ext.in_b, row.ext.out_b)
+    actions = frozenset(others | {first.name, second.name})
+    return PublishedSegment(key, row.vid_id, Segment(first, second, cuts), actions)

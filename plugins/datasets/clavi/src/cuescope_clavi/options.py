@@ -1,0 +1,55 @@
+"""The options of CLAVI."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from cuescope_sdk import Options
+
+
+class ClaviOptions(Options):
+    """Where the videos and their actions come from, and how segments are cut."""
+
+    argument: ClassVar[str | None] = "source"
+
+    source: str = Field(
+        description="a Charades folder (annotation and videos), or else a data set NAME[:ARG] "
+        "whose samples have timed actions, such as moving-shapes"
+    )
+    source_options: Mapping[str, Any] = Field({}, description="options of that data set, as YAML")
+    annotation: Path | None = Field(
+        None, description="the published annotation (its file or folder) instead of curation"
+    )
+    videos: Path | None = Field(None, description="folder of the Charades videos; default PATH")
+    frames: int = Field(8, ge=1, description="frames sampled uniformly from each segment")
+    split: str | None = Field(
+        None, description="train, val or test; default test of Charades, else what the source shows"
+    )
+    seed: int = Field(0, ge=0, description="another seed, other borders and negative controls")
+    max_videos: int | None = Field(
+        None, ge=1, description="source videos of the shown split, drawn at random; default all"
+    )
+    pairs_per_video: int | None = Field(
+        None, ge=1, description="pairs of actions a source video, drawn at random; default all"
+    )
+    shortest: float = Field(4.0, ge=0, description="least length of an action, seconds or frames")
+    extension: float = Field(
+        2.0, ge=0, description="most that an action's region grows outwards, seconds or frames"
+    )
+    neighbourhood: float | None = Field(
+        None,
+        ge=0,
+        description="how far from the segment its actions may not occur again; "
+        "default: nowhere in the video",
+    )
+    max_missing: float = Field(
+        0.5, ge=0, le=1, description="share of segments whose video may be missing or unreadable"
+    )
+
+    @property
+    def max_growth(self) -> float:
+        """The most that a border moves outwards: not into what may hold the action again."""
+        near = self.extension if self.neighbourhood is None else self.neighbourhood
+        return min(self.extension, near)

@@ -1,0 +1,288 @@
+"""Segments with their questions, and the samples that ask each about an original or a complement.
+
+What is looked at by time is a video on disk, or a clip of another data set.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from cuescope_clavi.layout import (
+    Classes,
+    PublishedSegment,
+    authors_split,
+    in_split,
+    read_published_segments,
+    read_questions,
+)
+from cuescope_clavi.options import ClaviOptions
+from cuescope_clavi.questions import (
+    CHOICES,
+    SUBSETS,
+    QuestionPair,
+    complement,
+    draw_one,
+    negative_controls,
+    segment_questions,
+)
+from cuescope_clavi.segments import (
+    Action,
+    Segment,
+    TimedVideo,
+    cut_segment,
+    exclusive_pairs,
+    source_times,
+)
+from cuescope_sdk import Context, Frame, Sample, UserError, digest, generator
+from cuescope_sdk.data import Probe, clip_times, find_file, frames_at, open_videos
+
+Item = TypeVar("Item")
+# A time that falls on the border of two frames is of the later one, whatever its last bit says.
+ROUNDING = 1e-6
+FRAME_STEP = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A segment of a video, and what is asked about the original and about the complement."""
+
+    key: str
+    video: str
+    segment: Segment
+    questions: QuestionPair
+
+    def __len__(self) -> int:
+        return sum(map(len, self.questions))
+
+
+@dataclass(frozen=True, slots=True)
+class Footage:
+    """`look` gives the frames that are on screen at times; `content` digests what can be seen."""
+
+    look: Callable[[Sequence[float]], tuple[Frame, ...]]
+    content: str
+
+
+# -------------------------------------------------------------------------------------- entries
+
+
+def curate(
+    videos: Iterable[TimedVideo], parts: Mapping[str, frozenset[str]], options: ClaviOptions
+) -> tuple[list[Entry], int]:
+    """The segments, and how many were left out for want of a negative control.
+
+    `parts` are the object and verb, or the words, of every action that may serve as one.
+    """
+    by_name = {video.name: video for video in videos}
+    pairs = {
+        name: exclusive_pairs(
+            video.actions, shortest=options.shortest, neighbourhood=options.neighbourhood
+        )
+        for name, video in by_name.items()
+    }
+    return _complete(
+        _entry(by_name[name], index, pair, parts, options)
+        for name, index, pair in draw_items(pairs, options)
+    )
+
+
+def published_entries(
+    location: Path,
+    split: str,
+    classes: Classes,
+    videos: Iterable[TimedVideo],
+    options: ClaviOptions,
+) -> tuple[list[Entry], int]:
+    """The published segments of a split, and how many lack a negative control.
+
+    Their questions are the published ones where these files are there, or else newly made of the
+    templates, with a negative control that is unlike all that `videos` say of the video.
+    """
+    name = f"{authors_split(split)}_annotations.json"
+    file = location if location.is_file() else find_file(location, name, "clavi")
+    stem = file.name.removesuffix("_annotations.json")
+    pairs = read_questions(file.with_name(f"{stem}_q.json"), file.with_name(f"{stem}_a.json"))
+    segments: dict[str, list[PublishedSegment]] = {}
+    for published in read_published_segments(file, classes.names):
+        if in_split(published.video, split):
+            segments.setdefault(published.video, []).append(published)
+    occurring = {video.name: {action.name for action in video.actions} for video in videos}
+
+    def entry(published: PublishedSegment) -> Entry | None:
+        if pairs:
+            pair = pairs.get(published.key)
+        else:
+            rng = generator(options.seed, "clavi", published.key)
+            actions = published.actions.union(occurring.get(published.video, ()))
+            pair = draw_questions(published.segment, actions, classes.parts, rng)
+        return Entry(published.key, published.video, published.segment, pair) if pair else None
+
+    return _complete(entry(published) for _, _, published in draw_items(segments, options))
+
+
+def draw_items(
+    groups: Mapping[str, Sequence[Item]], options: ClaviOptions
+) -> Iterator[tuple[str, int, Item]]:
+    """(video, index, item) of `max_videos` of the videos that have any, `pairs_per_video` each."""
+    names = [name for name, items in groups.items() if items]
+    rng = generator(options.seed, "clavi", "videos")
+    for name in (names[index] for index in _draw_indices(len(names), options.max_videos, rng)):
+        # A generator for each video: what is drawn of one does not hang on which others there are.
+        rng = generator(options.seed, "clavi", "pairs", name)
+        for index in _draw_indices(len(groups[name]), options.pairs_per_video, rng):
+            yield name, index, groups[name][index]
+
+
+def draw_questions(
+    segment: Segment,
+    occurring: frozenset[str],
+    parts: Mapping[str, frozenset[str]],
+    rng: np.random.Generator,
+) -> QuestionPair | None:
+    """The questions about both videos; None where every action shares something with these."""
+    negative = draw_one(negative_controls(tuple(occurring), parts), rng)
+    if negative is None:
+        return None
+    questions = segment_questions(segment.first.name, segment.second.name, negative)
+    return questions, questions
+
+
+def _entry(
+    video: TimedVideo,
+    index: int,
+    pair: tuple[Action, Action],
+    parts: Mapping[str, frozenset[str]],
+    options: ClaviOptions,
+) -> Entry | None:
+    rng = generator(options.seed, "clavi", video.name, str(index))
+    segment = cut_segment(*pair, video.length, rng, most=options.max_growth, step=video.step)
+    occurring = frozenset(action.name for action in video.actions)
+    questions = draw_questions(segment, occurring, parts, rng)
+    return Entry(f"{video.name}-{index}", video.name, segment, questions) if questions else None
+
+
+def _complete(entries: Iterable[Entry | None]) -> tuple[list[Entry], int]:
+    """The entries that there are, and how many there are not."""
+    every = list(entries)
+    complete = [entry for entry in every if entry is not None]
+    return complete, len(every) - len(complete)
+
+
+def _draw_indices(count: int, most: int | None, rng: np.random.Generator) -> Sequence[int]:
+    if most is None or most >= count:
+        return range(count)
+    return sorted(rng.choice(count, most, replace=False).tolist())
+
+
+# -------------------------------------------------------------------------------------- footage
+
+
+def open_footage(
+    names: Iterable[str], root: Path, context: Context
+) -> tuple[dict[str, Footage], dict[str, str]]:
+    """The videos of these names under `root`, and what is wrong with each of the others."""
+    clips, problems = open_videos(root, {name: (name,) for name in names}, context, "clavi")
+    footage = {
+        name: Footage(partial(at_seconds, file, probe), probe.digest)
+        for name, (file, probe) in clips.items()
+    }
+    return footage, problems
+
+
+def clip_footage(samples: Iterable[Sample]) -> tuple[list[TimedVideo], dict[str, Footage]]:
+    """The samples that have timed actions, as videos whose times are frames.
+
+    Their annotation "actions" says (name, first frame, frame after the last) of each. Raises
+    UserError for one that is not within the sample.
+    """
+    videos, footage = [], {}
+    for sample in samples:
+        if entries := sample.annotations.get("actions"):
+            actions = tuple(_action(sample, entry) for entry in entries)
+            videos.append(TimedVideo(sample.key, len(sample.frames), actions, FRAME_STEP))
+            content = digest([frame.key for frame in sample.frames])
+            footage[sample.key] = Footage(partial(at_positions, sample.frames), content)
+    return videos, footage
+
+
+def at_seconds(path: Path, probe: Probe, seconds: Sequence[float]) -> tuple[Frame, ...]:
+    """What a video shows at these times: of a time after its end, the last frame."""
+    times = clip_times(path, probe)
+    indices = np.searchsorted(times, np.array(seconds) + ROUNDING, side="right") - 1
+    return frames_at(path, probe, np.maximum(indices, 0).tolist())
+
+
+def at_positions(frames: tuple[Frame, ...], positions: Sequence[float]) -> tuple[Frame, ...]:
+    """The frames of a clip in which these positions fall, frame i being from i to i + 1."""
+    last = len(frames) - 1
+    return tuple(frames[min(int(position + ROUNDING), last)] for position in positions)
+
+
+def _action(sample: Sample, entry: object) -> Action:
+    match entry:
+        case (str(name), int(first), int(after)) if 0 <= first <= after <= len(sample.frames):
+            return Action(name, float(first), float(after))
+    raise UserError(
+        f"clavi: an action of {sample.key}",
+        expected=f"(name, first frame, frame after the last) within {len(sample.frames)} frames",
+        got=repr(entry),
+    )
+
+
+# -------------------------------------------------------------------------------------- samples
+
+
+def make_sample(
+    entry: Entry, footage: Footage, complemented: bool, number: int, frames: int, split: str | None
+) -> Sample:
+    """Question `number` about the original or the complement video."""
+    question = entry.questions[complemented][number]
+    times = source_times(entry.segment.spans(complemented), frames)
+    opposite = complement(question.text)
+    counterparts = {
+        "video": _sample_key(entry, not complemented, question.text),
+        "text": None if opposite is None else _sample_key(entry, complemented, opposite),
+    }
+    return Sample(
+        key=f"{_video_key(entry, complemented)}-{number:02d}",
+        frames=footage.look(times),
+        question=question.text,
+        choices=CHOICES,
+        label=question.answer(complemented),
+        annotations={
+            "question_type": question.kind,
+            "subset": SUBSETS[question.kind],
+            "split": split,
+            "counterparts": {kind: key for kind, key in counterparts.items() if key is not None},
+            "video": "complement" if complemented else "original",
+            "video_id": entry.video,
+            "actions": visible_actions(entry.segment, times),
+        },
+    )
+
+
+def visible_actions(segment: Segment, times: Sequence[float]) -> tuple[tuple[str, int, int], ...]:
+    """(name, first frame, frame after the last) of the segment's actions, looked at at `times`.
+
+    In the order in which they are seen; an action that falls between two frames is none of them.
+    """
+    visible = []
+    for action in (segment.first, segment.second):
+        within = [i for i, time in enumerate(times) if action.start <= time < action.end]
+        if within:
+            visible.append((action.name, within[0], within[-1] + 1))
+    return tuple(sorted(visible, key=lambda span: span[1]))
+
+
+def _video_key(entry: Entry, complemented: bool) -> str:
+    return f"{entry.key}_{2 if complemented else 1}"
+
+
+def _sample_key(entry: Entry, complemented: bool, text: str) -> str | None:
+    """The sample that asks `text` about this video; published questions are not always whole."""
+    texts = [question.text for question in entry.questions[complemented]]
+    return f"{_video_key(entry, complemented)}-{texts.index(text):02d}" if text in texts else None

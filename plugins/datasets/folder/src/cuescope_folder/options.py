@@ -1,0 +1,36 @@
+"""The options of the data set `folder`."""
+
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from cuescope_sdk import Options
+from cuescope_sdk.data import MAX_PIXELS
+
+Answers = Literal["auto", "pooled", "open"]
+
+
+class FolderOptions(Options):
+    """Where the files are, and how they are read."""
+
+    argument: ClassVar[str | None] = "path"
+
+    path: Path = Field(description="the folder, or a manifest in it")
+    frames: int = Field(8, ge=1, description="frames sampled uniformly from each clip")
+    split: str | None = Field(None, description="one split (train, val, test); default all")
+    manifest: Path | None = Field(
+        None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
+    )
+    choices: tuple[str, ...] | None = Field(
+        None, description="the label set: names, or one file with a label a line"
+    )
+    answers: Answers = Field(
+        "auto",
+        description="questions without choices of their own are answered from all labels (pooled), "
+        "or in free words (open); auto: pooled where few answers are shared by all questions",
+    )
+    max_bad: float = Field(0.01, ge=0, le=1, description="share of samples that may be unreadable")
+    max_pixels: int = Field(
+        MAX_PIXELS, ge=1, le=MAX_PIXELS, description="larger images are refused as bombs"
+    )

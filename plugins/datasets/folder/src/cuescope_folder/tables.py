@@ -1,0 +1,185 @@
+"""The rows of a manifest (CSV, TSV, JSONL, Parquet), by the column names that are known here."""
+
+import csv
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cuescope_folder.cells import plain
+from cuescope_folder.layout import MANIFEST_SUFFIXES
+from cuescope_sdk import UserError
+
+RIGHT = ("label", "answer", "actions")  # any of them says what is right
+COLUMNS = ("path", *RIGHT, "answers", "split", "question", "choices", "mask", "cues")
+FILES = ("video", "image", "file", "filename")  # what others call the path
+ALIKE = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row without its missing cells; `location` is where it stands ("line 4", "row 4")."""
+
+    location: str
+    cells: Mapping[str, Any]
+
+
+def read_rows(manifest: Path) -> list[Row]:
+    """The rows of a manifest; raises UserError naming the line for anything that is no row."""
+    reader = _READERS.get(manifest.suffix.lower())
+    if reader is None:
+        raise UserError(
+            f"folder: manifest {manifest.name}",
+            expected=f"a file that ends in {', '.join(MANIFEST_SUFFIXES)}",
+        )
+    try:
+        rows = list(reader(manifest))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"folder: cannot read {manifest.name}", got=_first_line(error)) from None
+    if not rows:
+        raise UserError(f"folder: manifest {manifest.name} has no rows")
+    return rows
+
+
+def _csv_rows(manifest: Path, delimiter: str) -> Iterator[Row]:
+    with manifest.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, restkey="", delimiter=delimiter)
+        try:
+            for cells in reader:
+                line = reader.line_num
+                if cells.pop("", None):
+                    raise UserError(
+                        f"folder: {manifest.name} line {line} has more cells than the header",
+                        remedy="Put double quotes around a text that holds a "
+                        + ("comma" if delimiter == "," else "tab"),
+                    )
+                yield _row(f"line {line}", cells)
+        except csv.Error as error:
+            raise UserError(
+                f"folder: {manifest.name} line {reader.line_num}", got=str(error)
+            ) from None
+
+
+def _json_rows(manifest: Path) -> Iterator[Row]:
+    with manifest.open(encoding="utf-8-sig") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                cells = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise UserError(
+                    f"folder: {manifest.name} line {number} is no JSON", got=_first_line(error)
+                ) from None
+            if not isinstance(cells, dict):
+                raise UserError(
+                    f"folder: {manifest.name} line {number}",
+                    expected="a JSON object",
+                    got=line.strip()[:60],
+                )
+            yield _row(f"line {number}", cells)
+
+
+def _parquet_rows(manifest: Path) -> Iterator[Row]:
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        table = parquet.read_table(manifest)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UserError(f"folder: {manifest.name} is no Parquet", got=_first_line(error)) from None
+    for number, cells in enumerate(table.to_pylist(), start=1):
+        yield _row(f"row {number}", cells)
+
+
+def _row(location: str, cells: Mapping[str | None, Any]) -> Row:
+    """The row without what is missing: None, NaN and the empty text."""
+    named = {str(column).strip(): value for column, value in cells.items()}
+    return Row(location, {c: v for c, v in named.items() if v != "" and plain(v) is not None})
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:100]
+
+
+_READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
+    ".csv": partial(_csv_rows, delimiter=","),
+    ".tsv": partial(_csv_rows, delimiter="\t"),
+    ".jsonl": _json_rows,
+    ".parquet": _parquet_rows,
+}
+
+
+def with_known_names(rows: Sequence[Row], name: str) -> list[Row]:
+    """The rows with columns by the names that are known here: `Path` is `path`.
+
+    Without a `path`, one of `video`, `image`, `file` and `filename` is. Raises UserError where
+    there is none, or several, and where nothing says what is right.
+    """
+    columns = sorted({column for row in rows for column in row.cells})
+    known = _spellings(columns, COLUMNS)
+    if "path" not in known:
+        files = _spellings(columns, FILES)
+        if len(files) > 1:
+            raise UserError(
+                f"folder: manifest {name} has no column 'path'",
+                got=f"columns {', '.join(files.values())}",
+                remedy="Rename one of them to 'path'",
+            )
+        known |= dict.fromkeys(("path",) * len(files), *files.values())
+    if "path" not in known:
+        raise _missing(name, ("path",), columns, ("path", *FILES))
+    if not {*RIGHT, "answers"} & known.keys():
+        raise _missing(name, RIGHT, columns, RIGHT)
+    canonical = {column: name for name, column in known.items()}
+    return [
+        Row(row.location, {canonical.get(column, column): v for column, v in row.cells.items()})
+        for row in rows
+    ]
+
+
+def _spellings(columns: Collection[str], names: Sequence[str]) -> dict[str, str]:
+    """Name -> the column of that name, as it is written or else the only one in other case."""
+    spellings = {}
+    for name in names:
+        alike = [column for column in columns if column.lower() == name]
+        if name in columns:
+            spellings[name] = name
+        elif len(alike) == 1:
+            spellings[name] = alike[0]
+    return spellings
+
+
+def _missing(
+    name: str, needed: Sequence[str], columns: Sequence[str], words: Sequence[str]
+) -> UserError:
+    """The columns that are missing, and which other is probably meant to be one of them."""
+    return UserError(
+        f"folder: manifest {name} has no column {' or '.join(map(repr, needed))}",
+        got=f"columns {', '.join(columns) or 'that are all empty'}",
+        remedy=_rename_hint(needed, columns, words) or _add_hint(needed, columns),
+    )
+
+
+def _rename_hint(needed: Sequence[str], columns: Sequence[str], words: Sequence[str]) -> str | None:
+    for column in columns:
+        lower = column.lower()
+        # "video_path" and "gold_label" hold the word itself; others are typing errors of it.
+        endings = [word for word in words if lower.endswith(word)]
+        meant = endings or get_close_matches(lower, words, 1, ALIKE)
+        if meant and lower not in COLUMNS:
+            return f"Rename '{column}' to '{meant[0] if meant[0] in needed else needed[0]}'"
+    return None
+
+
+def _add_hint(needed: Sequence[str], columns: Sequence[str]) -> str:
+    if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
+        return "Put commas between the columns of a .csv, tabs between those of a .tsv"
+    if "path" in needed:
+        return "Rename the column that names the files to 'path'"
+    if any(column.lower() == "question" for column in columns):
+        return "Add a column 'answer' with the right answer to each question"
+    return "Add a column 'label' with the class of each file"

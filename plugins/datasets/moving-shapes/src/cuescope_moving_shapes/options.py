@@ -1,0 +1,79 @@
+"""The options of the data set `moving-shapes`."""
+
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from cuescope_moving_shapes.motion import DIRECTIONS
+from cuescope_sdk import Options, UserError
+
+
+class ShapesOptions(Options):
+    """What to generate."""
+
+    argument: ClassVar[str | None] = "cue"
+
+    cue: Literal["background", "object", "attribute", "none"] = Field(
+        "background", description="what goes with 'moving south'; none plants nothing"
+    )
+    length: Literal[2, 3, 5, 10] = Field(
+        5, description="frames of a sequence, or of each action in it"
+    )
+    actions: int = Field(
+        1,
+        ge=1,
+        le=len(DIRECTIONS) - 1,
+        description="movements one after another, with rests; 2 or 3 are without label and cue",
+    )
+    cue_frames: int | None = Field(
+        None, ge=1, description="contiguous frames that show the cue; three fifths if not given"
+    )
+    cramers_v: float = Field(
+        0.9, gt=0, lt=1, description="association of the cue with 'moving south'"
+    )
+    questions: Literal["none", "text", "video", "both"] = Field(
+        "none", description="ask for a direction; what the answer takes: words, video, both"
+    )
+    split: Literal["train", "val", "test"] = Field("val", description="which split to show")
+    train: int = Field(2000, ge=4, description="sequences for training")
+    val: int = Field(4000, ge=4, description="sequences for validation and audit")
+    test: int = Field(2000, ge=4, description="sequences held out")
+    seed: int = Field(0, ge=0, description="another seed, another draw")
+
+    @property
+    def size(self) -> int:
+        """Sequences of the chosen split."""
+        return {"train": self.train, "val": self.val, "test": self.test}[self.split]
+
+    @property
+    def window(self) -> int:
+        """Frames that show the cue in a sequence that bears it."""
+        return self.cue_frames or -(-3 * self.length // 5)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_cue_goes_with_several_actions(cls, given: Any) -> Any:
+        # The default cue is for sequences of one movement; only a cue that is asked for is refused.
+        several = isinstance(given, dict) and str(given.get("actions", 1)) != "1"
+        return {"cue": "none", **given} if several else given
+
+    @model_validator(mode="after")
+    def _several_actions_stand_alone(self) -> Self:
+        for option in ("cue", "questions"):
+            if self.actions > 1 and getattr(self, option) != "none":
+                raise UserError(
+                    f"moving-shapes: {option}",
+                    expected=f"none with actions={self.actions}",
+                    got=getattr(self, option),
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _cue_fits(self) -> Self:
+        if self.window > self.length:
+            raise UserError(
+                "moving-shapes: cue_frames",
+                expected=f"at most length={self.length}",
+                got=str(self.cue_frames),
+            )
+        return self

@@ -1,0 +1,192 @@
+"""A whole split as arrays: directions, drawing parameters, cue presence.
+
+In the longer sequences the disc moves one way, rests, and moves another way, for what happened
+when. While it moves, a red square lies at the edge of the picture that it moves towards. A still
+frame thus tells which movement it is from, but nothing tells its place in time.
+"""
+
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from jaxtyping import Bool, Int, Int16
+
+from cuescope_moving_shapes.cues import plant, square_positions
+from cuescope_moving_shapes.motion import DIRECTIONS, SPLIT_SHARES, SPLITS, speeds, trajectories
+from cuescope_moving_shapes.pictures import (
+    BACKGROUND_IS_RED,
+    DISC,
+    DISC_COL,
+    DISC_IS_RED,
+    DISC_ROW,
+    PARAMETERS,
+    SIZE,
+    SQUARE,
+    SQUARE_COL,
+    SQUARE_ROW,
+)
+from cuescope_sdk import Sample, generator
+
+Ways = Int[np.ndarray, "sample movement"]
+Places = Int[np.ndarray, "sample 2"]  # row and column, pixels
+REST = 2  # frames between two movements at least, and of all rests on average
+STEPS = np.array([(-1, 0), (1, 0), (0, 1), (0, -1)])  # row, column; as DIRECTIONS
+PLACES = SIZE - 2 * SQUARE - DISC + 1  # of the disc along one axis, clear of any square
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """A split: index of the direction, parameters of each frame, frames that show the cue."""
+
+    direction: Int[np.ndarray, " sample"]
+    parameters: Int16[np.ndarray, "sample frame 6"]
+    cue: Bool[np.ndarray, "sample frame"]
+
+    @property
+    def bears(self) -> Bool[np.ndarray, " sample"]:
+        """Whether any frame of the sequence shows the cue."""
+        return np.asarray(self.cue.any(axis=1))
+
+
+def generate(
+    count: int,
+    length: int,
+    split: str,
+    seed: int,
+    cue: str = "none",
+    cue_frames: int = 1,
+    cramers_v: float = 0.9,
+) -> Sequences:
+    """`count` sequences, as many of each direction as can be, in random order.
+
+    Directions and trajectories depend on count, length, split and seed alone: with another cue,
+    or none, the same discs move the same way.
+    """
+    rng = generator(seed, "moving-shapes", "directions", split)
+    direction = rng.permutation(np.arange(count) % len(DIRECTIONS))
+    disc = trajectories(direction, length, split, seed)
+    parameters = np.zeros((count, length, PARAMETERS), np.int16)
+    parameters[:, :, [DISC_ROW, DISC_COL]] = disc
+    parameters[:, :, [SQUARE_ROW, SQUARE_COL]] = -1
+    shown = np.zeros((count, length), bool)
+    if cue != "none":
+        rng = generator(seed, "moving-shapes", "cue", split)
+        shown = plant(rng, direction, cramers_v, length, cue_frames)
+        _draw_cue(rng, cue, parameters, shown)
+    return Sequences(direction, parameters, shown)
+
+
+def _draw_cue(
+    rng: np.random.Generator,
+    cue: str,
+    parameters: Int16[np.ndarray, "sample frame 6"],
+    shown: Bool[np.ndarray, "sample frame"],
+) -> None:
+    """Draw the cue into the frames that show it, in place."""
+    # Only what is drawn differs: disc and frames are those of any other cue under this seed.
+    if cue == "object":
+        marked = parameters[shown]
+        disc = marked[:, [DISC_ROW, DISC_COL]]
+        marked[:, [SQUARE_ROW, SQUARE_COL]] = square_positions(rng, disc)
+        parameters[shown] = marked
+    else:
+        parameters[:, :, BACKGROUND_IS_RED if cue == "background" else DISC_IS_RED] = shown
+
+
+# ----------------------------------------------------------------------- several movements
+
+
+@dataclass(frozen=True, eq=False)
+class ActionSequences(Sequences):
+    """`movements` one after another, and the frame in which each starts.
+
+    `direction` is that of the first.
+    """
+
+    movements: Ways
+    starts: Ways
+    length: int
+
+    def with_actions(self, sample: Sample, index: int) -> Sample:
+        """The sequence without a label, but with what is done when."""
+        movements = zip(self.movements[index].tolist(), self.starts[index].tolist(), strict=True)
+        actions = tuple((DIRECTIONS[way], start, start + self.length) for way, start in movements)
+        annotations = {"split": sample.annotations["split"], "actions": actions}
+        return sample.model_copy(update={"choices": (), "label": None, "annotations": annotations})
+
+
+def generate_actions(
+    count: int, length: int, movements: int, split: str, seed: int
+) -> ActionSequences:
+    """`count` sequences of different `movements`, each of `length` frames, in every order alike.
+
+    All have as many frames, with rests of random length. Every start of the disc belongs to one
+    split alone, by a random partition under `seed`.
+    """
+    rng = generator(seed, "moving-shapes", "acts", split, str(length), str(movements))
+    owner = generator(seed, "moving-shapes", "acts").choice(
+        len(SPLITS), size=(PLACES, PLACES), p=SPLIT_SHARES
+    )
+    orders = np.array(list(permutations(range(len(DIRECTIONS)), movements)))
+    way = orders[rng.permutation(np.arange(count) % len(orders))]
+    speed, origin = _draw_starts(rng, way, length)
+    while (
+        stray := _leaves_field(way, speed, origin, length) | _is_of_others(origin, owner, split)
+    ).any():
+        speed[stray], origin[stray] = _draw_starts(rng, way[stray], length)
+    starts = _first_frames(rng, count, length, movements)
+    parameters = _parameters(way, speed, origin, starts, length)
+    no_cue = np.zeros(parameters.shape[:2], bool)
+    return ActionSequences(way[:, 0], parameters, no_cue, way, starts, length)
+
+
+def _draw_starts(rng: np.random.Generator, way: Ways, length: int) -> tuple[Ways, Places]:
+    """Pixels a frame, and the place where the disc starts."""
+    speed = rng.integers(*speeds(length), size=way.shape, endpoint=True)
+    return speed, rng.integers(PLACES, size=(len(way), 2))
+
+
+def _leaves_field(
+    way: Ways, speed: Ways, origin: Places, length: int
+) -> Bool[np.ndarray, " sample"]:
+    """Whether a movement ends where no disc may be."""
+    moved = STEPS[way] * speed[..., None] * (length - 1)
+    ends = origin[:, None] + moved.cumsum(axis=1)
+    return np.asarray(((ends < 0) | (ends >= PLACES)).any(axis=(1, 2)))
+
+
+def _is_of_others(
+    origin: Places, owner: Int[np.ndarray, "row col"], split: str
+) -> Bool[np.ndarray, " sample"]:
+    return np.asarray(owner[origin[:, 0], origin[:, 1]] != SPLITS.index(split))
+
+
+def _first_frames(rng: np.random.Generator, count: int, length: int, movements: int) -> Ways:
+    """First frame of each movement: `REST` frames between two, the other rests anywhere."""
+    slots = movements + 1
+    spare = rng.multinomial(2 * REST, np.full(slots, 1 / slots), size=count)
+    return np.asarray(spare[:, :-1].cumsum(axis=1) + np.arange(movements) * (length + REST))
+
+
+def _parameters(
+    way: Ways, speed: Ways, origin: Places, starts: Ways, length: int
+) -> Int16[np.ndarray, "sample frame 6"]:
+    """What `pictures.render` takes; the square is there while the disc moves."""
+    movements = way.shape[1]
+    frame = np.arange(movements * length + (movements + 1) * REST)
+    since = frame - starts[..., None]  # sample, movement, frame
+    pixels = since.clip(0, length - 1) * speed[..., None]
+    disc = SQUARE + origin[:, None] + np.einsum("smf,smd->sfd", pixels, STEPS[way])
+    sample, movement, shown = np.nonzero((since >= 0) & (since < length))
+    parameters = np.zeros((*disc.shape[:2], PARAMETERS), np.int16)
+    parameters[..., [DISC_ROW, DISC_COL]] = disc
+    parameters[..., [SQUARE_ROW, SQUARE_COL]] = -1
+    square = _ahead(disc[sample, shown], STEPS[way[sample, movement]])
+    parameters[sample, shown, SQUARE_ROW], parameters[sample, shown, SQUARE_COL] = square.T
+    return parameters
+
+
+def _ahead(disc: Int[np.ndarray, "frame 2"], step: Int[np.ndarray, "frame 2"]) -> Places:
+    """Corner of the square at the edge that lies ahead, level with the disc."""
+    level = disc - (SQUARE - DISC) // 2
+    return np.where(step == 0, level, np.where(step > 0, SIZE - SQUARE, 0))

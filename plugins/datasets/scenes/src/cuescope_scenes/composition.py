@@ -1,0 +1,114 @@
+"""Which scenes a split holds: labels, backgrounds as the dial says, objects and their places."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from cuescope_scenes.pictures import Scene, Thing
+from cuescope_scenes.textures import SIZE
+from cuescope_scenes.words import (
+    BACKGROUNDS,
+    COLOUR_NAMES,
+    DISTRACTORS,
+    LABELS,
+    MOST_DISTRACTORS,
+    SIZE_NAMES,
+    SIZES,
+)
+from cuescope_sdk import derive, generator
+
+BLUR = (0.8, 1.3)  # px, of a blurred picture
+DISTRACTOR_RADIUS = (6.0, 8.0)  # px
+MARGIN = 2.0  # px between objects
+CENTRE = 14.0  # px, furthest that the object is from the middle, along either axis
+
+
+@dataclass(frozen=True)
+class Composition:
+    """A scene with the words that it was made of; the object is the first thing."""
+
+    scene: Scene
+    size: str
+
+    @property
+    def distractors(self) -> tuple[Thing, ...]:
+        """The other things."""
+        return self.scene.things[1:]
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """What varies beside the label."""
+        return {
+            "background": self.scene.background,
+            "size": self.size,
+            "object colour": self.scene.things[0].colour,
+            "distractors": str(len(self.distractors)),
+            "focus": "blurred" if self.scene.blur else "sharp",
+        }
+
+    @property
+    def caption(self) -> str:
+        """`a small red disc on grass with a heart and an arrow`."""
+        thing = self.scene.things[0]
+        others = " and ".join(_article(other.name) for other in self.distractors)
+        words = f"{_article(self.size)} {thing.colour} {thing.name} on {self.scene.background}"
+        return f"{words} with {others}" if others else words
+
+
+def draw_labels(count: int, split: str, seed: int) -> Int[np.ndarray, " sample"]:
+    """As many of each label as can be, in random order."""
+    order = generator(seed, "scenes", "labels", split)
+    return order.permutation(np.arange(count) % len(LABELS))
+
+
+def draw_backgrounds(
+    label: Int[np.ndarray, " sample"], dial: float, split: str, seed: int
+) -> Int[np.ndarray, " sample"]:
+    """The label's partner with probability `dial`, else any background alike."""
+    rng = generator(seed, "scenes", "backgrounds", split)
+    is_partner = rng.random(len(label)) < dial
+    # Both are drawn for every picture, so that with another dial the others stay as they are.
+    return np.where(is_partner, label, rng.integers(len(BACKGROUNDS), size=len(label)))
+
+
+def compose(label: str, background: str, noise: float, blurred: float, seed: int) -> Composition:
+    """One scene. Everything but the background depends on the other arguments alone."""
+    rng = generator(seed, "scenes", "objects")
+    size = str(rng.choice(SIZE_NAMES))
+    middle = (SIZE / 2 - CENTRE, SIZE / 2 + CENTRE)
+    things = [_place_thing(rng, label, SIZES[size], middle, ())]
+    for _ in range(rng.integers(MOST_DISTRACTORS, endpoint=True)):
+        name = str(rng.choice(DISTRACTORS))
+        things.append(_place_thing(rng, name, DISTRACTOR_RADIUS, (0, SIZE), things))
+    blur = rng.uniform(*BLUR) if rng.random() < blurred else 0.0
+    scene = Scene(background, tuple(things), blur, noise, derive(seed, "scenes", "pixels"))
+    return Composition(scene, size)
+
+
+def _place_thing(
+    rng: np.random.Generator,
+    name: str,
+    radii: tuple[float, float],
+    within: tuple[float, float],
+    others: Sequence[Thing],
+) -> Thing:
+    """A thing of random colour, radius and turn, wholly in the picture and clear of the others.
+
+    `within` bounds the row and the column of its centre.
+    """
+    colour, radius = str(rng.choice(COLOUR_NAMES)), float(rng.uniform(*radii))
+    turn = float(rng.uniform(0, 2 * np.pi))
+    least, most = max(within[0], radius + 1), min(within[1], SIZE - 1 - radius)
+    while True:
+        row, col = rng.uniform(least, most, 2).tolist()
+        if all(
+            np.hypot(row - other.row, col - other.col) > radius + other.radius + MARGIN
+            for other in others
+        ):
+            return Thing(name, colour, row, col, radius, turn)
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,83 @@
+"""What each image shows: objects, things beside them as planted, and where they stand."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from cuescope_scenes.objects.pictures import Picture, Thing
+from cuescope_scenes.objects.words import CLASSES, THINGS, WORDINGS
+from cuescope_scenes.textures import SIZE
+from cuescope_scenes.words import BACKGROUNDS
+from cuescope_sdk import derive, generator
+
+FEWEST, MOST = 2, 6  # objects of an image
+OBJECT_RATE = 0.3  # of each class, before images with fewer or more objects are drawn again
+THING_RATE = 0.4  # of each thing that is no cue, and of cues where nothing is planted
+
+CELLS = 4  # along a side of the image; an object stands in a cell of its own
+CELL = SIZE // CELLS  # px
+SIDES = (18, 23)  # px, inclusive
+FAINT_SIDES, FAINT_OPACITY = (9, 12), (0.08, 0.25)
+
+
+def draw_objects(count: int, rng: np.random.Generator) -> Bool[np.ndarray, "sample class"]:
+    """Each class alike and by itself, FEWEST to MOST of them in an image."""
+    shown = np.zeros((count, len(CLASSES)), bool)
+    # Redrawn whole: to leave single objects out, or to add some, would favour some classes.
+    while (off := (shown.sum(1) < FEWEST) | (shown.sum(1) > MOST)).any():
+        shown[off] = rng.random((off.sum(), len(CLASSES))) < OBJECT_RATE
+    return shown
+
+
+def draw_things(
+    objects: Bool[np.ndarray, "sample class"],
+    planted: Mapping[str, str],
+    strength: float,
+    elsewhere: float,
+    rng: np.random.Generator,
+) -> Bool[np.ndarray, "sample thing"]:
+    """A planted cue is beside its class with probability `strength`, else with `elsewhere`."""
+    rate = np.full((len(objects), len(THINGS)), THING_RATE)
+    for name, cue in planted.items():
+        beside = objects[:, CLASSES.index(name)]
+        rate[:, THINGS.index(cue)] = np.where(beside, strength, elsewhere)
+    return rng.random(rate.shape) < rate
+
+
+def draw_questions(
+    objects: Bool[np.ndarray, "sample class"], rng: np.random.Generator
+) -> Int[np.ndarray, "question 3"]:
+    """Sample, class and wording: in each image all that is there, and as many that are not."""
+    # Ranks of random numbers: the first n absent classes of each image, n being those present.
+    ranks = np.where(objects, np.inf, rng.random(objects.shape)).argsort(1).argsort(1)
+    is_asked = objects | (ranks < objects.sum(1, keepdims=True))
+    image, of = np.nonzero(is_asked)
+    return np.stack([image, of, rng.integers(len(WORDINGS), size=len(image))], axis=1)
+
+
+@lru_cache(maxsize=64)
+def compose(
+    objects: tuple[str, ...],
+    things: tuple[str, ...],
+    hard: frozenset[str],
+    faint: float,
+    noise: float,
+    seed: int,
+) -> Picture:
+    """One image. Objects of the classes `hard` are small and faint with probability `faint`."""
+    rng = generator(seed, "object-scenes", "places")
+    cells = rng.permutation(CELLS * CELLS)
+    background = str(rng.choice(BACKGROUNDS))
+    shown = []
+    for name, cell in zip((*objects, *things), cells.tolist(), strict=False):
+        is_faint = bool(rng.random() < faint) and name in hard
+        side = int(rng.integers(*(FAINT_SIDES if is_faint else SIDES), endpoint=True))
+        down, right = rng.integers(CELL - side, size=2, endpoint=True).tolist()
+        opacity = float(rng.uniform(*FAINT_OPACITY)) if is_faint else 1.0
+        row, col = divmod(cell, CELLS)
+        mirrored = bool(rng.random() < 0.5)
+        corner = (row * CELL + down, col * CELL + right)
+        shown.append(Thing(name, *corner, side, mirrored, opacity))
+    return Picture(background, tuple(shown), noise, derive(seed, "object-scenes", "pixels"))

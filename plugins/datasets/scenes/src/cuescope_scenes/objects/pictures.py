@@ -1,0 +1,93 @@
+"""Pixels, boxes and masks of one object scene from its numbers."""
+
+from dataclasses import astuple, dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+from jaxtyping import Bool, Float
+from PIL import Image
+
+from cuescope_scenes.objects.shapes import sprite
+from cuescope_scenes.textures import SIZE, texture
+from cuescope_sdk import Detection, Frame, digest, generator
+
+DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers give other pixels
+
+CONTRAST, MIDDLE = 0.35, 150.0  # backgrounds are paler than the objects; grey level
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object: what, the upper left corner of its square and the side (px), and how it shows.
+
+    `opacity` 1 hides the background, 0 would not be there.
+    """
+
+    name: str
+    row: int
+    col: int
+    side: int
+    mirrored: bool
+    opacity: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All that an image shows; `noise` in grey levels."""
+
+    background: str
+    things: tuple[Thing, ...]
+    noise: float
+    seed: int
+
+
+@lru_cache(maxsize=64)  # the questions about an image follow each other
+def frame(picture: Picture) -> Frame:
+    """The image as a frame that draws itself when loaded; its key digests the numbers."""
+    return Frame(digest("object-scenes", DRAWING_VERSION, astuple(picture)), partial(draw, picture))
+
+
+def draw(picture: Picture) -> Image.Image:
+    """The image, with its grain."""
+    grain = generator(picture.seed, "object-scenes", "noise").normal(0, 1, (SIZE, SIZE, 3))
+    pixels = render(picture) + picture.noise * grain
+    return Image.fromarray(np.rint(pixels).clip(0, 255).astype(np.uint8))
+
+
+def render(picture: Picture) -> Float[np.ndarray, "row col 3"]:
+    """Grey levels without grain, 0-255."""
+    drawn = texture(picture.background, generator(picture.seed, "object-scenes", "texture"))
+    pixels = MIDDLE + CONTRAST * (drawn - MIDDLE)
+    for thing in picture.things:
+        looks = np.asarray(sprite(thing.name, thing.side, thing.mirrored), np.float64)
+        share = thing.opacity * looks[..., 3:] / 255
+        # A view: what is added to it is painted into the picture.
+        under = pixels[thing.row : thing.row + thing.side, thing.col : thing.col + thing.side]
+        under += share * (looks[..., :3] - under)
+    return np.asarray(pixels.clip(0, 255))
+
+
+def covered(thing: Thing) -> Bool[np.ndarray, "row col"]:
+    """The pixels of which it covers at least half, however faint it is."""
+    mask = np.zeros((SIZE, SIZE), bool)
+    alpha = np.asarray(sprite(thing.name, thing.side, thing.mirrored))[..., 3]
+    mask[thing.row : thing.row + thing.side, thing.col : thing.col + thing.side] = alpha >= 128
+    return mask
+
+
+def detection(thing: Thing) -> Detection:
+    """The smallest box around `covered`."""
+    rows, cols = np.nonzero(covered(thing))
+    x0, y0, x1, y1 = cols.min(), rows.min(), cols.max() + 1, rows.max() + 1
+    box = (float(x0), float(y0), float(x1), float(y1))
+    return Detection(name=thing.name, score=1.0, box=box)
+
+
+def mask(thing: Thing) -> Frame:
+    """`covered`, white on black."""
+    key = digest("object-scenes", "mask", DRAWING_VERSION, astuple(thing))
+    return Frame(key, partial(_black_and_white, thing))
+
+
+def _black_and_white(thing: Thing) -> Image.Image:
+    return Image.fromarray(covered(thing).astype(np.uint8) * 255).convert("RGB")

@@ -1,0 +1,129 @@
+"""How the objects look: outlines of the families, and dark marks that tell their two labels apart.
+
+An outline is a closed polygon about the origin, row down, within the unit circle. The pattern of
+the marks is the family's, its fineness the label's.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from cuescope_scenes.words import FAMILY_OF
+
+Points = Float[np.ndarray, "point 2"]  # column and row of each corner, in radii of the object
+Plane = Float[np.ndarray, "row col"]
+Marks = Bool[np.ndarray, "row col"]
+
+CORNERS = 72  # of a curve
+HOLE = 0.36  # radius
+INK = (28.0, 20.0, 20.0)  # of the marks
+
+
+def outline(name: str) -> Points:
+    """The outer edge of a label, which is its family's, or of a distractor."""
+    return _outlines()[FAMILY_OF.get(name, name)]
+
+
+def hole(name: str) -> Points | None:
+    """What is cut out of it."""
+    return _curve(HOLE) if FAMILY_OF.get(name) == "hollow" else None
+
+
+@cache
+def _outlines() -> dict[str, Points]:
+    turn = _turn()
+    return {
+        "round": _curve(0.94),
+        "boxed": np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * 0.7,
+        "petalled": _polar(turn, 0.82 + 0.18 * np.cos(6 * turn)),
+        "hollow": _curve(1.0),
+        "triangle": _polar(2 * np.pi * np.arange(3) / 3, np.ones(3)),
+        "heart": np.stack([np.sin(turn) ** 3, _heart_row(turn)], axis=1) * 0.89,
+        "arrow": np.array(
+            [(1, 0), (0.1, -0.8), (0.1, -0.3), (-0.9, -0.3), (-0.9, 0.3), (0.1, 0.3), (0.1, 0.8)]
+        ),
+        "plus": _plus(0.32, 0.94),
+    }
+
+
+def _turn() -> Float[np.ndarray, " point"]:
+    return np.linspace(0, 2 * np.pi, CORNERS, endpoint=False)
+
+
+def _polar(angle: Float[np.ndarray, " point"], radius: Float[np.ndarray, " point"]) -> Points:
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+
+
+def _curve(radius: float) -> Points:
+    return _polar(_turn(), np.full(CORNERS, radius))
+
+
+def _heart_row(turn: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
+    wave = 13 * np.cos(turn) - 5 * np.cos(2 * turn) - 2 * np.cos(3 * turn) - np.cos(4 * turn)
+    return np.asarray(-(wave + 2.5) / 17)
+
+
+def _plus(half: float, arm: float) -> Points:
+    quarter = np.array([(half, arm), (half, half), (arm, half)])
+    turns = [np.array([(0, -1), (1, 0)]), np.array([(-1, 0), (0, -1)]), np.array([(0, 1), (-1, 0)])]
+    return np.concatenate([quarter, *(quarter @ turn for turn in turns)])
+
+
+# --------------------------------------------------------------------------------------- marks
+
+
+def marks(name: str, across: Plane, down: Plane) -> Marks | None:
+    """Which pixels are marked; None for a plain object.
+
+    `across` and `down` are each pixel's place in the object's own axes, px from its centre.
+    """
+    draw = _MARKS.get(name)
+    return None if draw is None else draw(across, down)
+
+
+def _spots(pitch: float, radius: float) -> Callable[[Plane, Plane], Marks]:
+    """Spots on a square lattice, px."""
+
+    def draw(across: Plane, down: Plane) -> Marks:
+        return np.asarray(np.hypot(_offset(across, pitch), _offset(down, pitch)) < radius)
+
+    return draw
+
+
+def _weave(pitch: float) -> Callable[[Plane, Plane], Marks]:
+    """Crossing lines; three tenths of the pitch wide, px."""
+
+    def draw(across: Plane, down: Plane) -> Marks:
+        nearest = np.minimum(np.abs(_offset(across, pitch)), np.abs(_offset(down, pitch)))
+        return np.asarray(nearest < 0.15 * pitch)
+
+    return draw
+
+
+def _rays(count: int) -> Callable[[Plane, Plane], Marks]:
+    """Dark rays from the centre, as wide as the gaps between."""
+    return lambda across, down: np.asarray(np.cos(count * np.arctan2(down, across)) > 0)
+
+
+def _chequers(pitch: float) -> Callable[[Plane, Plane], Marks]:
+    """A chequerboard, px."""
+    return lambda across, down: np.asarray((across // pitch + down // pitch) % 2 == 0)
+
+
+def _offset(position: Plane, pitch: float) -> Plane:
+    """Signed way to the nearest multiple of `pitch`."""
+    return np.asarray((position + pitch / 2) % pitch - pitch / 2)
+
+
+_MARKS: dict[str, Callable[[Plane, Plane], Marks]] = {
+    "ladybird": _spots(11, 3.6),
+    "cookie": _spots(6, 1.6),
+    "crate": _weave(11),
+    "basket": _weave(6),
+    "daisy": _rays(6),
+    "sunflower": _rays(12),
+    "donut": _chequers(4),
+    "wreath": _chequers(8),
+}

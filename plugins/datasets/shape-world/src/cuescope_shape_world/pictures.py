@@ -1,0 +1,80 @@
+"""Pixels: hills along the top, shapes and walls below, no colour but the pure ones.
+
+Every channel is 0 or 255, and 128 in the wall, so that a picture is read back exactly.
+"""
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from functools import partial
+
+import numpy as np
+from jaxtyping import Bool, UInt8
+from PIL import Image
+
+from cuescope_sdk import Frame, digest
+from cuescope_shape_world.words import COLOURS, KINDS
+
+DRAWING_VERSION = 1  # part of every frame key: raise it when the same numbers give other pixels
+
+WIDTH, HEIGHT = 96, 72  # px of a picture
+HORIZON = 16  # px, rows of the skyline
+SIDE = 13  # px of a shape, across and down
+BLOCK = 8  # px, columns of one height in the skyline
+WHITE, GREY, BLACK = (255, 255, 255), (128, 128, 128), (0, 0, 0)
+
+Box = tuple[int, int, int, int]
+"""x0, y0, x1, y1 in pixels, origin top left."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a frame shows: (phrase, x, y) of shapes, boxes of walls, px heights of the skyline."""
+
+    shapes: tuple[tuple[str, int, int], ...]
+    walls: tuple[Box, ...]
+    skyline: tuple[int, ...]
+
+
+def frame(picture: Picture) -> Frame:
+    """The picture as a frame that draws itself when loaded; its key digests the numbers."""
+    return Frame(digest("shape-world", DRAWING_VERSION, astuple(picture)), partial(_draw, picture))
+
+
+def render(picture: Picture) -> UInt8[np.ndarray, "72 96 3"]:
+    """The pixels, without anti-aliasing; a wall covers what is behind it."""
+    pixels = np.full((HEIGHT, WIDTH, 3), WHITE, np.uint8)
+    heights = np.repeat(picture.skyline, BLOCK)
+    rows = np.arange(HORIZON)[:, None]
+    pixels[:HORIZON][rows >= HORIZON - heights] = BLACK
+    for phrase, x, y in picture.shapes:
+        colour, kind = phrase.split()
+        pixels[y : y + SIDE, x : x + SIDE][MASKS[kind]] = COLOURS[colour]
+    for x0, y0, x1, y1 in picture.walls:
+        pixels[y0:y1, x0:x1] = GREY
+    return pixels
+
+
+def _draw(picture: Picture) -> Image.Image:
+    return Image.fromarray(render(picture))
+
+
+def _masks() -> dict[str, Bool[np.ndarray, "13 13"]]:
+    """Which pixels each kind covers: each reaches all sides of its box and is a mirror image."""
+    down, across = np.mgrid[:SIDE, :SIDE]
+    radius = SIDE // 2
+    x, y = np.abs(across - radius), np.abs(down - radius)
+    lobes = np.hypot(x - 3, down - 3.0) < 3.7
+    # In the order of KINDS. No two overlap by more than 0.77 (intersection over union), far below
+    # what the detector asks of a match, so that a shape is never read as another kind.
+    masks = (
+        x + y >= 0,
+        x**2 + y**2 <= (radius + 0.4) ** 2,
+        2 * x <= down,
+        x + y <= radius,
+        np.sqrt(x) + np.sqrt(y) <= np.sqrt(radius) + 0.6,
+        lobes | ((down >= 3) & (x + down <= SIDE - 1) & (x <= 6)),
+    )
+    return {kind: np.asarray(mask) for kind, mask in zip(KINDS, masks, strict=True)}
+
+
+MASKS: Mapping[str, Bool[np.ndarray, "13 13"]] = _masks()

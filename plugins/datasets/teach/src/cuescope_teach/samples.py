@@ -1,0 +1,136 @@
+"""What the driver did as scenes: which pictures are shown, and what is known of each."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+
+from cuescope_sdk.data import sample_indices
+from cuescope_sdk.grounding import Action, SceneFrame, Thing, turn_name
+from cuescope_teach.layout import Moment
+
+AGENT = "agent"
+MOVES: Mapping[str, str] = {
+    "Forward": "move forward",
+    "Double Forward": "move forward",
+    "Backward": "move backward",
+    "Double Backward": "move backward",
+    "Turn Left": "turn left",
+    "Turn Right": "turn right",
+    "Look Up": "look up",
+    "Look Down": "look down",
+    "Pan Left": "move left",
+    "Pan Right": "move right",
+    "Move Up": "go up",
+    "Move Down": "go down",
+}
+TURNS = {"turn left": -90, "turn right": 90}  # degrees
+VERBS: Mapping[str, tuple[str, ...]] = {
+    "Pickup": ("pick up", "take"),
+    "Place": ("place", "put", "put down"),
+    "Open": ("open",),
+    "Close": ("close",),
+    "ToggleOn": ("turn on", "toggle on", "switch on"),
+    "ToggleOff": ("turn off", "toggle off", "switch off"),
+    "Slice": ("slice", "cut"),
+    "Dirty": ("dirty",),
+    "Clean": ("clean", "wash"),
+    "Fill": ("fill",),
+    "Empty": ("empty",),
+    "Pour": ("pour",),
+    "Break": ("break",),
+}
+WITH_HELD = frozenset({"Place", "Pour"})  # done to what is held; the id is of where it goes
+_JOINED = {"counter top": "countertop", "house plant": "houseplant"}
+
+
+def choose_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:
+    """At most `wanted` of the moments: where something else begins to be done, and the last."""
+    kinds = [MOVES.get(moment.action) for moment in moments]
+    starts = [
+        index
+        for index, kind in enumerate(kinds)
+        if index in (0, len(kinds) - 1) or kind is None or kind != kinds[index - 1]
+    ]
+    if len(starts) <= wanted:
+        return tuple(starts)
+    return tuple(starts[index] for index in sample_indices(len(starts), wanted))
+
+
+def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame, ...]:
+    """What is known at each shown moment.
+
+    An action is in the last frame before it is done and the first one after; what was picked up is
+    held until it is placed. All motion since the frame before is annotated, or, where it was of
+    several kinds, none. Of other things and actions nothing follows.
+    """
+    actions: list[list[Action]] = [[] for _ in shown]
+    things: list[dict[str, None]] = [{} for _ in shown]
+    held = _held(moments)
+    for frame, index in enumerate(shown):
+        if (thing := held[index]) is not None:
+            actions[frame] += [_action(verb, thing) for verb in ("hold", "carry")]
+            things[frame][thing] = None
+    for frame, (first, after) in enumerate(pairwise((*shown, len(moments)))):
+        for index in range(first, after):
+            moment = moments[index]
+            thing = held[index] if moment.action in WITH_HELD else moment.oid
+            # What is done between two shown frames can be told from either of them.
+            for neighbour in range(frame, min(frame + 2, len(shown))):
+                actions[neighbour] += [
+                    _action(verb, thing) for verb in VERBS.get(moment.action, ())
+                ]
+                if moment.action in VERBS:
+                    things[neighbour] |= dict.fromkeys(key for key in (thing, moment.oid) if key)
+    motions = [(None, True), *(motion_of(moments[a:b]) for a, b in pairwise(shown))]
+    return tuple(
+        SceneFrame(
+            things=(Thing(id=AGENT, name=AGENT, visible=False), *map(_thing, keys)),
+            actions=tuple(dict.fromkeys(frame_actions)),
+            motion=motion,
+            closed=frozenset({"motion"} if complete else ()),
+        )
+        for keys, frame_actions, (motion, complete) in zip(things, actions, motions, strict=True)
+    )
+
+
+def motion_of(moments: Sequence[Moment]) -> tuple[str | None, bool]:
+    """The one kind of motion among some actions, and whether that is all of it.
+
+    Turns one after the other are one turn, or none.
+    """
+    moves = [MOVES[moment.action] for moment in moments if moment.action in MOVES]
+    words = [word for word in _runs(moves) if word is not None]
+    return (words[0] if len(words) == 1 else None), len(words) <= 1
+
+
+def name_of(oid: str) -> str:
+    """ "Cup|-01.2|+00.9|+03.0" is a cup, "CoffeeTable|..." a coffee table."""
+    kind = oid.partition("|")[0]
+    words = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", kind)).lower()
+    return _JOINED.get(words, words)
+
+
+def _runs(moves: Sequence[str]) -> Iterator[str | None]:
+    for turning, run in groupby(moves, key=lambda move: "turn" if move in TURNS else move):
+        yield turn_name(sum(TURNS[move] for move in run)) if turning == "turn" else turning
+
+
+def _held(moments: Sequence[Moment]) -> list[str | None]:
+    """What is in hand as each picture is taken, as far as it was picked up in these moments."""
+    held: str | None = None
+    before = []
+    for moment in moments:
+        before.append(held)
+        if moment.action == "Pickup":
+            held = moment.oid
+        elif moment.action == "Place":
+            held = None
+    return before
+
+
+def _action(verb: str, thing: str | None) -> Action:
+    return Action(subject=AGENT, verb=verb, object=thing)
+
+
+def _thing(oid: str) -> Thing:
+    return Thing(id=oid, name=name_of(oid))
