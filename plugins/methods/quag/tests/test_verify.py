@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuescope_quag.attention import (
+from cuescope_quag.verify import (
     conformability_error,
     fused_part,
     quadrant,
@@ -33,7 +33,7 @@ FIGURE = np.array([[
 ALL = np.ones((5, 5), dtype=bool)
 
 
-def dealt(count: int, tokens: np.ndarray, causal: bool = False) -> np.ndarray:
+def random_attention(count: int, tokens: np.ndarray, causal: bool = False) -> np.ndarray:
     rng = np.random.default_rng(count)
     weights = rng.random((count, len(tokens), len(tokens)))
     weights = np.tril(weights) if causal else weights
@@ -41,10 +41,10 @@ def dealt(count: int, tokens: np.ndarray, causal: bool = False) -> np.ndarray:
 
 
 def test_the_papers_figure_1() -> None:
-    found = row_averaged(FIGURE, TOKENS, TOKENS, ALL, ["VV"])
+    averaged = row_averaged(FIGURE, TOKENS, TOKENS, ALL, ["VV"])
     expected = FIGURE.copy()
     expected[0, :3, :3] = [[0.2], [0.1], [0.3]]
-    assert found == pytest.approx(expected)
+    assert averaged == pytest.approx(expected)
 
 
 def test_a_quadrant_has_queries_of_the_first_and_keys_of_the_second() -> None:
@@ -53,36 +53,36 @@ def test_a_quadrant_has_queries_of_the_first_and_keys_of_the_second() -> None:
 
 
 def test_only_visible_keys_are_averaged() -> None:
-    weights = dealt(2, TOKENS, causal=True)
-    found = row_averaged(weights, TOKENS, TOKENS, visible_keys(weights), ["VV", "TT"])
-    assert found[:, 1, :2] == pytest.approx(
+    weights = random_attention(2, TOKENS, causal=True)
+    averaged = row_averaged(weights, TOKENS, TOKENS, visible_keys(weights), ["VV", "TT"])
+    assert averaged[:, 1, :2] == pytest.approx(
         weights[:, 1, :2].mean(axis=1, keepdims=True)[..., [0, 0]]
     )
-    assert (found[:, 1, 2:] == 0).all()
-    assert found.sum(axis=2) == pytest.approx(np.ones((2, 5)))
-    error = conformability_error(found, TOKENS, TOKENS, visible_keys(weights), ["VV", "TT"])
+    assert (averaged[:, 1, 2:] == 0).all()
+    assert averaged.sum(axis=2) == pytest.approx(np.ones((2, 5)))
+    error = conformability_error(averaged, TOKENS, TOKENS, visible_keys(weights), ["VV", "TT"])
     assert error < 1e-12
 
 
 @pytest.mark.parametrize("fault", ["not constant", "mass", "hidden"])
 def test_each_fault_is_seen(fault: str) -> None:
-    weights = dealt(1, TOKENS, causal=True)
+    weights = random_attention(1, TOKENS, causal=True)
     visible = visible_keys(weights)
-    found = row_averaged(weights, TOKENS, TOKENS, visible, ["VV"])
+    averaged = row_averaged(weights, TOKENS, TOKENS, visible, ["VV"])
     if fault == "not constant":
-        found[0, 2, :2] += [0.01, -0.01]
+        averaged[0, 2, :2] += [0.01, -0.01]
     elif fault == "mass":
-        found[0, 2, 2] += 0.01
-        found[0, 2, :2] += 0.01
+        averaged[0, 2, 2] += 0.01
+        averaged[0, 2, :2] += 0.01
     else:
-        found[0, 0, 0] -= 0.01
-        found[0, 0, 4] += 0.01  # a key that the first query may not see
-    assert conformability_error(found, TOKENS, TOKENS, visible, ["VV"]) > 0.005
+        averaged[0, 0, 0] -= 0.01
+        averaged[0, 0, 4] += 0.01  # a key that the first query may not see
+    assert conformability_error(averaged, TOKENS, TOKENS, visible, ["VV"]) > 0.005
 
 
 def test_the_rank_bound_holds_where_all_see_alike_and_is_reached_within_one() -> None:
     tokens = np.array([OTHER, *[VIDEO] * 9, *[TEXT] * 3], dtype=np.int8)
-    weights = dealt(4, tokens)
+    weights = random_attention(4, tokens)
     visible = visible_keys(weights)
     assert sees_alike(visible, tokens, tokens)
     averaged = row_averaged(weights, tokens, tokens, visible, ["VV", "TV"])
@@ -93,7 +93,7 @@ def test_the_rank_bound_holds_where_all_see_alike_and_is_reached_within_one() ->
 
 def test_causal_attention_escapes_the_lemma() -> None:
     tokens = np.array([VIDEO] * 9 + [TEXT] * 3, dtype=np.int8)
-    weights = dealt(2, tokens, causal=True)
+    weights = random_attention(2, tokens, causal=True)
     assert not sees_alike(visible_keys(weights), tokens, tokens)
     averaged = row_averaged(weights, tokens, tokens, visible_keys(weights), ["VV", "TV"])
     assert max(ranks(averaged)) > rank_bound(tokens)
@@ -116,26 +116,28 @@ def test_the_theory_holds_on_the_attention_of_every_model(
 
     draw = torch.Generator().manual_seed(seed)
     states = [torch.randn(1, 3, len(modality), 4, generator=draw) for _ in range(3)]
-    seen: list[np.ndarray] = []
+    maps: list[np.ndarray] = []
 
-    def captured(edit: AverageAttention | None) -> np.ndarray:
+    def attention_under(edit: AverageAttention | None) -> np.ndarray:
         tokens = torch.tensor([modality], dtype=torch.int8)
-        with fusing(Fusion(tokens, edit, watch=lambda _, found: seen.append(found[0].numpy()))):
+        with fusing(
+            Fusion(tokens, edit, watch=lambda _, attention: maps.append(attention[0].numpy()))
+        ):
             fused_attention(*states, layer=0, causal=causal)
-        return seen.pop()
+        return maps.pop()
 
     tokens = np.array(modality, dtype=np.int8)
-    plain = captured(None)
-    edited = captured(AverageAttention(quadrants=frozenset(quadrants)))  # type: ignore[arg-type]
-    place = tokens, tokens, visible_keys(plain), sorted(quadrants)
-    assert conformability_error(edited, *place) < 1e-6
-    assert np.abs(edited - row_averaged(plain, *place)).max() < 1e-6
+    plain = attention_under(None)
+    edited = attention_under(AverageAttention(quadrants=frozenset(quadrants)))  # type: ignore[arg-type]
+    quadrant_cells = tokens, tokens, visible_keys(plain), sorted(quadrants)
+    assert conformability_error(edited, *quadrant_cells) < 1e-6
+    assert np.abs(edited - row_averaged(plain, *quadrant_cells)).max() < 1e-6
     if {"VV", "TV"} <= quadrants and sees_alike(visible_keys(plain), tokens, tokens):
         assert max(ranks(fused_part(edited, tokens, tokens)), default=0) <= rank_bound(tokens)
 
 
 def by_check(report: Report) -> dict[str, Evidence]:
-    return {one.check.partition(" (")[0]: one for one in report.evidence}
+    return {check.check.partition(" (")[0]: check for check in report.evidence}
 
 
 @pytest.mark.parametrize(
@@ -150,20 +152,20 @@ def test_the_theory_on_a_model(
     audited: Audited, model: dict[str, bool], verdicts: tuple[str, str]
 ) -> None:
     report = audited("both", "both", data_options={"samples": 12}, model_options=model)
-    found = by_check(report)
+    evidence = by_check(report)
     checks = (
         "averaged attention stays averaged",
-        "averaged attention to video holds no more than the text",
+        "rank of attention after the video short-circuit",
     )
-    assert tuple(found[check].verdict for check in checks) == verdicts
-    assert "(3 samples, layers 0, 1)" in found[checks[0]].detail
+    assert tuple(evidence[check].verdict for check in checks) == verdicts
+    assert "(3 samples, layers 0, 1)" in evidence[checks[0]].detail
     if model.get("causal"):
-        assert "causal" in found[checks[1]].detail
+        assert "causal" in evidence[checks[1]].detail
 
 
 def test_long_sequences_are_not_looked_at(audited: Audited) -> None:
     report = audited("both", "both", data_options={"samples": 12}, longest=9)
-    assert {one.verdict for one in report.evidence} == {"inconclusive"}
+    assert {check.verdict for check in report.evidence} == {"inconclusive"}
     assert "no sample has 9 tokens or fewer" in report.evidence[0].detail
     assert not audited("both", "both", data_options={"samples": 12}, captures=0).evidence
 
