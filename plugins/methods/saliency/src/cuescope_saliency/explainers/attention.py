@@ -4,17 +4,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cuescope_saliency.settings import Settings
-from cuescope_saliency.tracing import (
-    answering_rows,
-    attend,
+from cuescope_saliency.explainers.tracing import (
+    count_tokens,
     differentiate,
+    embedding_tokens,
     heads_gradient,
     heads_of,
-    last,
-    tokens_in,
+    last_blocks,
+    record_attention,
     weights_gradient,
 )
+from cuescope_saliency.options import Settings
 from cuescope_sdk import UserError
 from cuescope_sdk.torch.image_tower import ImageTower, Inputs
 
@@ -25,7 +25,7 @@ def raw_attention(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Set
     The text has no part. With average pooling, the mean over the patches that attend.
     """
     _refuse_attention_pooling(tower, "raw-attention")
-    return _read(tower, inputs, _mean_attention(tower, inputs, 1)[0])
+    return _patch_map(tower, inputs, _mean_attention(tower, inputs, 1)[0])
 
 
 def rollout(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
@@ -35,10 +35,10 @@ def rollout(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings)
     text has no part.
     """
     _refuse_attention_pooling(tower, "rollout")
-    flow = torch.eye(tokens_in(tower, inputs), device=tower.device)
+    flow = torch.eye(count_tokens(tower, inputs), device=tower.device)
     for mean in _mean_attention(tower, inputs, settings.layers):
         flow = (0.5 * mean + 0.5 * torch.eye(len(mean), device=tower.device)) @ flow
-    return _read(tower, inputs, flow)
+    return _patch_map(tower, inputs, flow)
 
 
 def game(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
@@ -48,31 +48,31 @@ def game(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) ->
     (`layers=1`).
     """
     _refuse_attention_pooling(tower, "game")
-    score, seen = differentiate(tower, inputs, text, last(tower, settings.layers))
-    gradients = torch.autograd.grad(score, [attended.gave for attended in seen])
-    tokens = tokens_in(tower, inputs)
+    score, calls = differentiate(tower, inputs, text, last_blocks(tower, settings.layers))
+    gradients = torch.autograd.grad(score, [call.output for call in calls])
+    tokens = count_tokens(tower, inputs)
     relevance = torch.eye(tokens, device=tower.device)
-    for attended, gradient in zip(seen, gradients, strict=True):
-        heads = heads_of(attended.block, attended.given.detach(), tokens)
-        answers = heads_gradient(attended.block, gradient, heads)
+    for call, gradient in zip(calls, gradients, strict=True):
+        heads = heads_of(call.block, call.input.detach(), tokens)
+        answers = heads_gradient(call.block, gradient, heads)
         step = (heads.weights * weights_gradient(answers, heads)).relu().mean(dim=0)
         relevance = relevance + step @ relevance
-    return _read(tower, inputs, relevance)
+    return _patch_map(tower, inputs, relevance)
 
 
 def _mean_attention(
     tower: ImageTower, inputs: Inputs, count: int | None
 ) -> list[Float[Tensor, "token token"]]:
     """Attention weights of the last `count` blocks, mean over heads."""
-    tokens = tokens_in(tower, inputs)
-    _, seen = attend(tower, inputs, last(tower, count))
-    return [heads_of(one.block, one.given, tokens).weights.mean(dim=0) for one in seen]
+    tokens = count_tokens(tower, inputs)
+    _, calls = record_attention(tower, inputs, last_blocks(tower, count))
+    return [heads_of(call.block, call.input, tokens).weights.mean(dim=0) for call in calls]
 
 
-def _read(tower: ImageTower, inputs: Inputs, matrix: Float[Tensor, "token token"]) -> Tensor:
+def _patch_map(tower: ImageTower, inputs: Inputs, matrix: Float[Tensor, "token token"]) -> Tensor:
     """What the tokens that make the embedding take from each patch, (row, col)."""
-    taken = matrix[answering_rows(tower, len(matrix)), tower.prefix :]
-    return taken.mean(dim=0).reshape(tower.grid(inputs))
+    flow = matrix[embedding_tokens(tower, len(matrix)), tower.prefix :]
+    return flow.mean(dim=0).reshape(tower.grid(inputs))
 
 
 def _refuse_attention_pooling(tower: ImageTower, name: str) -> None:

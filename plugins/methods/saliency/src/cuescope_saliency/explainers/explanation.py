@@ -1,4 +1,4 @@
-"""The explainers by name, and the reading that runs them beside a model."""
+"""The explainers by name, and the readout that runs them beside a model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -8,12 +8,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cuescope_saliency.attention import game, raw_attention, rollout
-from cuescope_saliency.bottleneck import m2ib
-from cuescope_saliency.chance import random, rise
-from cuescope_saliency.dense import clip_surgery, maskclip
-from cuescope_saliency.gradients import grad_cam, grad_eclip, grad_eclip_no_lambda
-from cuescope_saliency.settings import BLIND, Explainer, Settings, known, used
+from cuescope_saliency.explainers.attention import game, raw_attention, rollout
+from cuescope_saliency.explainers.bottleneck import m2ib
+from cuescope_saliency.explainers.chance import random, rise
+from cuescope_saliency.explainers.dense import clip_surgery, maskclip
+from cuescope_saliency.explainers.gradients import grad_cam, grad_eclip, grad_eclip_no_lambda
+from cuescope_saliency.options import (
+    BLIND,
+    Explainer,
+    Settings,
+    relevant_settings,
+    require_explainer,
+)
 from cuescope_sdk import Frame, Readout, Sample, Trial, UserError
 from cuescope_sdk.explaining import single_frame
 from cuescope_sdk.torch.image_tower import HasImageTower, ImageTower, Inputs
@@ -44,10 +50,11 @@ class Explanation(Readout):
     settings: Settings
 
     @classmethod
-    def asking(cls, explainer: Explainer, sample: Sample, text: str, settings: Settings) -> Trial:
+    def trial(cls, explainer: Explainer, sample: Sample, text: str, settings: Settings) -> Trial:
         """The trial; what the explainer does not look at has no part in it."""
         text = "" if explainer in BLIND else text
-        return cls(explainer=explainer, text=text, settings=used(explainer, settings)).of(sample)
+        relevant = relevant_settings(explainer, settings)
+        return cls(explainer=explainer, text=text, settings=relevant).of(sample)
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[Float[np.ndarray, "row col"]]:
         """One image at a time, so that a map does not depend on what is asked beside it."""
@@ -68,14 +75,15 @@ def explain(
     on a scale of the explainer's own. Raises UserError where the explainer and the model do not
     fit.
     """
-    known(explainer)
+    require_explainer(explainer)
     tower = _open(model)
+    # Tensors of inference mode can never have a gradient; the explainers switch it on themselves.
     with torch.inference_mode(False), torch.no_grad():
         row = np.zeros(0) if explainer in BLIND else model.embed_choices((text,))[0]
         vector = torch.tensor(row, dtype=torch.float32, device=tower.device)
         inputs = tower.prepare([frame.load()])
-        found = FUNCTIONS[explainer](tower, inputs, vector, settings or Settings())
-    return np.asarray(found.detach().float().cpu().numpy())
+        importance = FUNCTIONS[explainer](tower, inputs, vector, settings or Settings())
+    return np.asarray(importance.detach().float().cpu().numpy())
 
 
 def _open(model: object) -> ImageTower:
@@ -90,7 +98,7 @@ def _open(model: object) -> ImageTower:
     tower.require_tokens()
     if tower.frames != 1:
         raise UserError(
-            f"saliency explains images, and {tower.name} takes video",
+            f"saliency explains images, but {tower.name} takes video",
             expected="1 frame an input",
             got=str(tower.frames),
         )

@@ -5,9 +5,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from cuescope_saliency.chance import generator_for
-from cuescope_saliency.settings import Settings
-from cuescope_saliency.tracing import repeated, similarity, tokens_in
+from cuescope_saliency.explainers.chance import generator_for
+from cuescope_saliency.explainers.tracing import count_tokens, repeat, similarity
+from cuescope_saliency.options import Settings
 from cuescope_sdk.torch.image_tower import ImageTower, Inputs
 from cuescope_sdk.torch.tokens import entering
 
@@ -23,7 +23,7 @@ def m2ib(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) ->
     minimise beta * mean KL - mean similarity over the draws. A patch's importance is its KL in
     nats, summed over channels.
     """
-    block = _block_behind(tower, settings.m2ib_layer)
+    block = _block_after(tower, settings.m2ib_layer)
     generator = generator_for(inputs, settings.seed, "m2ib")
     with torch.no_grad():
         tokens = _tokens_into(tower, inputs, block)
@@ -36,12 +36,13 @@ def m2ib(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) ->
             noise = torch.randn(shape, generator=generator).to(tower.device) * variance**0.5
             share = alpha.sigmoid()
             noised = share * tokens + (1 - share) * noise
-            passed = information(tokens, alpha, variance).mean()
+            nats = information(tokens, alpha, variance).mean()
             fit = similarity(_encode_from(tower, inputs, block, noised), text).mean()
-            (alpha.grad,) = torch.autograd.grad(settings.m2ib_beta * passed - fit, alpha)
+            # The gradient of alpha alone: backward() would fill those of the user's model too.
+            (alpha.grad,) = torch.autograd.grad(settings.m2ib_beta * nats - fit, alpha)
             optimizer.step()
     bits = information(tokens, alpha.detach(), variance).sum(dim=-1)
-    return bits[tower.prefix : tokens_in(tower, inputs)].reshape(tower.grid(inputs))
+    return bits[tower.prefix : count_tokens(tower, inputs)].reshape(tower.grid(inputs))
 
 
 def information(
@@ -55,7 +56,7 @@ def information(
     return 0.5 * (signal + alpha.neg().sigmoid() ** 2 - 1) - logsigmoid(-alpha)
 
 
-def _block_behind(tower: ImageTower, layer: int | None) -> int:
+def _block_after(tower: ImageTower, layer: int | None) -> int:
     """The block that the noised tokens enter; patches behind the last one may count for nothing."""
     depth = len(tower.blocks)
     wanted = depth * 3 // 4 if layer is None else layer
@@ -63,10 +64,10 @@ def _block_behind(tower: ImageTower, layer: int | None) -> int:
 
 
 def _tokens_into(tower: ImageTower, inputs: Inputs, block: int) -> Float[Tensor, "token dim"]:
-    seen: list[Tensor] = []
-    with entering(tower.blocks[block].module, seen.append):
+    entered: list[Tensor] = []
+    with entering(tower.blocks[block].module, entered.append):
         tower.encode(inputs)
-    return seen[0][0].float()
+    return entered[0][0].float()
 
 
 def _encode_from(
@@ -77,6 +78,6 @@ def _encode_from(
     The blocks before it see one image, unless there is padding, which the library masks by image.
     """
     if tower.blocks[block].masked.padded:
-        inputs = repeated(inputs, len(tokens))
+        inputs = repeat(inputs, len(tokens))
     with entering(tower.blocks[block].module, lambda own: tokens.to(own.dtype)):
         return tower.encode(inputs)

@@ -2,19 +2,18 @@
 
 from contextlib import ExitStack
 
-import torch
 from torch import Tensor
 
-from cuescope_saliency.settings import Settings
-from cuescope_saliency.tracing import (
-    Attended,
-    each_alone,
-    exchanged,
+from cuescope_saliency.explainers.tracing import (
+    AttentionCall,
+    count_tokens,
     heads_of,
-    last,
-    tokens_in,
-    watch,
+    last_blocks,
+    patch_similarities,
+    record,
+    with_answers,
 )
+from cuescope_saliency.options import Settings
 from cuescope_sdk.torch.image_tower import ImageTower, Inputs
 from cuescope_sdk.torch.tokens import entering, leaving
 
@@ -26,17 +25,17 @@ def maskclip(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings
 
     The rest of the last block, the last norm and the projection are the model's own.
     """
-    attended = Attended(tower.blocks[-1], *[torch.empty(0)] * 2)
-    tokens = tokens_in(tower, inputs)
+    call = AttentionCall(tower.blocks[-1])
+    tokens = count_tokens(tower, inputs)
 
     def own_value(output: Tensor) -> Tensor:
-        heads = heads_of(attended.block, attended.given, tokens)
-        return exchanged(attended, heads, heads.values)
+        heads = heads_of(call.block, call.input, tokens)
+        return with_answers(call, heads, heads.values)
 
     with ExitStack() as hooks:
-        watch(hooks, attended)
-        hooks.enter_context(leaving(attended.block.attention, own_value))
-        return each_alone(tower, inputs, text, lambda output: output)
+        record(hooks, call)
+        hooks.enter_context(leaving(call.block.attention, own_value))
+        return patch_similarities(tower, inputs, text, lambda output: output)
 
 
 def clip_surgery(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
@@ -47,22 +46,23 @@ def clip_surgery(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Sett
     forward pass. Left out is the subtraction of what many texts share, as no other explainer sees
     more than the one text.
     """
-    layers, tokens = last(tower, settings.layers or SURGERY_BLOCKS), tokens_in(tower, inputs)
-    seen = [Attended(tower.blocks[layer], *[torch.empty(0)] * 2) for layer in layers]
+    layers = last_blocks(tower, settings.layers or SURGERY_BLOCKS)
+    calls, tokens = [AttentionCall(tower.blocks[i]) for i in layers], count_tokens(tower, inputs)
     start: list[Tensor] = []
 
     def second_path(output: Tensor) -> Tensor:
         path = start[0]
-        for attended in seen:
-            heads = heads_of(attended.block, attended.given, tokens)
+        for call in calls:
+            heads = heads_of(call.block, call.input, tokens)
             values = heads.values
             scale = values.shape[-1] ** -0.5
+            # Values in the place of queries and keys: tokens attend to those of their own kind.
             alike = (values @ values.transpose(1, 2) * scale).softmax(dim=-1)
-            path = path + exchanged(attended, heads, alike @ values)
+            path = path + with_answers(call, heads, alike @ values)
         return path
 
     with ExitStack() as hooks:
-        hooks.enter_context(entering(seen[0].block.module, start.append))
-        for attended in seen:
-            watch(hooks, attended)
-        return each_alone(tower, inputs, text, second_path)
+        hooks.enter_context(entering(calls[0].block.module, start.append))
+        for call in calls:
+            record(hooks, call)
+        return patch_similarities(tower, inputs, text, second_path)

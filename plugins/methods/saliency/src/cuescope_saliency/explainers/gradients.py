@@ -5,17 +5,17 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from cuescope_saliency.settings import Settings
-from cuescope_saliency.tracing import (
+from cuescope_saliency.explainers.tracing import (
     Heads,
-    answering_rows,
+    count_tokens,
     differentiate,
+    embedding_tokens,
     heads_gradient,
     heads_of,
-    last,
-    tokens_in,
+    last_blocks,
     weights_gradient,
 )
+from cuescope_saliency.options import Settings
 from cuescope_sdk.torch.image_tower import ImageTower, Inputs
 
 
@@ -25,11 +25,11 @@ def grad_cam(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings
     Behind that attention the patches of a class-token model have no gradient, so these are the
     last features that the embedding still depends on.
     """
-    score, (seen,) = differentiate(tower, inputs, text, last(tower, 1))
-    (gradient,) = torch.autograd.grad(score, seen.given)
-    patches = slice(tower.prefix, tokens_in(tower, inputs))
+    score, (call,) = differentiate(tower, inputs, text, last_blocks(tower, 1))
+    (gradient,) = torch.autograd.grad(score, call.input)
+    patches = slice(tower.prefix, count_tokens(tower, inputs))
     channels = gradient[0, patches].float().mean(dim=0)
-    return (seen.given[0, patches].float() @ channels).relu().reshape(tower.grid(inputs))
+    return (call.input[0, patches].float() @ channels).relu().reshape(tower.grid(inputs))
 
 
 def grad_eclip(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
@@ -54,14 +54,14 @@ def grad_eclip_no_lambda(
 def _grad_eclip(
     tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings, *, loosened: bool
 ) -> Tensor:
-    score, seen = differentiate(tower, inputs, text, last(tower, settings.layers or 1))
-    gradients = torch.autograd.grad(score, [attended.gave for attended in seen])
-    tokens = tokens_in(tower, inputs)
-    rows, patches = answering_rows(tower, tokens), slice(tower.prefix, tokens)
+    score, calls = differentiate(tower, inputs, text, last_blocks(tower, settings.layers or 1))
+    gradients = torch.autograd.grad(score, [call.output for call in calls])
+    tokens = count_tokens(tower, inputs)
+    rows, patches = embedding_tokens(tower, tokens), slice(tower.prefix, tokens)
     total = torch.zeros(tokens - tower.prefix, device=tower.device)
-    for attended, gradient in zip(seen, gradients, strict=True):
-        heads = heads_of(attended.block, attended.given.detach(), tokens)
-        answers = heads_gradient(attended.block, gradient, heads)
+    for call, gradient in zip(calls, gradients, strict=True):
+        heads = heads_of(call.block, call.input.detach(), tokens)
+        answers = heads_gradient(call.block, gradient, heads)
         importance = weights_gradient(answers, heads).sum(dim=0)[rows, patches]
         if loosened:
             importance = importance * loosened_attention(heads, tower.prefix)[rows]

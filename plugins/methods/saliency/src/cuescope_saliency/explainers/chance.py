@@ -7,8 +7,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from cuescope_saliency.settings import Settings
-from cuescope_saliency.tracing import repeated, similarity
+from cuescope_saliency.explainers.tracing import repeat, similarity
+from cuescope_saliency.options import Settings
 from cuescope_sdk import UserError, derive, digest
 from cuescope_sdk.torch.image_tower import ImageTower, Inputs
 
@@ -30,10 +30,12 @@ def rise(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) ->
         for masks in _masks(settings, rows, cols):
             batch = masks.to(tower.device)
             masked = image.to(tower.device) * batch[:, None].to(image.dtype)
-            stacked = {**repeated(inputs, len(masked)), name: masked}
+            stacked = {**repeat(inputs, len(masked)), name: masked}
             scores = similarity(tower.encode(stacked), text)
             total += torch.einsum("m,mrc->rc", scores, batch)
             shown += batch.sum(dim=0)
+    # A pixel that no mask shows has total 0, and 0 / tiny is 0 where 0 / 0 would be NaN. The clone
+    # leaves inference mode.
     return (total / shown.clamp_min(torch.finfo(shown.dtype).tiny)).clone()
 
 
@@ -44,8 +46,8 @@ def random(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) 
 
 def generator_for(inputs: Inputs, seed: int, name: str) -> torch.Generator:
     """A generator of its own for each image, on the CPU; it depends on nothing but pixels."""
-    seen = [inputs[key].float().cpu().numpy() for key in sorted(inputs)]
-    return _generator(derive(seed, name, digest(*seen)))
+    values = [inputs[key].float().cpu().numpy() for key in sorted(inputs)]
+    return _generator(derive(seed, name, digest(*values)))
 
 
 def _generator(seed: int) -> torch.Generator:
@@ -74,7 +76,7 @@ def _pixels(tower: ImageTower, inputs: Inputs) -> tuple[str, Tensor]:
     images = [(name, tensor) for name, tensor in inputs.items() if tensor.ndim == 4]
     if len(images) != 1:
         raise UserError(
-            f"saliency: rise masks pixels, and {tower.name} is given none",
+            f"saliency: rise masks pixels, but {tower.name} has no input of pixels",
             expected="an input (image, channel, row, col)",
             got=", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in inputs.items()),
             remedy="Take another explainer.",

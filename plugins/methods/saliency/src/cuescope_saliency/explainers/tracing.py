@@ -6,7 +6,7 @@ linear algebra on the block's own projections, so that it agrees with what reall
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float
@@ -18,12 +18,12 @@ from cuescope_sdk.torch.tokens import entering, leaving, unmasked
 
 
 @dataclass
-class Attended:
-    """What the self-attention of a block was given (normed tokens) and gave, (1, token, dim)."""
+class AttentionCall:
+    """What the self-attention of a block got (normed tokens) and returned, (1, token, dim)."""
 
     block: Block
-    given: Tensor
-    gave: Tensor
+    input: Tensor = field(default_factory=lambda: torch.empty(0))
+    output: Tensor = field(default_factory=lambda: torch.empty(0))
 
 
 @dataclass(frozen=True)
@@ -41,55 +41,56 @@ def similarity(embedding: Float[Tensor, "image dim"], text: Float[Tensor, " dim"
     return cosine_similarity(embedding.float(), text[None].float())
 
 
-def attend(
+def record_attention(
     tower: ImageTower, inputs: Inputs, layers: Sequence[int]
-) -> tuple[Float[Tensor, "1 dim"], list[Attended]]:
-    """Embedding of one image, and what the attention of these blocks was given and gave."""
-    seen = [Attended(tower.blocks[layer], *[torch.empty(0)] * 2) for layer in layers]
+) -> tuple[Float[Tensor, "1 dim"], list[AttentionCall]]:
+    """Embedding of one image, and what the attention of these blocks got and returned."""
+    calls = [AttentionCall(tower.blocks[layer]) for layer in layers]
     with ExitStack() as hooks:
-        for attended in seen:
-            watch(hooks, attended)
-        return tower.encode(inputs), seen
+        for call in calls:
+            record(hooks, call)
+        return tower.encode(inputs), calls
 
 
 def differentiate(
     tower: ImageTower, inputs: Inputs, text: Float[Tensor, " dim"], layers: Sequence[int]
-) -> tuple[Tensor, list[Attended]]:
+) -> tuple[Tensor, list[AttentionCall]]:
     """Similarity of one image to the text, in a graph that starts at the first of the blocks."""
     first = tower.blocks[min(layers)].module
+    # Cut off before the first block: the blocks below need no graph, which saves their memory.
     with torch.enable_grad(), entering(first, lambda tokens: tokens.detach().requires_grad_()):
-        embedding, seen = attend(tower, inputs, layers)
-        return similarity(embedding, text)[0], seen
+        embedding, calls = record_attention(tower, inputs, layers)
+        return similarity(embedding, text)[0], calls
 
 
-def watch(hooks: ExitStack, attended: Attended) -> None:
+def record(hooks: ExitStack, call: AttentionCall) -> None:
     """Keep what enters and leaves the attention of the block."""
 
-    def given(tokens: Tensor) -> None:
-        attended.given = tokens
+    def keep_input(tokens: Tensor) -> None:
+        call.input = tokens
 
-    def gave(tokens: Tensor) -> None:
-        attended.gave = tokens
+    def keep_output(tokens: Tensor) -> None:
+        call.output = tokens
 
-    hooks.enter_context(entering(attended.block.attention, given))
-    hooks.enter_context(leaving(attended.block.attention, gave))
+    hooks.enter_context(entering(call.block.attention, keep_input))
+    hooks.enter_context(leaving(call.block.attention, keep_output))
 
 
-def last(tower: ImageTower, count: int | None) -> list[int]:
+def last_blocks(tower: ImageTower, count: int | None) -> list[int]:
     """Numbers of the last `count` blocks; of all of them for None, or where there are fewer."""
     depth = len(tower.blocks)
     return list(range(depth - min(count or depth, depth), depth))
 
 
-def tokens_in(tower: ImageTower, inputs: Inputs) -> int:
+def count_tokens(tower: ImageTower, inputs: Inputs) -> int:
     """Prefix tokens and patches: what follows is padding."""
     rows, cols = tower.grid(inputs)
     return tower.prefix + rows * cols
 
 
-def heads_of(block: Block, given: Tensor, tokens: int) -> Heads:
+def heads_of(block: Block, normed: Tensor, tokens: int) -> Heads:
     """What the heads of one image's attention make of its first `tokens` tokens, float32."""
-    queries, keys, values = (part[0, :, :tokens].float() for part in block.project(given))
+    queries, keys, values = (part[0, :, :tokens].float() for part in block.project(normed))
     weights = (queries @ keys.transpose(1, 2)).softmax(dim=-1)
     return Heads(queries, keys, values, weights)
 
@@ -113,23 +114,24 @@ def weights_gradient(
     return answer_gradient @ heads.values.transpose(1, 2)
 
 
-def exchanged(
-    attended: Attended, heads: Heads, answers: Float[Tensor, "head token head_dim"]
+def with_answers(
+    call: AttentionCall, heads: Heads, answers: Float[Tensor, "head token head_dim"]
 ) -> Float[Tensor, "1 token dim"]:
     """What the attention would have returned with other answers of its heads: bias and all."""
+    # Only the difference is projected: the rest stays what the library itself computed.
     change = answers - heads.weights @ heads.values
-    flat = change.transpose(0, 1).flatten(1) @ attended.block.out_weight().float().T
-    output = attended.gave.clone()
+    flat = change.transpose(0, 1).flatten(1) @ call.block.out_weight().float().T
+    output = call.output.clone()
     output[0, : len(flat)] += flat.to(output.dtype)
     return output
 
 
-def answering_rows(tower: ImageTower, tokens: int) -> slice:
+def embedding_tokens(tower: ImageTower, tokens: int) -> slice:
     """The tokens whose last state makes the embedding: the class token, or all the patches."""
     return slice(0, 1) if tower.pooling.kind == "token" else slice(tower.prefix, tokens)
 
 
-def each_alone(
+def patch_similarities(
     tower: ImageTower, inputs: Inputs, text: Float[Tensor, " dim"], path: Callable[[Tensor], Tensor]
 ) -> Float[Tensor, "row col"]:
     """Similarity of each patch, as `path` makes it of the last block's output, (1, token, dim).
@@ -140,7 +142,7 @@ def each_alone(
     """
 
     def split(output: Tensor) -> Tensor:
-        patches = path(output)[0, tower.prefix : tokens_in(tower, inputs), None]
+        patches = path(output)[0, tower.prefix : count_tokens(tower, inputs), None]
         return patches.expand(-1, tower.prefix + 1, -1)
 
     with ExitStack() as hooks:
@@ -150,6 +152,6 @@ def each_alone(
         return similarity(tower.encode(inputs), text).reshape(tower.grid(inputs))
 
 
-def repeated(inputs: Inputs, images: int) -> Inputs:
+def repeat(inputs: Inputs, images: int) -> Inputs:
     """The inputs of one image, as many times; nothing is copied."""
-    return {name: one.expand(images, *one.shape[1:]) for name, one in inputs.items()}
+    return {name: tensor.expand(images, *tensor.shape[1:]) for name, tensor in inputs.items()}
