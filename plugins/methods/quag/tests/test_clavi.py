@@ -21,7 +21,8 @@ from cuescope_quag.clavi.consistency import (
 from cuescope_quag.clavi.sensitivity import aligned_distance, choose_pairs, compare_distances
 from cuescope_sdk import Capabilities, Frame, Plugin, Report, Response, Sample, Table, Trial
 from cuescope_sdk.fusion import TEXT, VIDEO, FusionShape
-from cuescope_sdk.testing import running
+from cuescope_sdk.testing import Setup, running
+from cuescope_sdk.testing.running import remembering
 
 FRAME = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
 VIDEOS, YES_NO = 40, ("yes", "no")
@@ -186,6 +187,33 @@ def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
         assert "for 20 pairs that are both answered rightly" in check.detail
     without = running(QUAG, Knowing, Complements, pairs=0)
     assert not [check for check in without.evidence if "appendix B.7" in check.check]
+
+
+def test_no_question_is_asked_twice() -> None:
+    """The check of complements finds the answers of `perturb` again."""
+    with remembering() as cache:
+        session = Setup(QUAG, Knowing, Complements).session(cache)
+        respond, names = session.audit.respond, []
+
+        def log(trials: Any) -> list[Any]:
+            trials = list(trials)
+            names.extend((t.sample.key, t.condition) for t in trials if t.readout is None)
+            return respond(trials)
+
+        session.audit.respond = log
+        report = session.run()
+    assert len(names) == len(set(names)) == 7 * len(ALL)
+    assert [check.n for check in report.evidence if "appendix B.7" in check.check] == [36, 36]
+
+
+def test_checks_another_method_by_answers_of_its_own() -> None:
+    """As an extra verifier (--verify-with) it finds none of its own trials among the outcomes."""
+    with remembering() as cache:
+        session = Setup(QUAG, Knowing, Complements).session(cache)
+        own = session.run()
+        other = QUAG(QUAG.Options(), session.audit.context)
+        session.audit.outcomes = []
+        assert list(other.verify(session.audit, [], [])) == list(own.evidence)
 
 
 def test_pairs_by_column() -> None:
