@@ -61,9 +61,8 @@ def _lost_answers(answers: Answers, column: int) -> Picture:
 def telling_condition(answers: Answers) -> int | None:
     """The crossmodal short-circuit where it loses an answer, else the condition that loses most."""
     lost = (answers.before[:, None] & ~answers.after).sum(axis=0)
-    keys = [condition.key for condition in answers.conditions]
-    if CROSSMODAL in keys and lost[keys.index(CROSSMODAL)]:
-        return keys.index(CROSSMODAL)
+    if CROSSMODAL in answers.keys and lost[(column := answers.keys.index(CROSSMODAL))]:
+        return column
     return int(lost.argmax()) if lost.any() else None
 
 
@@ -98,5 +97,6 @@ def _facts(answers: Answers, index: int) -> set[tuple[str, object]]:
 
 def _small(frame: Frame) -> np.ndarray:
     image = frame.load().copy()
+    # Smaller before it is drawn: strips of full frames would make a report of many megabytes.
     image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     return np.asarray(image)

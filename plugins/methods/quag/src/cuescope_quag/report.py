@@ -283,6 +283,7 @@ def _without_modalities(losses: Mapping[str, Loss], level: float) -> str:
         for key, name in names.items()
         if key in losses
     )
+    # "loses 3 points without the video and 4 points without the question" needs one verb.
     if words.startswith("loses ") and "nothing" not in words:
         words = words.replace(" and loses ", " and ")
     cannot = "" if WITHOUT_VIDEO in losses else " (it takes no question without a video)"

@@ -227,6 +227,7 @@ def collect_answers(audit: Audit, options: QUAGOptions, outcomes: Sequence[Outco
     changes, count = audit.once(conditions, audit, options), len(samples)
     right = np.array([is_correct(outcome) for outcome in outcomes], dtype=bool)
     right = right.reshape(1 + len(changes), count)
+    # `trials` goes through all samples condition by condition: equal runs, the plain ones first.
     plain, *changed = (outcomes[i * count : (i + 1) * count] for i in range(1 + len(changes)))
     return Answers(samples, changes, plain, changed, right[0], right[1:].T, videos_of(samples))
 

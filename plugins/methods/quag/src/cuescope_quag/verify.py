@@ -153,17 +153,6 @@ class Captured(NamedTuple):
     plain: np.ndarray
     edited: np.ndarray
 
-    @classmethod
-    def of(cls, model: HasFusion, trial: Trial, layer: int, longest: int) -> "Captured | None":
-        """None for more than `longest` tokens."""
-        (tokens,) = model.modalities([trial], layer)
-        if len(tokens) > 2 * longest:
-            return None
-        (plain,) = model.attention([trial.model_copy(update={"edit": None})], layer)
-        (edited,) = model.attention([trial], layer)
-        queries = plain.shape[1]
-        return cls(tokens[:queries], tokens[queries:], plain, edited)
-
 
 class LayerReadout(Readout):
     """Figures of a layer under the trial's `AverageAttention`; () where there are many tokens."""
@@ -176,10 +165,13 @@ class LayerReadout(Readout):
         return [np.array(self._figures_of(model, trial), dtype=np.float64) for trial in trials]
 
     def _figures_of(self, model: HasFusion, trial: Trial) -> tuple[float, ...]:
-        captured = Captured.of(model, trial, self.layer, self.longest)
-        if captured is None or not isinstance(trial.edit, AverageAttention):
+        (tokens,) = model.modalities([trial], self.layer)  # of queries, then of keys
+        if len(tokens) > 2 * self.longest or not isinstance(trial.edit, AverageAttention):
             return ()
-        return self.figures(captured, trial.edit)
+        (plain,) = model.attention([trial.model_copy(update={"edit": None})], self.layer)
+        (edited,) = model.attention([trial], self.layer)
+        count = plain.shape[1]
+        return self.figures(Captured(tokens[:count], tokens[count:], plain, edited), trial.edit)
 
     def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
         """What is brought back."""

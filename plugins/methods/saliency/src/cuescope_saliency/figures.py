@@ -16,6 +16,7 @@ def attach_examples(
 ) -> None:
     """The images whose maps lie most on the background, and those whose maps lie least there."""
     ordered = sorted(images, key=lambda image: (_foreground_share(image), image.sample.key))
+    # The larger half of an odd number goes to the background, which findings are about.
     half = min(options.pictures, len(ordered)) // 2
     groups = {
         "Maps that lie most on the background": ordered[: options.pictures - half],

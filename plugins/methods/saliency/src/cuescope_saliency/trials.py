@@ -45,6 +45,7 @@ class ExplainedImage(Image):
 
 def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     """The images by key. Raises UserError for a sequence of frames, or where a label lacks."""
+    # By key, so that the report does not depend on the order in which the data comes.
     samples = sorted(audit.samples, key=lambda sample: sample.key)
     canvases = canvas_samples(audit, samples)
     outcomes = audit.respond(Trial(sample=sample) for sample in samples)

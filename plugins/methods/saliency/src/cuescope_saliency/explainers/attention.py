@@ -37,6 +37,7 @@ def rollout(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings)
     _refuse_attention_pooling(tower, "rollout")
     flow = torch.eye(count_tokens(tower, inputs), device=tower.device)
     for mean in _mean_attention(tower, inputs, settings.layers):
+        # Later blocks from the left: a token of the last block asks its way back to the patches.
         flow = (0.5 * mean + 0.5 * torch.eye(len(mean), device=tower.device)) @ flow
     return _patch_map(tower, inputs, flow)
 
@@ -53,6 +54,7 @@ def game(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) ->
     tokens = count_tokens(tower, inputs)
     relevance = torch.eye(tokens, device=tower.device)
     for call, gradient in zip(calls, gradients, strict=True):
+        # Detached: the weights are a factor here, and no gradient is taken through them again.
         heads = heads_of(call.block, call.input.detach(), tokens)
         answers = heads_gradient(call.block, gradient, heads)
         step = (heads.weights * weights_gradient(answers, heads)).relu().mean(dim=0)

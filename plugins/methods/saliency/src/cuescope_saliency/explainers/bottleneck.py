@@ -33,6 +33,7 @@ def m2ib(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) ->
     with torch.enable_grad():
         for _ in range(settings.m2ib_steps):
             shape = (settings.m2ib_draws, *tokens.shape)
+            # Drawn on the CPU, where the same seed gives the same noise for every device.
             noise = torch.randn(shape, generator=generator).to(tower.device) * variance**0.5
             share = alpha.sigmoid()
             noised = share * tokens + (1 - share) * noise
@@ -53,6 +54,7 @@ def information(
     `share` is the sigmoid of alpha.
     """
     signal = (alpha.sigmoid() * tokens) ** 2 / variance
+    # logsigmoid(-alpha) is log(1 - share), and stays finite where the share rounds to 1.
     return 0.5 * (signal + alpha.neg().sigmoid() ** 2 - 1) - logsigmoid(-alpha)
 
 

@@ -60,6 +60,7 @@ def _masks(settings: Settings, rows: int, cols: int) -> Iterator[Float[Tensor, "
     count, cells = settings.rise_masks, settings.rise_grid
     grids = torch.rand((count, 1, cells, cells), generator=generator) < settings.rise_kept
     height, width = -(-rows // cells), -(-cols // cells)
+    # Enlarged to a cell more than the image, so that a shift by less than a cell stays inside.
     up = torch.randint(height, (count,), generator=generator).tolist()
     left = torch.randint(width, (count,), generator=generator).tolist()
     size = ((cells + 1) * height, (cells + 1) * width)

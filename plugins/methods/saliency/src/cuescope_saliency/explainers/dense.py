@@ -33,6 +33,7 @@ def maskclip(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings
         return with_answers(call, heads, heads.values)
 
     with ExitStack() as hooks:
+        # Hooks run in the order of their entry: `record` must see the output before it is replaced.
         record(hooks, call)
         hooks.enter_context(leaving(call.block.attention, own_value))
         return patch_similarities(tower, inputs, text, lambda output: output)

@@ -79,6 +79,7 @@ def explain(
     tower = _open(model)
     # Tensors of inference mode can never have a gradient; the explainers switch it on themselves.
     with torch.inference_mode(False), torch.no_grad():
+        # A model with a table of texts in place of a text tower has no row for the empty text.
         row = np.zeros(0) if explainer in BLIND else model.embed_choices((text,))[0]
         vector = torch.tensor(row, dtype=torch.float32, device=tower.device)
         inputs = tower.prepare([frame.load()])

@@ -65,6 +65,7 @@ def _grad_eclip(
         importance = weights_gradient(answers, heads).sum(dim=0)[rows, patches]
         if loosened:
             importance = importance * loosened_attention(heads, tower.prefix)[rows]
+        # Heads are summed before the relu: what one head says for the text another may deny.
         total = total + importance.relu().sum(dim=0)
     return total.reshape(tower.grid(inputs))
 
@@ -77,6 +78,7 @@ def loosened_attention(heads: Heads, prefix: int) -> Float[Tensor, "token patch"
     queries, keys = (
         normalize(part.transpose(0, 1).flatten(1), dim=-1) for part in (heads.queries, heads.keys)
     )
+    # Cosines of the joined heads: softmax weights would leave nothing but the strongest patch.
     cosine = queries @ keys[prefix:].T
     low, high = cosine.amin(dim=-1, keepdim=True), cosine.amax(dim=-1, keepdim=True)
     return torch.where(high > low, (cosine - low) / (high - low), 1.0)

@@ -142,11 +142,13 @@ def patch_similarities(
     """
 
     def split(output: Tensor) -> Tensor:
+        # Copies enough for any pooling: it may read the first token, or all that follow the prefix.
         patches = path(output)[0, tower.prefix : count_tokens(tower, inputs), None]
         return patches.expand(-1, tower.prefix + 1, -1)
 
     with ExitStack() as hooks:
         hooks.enter_context(leaving(tower.blocks[-1].module, split))
+        # A padding mask is as long as the stock sequence, and the patches here are alone.
         if tower.pooling.masked is not None:
             hooks.enter_context(unmasked(tower.pooling.masked))
         return similarity(tower.encode(inputs), text).reshape(tower.grid(inputs))
