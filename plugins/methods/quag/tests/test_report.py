@@ -148,7 +148,8 @@ def test_the_tables_have_a_row_a_condition(audited: Audited) -> None:
     assert [row["condition"] for row in losses.rows] == conditions[1:]
     cells = {row["condition"]: row for row in accuracies.rows}
     assert cells["SC: crossmodal"]["accuracy"] == "22.5\N{DOWNWARDS ARROW}"
-    assert cells["SC: unimodal"]["accuracy"] == cells["baseline"]["accuracy"] == "93.1"
+    assert cells["baseline"]["accuracy"] == "93.1"
+    assert cells["SC: unimodal"]["accuracy"] == "94.4"  # no arrow: guesses alone are other ones
     assert accuracies.columns == ("condition", "accuracy", "balanced accuracy", "even", "odd")
     starred = {row["condition"]: str(row["even"]).endswith("*") for row in losses.rows}
     assert starred["SC: crossmodal"]
