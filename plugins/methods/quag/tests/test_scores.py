@@ -147,8 +147,8 @@ def test_one_sample_proves_nothing() -> None:
 
 
 def test_the_margin_is_a_share_of_what_is_above_chance() -> None:
-    assert RULE.margin(Rate(75, 25, 0)) == 5
-    assert RULE.margin(Rate(30, 25, 0)) == 2
+    assert RULE.margin(Rate(75.0, 25.0, 0.0)) == 5
+    assert RULE.margin(Rate(30.0, 25.0, 0.0)) == 2
 
 
 def test_chance_is_told_from_skill() -> None:

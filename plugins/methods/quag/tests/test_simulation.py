@@ -1,6 +1,7 @@
 """The data, the network against torch's own, a planted truth, and what outlives a kill."""
 
 from collections.abc import Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -188,7 +189,7 @@ def test_the_weights_with_the_least_validation_error_are_kept(
 # ------------------------------------------------------------------------------- what is kept
 
 
-class Here:
+class Here(Executor):
     """Stands for the pool of processes."""
 
     def __init__(self, *given: Any) -> None: ...
@@ -204,11 +205,12 @@ class Here:
         return Job(alpha)
 
 
-class Job:
+class Job(Future[Errors]):
     def __init__(self, alpha: float) -> None:
+        super().__init__()
         self.alpha = alpha
 
-    def result(self) -> Errors:
+    def result(self, timeout: float | None = None) -> Errors:
         return Errors(self.alpha, 2 * self.alpha, 3 * self.alpha)
 
 

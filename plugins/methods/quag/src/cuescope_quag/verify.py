@@ -206,7 +206,8 @@ class RankExcess(LayerReadout):
         of_query, of_key, plain, edited = captured
         part = fused_part(edited, of_query, of_key)
         alike = sees_alike(visible_keys(plain), of_query, of_key)
-        return max(ranks(part), default=0), rank_bound(of_key), min(part.shape[1:]), alike
+        highest = max(ranks(part), default=0)
+        return tuple(map(float, (highest, rank_bound(of_key), min(part.shape[1:]), alike)))
 
 
 # ------------------------------------------------------------------------------ their matrices
@@ -265,7 +266,9 @@ def conformability_error(
     )
 
 
-def fused_part(weights: Weights, of_query: QueryModality, of_key: KeyModality) -> Weights:
+def fused_part(
+    weights: Weights, of_query: QueryModality, of_key: KeyModality
+) -> Float[np.ndarray, "head fused_query fused_key"]:
     """The rows and columns of video and text tokens: the whole matrix of the paper."""
     return weights[:, of_query > 0][:, :, of_key > 0]
 

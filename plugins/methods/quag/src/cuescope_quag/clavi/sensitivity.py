@@ -87,7 +87,7 @@ def distances(
 
 
 def compare_distances(
-    check: str, both: Float[np.ndarray, " pair"], others: Float[np.ndarray, " pair"]
+    check: str, both: Float[np.ndarray, " pair"], others: Float[np.ndarray, " other_pair"]
 ) -> Evidence:
     """Whether pairs that are both answered rightly are further apart (Mann and Whitney, 1947)."""
     count = len(both) + len(others)
@@ -117,7 +117,7 @@ def compare_distances(
 
 
 def aligned_distance(
-    first: Float[np.ndarray, "head token token"], second: Float[np.ndarray, "head token token"]
+    first: Float[np.ndarray, "head token token"], second: Float[np.ndarray, "_ _ _"]
 ) -> Float[np.ndarray, " head"]:
     """L2 distance of each head's two attention matrices, after matching their tokens.
 

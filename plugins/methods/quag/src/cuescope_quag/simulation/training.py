@@ -5,7 +5,7 @@ Trainings run in processes of their own; the errors of one are stored, and it ne
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -195,7 +195,7 @@ class Runs:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _submit(self, pool: ProcessPoolExecutor, training: Training) -> "Future[Errors]":
+    def _submit(self, pool: Executor, training: Training) -> "Future[Errors]":
         seed = self._seed(training)
         return pool.submit(train_and_test, training.alpha, self.schedule, seed, self.device)
 
