@@ -42,17 +42,20 @@ Audited = Callable[..., Report]
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for the cache of trained toys, and for what is written once."""
     return tmp_path_factory.mktemp("quag-input")
 
 
 @pytest.fixture
 def ended(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Callable[..., tuple[int, str]]:
     """`ended("--model", ...)`: exit code and standard error of an audit into `tmp_path/run`."""
-    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
 
     def run(*words: str | Path) -> tuple[int, str]:
         asked = ["audit", "quag", *map(str, words), *BRIEF, "--device", "cpu"]
@@ -138,7 +141,7 @@ def tokenizer_with(**named: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def llava(place: Path) -> Path:
+def llava(folder: Path) -> Path:
     """A tiny LLaVA with random weights, as `save_pretrained` writes it."""
     tokenizer = tokenizer_with(image_token="<image>")
     config = transformers.LlavaConfig(
@@ -163,9 +166,9 @@ def llava(place: Path) -> Path:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = transformers.AutoModelForImageTextToText.from_config(config)
-    model.save_pretrained(place / "llava")
-    processor.save_pretrained(place / "llava")
-    return place / "llava"
+    model.save_pretrained(folder / "llava")
+    processor.save_pretrained(folder / "llava")
+    return folder / "llava"
 
 
 def write_photos(folder: Path) -> Path:
@@ -235,20 +238,20 @@ def write_choices(root: Path) -> Path:
 
 
 @pytest.fixture
-def msrvtt(place: Path, tmp_path: Path) -> Path:
+def msrvtt(folder: Path, tmp_path: Path) -> Path:
     """Open questions, to spoil."""
-    if not (place / "msrvtt").exists():
-        write_open_questions(place / "msrvtt")
-    return copytree(place / "msrvtt", tmp_path / "msrvtt")
+    if not (folder / "msrvtt").exists():
+        write_open_questions(folder / "msrvtt")
+    return copytree(folder / "msrvtt", tmp_path / "msrvtt")
 
 
 @pytest.fixture
-def next_qa(place: Path, tmp_path: Path) -> Path:
+def next_qa(folder: Path, tmp_path: Path) -> Path:
     """Multiple choice, to spoil."""
-    if not (place / "next-qa").exists():
-        (place / "next-qa").mkdir()
-        write_choices(place / "next-qa")
-    return copytree(place / "next-qa", tmp_path / "next-qa")
+    if not (folder / "next-qa").exists():
+        (folder / "next-qa").mkdir()
+        write_choices(folder / "next-qa")
+    return copytree(folder / "next-qa", tmp_path / "next-qa")
 
 
 def test_empty_and_missing_videos_are_left_out_and_said(audited: Audited, msrvtt: Path) -> None:
@@ -327,7 +330,7 @@ def test_questions_without_labels_are_one_line(refused: Refused, tmp_path: Path)
 
 def test_data_without_questions_is_one_line(refused: Refused) -> None:
     line = refused(*TOY, *SIZES)
-    assert "quag: no sample of moving-shapes has a question" in line
+    assert "quag: no sample has a question" in line
     assert "-D questions=both" in line
 
 

@@ -15,31 +15,10 @@ from cuescope_sdk import Report
 
 BATCH = 16
 AUDIT = (
-    "audit",
-    "quag",
-    "--model",
-    "toy-fusion",
-    "--data",
-    "moving-shapes:none",
-    "-M",
-    "epochs=2",
-    "-D",
-    "questions=both",
-    "-D",
-    "train=120",
-    "-D",
-    "val=60",
-    "-D",
-    "test=60",
-    "-O",
-    "captures=0",
-    "-O",
-    "quag_attention=[]",
-    "--device",
-    "cpu",
-    "--batch-size",
-    str(BATCH),
-)
+    "audit quag --model toy-fusion -M epochs=2 --data moving-shapes:none -D questions=both "
+    "-D train=120 -D val=60 -D test=60 -O captures=0 -O quag_attention=[] --device cpu "
+    f"--batch-size {BATCH}"
+).split()
 
 # The command line, where each batch is written down before it is answered.
 LOGGED = """
@@ -60,7 +39,7 @@ main()
 """
 
 
-def started(folder: Path) -> "subprocess.Popen[bytes]":
+def start(folder: Path) -> "subprocess.Popen[bytes]":
     """The audit in a process of its own, with the cache and the run in `folder`."""
     folder.mkdir(exist_ok=True)
     env = {**os.environ, "CUESCOPE_CACHE": str(folder / "cache"), "ASKED": str(folder / "asked")}
@@ -68,39 +47,39 @@ def started(folder: Path) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-def finished(folder: Path) -> Report:
+def finish(folder: Path) -> Report:
     """The report of an audit that is let go on to its end."""
-    process = started(folder)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 0, said
+    process = start(folder)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
     return load_report(folder / "run")
 
 
-def asked(folder: Path) -> list[int]:
+def batches(folder: Path) -> list[int]:
     """Trials in each batch so far."""
     log = folder / "asked"
     return [int(line) for line in log.read_text().split()] if log.exists() else []
 
 
-def killed(folder: Path, after: int) -> None:
+def kill(folder: Path, after: int) -> None:
     """Kill the audit when it has asked `after` batches."""
-    process, deadline = started(folder), time.monotonic() + 60
-    while len(asked(folder)) < after and time.monotonic() < deadline:
+    process, deadline = start(folder), time.monotonic() + 60
+    while len(batches(folder)) < after and time.monotonic() < deadline:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
-    _, said = process.communicate(timeout=30)
-    assert process.returncode == -signal.SIGKILL, said
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGKILL, stderr
 
 
 @pytest.mark.slow
 def test_killed_and_the_same_report(tmp_path: Path) -> None:
-    whole = finished(tmp_path / "whole")
+    whole = finish(tmp_path / "whole")
     disturbed = tmp_path / "disturbed"
     copytree(tmp_path / "whole" / "cache" / "toy-fusion", disturbed / "cache" / "toy-fusion")
-    killed(disturbed, after=10)
+    kill(disturbed, after=10)
     assert not (disturbed / "run" / "report.json").exists()
-    report = finished(disturbed)
+    report = finish(disturbed)
     assert report.hash == whole.hash
     assert report.cost.cache_hits >= 9 * BATCH
-    once = sum(asked(tmp_path / "whole"))
-    assert sum(asked(disturbed)) - once <= BATCH  # the batch in flight
+    once = sum(batches(tmp_path / "whole"))
+    assert sum(batches(disturbed)) - once <= BATCH  # the batch in flight

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_quag.conditions import WITHOUT_QUESTION, WITHOUT_VIDEO
-from cuescope_quag.verdict import CROSSMODAL
+from cuescope_quag.trials import CROSSMODAL, WITHOUT_QUESTION, WITHOUT_VIDEO
 from cuescope_sdk import (
     Context,
     Options,
@@ -109,15 +108,15 @@ Audited = Callable[..., Report]
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where trained toys are kept."""
     return tmp_path_factory.mktemp("planted")
 
 
-def runner(place: Path, **settings: Any) -> Runner:
+def runner(folder: Path, **settings: Any) -> Runner:
     """Audits with what is installed and the data sets above."""
-    context = Context(PluginShelf(SHELF, installed=True), place / "cache", device="cpu")
-    return Runner(context, place / "runs", **settings)
+    context = Context(PluginShelf(SHELF, installed=True), folder / "cache", device="cpu")
+    return Runner(context, folder / "runs", **settings)
 
 
 def planted(questions: str, seed: int, **settings: Any) -> Request:
@@ -134,9 +133,9 @@ def planted(questions: str, seed: int, **settings: Any) -> Request:
 
 
 @pytest.fixture(scope="module")
-def audited(place: Path) -> Audited:
+def audited(folder: Path) -> Audited:
     """`audited("both", seed)`: the report."""
-    return cache(lambda questions, seed: runner(place).run(planted(questions, seed)))
+    return cache(lambda questions, seed: runner(folder).run(planted(questions, seed)))
 
 
 def lost(report: Report) -> dict[str, float]:
@@ -183,7 +182,7 @@ def test_the_theory_holds_on_what_was_trained(audited: Audited) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_labels_that_nothing_tells_are_answered_at_chance(place: Path, seed: int) -> None:
+def test_labels_that_nothing_tells_are_answered_at_chance(folder: Path, seed: int) -> None:
     inside = {"questions": "both", "train": 300, "val": 100, "test": 400}
     request = planted("both", seed).model_copy(
         update={
@@ -192,7 +191,7 @@ def test_labels_that_nothing_tells_are_answered_at_chance(place: Path, seed: int
             "model_options": {"epochs": 4},
         }
     )
-    report = runner(place).run(request)
+    report = runner(folder).run(request)
     assert "at chance" in report.notes["verdict"]
     assert not report.findings
 
@@ -200,7 +199,7 @@ def test_labels_that_nothing_tells_are_answered_at_chance(place: Path, seed: int
 # ---------------------------------------------------------------------------------- CLAVI
 
 
-def consistent(place: Path, data: str, **model_options: Any) -> tuple[Report, dict[str, float]]:
+def consistent(folder: Path, data: str, **model_options: Any) -> tuple[Report, dict[str, float]]:
     """A report, with the consistent accuracies (percent) of the unchanged model."""
     inside = {"frames": 4, "source_options": SMALL}
     request = Request(
@@ -218,24 +217,24 @@ def consistent(place: Path, data: str, **model_options: Any) -> tuple[Report, di
             "pairs": 0,
         },
     )
-    report = runner(place).run(request)
+    report = runner(folder).run(request)
     [table] = [table for table in report.tables if table.title.startswith("Consistent accuracy")]
     [row] = [row for row in table.rows if row["condition"] == "baseline"]
-    found = {name: cell for name, cell in row.items() if name.startswith("CAcc_")}
-    return report, {name: float(str(cell).split()[0]) for name, cell in found.items()}
+    cells = {name: cell for name, cell in row.items() if name.startswith("CAcc_")}
+    return report, {name: float(str(cell).split()[0]) for name, cell in cells.items()}
 
 
-def test_a_bag_of_frames_is_seen_through_by_complements(place: Path) -> None:
-    report, found = consistent(place, "clavi:moving-shapes", positions=False, epochs=8)
-    assert min(found["CAcc_V control"], found["CAcc_T control"]) >= 90
-    assert max(found["CAcc_V complement"], found["CAcc_T complement"]) <= 10
+def test_a_bag_of_frames_is_seen_through_by_complements(folder: Path) -> None:
+    report, accuracies = consistent(folder, "clavi:moving-shapes", positions=False, epochs=8)
+    assert min(accuracies["CAcc_V control"], accuracies["CAcc_T control"]) >= 90
+    assert max(accuracies["CAcc_V complement"], accuracies["CAcc_T complement"]) <= 10
     assert "the order of events is not understood" in report.notes["complements"]
-    assert f"CAcc_V complement {found['CAcc_V complement']:.1f}" in report.notes["complements"]
+    assert f"CAcc_V complement {accuracies['CAcc_V complement']:.1f}" in report.notes["complements"]
 
 
-def test_who_sees_the_order_answers_complements_too(place: Path) -> None:
-    _, ordered = consistent(place, "beginnings", positions=True)
-    _, bag = consistent(place, "beginnings", positions=False, epochs=6)
+def test_who_sees_the_order_answers_complements_too(folder: Path) -> None:
+    _, ordered = consistent(folder, "beginnings", positions=True)
+    _, bag = consistent(folder, "beginnings", positions=False, epochs=6)
     assert min(ordered["CAcc_V control"], bag["CAcc_V control"]) >= 90
     assert ordered["CAcc_V complement"] >= 80
     assert bag["CAcc_V complement"] <= 20
@@ -244,37 +243,37 @@ def test_who_sees_the_order_answers_complements_too(place: Path) -> None:
 # ------------------------------------------------------------------- the same, whenever asked
 
 
-def test_same_seed_same_report_cold_and_warm(place: Path, tmp_path: Path) -> None:
+def test_same_seed_same_report_cold_and_warm(folder: Path, tmp_path: Path) -> None:
     request = planted("text", 0)
     cold = runner(tmp_path).run(request)  # trains again
     warm = runner(tmp_path).run(request)
     assert cold.cost.model_calls > 0
     assert warm.cost.model_calls == 0
-    assert cold.hash == warm.hash == runner(place, cache_responses=False).run(request).hash
-    assert runner(place).run(planted("text", 1)).hash != cold.hash
+    assert cold.hash == warm.hash == runner(folder, cache_responses=False).run(request).hash
+    assert runner(folder).run(planted("text", 1)).hash != cold.hash
 
 
-def test_the_batch_size_decides_nothing(place: Path, audited: Audited) -> None:
+def test_the_batch_size_decides_nothing(folder: Path, audited: Audited) -> None:
     expected = audited("both", 0)
     for size in (1, 7):
-        found = runner(place, cache_responses=False).run(planted("both", 0, batch_size=size))
-        assert found.notes["verdict"] == expected.notes["verdict"]
-        assert [s.feature for s in found.headlines] == [s.feature for s in expected.headlines]
-        for one, other in zip(found.scores, expected.scores, strict=True):
-            assert figures(one) == pytest.approx(figures(other), rel=0, abs=1e-5)
+        report = runner(folder, cache_responses=False).run(planted("both", 0, batch_size=size))
+        assert report.notes["verdict"] == expected.notes["verdict"]
+        assert [s.feature for s in report.headlines] == [s.feature for s in expected.headlines]
+        for score, other in zip(report.scores, expected.scores, strict=True):
+            assert figures(score) == pytest.approx(figures(other), rel=0, abs=1e-5)
 
 
 def figures(score: Score) -> list[float]:
     """All that is computed; -1 for what is missing."""
-    found = [score.value, score.low, score.high, score.p_value, score.q_value]
-    return [-1.0 if one is None else one for one in found]
+    values = [score.value, score.low, score.high, score.p_value, score.q_value]
+    return [-1.0 if value is None else value for value in values]
 
 
-def test_logits_are_those_of_each_sample_alone(place: Path) -> None:
+def test_logits_are_those_of_each_sample_alone(folder: Path) -> None:
     edit = AverageAttention(quadrants=frozenset(("VT", "TV")))
     rows = []
     for size in (1, 7, 64):
-        session = runner(place, cache_responses=False).session(planted("both", 0, batch_size=size))
+        session = runner(folder, cache_responses=False).session(planted("both", 0, batch_size=size))
         samples = session.audit.samples[:70]
         trials = [Trial(sample=s, edit=e) for e in (None, edit) for s in samples]
         answers = [outcome.response.logits for outcome in session.audit.respond(trials)]

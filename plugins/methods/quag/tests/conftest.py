@@ -83,8 +83,12 @@ class Reader(Plugin):
     """
 
     NEEDS: ClassVar[dict[str, set[str]]] = {
-        "text": {"TT"}, "video": {"VV"}, "both": {"VT", "TV"}, "apart": set(), "nothing": set(),
-    }  # fmt: skip
+        "text": {"TT"},
+        "video": {"VV"},
+        "both": {"VT", "TV"},
+        "apart": set(),
+        "nothing": set(),
+    }
     Options: ClassVar[type[Options]] = ReaderOptions
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset({"logits", "text"}),  # type: ignore[arg-type]
@@ -133,19 +137,18 @@ class Reader(Plugin):
         key = digest([frame.key for frame in trial.sample.frames], trial.sample.question)
         size = len(TOKENS)
         logits = generator(0, "weights", key, str(layer)).normal(size=(2, size, size))
-        seen = np.tril(np.ones((size, size), bool)) if self.options.causal else True
-        weights = np.where(seen, np.exp(logits), 0)
+        visible = np.tril(np.ones((size, size), bool)) if self.options.causal else True
+        weights = np.where(visible, np.exp(logits), 0)
         weights /= weights.sum(axis=2, keepdims=True)
         if isinstance(trial.edit, AverageAttention) and not self.options.broken:
             if trial.edit.layers is not None and max(trial.edit.layers) > 1:
                 raise UserError("reader: no such layer")
             for query, key_of in trial.edit.quadrants:
-                there = np.outer(LETTERS[query] == TOKENS, LETTERS[key_of] == TOKENS) & (
-                    weights[0] > 0
-                )
-                for row in np.flatnonzero(there.any(axis=1)):
-                    cells = weights[:, row, there[row]]
-                    weights[:, row, there[row]] = cells.mean(axis=1, keepdims=True)
+                inside = np.outer(LETTERS[query] == TOKENS, LETTERS[key_of] == TOKENS)
+                inside &= weights[0] > 0
+                for row in np.flatnonzero(inside.any(axis=1)):
+                    cells = weights[:, row, inside[row]]
+                    weights[:, row, inside[row]] = cells.mean(axis=1, keepdims=True)
         return weights.astype(np.float32)
 
 
@@ -176,10 +179,13 @@ def audited() -> Callable[..., Report]:
         **options: Any,
     ) -> Report:
         setup = Setup(
-            QUAG, model, data, options,
+            QUAG,
+            model,
+            data,
+            options,
             model_options={"reads": reads, **model_options},
             data_options={"truth": truth, **data_options},
-        )  # fmt: skip
+        )
         return setup.report()
 
     return report

@@ -28,8 +28,8 @@ def test_tables_and_figure_and_a_second_run_that_trains_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "QUICK", TINY)
-    asked = {"alphas": "0.4,0.1,0.2", "seeds": "2", "workers": "1"}
-    table, picture = bench(tmp_path, **asked).run()
+    options = {"alphas": "0.4,0.1,0.2", "seeds": "2", "workers": "1"}
+    table, picture = bench(tmp_path, **options).run()
     assert isinstance(table, Table)
     assert isinstance(picture, Picture)
     assert [row["alpha"] for row in table.rows] == ["0.1", "0.2", "0.4"]
@@ -39,8 +39,8 @@ def test_tables_and_figure_and_a_second_run_that_trains_nothing(
     def untouched(*given: Any) -> None:
         raise AssertionError("trained again")
 
-    monkeypatch.setattr("cuescope_quag.simulation.runs.ProcessPoolExecutor", untouched)
-    assert list(bench(tmp_path, **asked).run()) == [table, picture]
+    monkeypatch.setattr("cuescope_quag.simulation.training.ProcessPoolExecutor", untouched)
+    assert list(bench(tmp_path, **options).run()) == [table, picture]
 
 
 def test_full_is_the_papers_schedule(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_full_is_the_papers_schedule(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"alphas": "0.1,0.5"}, "option 'alphas': expected less than 0.5, got '0.5'"),
         ({"alphas": ""}, "option 'alphas': expected at least one"),
@@ -63,6 +63,6 @@ def test_full_is_the_papers_schedule(tmp_path: Path) -> None:
         ({"alpha": "0.1"}, "no option 'alpha'.*Did you mean 'alphas'"),
     ],
 )
-def test_mistakes_are_told_in_one_line(tmp_path: Path, given: dict[str, str], said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_mistakes_are_told_in_one_line(tmp_path: Path, given: dict[str, str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         bench(tmp_path, **given)

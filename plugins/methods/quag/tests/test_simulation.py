@@ -1,6 +1,7 @@
 """The data, the network against torch's own, a planted truth, and what outlives a kill."""
 
 from collections.abc import Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ import torch
 from scipy import stats
 from torch import Tensor, nn
 
-from cuescope_quag.simulation import runs as running
 from cuescope_quag.simulation import training as fitting
 from cuescope_quag.simulation.data import (
     DIM,
@@ -23,8 +23,15 @@ from cuescope_quag.simulation.data import (
 )
 from cuescope_quag.simulation.figure import Rise, figure, increase, rises, spearman, table
 from cuescope_quag.simulation.network import Dropout, Sizes, Weights, initial_weights, predict
-from cuescope_quag.simulation.runs import Runs, Training
-from cuescope_quag.simulation.training import QUICK, Errors, Schedule, fit, trained_errors
+from cuescope_quag.simulation.training import (
+    QUICK,
+    Errors,
+    Runs,
+    Schedule,
+    Training,
+    fit,
+    train_and_test,
+)
 
 SMALL = replace(
     QUICK, train=2_048, val=256, test=512, epochs=3, learning_rate=0.01, sizes=Sizes(1, 48, 1)
@@ -32,7 +39,7 @@ SMALL = replace(
 TINY = replace(SMALL, train=64, val=16, test=16, epochs=2, sizes=Sizes(1, 8, 1))
 
 
-def drawn(seed: int = 0) -> torch.Generator:
+def draws(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
@@ -48,22 +55,22 @@ def test_the_weights_of_the_mean_are_the_papers() -> None:
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 0.45])
 def test_both_modalities_tell_the_target_exactly(alpha: float) -> None:
-    data = coupled(alpha, 50, drawn())
+    data = coupled(alpha, 50, draws())
     text, video = (data.tokens @ weighting() / DIM).split(TOKENS, dim=1)
     for own, other, target in zip(
         (text, video), (video, text), data.target.split(TOKENS, dim=1), strict=True
     ):
-        found = ((1 - alpha) * own + alpha * other) / (1 - 2 * alpha)
-        torch.testing.assert_close(found, target, atol=1e-4, rtol=1e-3)
+        solved = ((1 - alpha) * own + alpha * other) / (1 - 2 * alpha)
+        torch.testing.assert_close(solved, target, atol=1e-4, rtol=1e-3)
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.4])
 def test_one_modality_tells_it_as_well_as_a_regression_finds(alpha: float) -> None:
-    data = coupled(alpha, 4_000, drawn())
-    seen = data.tokens[:, :TOKENS].flatten(0, 1).double().numpy()
+    data = coupled(alpha, 4_000, draws())
+    shown = data.tokens[:, :TOKENS].flatten(0, 1).double().numpy()
     target = data.target[:, :TOKENS].flatten().double().numpy()
-    coefficients, *_ = np.linalg.lstsq(seen, target)
-    left = float(np.square(target - seen @ coefficients).mean())
+    coefficients, *_ = np.linalg.lstsq(shown, target)
+    left = float(np.square(target - shown @ coefficients).mean())
     assert unimodal_error(alpha) == pytest.approx(left, rel=0.03)
 
 
@@ -72,8 +79,8 @@ def test_one_modality_tells_it_as_well_as_a_regression_finds(alpha: float) -> No
 
 def test_the_network_is_torchs_encoder() -> None:
     sizes = Sizes(layers=2, width=24, heads=3)
-    weights = perturbed(initial_weights(sizes, drawn()))
-    tokens = coupled(0.2, 4, drawn(1)).tokens
+    weights = perturbed(initial_weights(sizes, draws()))
+    tokens = coupled(0.2, 4, draws(1)).tokens
     stream = nn.functional.linear(tokens, weights["embedding.weight"], weights["embedding.bias"])
     stream = stream + encoding(sizes.width) + weights["modality"].repeat_interleave(TOKENS, dim=0)
     for layer in range(sizes.layers):
@@ -83,35 +90,42 @@ def test_the_network_is_torchs_encoder() -> None:
     )
     expected = stream @ weights["readout.weight"][0] + weights["readout.bias"]
     torch.testing.assert_close(predict(weights, sizes, tokens), expected, atol=1e-5, rtol=1e-4)
-    same = predict(weights, sizes, tokens, Dropout(0.0, drawn()))  # the way of training
+    same = predict(weights, sizes, tokens, Dropout(0.0, draws()))  # the way of training
     torch.testing.assert_close(same, expected, atol=1e-5, rtol=1e-4)
 
 
 def perturbed(weights: Weights) -> Weights:
     """Biases and norms too have numbers that matter."""
-    noise = drawn(7)
+    noise = draws(7)
     return {k: w + 0.1 * torch.randn(w.shape, generator=noise) for k, w in weights.items()}
 
 
 def encoding(width: int) -> Tensor:
     """Sine and cosine by turns, counted from 0 in each modality."""
-    found = torch.zeros(2 * TOKENS, width)
-    for place in range(2 * TOKENS):
+    encodings = torch.zeros(2 * TOKENS, width)
+    for token in range(2 * TOKENS):
         for pair in range(width // 2):
-            angle = (place % TOKENS) / 10_000 ** (2 * pair / width)
-            found[place, 2 * pair], found[place, 2 * pair + 1] = np.sin(angle), np.cos(angle)
-    return found
+            angle = (token % TOKENS) / 10_000 ** (2 * pair / width)
+            encodings[token, 2 * pair : 2 * pair + 2] = torch.tensor([np.sin(angle), np.cos(angle)])
+    return encodings
 
 
 def torchs(sizes: Sizes, weights: Weights, layer: int) -> nn.Module:
     block = nn.TransformerEncoderLayer(
-        sizes.width, sizes.heads, 4 * sizes.width, 0.0, nn.functional.gelu,
-        batch_first=True, norm_first=True,
-    )  # fmt: skip
+        sizes.width,
+        sizes.heads,
+        4 * sizes.width,
+        0.0,
+        nn.functional.gelu,
+        batch_first=True,
+        norm_first=True,
+    )
     names = {
-        "self_attn.in_proj_": "attention.", "self_attn.out_proj.": "mixed.",
-        "linear1.": "hidden.", "linear2.": "output.",
-    }  # fmt: skip
+        "self_attn.in_proj_": "attention.",
+        "self_attn.out_proj.": "mixed.",
+        "linear1.": "hidden.",
+        "linear2.": "output.",
+    }
     state = {
         theirs + part: weights[f"{layer}.{ours}{part}"]
         for theirs, ours in names.items()
@@ -127,16 +141,16 @@ def torchs(sizes: Sizes, weights: Weights, layer: int) -> nn.Module:
 def test_dropout_keeps_the_mean_and_draws_from_its_own_generator() -> None:
     before = torch.random.get_rng_state()
     ones = torch.ones(100, 1000)
-    left = Dropout(0.3, drawn())(ones)
+    left = Dropout(0.3, draws())(ones)
     assert left.unique().tolist() == [0.0, pytest.approx(1 / 0.7)]
     assert left.mean().item() == pytest.approx(1, abs=0.01)
-    assert torch.equal(left, Dropout(0.3, drawn())(ones))
+    assert torch.equal(left, Dropout(0.3, draws())(ones))
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_dropout_changes_the_training() -> None:
-    with_dropout = trained_errors(0.3, replace(TINY, dropout=0.5), 0, "cpu")
-    assert with_dropout != trained_errors(0.3, TINY, 0, "cpu")
+    with_dropout = train_and_test(0.3, replace(TINY, dropout=0.5), 0, "cpu")
+    assert with_dropout != train_and_test(0.3, TINY, 0, "cpu")
 
 
 # -------------------------------------------------------------------------------------- training
@@ -145,7 +159,7 @@ def test_dropout_changes_the_training() -> None:
 def test_a_model_that_had_to_fuse_loses_what_theory_says() -> None:
     """Without its own partner a token's error is (alpha / (1 - 2 alpha))^2 of that partner's."""
     alpha = 0.3
-    errors = trained_errors(alpha, SMALL, 0, "cpu")
+    errors = train_and_test(alpha, SMALL, 0, "cpu")
     lost = (alpha / (1 - 2 * alpha)) ** 2 * 0.5 * ((1 - alpha) ** 2 + alpha**2)
     assert errors.plain < unimodal_error(alpha) / 10
     assert errors.crossmodal == pytest.approx(lost, rel=0.2)
@@ -154,9 +168,9 @@ def test_a_model_that_had_to_fuse_loses_what_theory_says() -> None:
 
 def test_equal_seeds_train_equal_models_whatever_was_drawn_before() -> None:
     before = torch.random.get_rng_state()
-    first = trained_errors(0.2, TINY, 3, "cpu")
-    assert first == trained_errors(0.2, TINY, 3, "cpu")
-    assert first != trained_errors(0.2, TINY, 4, "cpu")
+    first = train_and_test(0.2, TINY, 3, "cpu")
+    assert first == train_and_test(0.2, TINY, 3, "cpu")
+    assert first != train_and_test(0.2, TINY, 4, "cpu")
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
@@ -164,7 +178,7 @@ def test_the_weights_with_the_least_validation_error_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schedule = replace(TINY, one_cycle=False)
-    train, val = (coupled(0.2, n, drawn(n)) for n in (schedule.train, schedule.val))
+    train, val = (coupled(0.2, n, draws(n)) for n in (schedule.train, schedule.val))
     one_epoch = fit(replace(schedule, epochs=1), train, val, 0)
     errors = iter([1.0, 5.0, 4.0])
     monkeypatch.setattr(fitting, "mean_squared_error", lambda *given: next(errors))
@@ -175,7 +189,7 @@ def test_the_weights_with_the_least_validation_error_are_kept(
 # ------------------------------------------------------------------------------- what is kept
 
 
-class Here:
+class Here(Executor):
     """Stands for the pool of processes."""
 
     def __init__(self, *given: Any) -> None: ...
@@ -191,11 +205,12 @@ class Here:
         return Job(alpha)
 
 
-class Job:
+class Job(Future[Errors]):
     def __init__(self, alpha: float) -> None:
+        super().__init__()
         self.alpha = alpha
 
-    def result(self) -> Errors:
+    def result(self, timeout: float | None = None) -> Errors:
         return Errors(self.alpha, 2 * self.alpha, 3 * self.alpha)
 
 
@@ -210,8 +225,8 @@ def counted(monkeypatch: pytest.MonkeyPatch, killed_after: int | None = None) ->
             trained.append(job.alpha)
             yield job
 
-    monkeypatch.setattr(running, "ProcessPoolExecutor", Here)
-    monkeypatch.setattr(running, "as_completed", done)
+    monkeypatch.setattr(fitting, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr(fitting, "as_completed", done)
     return trained
 
 
@@ -219,17 +234,17 @@ def test_a_killed_bench_goes_on_where_it_was(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     runs = Runs(TINY, tmp_path, 0, "cpu", 2)
-    asked = [Training(alpha, 0) for alpha in (0.1, 0.2, 0.3)]
+    trainings = [Training(alpha, 0) for alpha in (0.1, 0.2, 0.3)]
     steps: list[int] = []
     counted(monkeypatch, killed_after=2)
     with pytest.raises(KeyboardInterrupt):
-        runs.errors(asked, steps.append)
+        runs.errors(trainings, steps.append)
     assert steps == [1, 1]
     trained = counted(monkeypatch)
-    errors = runs.errors(asked, steps.append)
+    errors = runs.errors(trainings, steps.append)
     assert trained == [0.3]
     assert steps == [1] * 5
-    assert errors == {t: Errors(t.alpha, 2 * t.alpha, 3 * t.alpha) for t in asked}
+    assert errors == {t: Errors(t.alpha, 2 * t.alpha, 3 * t.alpha) for t in trainings}
 
 
 def test_what_is_not_whole_or_was_trained_otherwise_is_trained_again(
@@ -237,13 +252,13 @@ def test_what_is_not_whole_or_was_trained_otherwise_is_trained_again(
 ) -> None:
     trained = counted(monkeypatch)
     runs = Runs(TINY, tmp_path, 0, "cpu", 2)
-    asked = [Training(0.1, 0)]
+    trainings = [Training(0.1, 0)]
     for other in (runs, replace(runs, schedule=replace(TINY, dropout=0.1)), replace(runs, seed=1)):
-        other.errors(asked, lambda step: None)
+        other.errors(trainings, lambda step: None)
     assert len(trained) == 3
     for file in tmp_path.iterdir():
         file.write_text(file.read_text()[:-5])
-    runs.errors(asked, lambda step: None)
+    runs.errors(trainings, lambda step: None)
     assert len(trained) == 4
 
 
@@ -252,16 +267,16 @@ def test_what_is_not_whole_or_was_trained_otherwise_is_trained_again(
 
 def test_the_increase_is_a_geometric_mean_with_students_interval() -> None:
     ratios = np.array([2.0, 8.0, 4.0])
-    found = increase(ratios)
+    increased = increase(ratios)
     interval = stats.ttest_1samp(np.log(ratios), 0).confidence_interval(0.95)
-    assert found.value == pytest.approx(300)
-    assert found.low == pytest.approx(100 * (np.exp(interval.low) - 1))
-    assert found.high == pytest.approx(100 * (np.exp(interval.high) - 1))
+    assert increased.value == pytest.approx(300)
+    assert increased.low == pytest.approx(100 * (np.exp(interval.low) - 1))
+    assert increased.high == pytest.approx(100 * (np.exp(interval.high) - 1))
 
 
 def test_one_seed_has_no_interval() -> None:
-    found = increase(np.array([1.5]))
-    assert (found.value, found.low, found.high) == (pytest.approx(50), None, None)
+    increased = increase(np.array([1.5]))
+    assert (increased.value, increased.low, increased.high) == (pytest.approx(50), None, None)
 
 
 def test_spearman_is_scipys_and_its_interval_holds_it() -> None:
@@ -276,8 +291,8 @@ def test_spearman_is_scipys_and_its_interval_holds_it() -> None:
 
 def risen(*crossmodal: Sequence[float]) -> list[Rise]:
     return [
-        Rise(0.1 * place, 0.01, 0.02, np.array(ratios, np.float64), np.ones(len(ratios)))
-        for place, ratios in enumerate(crossmodal, start=1)
+        Rise(0.1 * number, 0.01, 0.02, np.array(ratios, np.float64), np.ones(len(ratios)))
+        for number, ratios in enumerate(crossmodal, start=1)
     ]
 
 
@@ -310,14 +325,14 @@ def test_no_relation_is_not_called_one() -> None:
     few = table(risen([2], [4]), QUICK, np.random.default_rng(0))
     assert "three or more" in few.notes[0]
     assert few.rows[0]["low"] is None
-    one = table(risen([2], [4], [8]), QUICK, np.random.default_rng(0))
-    assert "1.00 (one seed: no interval), 3 couplings" in one.notes[0]
+    single = table(risen([2], [4], [8]), QUICK, np.random.default_rng(0))
+    assert "1.00 (one seed: no interval), 3 couplings" in single.notes[0]
 
 
 def test_the_picture_is_drawn_from_the_figures() -> None:
-    found = risen([2, 2.1], [4, 4.1], [8, 8.1])
-    first = figure(found)
+    of_alphas = risen([2, 2.1], [4, 4.1], [8, 8.1])
+    first = figure(of_alphas)
     assert first.image.startswith(b"\x89PNG")
-    assert first.image == figure(found).image
+    assert first.image == figure(of_alphas).image
     assert first.image != figure(risen([2, 2.1], [4, 4.1], [2, 8.1])).image
     assert figure(risen([2], [4], [8])).image.startswith(b"\x89PNG")  # without bands

@@ -60,10 +60,10 @@ def frame() -> Frame:
 def two_patches(rng: np.random.Generator) -> tuple[np.ndarray, dict[str, int]]:
     """Grey noise with two patches of different colours, and where they are, by colour."""
     pixels = rng.integers(*GREY, (SIDE, SIDE, 1)).repeat(3, axis=2)
-    places = rng.permutation(CELLS * CELLS)[:2].tolist()
-    shown = dict(zip(rng.permutation(list(COLOURS))[:2].tolist(), places, strict=True))
-    for colour, place in shown.items():
-        row, col = (PATCH * part for part in divmod(place, CELLS))
+    patches = rng.permutation(CELLS * CELLS)[:2].tolist()
+    shown = dict(zip(rng.permutation(list(COLOURS))[:2].tolist(), patches, strict=True))
+    for colour, patch in shown.items():
+        row, col = (PATCH * part for part in divmod(patch, CELLS))
         pixels[row : row + PATCH, col : col + PATCH] = COLOURS[colour]
     return pixels.astype(np.uint8), shown
 
@@ -86,10 +86,17 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Any:
     visual, colour, eye = network.visual, slice(0, 3), torch.eye(3)
     first, second = visual.transformer.resblocks
     with torch.no_grad():
-        for tensor in (visual.conv1.weight, visual.positional_embedding, visual.class_embedding,
-                       visual.proj, second.attn.in_proj_weight, first.attn.out_proj.weight,
-                       second.attn.out_proj.weight, first.mlp.c_proj.weight,
-                       second.mlp.c_proj.weight):  # fmt: skip
+        for tensor in (
+            visual.conv1.weight,
+            visual.positional_embedding,
+            visual.class_embedding,
+            visual.proj,
+            second.attn.in_proj_weight,
+            first.attn.out_proj.weight,
+            second.attn.out_proj.weight,
+            first.mlp.c_proj.weight,
+            second.mlp.c_proj.weight,
+        ):
             tensor.zero_()
         visual.conv1.weight[colour] = eye[:, :, None, None] / PATCH**2
         visual.positional_embedding[:, 3], visual.positional_embedding[:, 4] = 3.0, -3.0

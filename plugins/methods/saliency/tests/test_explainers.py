@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity, linear, normalize
 
 from cuescope_saliency import EXPLAINERS, Settings, explain
-from cuescope_saliency.tracing import (
+from cuescope_saliency.explainers.tracing import (
     differentiate,
     heads_gradient,
     heads_of,
@@ -48,7 +48,7 @@ def embedded(model: Any, frame: Frame) -> Tensor:
 
 
 def explicit_block(
-    block: Any, tokens: Tensor, weights: Callable[[Tensor], Tensor] = lambda given: given
+    block: Any, tokens: Tensor, weights: Callable[[Tensor], Tensor] = lambda own: own
 ) -> tuple[Tensor, Tensor, Tensor]:
     """A pre-norm block with softmax attention written out: tokens, attention, heads' answers."""
     attention = block.attn
@@ -70,12 +70,12 @@ def tail(model: Any, tokens: Tensor) -> Tensor:
 
 def native_attention(model: Any, frame: Frame) -> list[Tensor]:
     """Mean attention of each block, as nn.MultiheadAttention itself gives it."""
-    tokens, found = embedded(model, frame), []
+    tokens, maps = embedded(model, frame), []
     for block in blocks_of(model):
         normed = block.ln_1(tokens)
-        found.append(block.attn(normed, normed, normed, need_weights=True)[1][0].detach())
+        maps.append(block.attn(normed, normed, normed, need_weights=True)[1][0].detach())
         tokens = block(tokens)
-    return found
+    return maps
 
 
 def test_raw_attention_is_the_library_s(model: Any, frame: Frame) -> None:
@@ -109,10 +109,10 @@ def test_gradient_of_attention_weights_by_autograd(model: Any, frame: Frame) -> 
         by_weights, by_answers = torch.autograd.grad(score, [leaf[0], answers])
 
     tower, inputs = model.image_tower, model.image_tower.prepare([frame.load()])
-    similar, (seen,) = differentiate(tower, inputs, text_of(model), [2])
-    (gradient,) = torch.autograd.grad(similar, seen.gave)
-    heads = heads_of(seen.block, seen.given.detach(), 17)
-    ours = heads_gradient(seen.block, gradient, heads)
+    similar, (call,) = differentiate(tower, inputs, text_of(model), [2])
+    (gradient,) = torch.autograd.grad(similar, call.output)
+    heads = heads_of(call.block, call.input.detach(), 17)
+    ours = heads_gradient(call.block, gradient, heads)
     torch.testing.assert_close(similar, score, atol=1e-6, rtol=0)
     torch.testing.assert_close(ours, by_answers, atol=1e-6, rtol=1e-4)
     torch.testing.assert_close(weights_gradient(ours, heads), by_weights, atol=1e-6, rtol=1e-4)
@@ -208,7 +208,7 @@ def test_clip_surgery_by_hand(model: Any, frame: Frame) -> None:
 
 
 def test_rise_by_brute_force(model: Any, frame: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cuescope_saliency import chance
+    from cuescope_saliency.explainers import chance
 
     tower, settings = model.image_tower, Settings(rise_masks=5, rise_grid=3, seed=4)
     image = tower.prepare([frame.load()])["image"]
@@ -220,13 +220,13 @@ def test_rise_by_brute_force(model: Any, frame: Frame, monkeypatch: pytest.Monke
     expected = sum(s * m for s, m in zip(scores, masks, strict=True)) / masks.sum(dim=0)
     monkeypatch.setattr(chance, "CHUNK", 2)  # the last chunk is smaller
     ours = explain(model, frame, TEXT, "rise", settings)
-    seen = masks.sum(dim=0) > 0
-    np.testing.assert_allclose(ours[seen], expected[seen], atol=1e-5)
-    np.testing.assert_array_equal(ours[~seen], 0)
+    shown = masks.sum(dim=0) > 0
+    np.testing.assert_allclose(ours[shown], expected[shown], atol=1e-5)
+    np.testing.assert_array_equal(ours[~shown], 0)
 
 
 def test_rise_masks_keep_the_share_they_should() -> None:
-    from cuescope_saliency.chance import _masks
+    from cuescope_saliency.explainers.chance import _masks
 
     masks = torch.cat(list(_masks(Settings(rise_masks=600, rise_kept=0.3), 21, 30)))
     assert masks.shape == (600, 21, 30)
@@ -234,7 +234,7 @@ def test_rise_masks_keep_the_share_they_should() -> None:
 
 
 def test_m2ib_information_is_the_divergence_of_two_normals() -> None:
-    from cuescope_saliency.bottleneck import information
+    from cuescope_saliency.explainers.bottleneck import information
 
     tokens, alpha = torch.tensor([[0.3, -2.0, 1.0]]), torch.tensor([[0.0, 2.0, -3.0]])
     share = alpha.sigmoid()
@@ -272,8 +272,8 @@ def test_draws_follow_seed_and_image(model: Any, frame: Frame) -> None:
     other = Frame.from_array(np.full((32, 32, 3), 7, dtype=np.uint8))
     for explainer in ("random", "m2ib"):
         first, seeded, imaged = (
-            explain(model, shown, TEXT, explainer, Settings(seed=seed))  # type: ignore[arg-type]
-            for shown, seed in ((frame, 1), (frame, 2), (other, 1))
+            explain(model, image, TEXT, explainer, Settings(seed=seed))  # type: ignore[arg-type]
+            for image, seed in ((frame, 1), (frame, 2), (other, 1))
         )
         assert not np.array_equal(first, seeded)
         assert not np.array_equal(first, imaged)
@@ -282,8 +282,8 @@ def test_draws_follow_seed_and_image(model: Any, frame: Frame) -> None:
 @pytest.mark.parametrize("explainer", EXPLAINERS)
 def test_takes_average_pooling(build: Any, frame: Frame, explainer: Any) -> None:
     pooled = build(pool_type="avg")
-    found = explain(pooled, frame, TEXT, explainer, Settings(rise_masks=40))
-    assert np.ptp(found) > 0
+    importance = explain(pooled, frame, TEXT, explainer, Settings(rise_masks=40))
+    assert np.ptp(importance) > 0
 
 
 def test_average_pooling_sums_over_all_that_answer(build: Any, frame: Frame) -> None:
@@ -300,8 +300,8 @@ def test_takes_attention_pooling_or_says_who_does(build: Any, frame: Frame) -> N
             with pytest.raises(UserError, match=r"attention pooling.*Take grad-cam"):
                 explain(pooled, frame, TEXT, explainer)
         else:
-            found = explain(pooled, frame, TEXT, explainer, Settings(rise_masks=40))
-            assert np.ptp(found) > 0
+            importance = explain(pooled, frame, TEXT, explainer, Settings(rise_masks=40))
+            assert np.ptp(importance) > 0
 
 
 def test_refuses_what_it_cannot_look_into(model: Any, frame: Frame) -> None:

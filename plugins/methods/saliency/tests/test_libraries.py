@@ -28,9 +28,9 @@ NAMES = {
 }
 
 
-def converted(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def convert(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """open_clip's image tower under the names of transformers."""
-    found = {"visual_projection.weight": tensors["visual.proj"].T.contiguous()}
+    renamed = {"visual_projection.weight": tensors["visual.proj"].T.contiguous()}
     for name, tensor in tensors.items():
         if not name.startswith("visual.") or name == "visual.proj":
             continue
@@ -40,10 +40,10 @@ def converted(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         new = f"vision_model.{new}"
         if "in_proj_" in new:
             for part, rows in zip("qkv", tensor.chunk(3), strict=True):
-                found[new.replace("in_proj_", f"{part}_proj.")] = rows.clone()
+                renamed[new.replace("in_proj_", f"{part}_proj.")] = rows.clone()
         else:
-            found[new] = tensor
-    return found
+            renamed[new] = tensor
+    return renamed
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +51,24 @@ def both(model: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any
     """One tower in two libraries, with one table of texts."""
     source, folder = Path(model.options.model), tmp_path_factory.mktemp("both") / "clip"
     config = transformers.CLIPVisionConfig(
-        hidden_size=32, intermediate_size=128, num_hidden_layers=3, num_attention_heads=2,
-        image_size=32, patch_size=8, projection_dim=16, hidden_act="gelu",
-    )  # fmt: skip
+        hidden_size=32,
+        intermediate_size=128,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        image_size=32,
+        patch_size=8,
+        projection_dim=16,
+        hidden_act="gelu",
+    )
     network = transformers.CLIPVisionModelWithProjection(config)
-    network.load_state_dict(converted(load_file(source / "open_clip_model.safetensors")))
+    network.load_state_dict(convert(load_file(source / "open_clip_model.safetensors")))
     network.save_pretrained(folder)
     transformers.CLIPImageProcessor(
-        size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32},
-        image_mean=[0.5] * 3, image_std=[0.25] * 3,
-    ).save_pretrained(folder)  # fmt: skip
+        size={"shortest_edge": 32},
+        crop_size={"height": 32, "width": 32},
+        image_mean=[0.5] * 3,
+        image_std=[0.25] * 3,
+    ).save_pretrained(folder)
     table = folder / "texts.npz"
     rows = np.random.default_rng(2).normal(size=(2, 16)).astype(np.float32)
     np.savez(table, names=np.array(["bird", "boat"]), embeddings=rows)
@@ -76,16 +84,20 @@ SAME = [name for name in EXPLAINERS if name not in ("m2ib", "random")]  # those 
 
 @pytest.mark.parametrize("explainer", SAME)
 def test_libraries_agree(both: tuple[Any, Any], frame: Frame, explainer: Any) -> None:
-    one, other = (
+    ours, other = (
         explain(model, frame, "bird", explainer, Settings(rise_masks=40)) for model in both
     )
-    np.testing.assert_allclose(one, other, atol=2e-5)
+    np.testing.assert_allclose(ours, other, atol=2e-5)
 
 
 def test_padding_has_no_part(tmp_path: Path) -> None:
     """SigLIP 2 pads its patches to a fixed number; how many is no property of the image."""
-    size = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-            "num_attention_heads": 2}  # fmt: skip
+    size = {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+    }
     config = transformers.Siglip2VisionConfig(**size, patch_size=8, num_patches=16)
     with torch.random.fork_rng():
         torch.manual_seed(3)
@@ -104,11 +116,11 @@ def test_padding_has_no_part(tmp_path: Path) -> None:
         models.append(Context(device="cpu").build("model", f"transformers:{folder}", options))
     pixels = np.random.default_rng(5).integers(0, 256, (16, 72, 3), dtype=np.uint8)
     for explainer in ("grad-cam", "grad-eclip", "maskclip", "clip-surgery"):
-        one, other = (
+        short, long = (
             explain(model, Frame.from_array(pixels), "bird", explainer)  # type: ignore[arg-type]
             for model in models
         )
-        np.testing.assert_allclose(one, other, atol=2e-5)
-        assert np.ptp(one) > 0
+        np.testing.assert_allclose(short, long, atol=2e-5)
+        assert np.ptp(short) > 0
     bits = explain(models[1], Frame.from_array(pixels), "bird", "m2ib", Settings(m2ib_steps=3))
-    assert bits.shape == one.shape
+    assert bits.shape == short.shape

@@ -12,16 +12,16 @@ from cuescope_sdk import Frame
 def hits(model: Any, draw: Any, explainer: Any) -> float:
     """Share of (image, colour) pairs whose map is highest on the colour's own patch."""
     rng = np.random.default_rng(11)
-    found = []
+    is_hit = []
     for _ in range(6):
-        pixels, shown = draw(rng)
-        for colour, place in shown.items():
+        pixels, patches = draw(rng)
+        for colour, patch in patches.items():
             settings = Settings(rise_masks=256)
             heat = explain(model, Frame.from_array(pixels), colour, explainer, settings)
             if heat.shape != (4, 4):
                 heat = heat.reshape(4, 8, 4, 8).mean(axis=(1, 3))
-            found.append(int(heat.argmax()) == place)
-    return float(np.mean(found))
+            is_hit.append(int(heat.argmax()) == patch)
+    return float(np.mean(is_hit))
 
 
 BLIND = {"raw-attention": 0.5, "rollout": 0.5}  # they see both patches, and not the text
@@ -31,8 +31,8 @@ BLIND = {"raw-attention": 0.5, "rollout": 0.5}  # they see both patches, and not
 def test_points_at_the_patch_that_the_text_is_about(
     planted: Any, draw: Any, explainer: Any
 ) -> None:
-    found = hits(planted, draw, explainer)
+    share = hits(planted, draw, explainer)
     if explainer == "random":
-        assert found < 0.3
+        assert share < 0.3
     else:
-        assert found == BLIND.get(explainer, 1.0)
+        assert share == BLIND.get(explainer, 1.0)

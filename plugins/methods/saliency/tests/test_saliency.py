@@ -9,9 +9,9 @@ from pydantic import NonNegativeFloat
 
 from cuescope_open_clip import OpenCLIP, OpenCLIPOptions
 from cuescope_saliency import Saliency
-from cuescope_saliency.scoring import sign_flip_p_value
+from cuescope_saliency.scores import sign_flip_p_value
 from cuescope_sdk import Context, Frame, Plugin, Sample, UserError
-from cuescope_sdk.testing import FakeDataset, MethodContract, run_audit
+from cuescope_sdk.testing import FakeDataset, MethodContract, Setup, run_audit, temporary_cache
 
 LABELS = ("red", "green", "blue")
 
@@ -72,9 +72,9 @@ class Patches(Plugin):
         return 24
 
     def __getitem__(self, index: int) -> Sample:
-        pixels, shown = type(self).draw(np.random.default_rng(index))
-        first, second = shown
-        row, col = (8 * part for part in divmod(shown[second if self.swapped else first], 4))
+        pixels, patches = type(self).draw(np.random.default_rng(index))
+        first, second = patches
+        row, col = (8 * part for part in divmod(patches[second if self.swapped else first], 4))
         mask = np.zeros((32, 32), dtype=bool)
         mask[row : row + 8, col : col + 8] = True
         return Sample(
@@ -143,7 +143,7 @@ def test_any_text_is_explained_in_every_image(hand_written: Any) -> None:
     report = run_audit(Saliency, hand_written, Patches, text="blue", explainer="grad-eclip")
     (feature,) = report.features
     assert len(feature.occurrences) == 24
-    strengths = [place.strength for place in feature.occurrences]
+    strengths = [occurrence.strength for occurrence in feature.occurrences]
     assert max(strengths) < 1  # probabilities of "blue" among the choices
     with pytest.raises(UserError, match="'violet'"):
         run_audit(Saliency, hand_written, Patches, text="violet")
@@ -192,7 +192,7 @@ def test_without_masks_nothing_is_said_of_the_background(hand_written: Any) -> N
     assert not report.findings
     assert all(s.value is None for s in rows(report, "background_lean").values())
     assert sum(s.n for s in rows(report, "accuracy").values()) == 24
-    assert "no masks annotated" in report.notes["foreground"]
+    assert "the data has no masks" in report.notes["foreground"]
 
 
 class Misfit(Patches):
@@ -223,16 +223,48 @@ def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
     audit = Audit(labels=LABELS, options=None, respond=respond, context=Context(), samples=())
     method = Saliency(Saliency.Options(), Context())
     assert isinstance(method, Explainer)
-    seen = canvas_samples(audit, samples)
-    for sample, found in zip(samples, method.maps(audit, seen, ["blue"] * 3), strict=True):
+    maps = method.maps(audit, canvas_samples(audit, samples), ["blue"] * 3)
+    for sample, importance in zip(samples, maps, strict=True):
         expected = explain(planted, sample.frames[0], "blue")
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+        np.testing.assert_allclose(importance, expected, atol=1e-6)
 
 
 def test_sign_flips_against_all_of_them() -> None:
     values = np.array([0.3, -0.1, 0.5, 0.2, 0.05, -0.02])
     signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1)
     exact = (values @ signs >= values.sum() - 1e-12).mean()
-    found = sign_flip_p_value(values, np.random.default_rng(0))
-    assert found == pytest.approx(exact, abs=0.01)
+    p_value = sign_flip_p_value(values, np.random.default_rng(0))
+    assert p_value == pytest.approx(exact, abs=0.01)
     assert sign_flip_p_value(np.zeros(5), np.random.default_rng(0)) == 1
+
+
+def test_no_image_is_asked_about_twice(hand_written: Any) -> None:
+    """What one hook knows the next one finds again, and no trial passes `respond` a second time."""
+    with temporary_cache() as cache:
+        session = Setup(Saliency, hand_written, Patches, {"faithfulness": 0}).session(cache)
+        respond, names = session.audit.respond, []
+
+        def log(trials: Any) -> list[Any]:
+            trials = list(trials)
+            names.extend((trial.sample.key, trial.readout) for trial in trials)
+            return respond(trials)
+
+        session.audit.respond = log
+        assert len(session.run().pictures) == 2
+    assert len(names) == len(set(names)) == 4 * 24  # canvas, answer, map and mask
+
+
+def test_checks_another_method_by_maps_of_its_own(hand_written: Any) -> None:
+    """As an extra verifier (--verify-with) it finds none of its own trials among the outcomes."""
+    from cuescope_sdk import Audit
+
+    with temporary_cache() as cache:
+        setup = Setup(Saliency, hand_written, Patches, {"explainer": "random"})
+        session = setup.session(cache)
+        session.run()
+        audit: Audit = session.audit
+        before = len(audit.attachments)
+        other = Saliency(Saliency.Options(faithfulness=0), audit.context)
+        assert not list(other.verify(audit, [], []))
+    own = run_audit(Saliency, hand_written, Patches, faithfulness=0)
+    assert [p.image for p in audit.attachments[before:]] == [p.image for p in own.pictures]  # type: ignore[union-attr]

@@ -1,6 +1,5 @@
 """Statistics, rankings, clusterings, calibration, maps of importance: functions of arrays."""
 
-from cuescope_sdk.maths._alignment import aligned_distance
 from cuescope_sdk.maths._calibration import cross_fitted_temperatures, softmax
 from cuescope_sdk.maths._clustering import (
     Clusters,
@@ -9,11 +8,6 @@ from cuescope_sdk.maths._clustering import (
     normalise,
     spherical_kmeans,
 )
-from cuescope_sdk.maths._consistency import (
-    ConsistentAccuracy,
-    ConsistentPair,
-    consistent_accuracy,
-    consistent_pairs,
 )
 from cuescope_sdk.maths._maps import energy_share, iou, iou_at_area, rescale, soft_iou, upsample
 from cuescope_sdk.maths._ranking import precision_at_k, r_precision, rank_frames
@@ -27,7 +21,6 @@ from cuescope_sdk.maths._stats import (
 )
 
 __all__ = [
-    "aligned_distance",
     "cross_fitted_temperatures",
     "softmax",
     "Clusters",
@@ -35,10 +28,6 @@ __all__ = [
     "best_clusters",
     "normalise",
     "spherical_kmeans",
-    "ConsistentAccuracy",
-    "ConsistentPair",
-    "consistent_accuracy",
-    "consistent_pairs",
     "energy_share",
     "iou",
     "iou_at_area",

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Options as BaseOptions
-from cuescope_sdk import Picture, Plugin, Table
+from cuescope_sdk import Options, Picture, Plugin, Table
 
 if TYPE_CHECKING:
     from cuescope_quag.simulation.training import Schedule
@@ -14,35 +13,37 @@ if TYPE_CHECKING:
 Alpha = Annotated[float, Field(gt=0, lt=0.5)]
 
 
+class QUAGBenchOptions(Options):
+    """`cuescope bench quag --seeds 5`."""
+
+    alphas: tuple[Alpha, ...] = Field(
+        (0.05, 0.1, 0.2, 0.3, 0.4, 0.45),
+        min_length=1,
+        description="couplings: the share of each modality that is the other's",
+    )
+    seeds: PositiveInt = Field(3, description="models trained at each coupling")
+    full: bool = Field(
+        False, description="the paper's 40,000 samples and 2,000 epochs (hours on a GPU)"
+    )
+    dropout: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="dropout rate, which the paper does not give; none: 0, or 0.1 with --full",
+    )
+    workers: PositiveInt = Field(2, description="trainings at once, on one core each")
+
+
 class QUAGBench(Plugin):
     """Trains a small transformer a coupling and seed; a killed run goes on where it was."""
 
-    class Options(BaseOptions):
-        """`cuescope bench quag --seeds 5`."""
-
-        alphas: tuple[Alpha, ...] = Field(
-            (0.05, 0.1, 0.2, 0.3, 0.4, 0.45),
-            min_length=1,
-            description="couplings: the share of each modality that is the other's",
-        )
-        seeds: PositiveInt = Field(3, description="models trained at each coupling")
-        full: bool = Field(
-            False, description="the paper's 40,000 samples and 2,000 epochs (hours on a GPU)"
-        )
-        dropout: float | None = Field(
-            None,
-            ge=0,
-            lt=1,
-            description="its rate, which the paper leaves open; none: 0, or 0.1 with --full",
-        )
-        workers: PositiveInt = Field(2, description="trainings at once, on one core each")
-
-    options: Options
+    Options = QUAGBenchOptions
+    options: QUAGBenchOptions
 
     def run(self) -> Iterator[Table | Picture]:
         """The errors and their rise for each coupling, then the figure."""
         from cuescope_quag.simulation.figure import figure, rises, table
-        from cuescope_quag.simulation.runs import Runs, Training
+        from cuescope_quag.simulation.training import Runs, Training
         from cuescope_sdk.torch import resolve_device
 
         options, context = self.options, self.context
@@ -53,9 +54,9 @@ class QUAGBench(Plugin):
         runs = Runs(self._schedule(), folder, context.seed, device, options.workers)
         with context.progress("trainings", len(trainings)) as advance:
             errors = runs.errors(trainings, advance)
-        found = rises(alphas, errors)
-        yield table(found, runs.schedule, context.rng("bench quag"))
-        yield figure(found)
+        of_alphas = rises(alphas, errors)
+        yield table(of_alphas, runs.schedule, context.rng("bench quag"))
+        yield figure(of_alphas)
 
     def _schedule(self) -> "Schedule":
         from dataclasses import replace

@@ -1,25 +1,24 @@
 """Tables 1, 3 and 4 to 12 of the paper (Rawal et al., 2024), in percent."""
 
-from cuescope_quag.conditions import WITHOUT_QUESTION, WITHOUT_VIDEO, merged
+from cuescope_quag.trials import CROSSMODAL, WITHOUT_QUESTION, WITHOUT_VIDEO, merged_key
 from cuescope_sdk import Cell
 
-# The dist of a data set, and its name in the paper.
-BENCHMARKS = {
-    "cuescope_activitynet_qa": "ActivityNet-QA",
-    "cuescope_msrvtt_qa": "MSRVTT-QA",
-    "cuescope_next_qa": "NExT-QA",
-    "cuescope_clavi": "CLAVI",
-}
-ATP_HARD = "NExT-QA, ATP-hard"
-CHANCE = {"ActivityNet-QA": 0.0, "MSRVTT-QA": 0.0, "NExT-QA": 20.0, ATP_HARD: 20.0}
-ROWS = (
-    "baseline", WITHOUT_VIDEO, WITHOUT_QUESTION, "SC: unimodal", "SC: crossmodal", "SC: video",
-    "SC: text", "QUAG-attention",
-)  # fmt: skip
+BENCHMARKS = ("ActivityNet-QA", "MSRVTT-QA", "NExT-QA", "ATP-Hard")
+CONDITIONS = (
+    "baseline",
+    WITHOUT_VIDEO,
+    WITHOUT_QUESTION,
+    "SC: unimodal",
+    CROSSMODAL,
+    "SC: video",
+    "SC: text",
+    "QUAG-attention",
+)
 # Which tokens were averaged for the last row (table 1, note).
-AVERAGED = {"FrozenBiLM": "video", "JustAsk": "video-text", "All-in-one+": "video"}
+AVERAGED = {"FrozenBiLM": "video", "JustAsk": "video-text"}
 
-# Tables 1 and 12: a column a data set, a line a row of ROWS.
+# Tables 1 and 12: a column for each of BENCHMARKS, a line for each of CONDITIONS. All-in-one+ has
+# figures for the first two alone.
 _OVERALL = {
     "FrozenBiLM": """
 43.6 46.6 55.8 55.7
@@ -53,16 +52,14 @@ _OVERALL = {
 }
 
 _TYPES = {
-    "ActivityNet-QA": (
-        "Motion", "Spatial", "Temporal", "Yes/No", "Color", "Object", "Location", "Number", "Other",
-    ),
-    "MSRVTT-QA": ("What", "How", "Color", "Where", "Who", "When"),
-    "NExT-QA": ("Causal", "Temporal", "Descriptive"),
-    ATP_HARD: ("Causal", "Temporal"),
-}  # fmt: skip
+    "ActivityNet-QA": "Motion, Spatial, Temporal, Yes/No, Color, Object, Location, Number, Other",
+    "MSRVTT-QA": "What, How, Color, Where, Who, When",
+    "NExT-QA": "Causal, Temporal, Descriptive",
+    "ATP-Hard": "Causal, Temporal",
+}
 
 # Tables 4 to 11: a column a type of question; text comes before video there.
-_TYPE_ROWS = (*ROWS[:5], "SC: text", "SC: video", "QUAG-attention")
+_TYPE_CONDITIONS = (*CONDITIONS[:5], "SC: text", "SC: video", "QUAG-attention")
 _BY_TYPE = {
     ("JustAsk", "ActivityNet-QA"): """
 30.6 19.9 4.9 64.2 34.7 26.7 35.5 48.9 36.8
@@ -94,7 +91,7 @@ _BY_TYPE = {
 50.7 52.1 65.0
 50.8 52.0 65.1
 """,
-    ("JustAsk", ATP_HARD): """
+    ("JustAsk", "ATP-Hard"): """
 44.4 43.4
 41.2 43.1
 23.5 22.3
@@ -134,7 +131,7 @@ _BY_TYPE = {
 56.1 56.1 54.5
 55.9 55.8 54.1
 """,
-    ("FrozenBiLM", ATP_HARD): """
+    ("FrozenBiLM", "ATP-Hard"): """
 55.2 56.3
 55.5 56.2
 20.0 20.1
@@ -148,9 +145,14 @@ _BY_TYPE = {
 
 # Table 3, then section 5.2: FrozenBiLM with its video tokens averaged.
 CONSISTENT = (
-    "balanced accuracy", "CAcc_V", "CAcc_T", "CAcc_V control", "CAcc_T control",
-    "CAcc_V complement", "CAcc_T complement",
-)  # fmt: skip
+    "balanced accuracy",
+    "CAcc_V",
+    "CAcc_T",
+    "CAcc_V control",
+    "CAcc_T control",
+    "CAcc_V complement",
+    "CAcc_T complement",
+)
 _CONSISTENT = {
     "JustAsk": (72.2, 50.6, 50.3, 98.0, 98.2, 3.6, 2.4),
     "FrozenBiLM": (80.5, 74.0, 75.5, 93.2, 93.7, 54.1, 57.2),
@@ -162,22 +164,24 @@ _CONSISTENT_AVERAGED = dict(zip(CONSISTENT[3:], (99.2, 98.6, 3.6, 23.0), strict=
 def overall(model: str, benchmark: str) -> dict[str, float]:
     """Accuracy by row of table 1 or 12; {} where the paper has none."""
     table = [line.split() for line in _OVERALL[model].strip().splitlines()]
-    column = list(CHANCE).index(benchmark) if benchmark in CHANCE else len(table[0])
+    column = BENCHMARKS.index(benchmark) if benchmark in BENCHMARKS else len(table[0])
     if column >= len(table[0]):
         return {}
-    return {_row(model, name): float(line[column]) for name, line in zip(ROWS, table, strict=False)}
+    # Not strict: the paper has no QUAG-attention of All-in-one+.
+    rows = zip(CONDITIONS, table, strict=False)
+    return {_row_key(model, condition): float(line[column]) for condition, line in rows}
 
 
 def paper_rows(model: str, benchmark: str) -> tuple[dict[str, Cell], ...]:
     """Accuracy by row, overall and by type of question, as the report prints it."""
     rows: dict[str, dict[str, Cell]] = {
-        name: {"condition": name, "accuracy": value}
-        for name, value in overall(model, benchmark).items()
+        condition: {"condition": condition, "accuracy": value}
+        for condition, value in overall(model, benchmark).items()
     }
     lines = _BY_TYPE.get((model, benchmark), "").strip().splitlines()
-    for name, line in zip(_TYPE_ROWS, lines, strict=False):
-        figures = map(float, line.split())
-        rows[_row(model, name)] |= dict(zip(_TYPES[benchmark], figures, strict=True))
+    for condition, line in zip(_TYPE_CONDITIONS, lines, strict=False):
+        types, figures = _TYPES[benchmark].split(", "), map(float, line.split())
+        rows[_row_key(model, condition)] |= dict(zip(types, figures, strict=True))
     return tuple(rows.values())
 
 
@@ -187,9 +191,9 @@ def consistent_rows(model: str) -> tuple[dict[str, Cell], ...]:
     plain |= dict(zip(CONSISTENT, _CONSISTENT[model], strict=True))
     if model != "FrozenBiLM":
         return (plain,)
-    averaged: dict[str, Cell] = {"condition": merged("video")}
+    averaged: dict[str, Cell] = {"condition": merged_key("video")}
     return plain, averaged | _CONSISTENT_AVERAGED
 
 
-def _row(model: str, name: str) -> str:
-    return merged(AVERAGED[model]) if name == "QUAG-attention" else name
+def _row_key(model: str, condition: str) -> str:
+    return merged_key(AVERAGED[model]) if condition == "QUAG-attention" else condition

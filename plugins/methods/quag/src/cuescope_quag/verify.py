@@ -1,46 +1,294 @@
-"""Checks on the user's model: the theory, and complements; and what QUAG-attention saves."""
+"""Theorem 2.1 and lemma 2.2, checked inside the user's model; and what QUAG-attention saves.
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+Arrays are (head, query, key); `of_query` and `of_key` hold OTHER, VIDEO or TEXT of each token.
+The readouts bring back figures, not matrices, which grow with the square of the tokens.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from jaxtyping import Bool, Float, Int8
 
-from cuescope_quag.conditions import asked, chosen_layers, fusion_shape
-from cuescope_quag.sensitivity import sensitivity
-from cuescope_quag.theory import theory
-from cuescope_sdk import Audit, Evidence
-from cuescope_sdk.fusion import TEXT, VIDEO, TokenModalities, multiplications_saved
+from cuescope_quag.clavi.sensitivity import sensitivity
+from cuescope_quag.options import QUAGOptions, parse_quadrants
+from cuescope_quag.trials import SHORT_CIRCUITS, edited_layers, fusion_shape, questions
+from cuescope_sdk import Audit, Evidence, Readout, Trial
+from cuescope_sdk.fusion import (
+    LETTERS,
+    TEXT,
+    VIDEO,
+    AverageAttention,
+    HasFusion,
+    TokenModalities,
+    multiplications_saved,
+)
 
-if TYPE_CHECKING:
-    from cuescope_quag import QUAG
+TOLERANCE = 1e-4  # of attention weights that the model computes in float32
+CONFORMABLE = "averaged attention stays averaged (theorem 2.1)"
+RANK = "rank of attention after the video short-circuit (lemma 2.2)"
+
+Weights = Float[np.ndarray, "head query key"]
+QueryModality = Int8[np.ndarray, " query"]
+KeyModality = Int8[np.ndarray, " key"]
+Cells = Bool[np.ndarray, "query key"]
 
 
-def evidence(audit: Audit, options: "QUAG.Options") -> Iterator[Evidence]:
+def evidence(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
     """What can be seen of a model that exposes its fusion layers."""
     if "fusion" not in audit.capabilities.exposes:
         return
     if "average-tokens" in audit.capabilities.edits and options.quag_attention:
-        note_saved(audit, options)
+        _note_multiplications(audit, options)
     if options.captures:
         yield from theory(audit, options)
     yield from sensitivity(audit, options)
 
 
-def note_saved(audit: Audit, options: "QUAG.Options") -> None:
+def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
     """Multiplications saved in a changed layer of self-attention, at the first sample's length."""
-    layer = (chosen_layers(audit, options) or (0,))[0]
-    (outcome,) = audit.respond([TokenModalities(layer=layer).of(asked(audit)[0])])
+    layer = (edited_layers(audit, options) or (0,))[0]
+    sample = audit.once(questions, audit)[0]
+    (outcome,) = audit.respond([TokenModalities(layer=layer).of(sample)])
     queries, keys = np.array_split(np.asarray(outcome.response.readout), 2)
+    # The formula of section 2.4 is that of self-attention: the same tokens are queries and keys.
     if not np.array_equal(queries, keys):
         return
-    video, text = (int((keys == one).sum()) for one in (VIDEO, TEXT))
+    video, text = (int((keys == modality).sum()) for modality in (VIDEO, TEXT))
     counts = video, text, len(keys) - video - text
-    shape = fusion_shape(audit)
-    saved = [
+    shape = audit.once(fusion_shape, audit)
+    shares = [
         f"{words} {multiplications_saved(shape, *counts, words.split('-')):.1%}"
         for words in options.quag_attention
     ]
     audit.note(
         "multiplications saved",
-        f"{', '.join(saved)} of a changed layer's ({video} video and {text} text tokens)",
+        f"{', '.join(shares)} of a changed layer's ({video} video and {text} text tokens)",
     )
+
+
+def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
+    """Both checks, in the first, middle and last edited layer of a few samples."""
+    edited = edited_layers(audit, options)
+    layers = edited or tuple(range(audit.once(fusion_shape, audit).layers))
+    checked = sorted({layers[0], layers[len(layers) // 2], layers[-1]})
+    samples = audit.once(questions, audit)[: options.captures]
+    rows: dict[str, list[np.ndarray]] = {"unimodal": [], "video": []}
+    for layer in checked:
+        # Only the first edited layer sees the tokens of the plain model: later ones see what the
+        # edit made of them, and their means are not those of the plain rows.
+        first = layer == layers[0]
+        conformable = Conformability(layer=layer, longest=options.longest, first=first)
+        excess = RankExcess(layer=layer, longest=options.longest)
+        for name, readout in (("unimodal", conformable), ("video", excess)):
+            quadrants = parse_quadrants(SHORT_CIRCUITS[name][0])
+            edit = AverageAttention(quadrants=quadrants, layers=edited)
+            outcomes = audit.respond(readout.of(sample, edit) for sample in samples)
+            rows[name] += [np.asarray(outcome.response.readout) for outcome in outcomes]
+    for name, judge in (("unimodal", judge_conformability), ("video", judge_rank)):
+        figures = [row for row in rows[name] if row.size]
+        about = f"{len(figures) // len(checked)} samples, layers {', '.join(map(str, checked))}"
+        yield judge(figures, about, options.longest)
+
+
+def judge_conformability(figures: Sequence[np.ndarray], about: str, longest: int) -> Evidence:
+    """Verdict on rows of `Conformability`."""
+    if not figures:
+        return _inconclusive(CONFORMABLE, f"no sample has {longest} tokens or fewer")
+    worst = float(np.max(figures))
+    return Evidence(
+        check=CONFORMABLE,
+        verdict="supported" if worst <= TOLERANCE else "refuted",
+        detail="average conformability: after the unimodal short-circuit each row of VV and TT "
+        "is constant over the keys that it may see, rows sum to 1, and the first layer keeps the "
+        f"mass of each row and quadrant; the largest error is {worst:.1e} ({about})",
+        value=worst,
+        threshold=TOLERANCE,
+        n=len(figures),
+    )
+
+
+def judge_rank(figures: Sequence[np.ndarray], about: str, longest: int) -> Evidence:
+    """Verdict on rows of `RankExcess`."""
+    if not figures:
+        return _inconclusive(RANK, f"no sample has {longest} tokens or fewer")
+    alike = [row for row in figures if row[3]]
+    if not alike:
+        return _inconclusive(
+            RANK,
+            "the attention is causal: queries see different video keys, so averaged columns "
+            "differ, and the lemma does not hold for such attention",
+        )
+    telling = [row for row in alike if row[1] < row[2]]
+    if not telling:
+        return _inconclusive(RANK, "too few video tokens: no such matrix could exceed l_T + 2")
+    nearest = max(telling, key=lambda row: row[0] - row[1])
+    excess = nearest[0] - nearest[1]
+    return Evidence(
+        check=RANK,
+        verdict="supported" if excess <= 0 else "refuted",
+        detail="after the video short-circuit the rank of a head's attention is at most l_T + 2, "
+        f"the number of text tokens and two; nearest to the bound: rank {nearest[0]:.0f} where "
+        f"the bound is {nearest[1]:.0f}, of a matrix that could have rank {nearest[2]:.0f} "
+        f"({about})",
+        value=float(excess),
+        threshold=0.0,
+        n=len(telling),
+    )
+
+
+def _inconclusive(check: str, detail: str) -> Evidence:
+    """A check that could not be made."""
+    return Evidence(check=check, verdict="inconclusive", detail=detail)
+
+
+# -------------------------------------------------------------------------------- the readouts
+
+
+class Captured(NamedTuple):
+    """A layer's attention (head, query, key) to one trial, without its edit and with it."""
+
+    of_query: np.ndarray
+    of_key: np.ndarray
+    plain: np.ndarray
+    edited: np.ndarray
+
+
+class LayerReadout(Readout):
+    """Figures of a layer under the trial's `AverageAttention`; () where there are many tokens."""
+
+    layer: int
+    longest: int
+
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """One row of figures a trial."""
+        return [np.array(self._figures_of(model, trial), dtype=np.float64) for trial in trials]
+
+    def _figures_of(self, model: HasFusion, trial: Trial) -> tuple[float, ...]:
+        (tokens,) = model.modalities([trial], self.layer)  # of queries, then of keys
+        if len(tokens) > 2 * self.longest or not isinstance(trial.edit, AverageAttention):
+            return ()
+        (plain,) = model.attention([trial.model_copy(update={"edit": None})], self.layer)
+        (edited,) = model.attention([trial], self.layer)
+        count = plain.shape[1]
+        return self.figures(Captured(tokens[:count], tokens[count:], plain, edited), trial.edit)
+
+    def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
+        """What is brought back."""
+        raise NotImplementedError
+
+
+class Conformability(LayerReadout):
+    """How far rows of averaged quadrants are from constant, and rows of the first from means."""
+
+    name: ClassVar[str] = "quag-conformability"
+    first: bool
+
+    def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
+        """The largest error."""
+        of_query, of_key, plain, edited = captured
+        quadrants = of_query, of_key, visible_keys(plain), sorted(edit.quadrants)
+        errors = [conformability_error(edited, *quadrants)]
+        if self.first:
+            expected = row_averaged(plain, *quadrants)
+            errors.append(float(np.abs(edited - expected).max(initial=0)))
+        return (max(errors),)
+
+
+class RankExcess(LayerReadout):
+    """The largest rank of a head, the bound, the largest rank that a matrix of this shape may
+    have, and 1 where all queries see the same video keys."""
+
+    name: ClassVar[str] = "quag-rank"
+
+    def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
+        """These four."""
+        of_query, of_key, plain, edited = captured
+        part = fused_part(edited, of_query, of_key)
+        alike = sees_alike(visible_keys(plain), of_query, of_key)
+        highest = max(ranks(part), default=0)
+        return tuple(map(float, (highest, rank_bound(of_key), min(part.shape[1:]), alike)))
+
+
+# ------------------------------------------------------------------------------ their matrices
+
+
+def quadrant(of_query: QueryModality, of_key: KeyModality, name: str) -> Cells:
+    """Where quadrant XY lies: queries of modality X, keys of modality Y."""
+    query, key = (LETTERS[letter] for letter in name)
+    return np.outer(of_query == query, of_key == key)
+
+
+def visible_keys(weights: Weights) -> Cells:
+    """Which keys a query may see: those that any head gives weight to."""
+    # Softmax gives exactly 0 to masked keys alone, unless a logit underflows in every head.
+    return np.asarray((weights > 0).any(axis=0))
+
+
+def row_averaged(
+    weights: Weights,
+    of_query: QueryModality,
+    of_key: KeyModality,
+    visible: Cells,
+    quadrants: Iterable[str],
+) -> Weights:
+    """The operator phi of section 2.2: each row of a quadrant becomes its mean over visible keys.
+
+    Equal to `weights` where they are row-wise constant already, which is what theorem 2.1 says of
+    every layer that the edit reached.
+    """
+    averaged = weights.astype(np.float64)
+    for name in quadrants:
+        cells = quadrant(of_query, of_key, name) & visible
+        mass = (averaged * cells).sum(axis=2, keepdims=True)
+        mean = mass / np.maximum(cells.sum(axis=1), 1)[:, None]
+        averaged = np.where(cells, mean, averaged)
+    return averaged
+
+
+def conformability_error(
+    weights: Weights,
+    of_query: QueryModality,
+    of_key: KeyModality,
+    visible: Cells,
+    quadrants: Iterable[str],
+) -> float:
+    """How far at most a row is from its average, its sum from 1, and a hidden key from 0.
+
+    The sum of a row that may see nothing is 0.
+    """
+    averaged = row_averaged(weights, of_query, of_key, visible, quadrants)
+    sums = weights.sum(axis=2, dtype=np.float64)
+    return max(
+        float(np.abs(weights - averaged).max(initial=0)),
+        float(np.abs(sums - visible.any(axis=1)).max(initial=0)),
+        float(np.abs(weights[:, ~visible]).max(initial=0)),
+    )
+
+
+def fused_part(
+    weights: Weights, of_query: QueryModality, of_key: KeyModality
+) -> Float[np.ndarray, "head fused_query fused_key"]:
+    """The rows and columns of video and text tokens: the whole matrix of the paper."""
+    return weights[:, of_query > 0][:, :, of_key > 0]
+
+
+def sees_alike(visible: Cells, of_query: QueryModality, of_key: KeyModality) -> bool:
+    """Whether all queries see the same video keys, which lemma 2.2 takes for granted."""
+    video = visible[of_query > 0][:, of_key == VIDEO]
+    return bool((video == video[:1]).all())
+
+
+def rank_bound(of_key: KeyModality) -> int:
+    """Lemma 2.2: the rank after the video short-circuit is at most l_T + 2."""
+    return int((of_key == TEXT).sum()) + 2
+
+
+def ranks(weights: Weights) -> list[int]:
+    """Numerical rank of each head's matrix, at the precision of float32."""
+    if 0 in weights.shape:
+        return []
+    # numpy's own tolerance is that of float64, under which rounding of the model's float32
+    # weights would make every matrix full.
+    tolerance = max(weights.shape[1:]) * float(np.finfo(np.float32).eps)
+    return [int(rank) for rank in np.linalg.matrix_rank(weights.astype(np.float64), rtol=tolerance)]

@@ -1,11 +1,9 @@
 """Saliency maps of CLIP models: eleven explainers on stock models, as one method."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, NonNegativeInt, PositiveInt
-
-from cuescope_saliency.settings import EXPLAINERS, Explainer, Settings
+from cuescope_saliency.options import EXPLAINERS, Explainer, SaliencyOptions, Settings
 from cuescope_sdk import (
     Audit,
     Evidence,
@@ -56,58 +54,30 @@ class Saliency(Plugin):
         outputs=frozenset({"logits"}), exposes=frozenset({"image-tower"}), labels=1
     )
     metrics = METRICS
-
-    class Options(Settings):
-        """The explainer, what it explains, and the rule of a finding; the rest are settings."""
-
-        argument: ClassVar[str | None] = "explainer"
-
-        explainer: Explainer = Field(
-            "grad-eclip", description=f"which explainer draws the maps: {', '.join(EXPLAINERS)}"
-        )
-        target: Literal["predicted", "true"] = Field(
-            "predicted", description="which label's text is explained in each image"
-        )
-        text: str | None = Field(
-            None, min_length=1, description="explain this text in every image instead"
-        )
-        min_lean: float = Field(
-            0.0, ge=0, le=1, description="a finding leans on the background by more than this"
-        )
-        fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all texts")
-        confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
-        faithfulness: NonNegativeInt = Field(
-            24, description="images of the deletion and insertion check; 0 leaves it out"
-        )
-        steps: PositiveInt = Field(
-            20, description="steps of that check over half of the pixels (CCI's paper: 100)"
-        )
-        pictures: NonNegativeInt = Field(4, description="images shown with their maps")
-
-    options: "Saliency.Options"
+    Options = SaliencyOptions
+    options: SaliencyOptions
 
     def maps(
         self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
     ) -> "Iterator[np.ndarray]":
         """One importance map (row, col) a canvas sample, for the text beside it."""
-        from cuescope_saliency.observing import map_trials
+        from cuescope_saliency.trials import map_trials
 
         for outcome in audit.respond(map_trials(audit, self.options, samples, choices)):
-            reading = outcome.response.readout
-            if reading is not None:
-                yield reading
+            if (importance := outcome.response.readout) is not None:
+                yield importance
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """One feature for each text that is explained."""
-        from cuescope_saliency.observing import propose
+        from cuescope_saliency.trials import features
 
-        yield from propose(audit, self.options)
+        yield from features(audit, self.options)
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> list[Trial]:
-        """A reading of each image."""
-        from cuescope_saliency.observing import trials
+        """A readout of each image."""
+        from cuescope_saliency.trials import trials
 
         return trials(audit, self.options)
 
@@ -116,24 +86,27 @@ class Saliency(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
         """Where each text's maps lie, against the annotated foreground."""
-        from cuescope_saliency.observing import explained
-        from cuescope_saliency.scoring import scores
+        from cuescope_saliency.report import report_scores
+        from cuescope_saliency.trials import explained_images
 
-        return scores(audit, self.options, explained(audit, self.options, outcomes))
+        images = audit.once(explained_images, audit, self.options, outcomes)
+        return report_scores(audit, self.options, images)
 
     @hookimpl
     def verify(
         self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
     ) -> Iterator[Evidence]:
         """Deletion and insertion; and the pictures."""
-        from cuescope_saliency.showing import show_examples
+        from cuescope_saliency.figures import attach_examples
+        from cuescope_saliency.trials import explained_images, outcomes_of
         from cuescope_sdk.explain import measure_faithfulness
 
         options = self.options
         yield from measure_faithfulness(
             audit, self, options.explainer, images=options.faithfulness, steps=options.steps
         )
-        show_examples(audit, options)
+        outcomes = outcomes_of(audit, options)
+        attach_examples(audit, options, audit.once(explained_images, audit, options, outcomes))
 
 
 def explain(
@@ -147,9 +120,9 @@ def explain(
 
     `model` is any with an image tower (`Context().build("model", "open-clip:ViT-B-16/openai")`).
     """
-    from cuescope_saliency.explanation import explain as run
+    from cuescope_saliency.explainers.explanation import explain as explain_frame
 
-    return run(model, frame, text, explainer, settings)
+    return explain_frame(model, frame, text, explainer, settings)
 
 
 __all__ = ["EXPLAINERS", "Explainer", "Saliency", "Settings", "explain"]

@@ -40,8 +40,8 @@ def coupled(alpha: float, samples: int, generator: torch.Generator) -> Coupled:
     together tell m1 and m2 exactly, for m1 = ((1 - alpha) t + alpha v) / (1 - 2 alpha).
     """
     hidden = torch.randn(samples, 2 * TOKENS, DIM, generator=generator)
-    swapped = hidden.roll(TOKENS, dims=1)  # m2 in the place of m1, and m1 in that of m2
-    return Coupled((1 - alpha) * hidden - alpha * swapped, hidden @ weighting() / DIM)
+    other = hidden.roll(TOKENS, dims=1)  # m2 in the place of m1, and m1 in that of m2
+    return Coupled((1 - alpha) * hidden - alpha * other, hidden @ weighting() / DIM)
 
 
 def target_variance() -> float:

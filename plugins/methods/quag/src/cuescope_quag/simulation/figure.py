@@ -8,8 +8,7 @@ from jaxtyping import Float
 from scipy import stats
 
 from cuescope_quag.simulation.data import unimodal_error
-from cuescope_quag.simulation.runs import Training
-from cuescope_quag.simulation.training import Errors, Schedule
+from cuescope_quag.simulation.training import Errors, Schedule, Training
 from cuescope_sdk import Picture, Table
 from cuescope_sdk.report import Line, line_chart
 
@@ -39,16 +38,16 @@ class Percent:
 
 def rises(alphas: Sequence[float], errors: Mapping[Training, Errors]) -> list[Rise]:
     """One for each coupling; errors are means over its seeds."""
-    found = []
+    of_alphas = []
     for alpha in alphas:
         own = [errors[training] for training in errors if training.alpha == alpha]
         plain, crossmodal, unimodal = (
-            np.array([getattr(one, name) for one in own])
+            np.array([getattr(error, name) for error in own])
             for name in ("plain", "crossmodal", "unimodal")
         )
         means = float(plain.mean()), float(crossmodal.mean())
-        found.append(Rise(alpha, *means, crossmodal / plain, unimodal / plain))
-    return found
+        of_alphas.append(Rise(alpha, *means, crossmodal / plain, unimodal / plain))
+    return of_alphas
 
 
 def increase(ratios: Float[np.ndarray, " seed"]) -> Percent:
@@ -78,10 +77,11 @@ def spearman(
     The seeds are drawn anew within each coupling, for the couplings are chosen, not drawn.
     """
     seeds = ratios.shape[1]
-    drawn = rng.integers(seeds, size=(RESAMPLES, *ratios.shape))
-    again = np.take_along_axis(ratios[None], drawn, axis=2).reshape(RESAMPLES, -1)
-    given = stats.rankdata(np.repeat(alphas, seeds))
-    correlation = _correlations(given, np.concatenate([ratios.reshape(1, -1), again]))
+    draws = rng.integers(seeds, size=(RESAMPLES, *ratios.shape))
+    resampled = np.take_along_axis(ratios[None], draws, axis=2).reshape(RESAMPLES, -1)
+    rank = stats.rankdata(np.repeat(alphas, seeds))
+    # The real ratios are the first row, so that they and their draws are ranked alike.
+    correlation = _correlations(rank, np.concatenate([ratios.reshape(1, -1), resampled]))
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(correlation[1:], (tail, 1 - tail))
     return float(correlation[0]), float(low), float(high)
@@ -90,28 +90,26 @@ def spearman(
 def _correlations(
     rank: Float[np.ndarray, " training"], values: Float[np.ndarray, "draw training"]
 ) -> Float[np.ndarray, " draw"]:
-    given = rank - rank.mean()
-    ranked = stats.rankdata(values, axis=1)
-    ranked -= ranked.mean(axis=1, keepdims=True)
-    scale = np.sqrt((given @ given) * (ranked**2).sum(axis=1))
-    return np.asarray(ranked @ given / scale)
+    centred = rank - rank.mean()
+    ranks = stats.rankdata(values, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    scale = np.sqrt((centred @ centred) * (ranks**2).sum(axis=1))
+    return np.asarray(ranks @ centred / scale)
 
 
-# -------------------------------------------------------------------------------- what is shown
+# ------------------------------------------------------------------------ the table and figure
 
 
-def table(found: Sequence[Rise], schedule: Schedule, rng: np.random.Generator) -> Table:
+def table(of_alphas: Sequence[Rise], schedule: Schedule, rng: np.random.Generator) -> Table:
     """Errors and their rise, a row a coupling; the rank correlation below."""
+    rows = tuple(_row(rise) for rise in of_alphas)
     return Table(
         title="Figure 2: test error after crossmodal short-circuit, against the coupling",
-        columns=(
-            "alpha", "MSE", "of one modality", "crossmodal cut", "increase %", "low", "high",
-            "unimodal cut %",
-        ),
-        rows=tuple(_row(rise) for rise in found),
-        notes=(*_in_words(found, rng), _trained(schedule)),
+        columns=tuple(rows[0]),
+        rows=rows,
+        notes=(_correlation_note(of_alphas, rng), _training_note(schedule)),
         decimals=4,
-    )  # fmt: skip
+    )
 
 
 def _row(rise: Rise) -> dict[str, str | float | int | None]:
@@ -128,36 +126,37 @@ def _row(rise: Rise) -> dict[str, str | float | int | None]:
     }
 
 
-def _in_words(found: Sequence[Rise], rng: np.random.Generator) -> tuple[str, ...]:
-    if len(found) < 3:
-        return ("Too few couplings for a rank correlation: three or more are needed.",)
-    alphas = np.array([rise.alpha for rise in found])
-    ratios = np.stack([rise.crossmodal for rise in found])
+def _correlation_note(of_alphas: Sequence[Rise], rng: np.random.Generator) -> str:
+    if len(of_alphas) < 3:
+        return "Too few couplings for a rank correlation: three or more are needed."
+    alphas = np.array([rise.alpha for rise in of_alphas])
+    ratios = np.stack([rise.crossmodal for rise in of_alphas])
     rho, low, high = spearman(alphas, ratios, rng)
     seeds = ratios.shape[1]
     interval = f"[{low:.2f}, {high:.2f}], {seeds} seeds" if seeds > 1 else "(one seed: no interval)"
-    said = f"Spearman of alpha and increase: {rho:.2f} {interval}, {len(alphas)} couplings."
+    words = f"Spearman of alpha and increase: {rho:.2f} {interval}, {len(alphas)} couplings."
     if low > 0:
-        return (f"{said} The error rises more with more coupling, as in the paper.",)
-    return (f"{said} Unlike in the paper, the error does not rise more with more coupling.",)
+        return f"{words} The error rises more with more coupling, as in the paper."
+    return f"{words} Unlike in the paper, the error does not rise more with more coupling."
 
 
-def _trained(schedule: Schedule) -> str:
+def _training_note(schedule: Schedule) -> str:
     return (
         f"{schedule.train:,} training samples, {schedule.epochs:,} epochs, dropout "
         f"{schedule.dropout:g}. Increase: geometric mean over seeds, {CONFIDENCE:.0%} t interval. "
-        "No model of one modality alone can be better than 'of one modality': below it, the model "
-        "fuses. The unimodal cut is the control: no target needs attention within a modality."
+        "'of one modality' is the least error that a model of one modality alone can have: a model "
+        "below it fuses both. The unimodal cut is the control, because no target needs attention "
+        "within a modality."
     )
 
 
-def figure(found: Sequence[Rise]) -> Picture:
+def figure(of_alphas: Sequence[Rise]) -> Picture:
     """The paper's Figure 2, and the unimodal short-circuit beside it."""
-    alphas = np.array([rise.alpha for rise in found])
-    drawn = line_chart(
+    alphas = np.array([rise.alpha for rise in of_alphas])
+    image = line_chart(
         [
-            _line("crossmodal cut", alphas, [rise.crossmodal for rise in found]),
-            _line("unimodal cut", alphas, [rise.unimodal for rise in found]),
+            _line("crossmodal cut", alphas, [rise.crossmodal for rise in of_alphas]),
+            _line("unimodal cut", alphas, [rise.unimodal for rise in of_alphas]),
         ],
         "",
         "alpha, the crossmodal coupling",
@@ -167,12 +166,12 @@ def figure(found: Sequence[Rise]) -> Picture:
         title="Figure 2.",
         caption="How many times larger the mean squared error is after each short-circuit, in "
         "powers of ten, against the coupling of the modalities; bands are intervals over seeds.",
-        image=drawn,
+        image=image,
     )
 
 
 def _line(name: str, alphas: np.ndarray, ratios: Sequence[np.ndarray]) -> Line:
-    percents = [increase(one) for one in ratios]
+    percents = [increase(of_seeds) for of_seeds in ratios]
     value, low, high = (
         np.array([np.log10(1 + number / 100) for number in numbers if number is not None])
         for numbers in zip(*((p.value, p.low, p.high) for p in percents), strict=True)

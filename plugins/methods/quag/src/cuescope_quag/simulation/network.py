@@ -48,16 +48,16 @@ class Dropout:
 
     def __call__(self, values: Tensor) -> Tensor:
         """The values that are left, while training."""
-        drawn = torch.rand(values.shape, generator=self.generator, device=values.device)
-        return values * (drawn >= self.rate) / (1 - self.rate)
+        noise = torch.rand(values.shape, generator=self.generator, device=values.device)
+        return values * (noise >= self.rate) / (1 - self.rate)
 
 
 def initial_weights(sizes: Sizes, generator: torch.Generator) -> Weights:
     """Linear maps uniform within 1/sqrt(inputs), biases 0, norms as the identity."""
     weights = {"modality": 0.02 * torch.randn(2, sizes.width, generator=generator)}
     for name, (outputs, inputs) in sizes.shapes.items():
-        drawn = torch.rand(outputs, inputs, generator=generator)
-        weights[f"{name}.weight"] = (2 * drawn - 1) * inputs**-0.5
+        uniform = torch.rand(outputs, inputs, generator=generator)
+        weights[f"{name}.weight"] = (2 * uniform - 1) * inputs**-0.5
         weights[f"{name}.bias"] = torch.zeros(outputs)
     norms = [f"{layer}.{part}" for layer in range(sizes.layers) for part in ("attention", "hidden")]
     for name in (*norms, "readout"):
@@ -68,8 +68,8 @@ def initial_weights(sizes: Sizes, generator: torch.Generator) -> Weights:
 
 def modalities(samples: int) -> Int8[Tensor, "sample token"]:
     """Which tokens are text and which are video."""
-    one = torch.tensor([TEXT] * TOKENS + [VIDEO] * TOKENS, dtype=torch.int8)
-    return one.expand(samples, -1)
+    tokens = torch.tensor([TEXT] * TOKENS + [VIDEO] * TOKENS, dtype=torch.int8)
+    return tokens.expand(samples, -1)
 
 
 def positions(width: int) -> Float[Tensor, "position width"]:
@@ -86,28 +86,28 @@ def predict(
     dropout: Dropout | None = None,
 ) -> Float[Tensor, "sample token"]:
     """A number for each token; `dropout` after embedding, in attention and before the readout."""
-    kept = dropout or _everything
-    place = positions(sizes.width).to(tokens.device) + weights["modality"][:, None]
-    stream = kept(_linear(weights, "embedding", tokens) + place.flatten(0, 1))
+    drop = dropout or _keep
+    position = positions(sizes.width).to(tokens.device) + weights["modality"][:, None]
+    stream = drop(_linear(weights, "embedding", tokens) + position.flatten(0, 1))
     for layer in range(sizes.layers):
-        stream = stream + _attended(weights, sizes, layer, stream, dropout)
-        hidden = gelu(
-            _linear(weights, f"{layer}.hidden", _normed(weights, f"{layer}.hidden", stream))
-        )
+        stream = stream + _attention(weights, sizes, layer, stream, dropout)
+        name = f"{layer}.hidden"
+        hidden = gelu(_linear(weights, name, _norm(weights, name, stream)))
         stream = stream + _linear(weights, f"{layer}.output", hidden)
-    return _linear(weights, "readout", kept(_normed(weights, "readout", stream)))[..., 0]
+    return _linear(weights, "readout", drop(_norm(weights, "readout", stream)))[..., 0]
 
 
-def _attended(
+def _attention(
     weights: Weights, sizes: Sizes, layer: int, stream: Tensor, dropout: Dropout | None
 ) -> Tensor:
     name = f"{layer}.attention"
-    projected = _linear(weights, name, _normed(weights, name, stream))
-    parts = projected.reshape(*stream.shape[:2], 3, sizes.heads, -1)
+    projections = _linear(weights, name, _norm(weights, name, stream))
+    parts = projections.reshape(*stream.shape[:2], 3, sizes.heads, -1)
     query, key, value = parts.permute(2, 0, 3, 1, 4)
     if dropout is None:
         mixed = fused_attention(query, key, value, layer=layer)
     else:
+        # Dropout of attention weights needs the weights themselves, which fused kernels never form.
         logits = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5
         mixed = dropout(logits.softmax(dim=-1)) @ value
     return _linear(weights, f"{layer}.mixed", mixed.transpose(1, 2).flatten(2))
@@ -117,9 +117,9 @@ def _linear(weights: Weights, name: str, values: Tensor) -> Tensor:
     return linear(values, weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
-def _normed(weights: Weights, name: str, values: Tensor) -> Tensor:
+def _norm(weights: Weights, name: str, values: Tensor) -> Tensor:
     return layer_norm(values, values.shape[-1:], weights[f"{name}.scale"], weights[f"{name}.shift"])
 
 
-def _everything(values: Tensor) -> Tensor:
+def _keep(values: Tensor) -> Tensor:
     return values

@@ -1,6 +1,14 @@
-"""Training of the simulation's transformer, and its error with and without a short-circuit."""
+"""Training of the simulation's transformer, and its error with and without a short-circuit.
 
-from dataclasses import dataclass, field
+Trainings run in processes of their own; the errors of one are stored, and it never runs again.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
 
 import torch
 from jaxtyping import Float
@@ -16,10 +24,11 @@ from cuescope_quag.simulation.network import (
     modalities,
     predict,
 )
-from cuescope_sdk import derive
+from cuescope_sdk import derive, digest
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.torch import Fusion, use_fusion
 
+VERSION = 1  # part of the key: raise it when an equal training gives other errors
 CHUNK = 512  # samples at once where nothing is trained
 CROSSMODAL = AverageAttention(quadrants=frozenset({"VT", "TV"}))
 UNIMODAL = AverageAttention(quadrants=frozenset({"VV", "TT"}))
@@ -58,14 +67,14 @@ class Errors:
     unimodal: float
 
 
-def trained_errors(alpha: float, schedule: Schedule, seed: int, device: str) -> Errors:
+def train_and_test(alpha: float, schedule: Schedule, seed: int, device: str) -> Errors:
     """Train on data of this coupling, then ask the model with its attention averaged.
 
     A seed has the same draws at every alpha: what differs is how the modalities are mixed.
     """
-    drawn = torch.Generator().manual_seed(derive(seed, "data"))
+    generator = torch.Generator().manual_seed(derive(seed, "data"))
     train, val, test = (
-        coupled(alpha, samples, drawn).to(device)
+        coupled(alpha, samples, generator).to(device)
         for samples in (schedule.train, schedule.val, schedule.test)
     )
     weights = fit(schedule, train, val, seed)
@@ -90,9 +99,9 @@ def fit(schedule: Schedule, train: Coupled, val: Coupled, seed: int) -> Weights:
     for _ in range(schedule.epochs):
         shuffled = torch.randperm(schedule.train, generator=order).to(device)
         for rows in torch.split(shuffled, schedule.batch):
-            said = predict(weights, schedule.sizes, train.tokens[rows], dropout)
+            predictions = predict(weights, schedule.sizes, train.tokens[rows], dropout)
             optimiser.zero_grad()
-            _squared(said, train.target[rows]).backward()  # type: ignore[no-untyped-call]
+            _squared_error(predictions, train.target[rows]).backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             if pace is not None:
                 pace.step()
@@ -105,12 +114,12 @@ def mean_squared_error(
     weights: Weights, sizes: Sizes, data: Coupled, edit: AverageAttention | None = None
 ) -> float:
     """With `edit` in every layer."""
-    said = []
+    predictions = []
     with torch.inference_mode():
         for tokens in torch.split(data.tokens, CHUNK):
             with use_fusion(Fusion(modalities(len(tokens)).to(tokens.device), edit)):
-                said.append(predict(weights, sizes, tokens))
-    return _squared(torch.cat(said), data.target).item()
+                predictions.append(predict(weights, sizes, tokens))
+    return _squared_error(torch.cat(predictions), data.target).item()
 
 
 def _one_cycle(optimiser: torch.optim.Optimizer, schedule: Schedule) -> LRScheduler:
@@ -124,7 +133,91 @@ def _one_cycle(optimiser: torch.optim.Optimizer, schedule: Schedule) -> LRSchedu
     )
 
 
-def _squared(
-    said: Float[Tensor, "sample token"], target: Float[Tensor, "sample token"]
+def _squared_error(
+    predictions: Float[Tensor, "sample token"], target: Float[Tensor, "sample token"]
 ) -> Float[Tensor, ""]:
-    return (said - target).square().mean()
+    return (predictions - target).square().mean()
+
+
+# ------------------------------------------------------------------------------ many trainings
+
+
+@dataclass(frozen=True)
+class Training:
+    """One model: the coupling of its data, and which of the seeds it has."""
+
+    alpha: float
+    number: int
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Where and how trainings are run."""
+
+    schedule: Schedule
+    folder: Path
+    seed: int
+    device: str
+    workers: int
+
+    def errors(
+        self, trainings: Sequence[Training], advance: Callable[[int], None]
+    ) -> dict[Training, Errors]:
+        """Test errors of each training; `advance` is called with 1 for each that is known."""
+        known: dict[Training, Errors] = {}
+        for training, errors in self._stored_first(trainings):
+            known[training] = errors
+            advance(1)
+        return known
+
+    def _stored_first(self, trainings: Sequence[Training]) -> Iterator[tuple[Training, Errors]]:
+        missing = []
+        for training in trainings:
+            if (errors := read(self._file(training))) is None:
+                missing.append(training)
+            else:
+                yield training, errors
+        yield from self._train(missing)
+
+    def _train(self, trainings: Sequence[Training]) -> Iterator[tuple[Training, Errors]]:
+        if not trainings:
+            return
+        workers = min(self.workers, len(trainings))
+        # A forked process would inherit torch's threads in the state they are in.
+        spawn, one_thread = get_context("spawn"), (1,)
+        with ProcessPoolExecutor(workers, spawn, torch.set_num_threads, one_thread) as pool:
+            jobs = {self._submit(pool, training): training for training in trainings}
+            try:
+                for job in as_completed(jobs):
+                    # Written as soon as it is there, so that a killed bench loses none.
+                    write(self._file(jobs[job]), job.result())
+                    yield jobs[job], job.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _submit(self, pool: Executor, training: Training) -> "Future[Errors]":
+        seed = self._seed(training)
+        return pool.submit(train_and_test, training.alpha, self.schedule, seed, self.device)
+
+    def _seed(self, training: Training) -> int:
+        return derive(self.seed, "quag simulation", str(training.number))
+
+    def _file(self, training: Training) -> Path:
+        key = digest(VERSION, asdict(self.schedule), training.alpha, self._seed(training))
+        return self.folder / f"{key}.json"
+
+
+def read(path: Path) -> Errors | None:
+    """What was written; None where nothing is, or nothing whole."""
+    try:
+        return Errors(**json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def write(path: Path, errors: Errors) -> None:
+    """A reader sees the whole file or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps(asdict(errors)))
+    draft.replace(path)

@@ -1,0 +1,224 @@
+"""Consistent accuracy: a question counts as answered where its complement is answered too.
+
+CLAVI, section 5.1 (Rawal et al., 2024): CAcc_V asks for the same question about the complement
+video, CAcc_T for the complement question about the same video. A data set says which sample is
+the complement of which by `annotations["counterparts"]`, `{"video": key, "text": key}`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from cuescope_quag.options import QUAGOptions
+from cuescope_quag.paper import CONSISTENT, consistent_rows
+from cuescope_quag.trials import Answers, video_name
+from cuescope_sdk import Audit, Cell, Sample, Table
+
+Complement = Literal["video", "text"]
+FEWEST = 20  # pairs in each column, for words
+HIGH, LOW = 75.0, 25.0  # percent: between them it is neither
+LETTERS = {"video": "V", "text": "T"}
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistentPair:
+    """Two samples that are complements in video or in text, each pair once.
+
+    `subset` is theirs ("control", "complement"), None where none is annotated; `video` names what
+    is drawn together in a bootstrap.
+    """
+
+    complement: Complement
+    first: str
+    second: str
+    subset: str | None
+    video: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistentAccuracy:
+    """Share of `pairs` of which both are correct, with its interval over `videos`."""
+
+    value: float
+    low: float
+    high: float
+    pairs: int
+    videos: int
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+
+
+def consistent_pairs(samples: Sequence[Sample]) -> tuple[ConsistentPair, ...]:
+    """The pairs among these samples, in order; a counterpart that is not among them makes none."""
+    keys = {sample.key for sample in samples}
+    pairs: dict[tuple[Complement, frozenset[str]], ConsistentPair] = {}
+    for sample in samples:
+        counterparts = sample.annotations.get("counterparts", {})
+        complement: Complement
+        for complement in ("video", "text"):
+            other = counterparts.get(complement)
+            if other in keys:
+                subset = sample.annotations.get("subset")
+                video = video_name(sample)
+                pair = ConsistentPair(complement, sample.key, other, subset, video)
+                # Each of the two names the other, and the pair must not count twice.
+                pairs.setdefault((complement, frozenset((sample.key, other))), pair)
+    return tuple(pairs.values())
+
+
+def consistent_accuracy(
+    correct: Mapping[str, bool],
+    pairs: Sequence[ConsistentPair],
+    rng: np.random.Generator,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+) -> ConsistentAccuracy | None:
+    """Accuracy over the pairs of which both samples are in `correct`; None where there is none.
+
+    The interval is a percentile bootstrap over whole videos, since the pairs of one video share
+    its frames and stand or fall together.
+    """
+    answered = [pair for pair in pairs if pair.first in correct and pair.second in correct]
+    if not answered:
+        return None
+    both = np.array([correct[pair.first] and correct[pair.second] for pair in answered])
+    videos, video = np.unique([pair.video for pair in answered], return_inverse=True)
+    right, count = np.bincount(video, both), np.bincount(video)
+    draws = rng.integers(len(videos), size=(resamples, len(videos)))
+    # A ratio of sums, not a mean of shares: videos with more pairs weigh more, as in the value.
+    shares = right[draws].sum(axis=1) / count[draws].sum(axis=1)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(shares, (tail, 1 - tail)).tolist()
+    return ConsistentAccuracy(float(both.mean()), low, high, len(answered), len(videos))
+
+
+# ---------------------------------------------------------------------------------- the report
+
+
+def attach_consistency(
+    audit: Audit,
+    options: QUAGOptions,
+    answers: Answers,
+    benchmark: str | None,
+    warnings: Sequence[str],
+) -> None:
+    """Table 3 of the paper with a row a condition (section 5.2), and the baseline in words."""
+    if count := _without_counterpart(answers.samples):
+        audit.note(
+            "complements left out",
+            f"{count} of {len(answers.samples)} samples: their counterpart is not among the "
+            "audited samples, which can be due to --limit",
+        )
+    groups = group_pairs(consistent_pairs(answers.samples))
+    if not groups:
+        return
+    keys = [sample.key for sample in answers.samples]
+    rows: list[dict[str, Cell]] = [_pair_counts(groups)]
+    for condition, right in answers.columns.items():
+        correct = dict(zip(keys, right.tolist(), strict=True))
+        accuracies = {
+            column: consistent_accuracy(
+                correct,
+                pairs,
+                # The same draws in every cell, so that cells differ by their answers alone.
+                audit.rng("complements"),
+                confidence=options.confidence,
+                resamples=options.resamples,
+            )
+            for column, pairs in groups.items()
+        }
+        cells: dict[str, Cell] = {k: None if a is None else str(a) for k, a in accuracies.items()}
+        rows.append({"condition": condition, **cells})
+        if condition == "baseline" and (words := describe(accuracies)):
+            audit.note("complements", words)
+    audit.attach(_table(options, rows, benchmark, warnings))
+
+
+def _without_counterpart(samples: Sequence[Sample]) -> int:
+    """How many samples have a counterpart that is not among them."""
+    keys = {sample.key for sample in samples}
+    return sum(
+        any(key not in keys for key in sample.annotations.get("counterparts", {}).values())
+        for sample in samples
+    )
+
+
+def _pair_counts(groups: Mapping[str, Sequence[ConsistentPair]]) -> dict[str, Cell]:
+    """How many pairs each column has, of how many videos."""
+    videos = {column: {pair.video for pair in pairs} for column, pairs in groups.items()}
+    counts = {column: f"{len(pairs)} ({len(videos[column])})" for column, pairs in groups.items()}
+    return {"condition": "pairs (videos)", **counts}
+
+
+def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
+    """The pairs of each column of table 3 that has any: of either kind, overall and by subset."""
+    groups: dict[str, list[ConsistentPair]] = {}
+    for column in CONSISTENT:
+        measure, _, subset = column.partition(" ")
+        members = [
+            pair
+            for pair in pairs
+            if measure == f"CAcc_{LETTERS[pair.complement]}" and subset in ("", pair.subset)
+        ]
+        if members:
+            groups[column] = members
+    return groups
+
+
+def _table(
+    options: QUAGOptions,
+    rows: list[dict[str, Cell]],
+    benchmark: str | None,
+    warnings: Sequence[str],
+) -> Table:
+    """The table, beside the paper's figures for CLAVI itself."""
+    columns = tuple(rows[0])
+    paper = consistent_rows(options.beside) if benchmark == "CLAVI" else ()
+    beside = f" In brackets: {options.beside} on CLAVI in the paper." if paper else ""
+    note = (
+        "CAcc_V, consistent accuracy in video: the share of pairs of a video and its complement "
+        "(the same actions in the other order) for which the same question is answered rightly "
+        "both times. CAcc_T, consistent accuracy in text: the share of pairs of a question and "
+        "its complement (before and after, beginning and end, in each other's place) of which "
+        "both are answered rightly about the same video. Control questions need no order of "
+        f"events.{beside}"
+    )
+    return Table(
+        title="Consistent accuracy on complements, %",
+        columns=columns,
+        rows=tuple(rows),
+        paper=tuple({k: v for k, v in row.items() if k in columns} for row in paper),
+        notes=(note, *warnings),
+    )
+
+
+def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:
+    """What control and complement questions say together.
+
+    None where either is missing, or a column has fewer than FEWEST pairs.
+    """
+    of_subsets = {name: a for name, a in accuracies.items() if a is not None and " " in name}
+    if any(accuracy.pairs < FEWEST for accuracy in of_subsets.values()):
+        return None
+    control = [a for name, a in of_subsets.items() if name.endswith(" control")]
+    complement = [a for name, a in of_subsets.items() if name.endswith(" complement")]
+    if not control or not complement:
+        return None
+    # The ends of intervals, not values: words are for what is sure.
+    high = all(100 * accuracy.low > HIGH for accuracy in control)
+    if high and any(100 * accuracy.high < LOW for accuracy in complement):
+        words = (
+            "shortcuts answer the control questions, and the order of events is not understood: "
+            "a question and its complement are hardly ever both answered rightly"
+        )
+    elif high and all(100 * accuracy.low > HIGH for accuracy in complement):
+        words = "a question and its complement are mostly both answered rightly, control or not"
+    else:
+        words = "neither a clear shortcut nor a clear understanding"
+    figures = ", ".join(f"{name} {accuracy} %" for name, accuracy in of_subsets.items())
+    meaning = "share of pairs answered rightly, of complement videos (V) or questions (T)"
+    return f"{words} ({meaning}: {figures})"

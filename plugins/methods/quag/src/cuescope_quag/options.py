@@ -1,0 +1,114 @@
+"""Options of QUAG, and how quadrants and layers are written in them."""
+
+import re
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
+
+from cuescope_sdk import Options
+
+ShortCircuit = Literal["unimodal", "crossmodal", "video", "text"]
+MergedModality = Literal["video", "text", "video-text"]
+Quadrant = Literal["VV", "VT", "TV", "TT"]
+QUADRANTS: tuple[Quadrant, ...] = ("VV", "VT", "TV", "TT")
+
+
+def parse_quadrants(words: str) -> frozenset[Quadrant]:
+    """The quadrants of "VV+TV"; raises ValueError for anything else.
+
+    >>> sorted(parse_quadrants("tv+VV"))
+    ['TV', 'VV']
+    """
+    names = [word.strip().upper() for word in words.split("+")]
+    quadrants = frozenset(quadrant for quadrant in QUADRANTS if quadrant in names)
+    if not quadrants or len(quadrants) < len(names):
+        raise ValueError("different quadrants joined by '+', of VV, VT, TV and TT")
+    return quadrants
+
+
+def parse_layers(words: str) -> tuple[int, ...] | None:
+    """The layers of "0-3" or "4,5"; None for "all"; raises ValueError for anything else.
+
+    >>> parse_layers("0-2,5"), parse_layers("all")
+    ((0, 1, 2, 5), None)
+    """
+    if words.strip() == "all":
+        return None
+    layers: set[int] = set()
+    for part in words.split(","):
+        match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+))?\s*", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if last < first:
+            raise ValueError("all, a range as 0-3, or numbers as 4,5")
+        layers |= set(range(first, last + 1))
+    return tuple(sorted(layers))
+
+
+class QUAGOptions(Options):
+    """docs/quag.md argues the defaults."""
+
+    short_circuits: tuple[ShortCircuit, ...] = Field(
+        ("unimodal", "crossmodal", "video", "text"),
+        description="sets of attention quadrants that are averaged (section 2.3)",
+    )
+    quadrants: tuple[str, ...] = Field(
+        (), description="more such sets: 'VV+TV' averages all attention to video tokens"
+    )
+    layers: str = Field(
+        "all", description="fusion layers that are changed, counted from 0: all, 0-3, or 4,5"
+    )
+    quag_attention: tuple[MergedModality, ...] = Field(
+        ("video", "text", "video-text"),
+        description="modalities whose tokens are averaged before keys and values (section 2.4)",
+    )
+    size_term: Literal["add", "multiply"] = Field(
+        "add",
+        description="the logit of a token that stands for n: log n is added (the paper's "
+        "equation), or multiplies it (its listing)",
+    )
+    measure: Literal["auto", "accuracy", "balanced"] = Field(
+        "auto",
+        description="what is lost: accuracy or balanced accuracy; auto takes the balanced one "
+        "where all questions have the same two answers",
+    )
+    drop: float = Field(2.0, ge=0, le=100, description="points from which a loss counts (paper: 2)")
+    margin: float = Field(
+        0.1,
+        gt=0,
+        lt=1,
+        description="share of the accuracy above chance that must be lost for the verdict, "
+        "though never less than `drop`",
+    )
+    fdr: float = Field(
+        0.05, gt=0, le=1, description="false discovery rate over all conditions that are tried"
+    )
+    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
+    resamples: PositiveInt = Field(2000, description="bootstrap draws of videos")
+    beside: Literal["FrozenBiLM", "JustAsk", "All-in-one+"] = Field(
+        "FrozenBiLM",
+        description="the model whose figures of the paper are printed beside ours, on its data",
+    )
+    captures: NonNegativeInt = Field(
+        3, description="samples whose attention is checked against the theory; 0: none"
+    )
+    pairs: NonNegativeInt = Field(
+        20,
+        description="complement pairs, right and wrong ones of each kind, whose attention is "
+        "compared; 0: none",
+    )
+    longest: PositiveInt = Field(
+        512, description="attention of longer sequences than so many tokens is not checked"
+    )
+
+    @field_validator("quadrants")
+    @classmethod
+    def _are_quadrants(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
+        for words in sets:
+            parse_quadrants(words)
+        return sets
+
+    @field_validator("layers")
+    @classmethod
+    def _are_layers(cls, words: str) -> str:
+        parse_layers(words)
+        return words

@@ -1,0 +1,309 @@
+"""What is averaged or left out, the trials that show it to the model, and what it answered."""
+
+import re
+import string
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from cuescope_quag.options import QUAGOptions, parse_layers, parse_quadrants
+from cuescope_sdk import Audit, Edit, Feature, Outcome, Output, Sample, Trial, UserError, digest
+from cuescope_sdk.fusion import AverageAttention, AverageTokens, FusionShape, FusionSize
+
+Kind = Literal["modality", "short-circuit", "quag-attention"]
+VERDICT = "verdict"
+WITHOUT_VIDEO, WITHOUT_QUESTION = "without video", "without question"
+CROSSMODAL = "SC: crossmodal"
+
+# Section 2.3: quadrants XY have queries of X and keys of Y.
+SHORT_CIRCUITS: dict[str, tuple[str, str]] = {
+    "unimodal": ("VV+TT", "unimodal attention"),
+    "crossmodal": ("VT+TV", "crossmodal attention"),
+    "video": ("VV+TV", "attention to video"),
+    "text": ("TT+VT", "attention to text"),
+}
+TOKENS = {"video": "video tokens", "text": "text tokens", "video-text": "video and text tokens"}
+
+ARTICLES, YES_NO = {"a", "an", "the"}, {"yes", "no"}
+_COUNTS = "zero one two three four five six seven eight nine ten"
+DIGITS = {"none": "0"} | {word: str(number) for number, word in enumerate(_COUNTS.split())}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One thing that is averaged or left out; `key` names it in the tables.
+
+    `name` says it in words, with the key.
+    """
+
+    key: str
+    name: str
+    kind: Kind
+    edit: Edit | None = None
+
+    def apply(self, sample: Sample) -> Sample:
+        """What the model is shown in the sample's place."""
+        if self.key == WITHOUT_VIDEO:
+            return sample.with_frames((), WITHOUT_VIDEO)
+        if self.key == WITHOUT_QUESTION:
+            key = f"{sample.key}/{WITHOUT_QUESTION}"
+            return sample.model_copy(update={"question": None, "key": key})
+        return sample
+
+
+# --------------------------------------------------------------------------- what is asked
+
+
+def questions(audit: Audit) -> list[Sample]:
+    """The samples with question and label by key.
+
+    Raises UserError where there is none, or where the model cannot give such answers.
+    """
+    samples = [sample for sample in audit.samples if sample.question is not None]
+    if not samples:
+        raise UserError(
+            "quag: no sample has a question",
+            remedy="Take data with questions, such as moving-shapes:none -D questions=both",
+        )
+    samples = sorted((s for s in samples if s.label is not None), key=lambda s: s.key)
+    if not samples:
+        raise UserError("quag", expected="samples with a label, the right answer", got="none")
+    outputs = audit.capabilities.outputs
+    for sample in samples:
+        if missing := outputs_for(sample) - outputs:
+            kind = "choices" if sample.choices else "no choices"
+            raise UserError(
+                f"quag: sample '{sample.key}' has {kind}",
+                expected=f"a model with output '{next(iter(missing))}'",
+                got=", ".join(sorted(outputs)) or "none",
+            )
+    return samples
+
+
+def outputs_for(sample: Sample) -> frozenset[Output]:
+    """Logits over its choices, or the text of an open answer."""
+    return frozenset({"logits"}) if sample.choices else frozenset({"text"})
+
+
+def edited_layers(audit: Audit, options: QUAGOptions) -> tuple[int, ...] | None:
+    """The option's layers, None for all; raises UserError for one that the model does not have."""
+    layers = parse_layers(options.layers)
+    if layers is not None and "fusion" in audit.capabilities.exposes:
+        count = audit.once(fusion_shape, audit).layers
+        if layers[-1] >= count:
+            raise UserError(
+                "quag: option 'layers'",
+                expected=f"layers from 0 to {count - 1}: the model has {count} fusion layers",
+                got=options.layers,
+            )
+    return layers
+
+
+def fusion_shape(audit: Audit) -> FusionShape:
+    """Sizes of the fusion layers of a model that exposes them."""
+    sample = audit.once(questions, audit)[0]
+    (outcome,) = audit.respond([FusionSize().of(sample)])
+    return FusionSize.shape(np.asarray(outcome.response.readout))
+
+
+def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
+    """All that this model and these samples allow, in the order of the paper's table 1."""
+    layers = edited_layers(audit, options)
+    allowed = [*_left_out_modalities(audit), *_short_circuits(options, layers)]
+    if "average-tokens" in audit.capabilities.edits:
+        allowed += _quag_attention(options, layers)
+    return allowed
+
+
+def _left_out_modalities(audit: Audit) -> Iterator[Condition]:
+    """Each modality left out: the video, where the model takes a question alone."""
+    if audit.capabilities.min_frames == 0:
+        yield Condition(WITHOUT_VIDEO, WITHOUT_VIDEO, "modality")
+    yield Condition(WITHOUT_QUESTION, WITHOUT_QUESTION, "modality")
+
+
+def _short_circuits(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:
+    """The sets of quadrants of the paper, then those of the user's own."""
+    paper = {name: SHORT_CIRCUITS[name] for name in options.short_circuits}
+    own = {words: (words, f"attention {words}") for words in options.quadrants}
+    for key, (quadrants, name) in (paper | own).items():
+        edit = AverageAttention(quadrants=parse_quadrants(quadrants), layers=layers)
+        yield Condition(f"SC: {key}", f"{name} (SC: {key})", "short-circuit", edit)
+
+
+def _quag_attention(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:
+    """The modalities whose tokens become one."""
+    for words in dict.fromkeys(options.quag_attention):
+        edit = AverageTokens(
+            modalities=frozenset(name for name in ("video", "text") if name in words.split("-")),
+            layers=layers,
+            size_term=options.size_term,
+        )
+        key = merged_key(words)
+        yield Condition(key, f"{TOKENS[words]} as one ({key})", "quag-attention", edit)
+
+
+def merged_key(words: str) -> str:
+    """The row of QUAG-attention for `video`, `text` or `video-text`."""
+    return f"merged {'both' if '-' in words else words}"
+
+
+def features(audit: Audit, options: QUAGOptions) -> Iterator[Feature]:
+    """The verdict; then a feature a condition."""
+    yield Feature(key=VERDICT, kind=VERDICT, name="Verdict on video and text")
+    for condition in audit.once(conditions, audit, options):
+        yield Feature(key=condition.key, kind=condition.kind, name=condition.name)
+
+
+def plain_trials(samples: Iterable[Sample]) -> Iterator[Trial]:
+    """The samples as they are."""
+    return (Trial(sample=sample, outputs=outputs_for(sample)) for sample in samples)
+
+
+def trials(audit: Audit, options: QUAGOptions) -> Iterator[Trial]:
+    """All samples as they are, then all under each condition."""
+    samples = audit.once(questions, audit)
+    yield from plain_trials(samples)
+    for condition in audit.once(conditions, audit, options):
+        for sample in samples:
+            yield Trial(
+                sample=condition.apply(sample),
+                edit=condition.edit,
+                feature=condition.key,
+                condition=condition.key,
+                outputs=outputs_for(sample),
+            )
+
+
+# ----------------------------------------------------------------------- what is answered
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Right or wrong: each sample as it is (`before`) and under each condition (`after`).
+
+    `plain` are the outcomes of the samples as they are, `changed` those by condition; `video`
+    numbers the video that each question is about.
+    """
+
+    samples: list[Sample]
+    conditions: list[Condition]
+    plain: Sequence[Outcome]
+    changed: Sequence[Sequence[Outcome]]
+    before: Bool[np.ndarray, " sample"]
+    after: Bool[np.ndarray, "sample condition"]
+    video: Int[np.ndarray, " sample"]
+
+    @property
+    def keys(self) -> list[str]:
+        """The conditions by their keys, in order."""
+        return [condition.key for condition in self.conditions]
+
+    @property
+    def columns(self) -> dict[str, Bool[np.ndarray, " sample"]]:
+        """What is right by row of the tables, "baseline" first."""
+        return {"baseline": self.before, **dict(zip(self.keys, self.after.T, strict=True))}
+
+    @cached_property
+    def given(self) -> Int[np.ndarray, " sample"] | None:
+        """The answers to the samples as they are, numbered among those that all questions share."""
+        choices = shared_choices(self.samples)
+        return number_answers([o.prediction for o in self.plain], choices) if choices else None
+
+    @property
+    def videos(self) -> int:
+        """How many the questions are about."""
+        return len(np.unique(self.video))
+
+
+def collect_answers(audit: Audit, options: QUAGOptions, outcomes: Sequence[Outcome]) -> Answers:
+    """From the outcomes of `trials`."""
+    samples = audit.once(questions, audit)
+    changes, count = audit.once(conditions, audit, options), len(samples)
+    right = np.array([is_correct(outcome) for outcome in outcomes], dtype=bool)
+    right = right.reshape(1 + len(changes), count)
+    # `trials` goes through all samples condition by condition: equal runs, the plain ones first.
+    plain, *changed = (outcomes[i * count : (i + 1) * count] for i in range(1 + len(changes)))
+    return Answers(samples, changes, plain, changed, right[0], right[1:].T, videos_of(samples))
+
+
+def videos_of(samples: Sequence[Sample]) -> Int[np.ndarray, " sample"]:
+    """A number for each sample's video: its `annotations["video_id"]`, or else the frames."""
+    names = [video_name(sample) for sample in samples]
+    return np.asarray(np.unique(names, return_inverse=True)[1])
+
+
+def video_name(sample: Sample) -> str:
+    """Equal for samples of the same video."""
+    # Frames as a set: a complement that shows the same frames in another order is no new video.
+    return str(sample.annotations.get("video_id") or digest({f.key for f in sample.frames}))
+
+
+def shared_choices(samples: Sequence[Sample]) -> list[str]:
+    """The answers to choose from that all questions share, in alphabetical order; [] for none."""
+    sets = {frozenset(sample.choices) for sample in samples}
+    return sorted(sets.pop()) if len(sets) == 1 else []
+
+
+def number_answers(
+    answers: Sequence[str | None], choices: Sequence[str]
+) -> Int[np.ndarray, " sample"]:
+    """Each answer's index among the choices."""
+    index = {choice: number for number, choice in enumerate(choices)}
+    return np.array([index[str(answer)] for answer in answers], dtype=int)
+
+
+def is_correct(outcome: Outcome) -> bool:
+    """Whether the best choice is the label, or the open answer one of those accepted."""
+    sample = outcome.trial.sample
+    if sample.choices:
+        return outcome.correct()
+    return matches(outcome.response.text or "", accepted_answers(sample))
+
+
+def accepted_answers(sample: Sample) -> tuple[str, ...]:
+    """The label, then the others that `annotations["answers"]` names."""
+    others = map(str, sample.annotations.get("answers", ()))
+    return tuple(dict.fromkeys((str(sample.label), *others)))
+
+
+def matches(answer: str, accepted: Iterable[str]) -> bool:
+    """Whether an answer, or its first sentence, equals an accepted one once both are normalised.
+
+    Where only yes or no is accepted, the first word answers: "Yes, it is." is yes.
+    """
+    right = {normalise(other) for other in accepted} - {""}
+    first = re.split(r"(?<=[.!?])\s+|\n", answer.strip(), maxsplit=1)[0]
+    candidates = {normalise(answer), normalise(first)}
+    if right <= YES_NO:
+        candidates = {candidate.partition(" ")[0] for candidate in candidates}
+    return bool(candidates & right)
+
+
+def normalise(answer: str) -> str:
+    """As open answers are compared, after the evaluation of VQA (Antol et al., 2015).
+
+    Lower case, number words as digits, no articles and no punctuation but a decimal point. An
+    apostrophe and a full stop join what they stand between, other marks part it. Deviates: an
+    answer of articles alone stays, so that "A" may be a letter to choose.
+
+    >>> normalise(" It's the  LEFT one, of 1,000 T-shirts. ")
+    'its left 1 of 1000 t shirts'
+    """
+    # The comma of "1,000" and the full stop of "U.S." go before other marks become spaces.
+    text = re.sub(r"(?<=\d),(?=\d)|['\u2019]|(?<!\d)\.|\.(?!\d)", "", answer.lower())
+    text = "".join(" " if _is_mark(letter) else letter for letter in text)
+    words = [DIGITS.get(word, word) for word in text.split()]
+    return " ".join([word for word in words if word not in ARTICLES] or words)
+
+
+def _is_mark(letter: str) -> bool:
+    """Punctuation, but for the points that are left in numbers."""
+    # string.punctuation adds the ASCII symbols ("+", "$"), which Unicode does not class as P.
+    listed = letter in string.punctuation or unicodedata.category(letter).startswith("P")
+    return listed and letter != "."

@@ -1,0 +1,249 @@
+"""Whole audits of planted truth: what the report says, and what it shows."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cuescope_quag.paper import overall
+from cuescope_quag.report import few_videos, loss_cell, type_notes
+from cuescope_quag.scores import Loss
+from cuescope_sdk import Report, Response, Sample
+
+Audited = Callable[..., Report]
+
+
+@pytest.mark.parametrize(
+    ("truth", "reads", "verdict"),
+    [
+        ("both", "both", "fuses"),
+        ("text", "text", "text alone"),
+        ("video", "video", "video alone"),
+        ("both", "apart", "never aligns"),
+    ],
+)
+@pytest.mark.parametrize("open_ended", [False, True])
+def test_planted_truth_is_called_by_its_name(
+    audited: Audited, truth: str, reads: str, verdict: str, open_ended: bool
+) -> None:
+    report = audited(truth, reads, data_options={"open_ended": open_ended})
+    assert report.notes["verdict"] == verdict
+    first = report.findings[0]
+    assert first.feature == "verdict"
+    sentence = str(report.sentence(first))
+    assert sentence.startswith("Verdict on video and text: the model ")
+    by_feature = {score.feature: score for score in report.headlines}
+    for key in ("without video", "without question", "SC: crossmodal"):
+        assert f"{abs(by_feature[key].value or 0):.1f} points" in sentence
+
+
+def test_findings_are_what_was_needed(audited: Audited) -> None:
+    report = audited("text", "text")
+    assert {score.feature for score in report.findings} == {
+        "verdict",
+        "without question",
+        "SC: unimodal",
+        "SC: text",
+    }
+    names = [report.names[score.feature] for score in report.findings]
+    assert names[0] == "Verdict on video and text"
+    assert set(names[1:]) == {
+        "without question",
+        "unimodal attention (SC: unimodal)",
+        "attention to text (SC: text)",
+    }
+    words = {score.feature: str(report.sentence(score)) for score in report.findings}
+    lost = next(s for s in report.headlines if s.feature == "SC: text")
+    assert words["SC: text"].startswith(
+        "With attention to text (SC: text) averaged, the model loses"
+    )
+    assert words["without question"].startswith("Tested without question, the model loses")
+    assert f"{lost.value:.1f} points" in words["SC: text"]
+
+
+def undecided(report: Report, kind: str) -> str:
+    """The sentence of a report that has no finding, and says why."""
+    assert not report.findings
+    assert report.notes["verdict"] == kind
+    first = report.headlines[0]
+    assert (first.feature, first.value) == ("verdict", None)
+    return str(report.sentence(first))
+
+
+def test_at_chance_nothing_is_found(audited: Audited) -> None:
+    sentence = undecided(audited("both", "nothing"), "at chance")
+    assert sentence.startswith(
+        "Verdict on video and text: the model answers at chance, so nothing can"
+    )
+    assert "where guessing gives 25.0 %" in sentence
+
+
+@pytest.mark.parametrize(("samples", "kind"), [(2, "too few samples"), (16, "at chance")])
+def test_few_wrong_answers_tell_nothing(audited: Audited, samples: int, kind: str) -> None:
+    undecided(audited("both", "nothing", data_options={"samples": samples}), kind)
+
+
+def test_an_open_verdict_opens_the_report_where_there_are_findings(audited: Audited) -> None:
+    report = audited("text", "text", data_options={"samples": 24})
+    assert report.notes["verdict"] == "open"
+    first, *others = report.findings
+    assert "cannot be judged from these samples" in str(report.sentence(first))
+    assert (first.feature, first.value) == ("verdict", None)
+    assert others
+
+
+class OneAnswer:
+    """All turn to the north."""
+
+    def __getitem__(self, index: int) -> Sample:
+        sample: Sample = super().__getitem__(index)  # type: ignore[misc]
+        return sample.model_copy(update={"label": "north"})
+
+
+@pytest.mark.parametrize("open_ended", [False, True])
+def test_one_right_answer_is_said(audited: Audited, quiz: type[Any], open_ended: bool) -> None:
+    data = type("Same", (OneAnswer, quiz), {})
+    report = audited("both", "both", data=data, data_options={"open_ended": open_ended})
+    sentence = undecided(report, "one right answer")
+    assert "All 160 questions have the same right answer, 'north'" in sentence
+    assert report.notes["accuracy"].endswith("all have the same right answer, 'north'")
+
+
+class Wordy:
+    """Answers in whole sentences."""
+
+    def answer(self, trial: Any) -> Response:
+        response: Response = super().answer(trial)  # type: ignore[misc]
+        return replace(response, text=f"The arrow points{response.text}")
+
+
+def test_open_answers_are_shown(audited: Audited, reader: type[Any]) -> None:
+    [table] = [
+        table
+        for table in audited("both", "both", data_options={"open_ended": True}).tables
+        if table.title == "What was answered"
+    ]
+    assert len(table.rows) == 6
+    assert [row["right"] for row in table.rows].count("no") == 3
+    for row in table.rows:
+        given = str(row["given"]).strip(". ").lower()
+        assert (given == row["accepted"]) == (row["right"] == "yes")
+        assert str(row["question"]).startswith("turn ")
+    model = type("Wordy", (Wordy, reader), {})
+    report = audited("both", "both", model=model, data_options={"open_ended": True})
+    sentence = undecided(report, "no right answer")
+    assert "No answer equals an accepted one" in sentence
+    assert "the model answered \N{LEFT DOUBLE QUOTATION MARK}The arrow points" in sentence
+    assert "prompt='{question} Answer in one word.'" in sentence
+    assert "What was answered" not in [table.title for table in audited("both", "both").tables]
+
+
+def test_the_tables_have_a_row_a_condition(audited: Audited) -> None:
+    report = audited("both", "both", quadrants="TV")
+    accuracies, losses = report.tables
+    conditions = [row["condition"] for row in accuracies.rows]
+    assert conditions[:4] == ["baseline", "without video", "without question", "SC: unimodal"]
+    assert "SC: TV" in conditions
+    assert [row["condition"] for row in losses.rows] == conditions[1:]
+    cells = {row["condition"]: row for row in accuracies.rows}
+    assert cells["SC: crossmodal"]["accuracy"] == "22.5\N{DOWNWARDS ARROW}"
+    assert cells["baseline"]["accuracy"] == "93.1"
+    assert cells["SC: unimodal"]["accuracy"] == "94.4"  # no arrow: guesses alone are other ones
+    assert accuracies.columns == ("condition", "accuracy", "balanced accuracy", "even", "odd")
+    starred = {row["condition"]: str(row["even"]).endswith("*") for row in losses.rows}
+    assert starred["SC: crossmodal"]
+    assert not starred["SC: unimodal"]
+    assert [picture.title for picture in report.pictures] == [
+        "Right answers under each condition",
+        "Answers that are lost: SC: crossmodal",
+    ]
+    assert not accuracies.paper
+
+
+def test_the_balanced_loss_stands_beside(audited: Audited) -> None:
+    report = audited("both", "both", measure="balanced")
+    assert "balanced accuracy" in report.notes
+    assert report.tables[0].columns[1:3] == ("balanced accuracy", "accuracy")
+    assert "The columns of types have balanced accuracy too" in report.tables[0].notes[-1]
+    plain = audited("both", "both")
+    for own, other in ((0, 1), (1, 0)):  # the deciding one comes first
+        metrics = report.metrics[own].name, plain.metrics[other].name
+        values, beside = (
+            {s.feature: s.value for s in audit.scores if s.metric == metric}
+            for audit, metric in zip((report, plain), metrics, strict=True)
+        )
+        assert values == beside
+    assert "of balanced accuracy" in str(report.sentence(report.findings[1]))
+
+
+@pytest.mark.parametrize("name", ["NExT-QA", "ATP-Hard"])
+def test_the_papers_figures_stand_beside_on_its_data_sets(
+    audited: Audited, quiz: type[Any], name: str
+) -> None:
+    class Published(quiz):  # type: ignore[misc]
+        benchmark = name
+
+        def __getitem__(self, index: int) -> Sample:
+            sample: Sample = super().__getitem__(index)
+            kind = ("Causal", "Temporal")[index % 2]
+            return sample.model_copy(update={"annotations": {"question_type": kind}})
+
+    report = audited("both", "both", data=Published, beside="JustAsk")
+    paper = {row["condition"]: row for row in report.tables[0].paper}
+    assert paper["SC: text"]["accuracy"] == overall("JustAsk", name)["SC: text"]
+    assert "Causal" in paper["SC: text"]
+    assert "Descriptive" not in paper["SC: text"]
+    assert f"JustAsk on {name} in the paper" in report.tables[0].notes[0]
+
+
+@pytest.mark.parametrize("name", [None, "STAR"])
+def test_of_other_data_the_paper_has_no_figures(
+    audited: Audited, quiz: type[Any], name: str | None
+) -> None:
+    other = type("Other", (quiz,), {"benchmark": name})
+    accuracies = audited("both", "both", data=other).tables[0]
+    assert not accuracies.paper
+    assert "in the paper" not in accuracies.notes[0]
+
+
+# ----------------------------------------------------------------------------------- tables
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "tested", "star"),
+    [
+        (1, 9, True, True),
+        (1, 9, False, False),
+        (-1, 9, True, False),
+        (0, 9, True, False),
+        (-9, -1, True, True),
+    ],
+)
+def test_a_star_needs_the_test_and_the_interval(
+    low: float, high: float, tested: bool, star: bool
+) -> None:
+    loss = Loss(
+        rate=50, lost=(low + high) / 2, p_value=0, p_costs=1, p_spared=1, low=low, high=high
+    )
+    assert loss_cell(loss, tested).endswith(" *") == star
+    assert not loss_cell(Loss(50, 5, 0, 1, 1), True).endswith("*")
+
+
+def test_intervals_of_few_videos_are_warned_of() -> None:
+    assert few_videos(9)[0].startswith("Videos: 9; with so few, the intervals are rough")
+    assert not few_videos(10)
+
+
+def samples(*annotations: dict[str, str]) -> list[Sample]:
+    return [Sample(key=str(n), frames=(), annotations=a) for n, a in enumerate(annotations)]
+
+
+def test_types_have_their_words() -> None:
+    two = samples({"question_type": "X", "question_type_name": "a riddle"}, {})
+    assert type_notes(two, ["X", "Y"], "accuracy") == ["X: a riddle."]
+    assert type_notes(two, ["Y"], "accuracy") == []
+    [clavi, plain] = type_notes(samples(), ["BE", "E-NC"], "balanced accuracy")
+    assert clavi.startswith("BE: at the beginning or at the end; E-NC: existence of an action that")
+    assert "plain accuracy in a type with one right answer" in plain
+    assert type_notes(samples(), [], "balanced accuracy") == []

@@ -1,0 +1,306 @@
+"""Measures, paired losses and tests: by hand, against closed forms and brute force, the null."""
+
+from itertools import permutations
+from math import comb
+
+import numpy as np
+import pytest
+from scipy.stats import binom, fisher_exact
+
+from cuescope_quag.scores import (
+    Loss,
+    Measure,
+    Rate,
+    Rule,
+    balanced_accuracy,
+    bootstrap_rates,
+    choose_measure,
+    compare,
+    fisher_p_value,
+    guessing_p_values,
+    mcnemar,
+    only_answer,
+    plain_accuracy,
+    question_types,
+    rates,
+    stratified_mcnemar,
+)
+from cuescope_sdk import Frame, Sample, UserError
+
+FRAME = Frame.from_array(np.zeros((1, 1, 3), np.uint8))
+FEW_DRAWS = Rule(resamples=200)
+RULE = Rule()
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def accuracy(count: int, chance: float = 25.0) -> Measure:
+    return Measure("accuracy", np.zeros(count, int), chance)
+
+
+def pairs(same: int, lost: int, won: int, never: int) -> tuple[np.ndarray, np.ndarray]:
+    """Right before, and right after, of so many samples."""
+    before = np.repeat([True, True, False, False], [same, lost, won, never])
+    return before, np.repeat([True, False, True, False], [same, lost, won, never])
+
+
+def test_mcnemar_by_hand() -> None:
+    # 6 lost and 1 won: of 7 fair coins, at most 1 or at least 6 heads.
+    by_hand = 2 * sum(comb(7, heads) for heads in (0, 1)) / 2**7
+    assert mcnemar(*pairs(10, 6, 1, 3)) == pytest.approx(by_hand)
+    assert by_hand == pytest.approx(0.125)
+    assert mcnemar(*pairs(10, 3, 3, 3)) == 1.0
+    assert mcnemar(*pairs(10, 0, 0, 3)) == 1.0
+    assert mcnemar(*pairs(0, 20, 0, 0)) == pytest.approx(2 / 2**20)
+
+
+def test_what_one_answer_loses_and_another_wins_is_seen() -> None:
+    """Ten "no" lost and ten "yes" won: nothing happens to the accuracy, all to the answers."""
+    before = np.repeat([True, False, True], [10, 10, 20])
+    after = np.repeat([False, True, True], [10, 10, 20])
+    answer = np.repeat([0, 1, 0], [10, 10, 20])
+    assert mcnemar(before, after) == 1.0
+    assert stratified_mcnemar(before, after, answer) == pytest.approx(2 * 2 / 2**10)
+    assert stratified_mcnemar(before, after, np.zeros(40, int)) == 1.0
+
+
+def test_loss_and_interval_of_independent_samples() -> None:
+    before, after = pairs(300, 60, 20, 120)
+    cluster = np.arange(500)
+    rate, (loss,) = compare(before, after[:, None], accuracy(500), cluster, rng(), RULE)
+    assert (rate.value, loss.rate, loss.lost) == (72.0, 64.0, 8.0)
+    # variance of a mean of values -1, 0, 1 with shares 20, 420 and 60 of 500
+    half = 1.96 * 100 * np.sqrt((80 / 500 - 0.08**2) / 500)
+    assert loss.low == pytest.approx(8 - half, abs=0.4)
+    assert loss.high == pytest.approx(8 + half, abs=0.4)
+    assert loss.n == 500
+    assert loss.p_value == pytest.approx(2 * binom.cdf(20, 80, 0.5))
+
+
+def test_copies_of_a_video_tell_no_more_than_one() -> None:
+    """Ten questions a video that stand or fall together: intervals as of a tenth of them."""
+    before, after = pairs(40, 10, 2, 8)
+    few = compare(before, after[:, None], accuracy(60), np.arange(60), rng(), RULE)
+    many = compare(
+        np.repeat(before, 10),
+        np.repeat(after, 10)[:, None],
+        accuracy(600),
+        np.repeat(np.arange(60), 10),
+        rng(),
+        RULE,
+    )
+    assert many[1][0].low == pytest.approx(few[1][0].low)
+    assert many[1][0].high == pytest.approx(few[1][0].high)
+    alone = compare(
+        np.repeat(before, 10),
+        np.repeat(after, 10)[:, None],
+        accuracy(600),
+        np.arange(600),
+        rng(),
+        RULE,
+    )
+    assert alone[1][0].high - alone[1][0].low < 0.4 * (many[1][0].high - many[1][0].low)
+
+
+def test_draws_of_clusters_against_plain_resampling() -> None:
+    """The same statistic by repeating the samples of every drawn cluster."""
+    right = rng(1).random((40, 3)) < 0.6
+    stratum, cluster = rng(2).integers(0, 2, 40), rng(3).integers(0, 9, 40)
+    draws = bootstrap_rates(right, stratum, cluster, rng(4), 50)
+    names = np.unique(cluster)
+    times = rng(4).multinomial(len(names), np.full(len(names), 1 / len(names)), size=50)
+    for row, counts in zip(draws, times, strict=True):
+        repeated = np.repeat(names, counts)
+        index = np.concatenate([np.flatnonzero(cluster == name) for name in repeated])
+        assert row == pytest.approx(rates(right[index], stratum[index]))
+
+
+def test_nothing_lost_in_few_videos_is_no_proof() -> None:
+    before = np.ones(200, bool)
+    for videos, spared in ((20, False), (200, True)):
+        cluster = np.arange(200) % videos
+        _, (loss,) = compare(before, before[:, None], accuracy(200), cluster, rng(), RULE)
+        assert (loss.lost, loss.low, loss.high, loss.p_value) == (0, 0, 0, 1)
+        # the margin is 7.5 points; so many videos would all miss it by this chance
+        assert loss.p_spared == pytest.approx(max(0.925**videos, 1 / 2001))
+        assert (loss.p_spared <= 0.025) == spared
+
+
+def test_what_is_lost_and_won_again_is_measured_by_the_draws() -> None:
+    """In few videos of many questions, where losses are seen, the bootstrap has them."""
+    before, after = pairs(900, 30, 60, 10)
+    order = rng(5).permutation(1000)
+    _, (loss,) = compare(
+        before[order], after[order][:, None], accuracy(1000), np.arange(1000) % 40, rng(), RULE
+    )
+    assert loss.lost == -3
+    assert loss.p_spared == pytest.approx(1 / 2001)
+
+
+def test_one_sample_proves_nothing() -> None:
+    before, after = np.array([True]), np.array([[False]])
+    rate, (loss,) = compare(before, after, accuracy(1), np.array([0]), rng(), RULE)
+    assert loss.lost == 100
+    assert min(loss.p_value, loss.p_costs, rate.p_chance) > 0.2
+
+
+def test_the_margin_is_a_share_of_what_is_above_chance() -> None:
+    assert RULE.margin(Rate(75.0, 25.0, 0.0)) == 5
+    assert RULE.margin(Rate(30.0, 25.0, 0.0)) == 2
+
+
+def test_chance_is_told_from_skill() -> None:
+    for right, at_chance in ((60, True), (100, False)):
+        before = np.arange(200) < right
+        rate, _ = compare(before, before[:, None], accuracy(200), np.arange(200), rng(), RULE)
+        assert (rate.p_chance > 0.025) == at_chance
+
+
+def is_found(loss: Loss) -> bool:
+    return loss.p_value <= 0.05 and loss.lost > 2 and (loss.low or 0) > 0
+
+
+def test_a_model_that_ignores_the_video_is_not_accused() -> None:
+    """Averaging shuffles some answers, as often to the right as to the wrong: no finding."""
+    alarms = 0
+    for seed in range(200):
+        draw = rng(seed)
+        before = draw.random(120) < 0.6
+        after = np.where(draw.random(120) < 0.2, draw.random(120) < 0.6, before)
+        _, losses = compare(
+            before, after[:, None], accuracy(120), np.arange(120), draw, Rule(resamples=200)
+        )
+        alarms += is_found(losses[0])
+    assert alarms <= 10
+
+
+def test_a_loss_that_is_there_is_found() -> None:
+    before, after = pairs(60, 25, 5, 30)
+    _, (loss,) = compare(before, after[:, None], accuracy(120), np.arange(120), rng(), RULE)
+    assert is_found(loss)
+    assert loss.p_costs <= 0.025
+
+
+# ------------------------------------------------------------------------------------ chance
+
+
+def measures(label: np.ndarray, count: int) -> list[Measure]:
+    """Balanced accuracy and accuracy of these right answers."""
+    most = 100 * float(np.bincount(label).max() / len(label))
+    return [
+        Measure("balanced accuracy", label, 100 / count, label),
+        Measure("accuracy", np.zeros(len(label), int), most, label),
+    ]
+
+
+def p_chance(given: np.ndarray, measure: Measure, draws: np.random.Generator) -> float:
+    before = given == measure.label
+    cluster = np.arange(len(before))
+    return compare(before, before[:, None], measure, cluster, draws, FEW_DRAWS, given)[0].p_chance
+
+
+@pytest.mark.parametrize("often", [0.05, 0.5, 0.63, 0.95])
+def test_answers_that_know_nothing_are_at_chance(often: float) -> None:
+    """Yes or no in the ratio of 6 to 13, so often yes is said: at most 5 % are called able."""
+    alarms = np.zeros(2)
+    for seed in range(200):
+        draws = rng(seed)
+        label = draws.permutation(np.repeat([1, 0], [60, 130]))
+        given = (draws.random(190) < often).astype(int)
+        alarms += [p_chance(given, measure, draws) <= RULE.level for measure in measures(label, 2)]
+    assert alarms.max() <= 10
+
+
+def test_who_says_yes_too_often_is_still_above_chance() -> None:
+    """Of 720 "yes" 98 % recognised, of 1,560 "no" 25 %: 48 % right, 61.5 % balanced."""
+    draws = rng()
+    label = np.repeat([1, 0], [720, 1560])
+    given = np.repeat([1, 0, 0, 1], [706, 14, 390, 1170])
+    by_answer, plain = measures(label, 2)
+    assert p_chance(given, by_answer, draws) <= 0.005
+    assert p_chance(given, plain, draws) > 0.9  # "no" to all is right more often
+
+
+def test_two_answers_are_fishers_exact_test() -> None:
+    draws = rng(1)
+    for _ in range(20):
+        given, label = draws.integers(0, 2, (2, 25))
+        table = [[int(((given == a) & (label == b)).sum()) for b in (1, 0)] for a in (1, 0)]
+        expected = fisher_exact(table, alternative="greater").pvalue
+        assert fisher_p_value(given, label) == pytest.approx(expected)
+
+
+def test_several_answers_are_compared_with_all_orders_of_the_right_ones() -> None:
+    label, given = np.array([0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 1, 2, 0, 2])
+    weight = 1 / np.bincount(label)[label]
+    orders = np.array(list(permutations(range(7))))
+    values = (weight[orders] * (given == label[orders])).sum(axis=1)
+    exact = float((values >= (weight * (given == label)).sum() - 1e-9).mean())
+    measure = measures(label, 3)[0]
+    ours, best = guessing_p_values(given == label, given, measure, rng(), 4000)
+    assert ours == pytest.approx(exact, abs=0.02)
+    assert best == pytest.approx(2 * 2 * 6 / 5040, abs=0.003)  # one in 210 orders is all right
+
+
+def test_own_choices_are_a_binomial() -> None:
+    measure = Measure("accuracy", np.zeros(4, int), 25.0)
+    ours, best = guessing_p_values(np.array([1, 1, 1, 0], bool), None, measure, rng(), 9)
+    assert ours == pytest.approx(4 * 0.25**3 * 0.75 + 0.25**4)
+    assert best == 0.25**4
+
+
+# ---------------------------------------------------------------------------------- measures
+
+
+def sample(label: str = "yes", choices: tuple[str, ...] = (), **about: object) -> Sample:
+    return Sample(
+        key=f"{label}-{about}", frames=(FRAME,), choices=choices, label=label, annotations=about
+    )
+
+
+def test_balanced_accuracy_is_the_mean_recall_of_the_answers() -> None:
+    both = ("yes", "no")
+    samples = [sample("no", both)] * 6 + [sample("yes", both)] * 2
+    balanced = balanced_accuracy(samples)
+    assert balanced is not None
+    always_no = np.array([[True]] * 6 + [[False]] * 2)
+    assert rates(always_no, balanced.stratum) == [50.0]
+    assert rates(always_no, plain_accuracy(samples).stratum) == [75.0]
+    assert (balanced.chance, plain_accuracy(samples).chance) == (50.0, 75.0)  # "no" to all
+    some = np.array([[True, True, True, False, False, False, True, False]]).T
+    assert rates(some, balanced.stratum) == [50.0]
+    assert choose_measure(samples, "auto").name == "balanced accuracy"
+    assert choose_measure(samples, "accuracy").name == "accuracy"
+
+
+def test_chance_is_of_each_samples_own_choices() -> None:
+    samples = [sample("a", ("a", "b")), sample("a", ("a", "b", "c", "d")), sample("a")]
+    assert plain_accuracy(samples).chance == pytest.approx(100 * (0.5 + 0.25 + 0) / 3)
+    assert balanced_accuracy(samples) is None
+    assert choose_measure(samples, "auto").name == "accuracy"
+
+
+def test_four_shared_answers_are_counted_plainly_unless_asked() -> None:
+    samples = [sample(label, ("a", "b", "c", "d")) for label in "aabcd"]
+    assert choose_measure(samples, "auto").name == "accuracy"
+    assert choose_measure(samples, "balanced").chance == 25.0
+
+
+def test_one_right_answer_is_no_balanced_accuracy() -> None:
+    same = [sample("yes", ("yes", "no"))] * 3
+    assert balanced_accuracy(same) is None
+    assert (only_answer(same), plain_accuracy(same).chance) == ("yes", 100.0)
+    with pytest.raises(UserError, match="at least two different right answers"):
+        choose_measure(same, "balanced")
+    assert only_answer([*same, sample("no", ("yes", "no"))]) is None
+    assert only_answer([sample("Cat."), sample("a cat")]) == "Cat."
+
+
+def test_the_commonest_types_are_kept() -> None:
+    samples = [sample(question_type=kind) for kind in ("b", "a", "c", "a", "b")]
+    types = question_types(samples, most=2)
+    assert {name: index.tolist() for name, index in types.items()} == {"a": [1, 3], "b": [0, 4]}
+    assert question_types([sample(question_type="a")] * 3) == {}
+    assert question_types([sample()] * 3) == {}

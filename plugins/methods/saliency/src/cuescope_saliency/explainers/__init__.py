@@ -1,0 +1,1 @@
+"""The explainers: each looks for its own evidence inside a stock image tower."""

@@ -1,0 +1,84 @@
+"""M2IB: noise comes in wherever it does not cost the similarity."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from cuescope_saliency.explainers.chance import generator_for
+from cuescope_saliency.explainers.tracing import count_tokens, repeat, similarity
+from cuescope_saliency.options import Settings
+from cuescope_sdk.torch import ImageTower, Inputs, hook_input
+
+OPEN = 5.0  # sigmoid(5) = 0.993: nearly everything passes at the start
+LEARNING_RATE = 1.0
+
+
+def m2ib(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+    """M2IB (Wang et al., 2023): bits of each patch that an information bottleneck lets pass.
+
+    Behind one block the tokens h become z = lambda h + (1 - lambda) noise. Adam finds the lambda
+    in (0, 1), one for each token and channel, that keeps the similarity and passes little:
+    minimise beta * mean KL - mean similarity over the draws. A patch's importance is its KL in
+    nats, summed over channels.
+    """
+    block = _block_after(tower, settings.m2ib_layer)
+    generator = generator_for(inputs, settings.seed, "m2ib")
+    with torch.no_grad():
+        tokens = _tokens_into(tower, inputs, block)
+    alpha = torch.full(tokens.shape, OPEN, device=tower.device, requires_grad=True)
+    optimizer = torch.optim.Adam([alpha], lr=LEARNING_RATE)
+    variance = settings.m2ib_variance
+    with torch.enable_grad():
+        for _ in range(settings.m2ib_steps):
+            shape = (settings.m2ib_draws, *tokens.shape)
+            # Drawn on the CPU, where the same seed gives the same noise for every device.
+            noise = torch.randn(shape, generator=generator).to(tower.device) * variance**0.5
+            share = alpha.sigmoid()
+            noised = share * tokens + (1 - share) * noise
+            nats = information(tokens, alpha, variance).mean()
+            fit = similarity(_encode_from(tower, inputs, block, noised), text).mean()
+            # The gradient of alpha alone: backward() would fill those of the user's model too.
+            (alpha.grad,) = torch.autograd.grad(settings.m2ib_beta * nats - fit, alpha)
+            optimizer.step()
+    bits = information(tokens, alpha.detach(), variance).sum(dim=-1)
+    return bits[tower.prefix : count_tokens(tower, inputs)].reshape(tower.grid(inputs))
+
+
+def information(
+    tokens: Float[Tensor, "token dim"], alpha: Float[Tensor, "token dim"], variance: float
+) -> Float[Tensor, "token dim"]:
+    """KL divergence in nats of N(share h, (1 - share)^2 variance) from N(0, variance).
+
+    `share` is the sigmoid of alpha.
+    """
+    signal = (alpha.sigmoid() * tokens) ** 2 / variance
+    # logsigmoid(-alpha) is log(1 - share), and stays finite where the share rounds to 1.
+    return 0.5 * (signal + alpha.neg().sigmoid() ** 2 - 1) - logsigmoid(-alpha)
+
+
+def _block_after(tower: ImageTower, layer: int | None) -> int:
+    """The block that the noised tokens enter; patches behind the last one may count for nothing."""
+    depth = len(tower.blocks)
+    wanted = depth * 3 // 4 if layer is None else layer
+    return min(wanted + 1, depth - 1)
+
+
+def _tokens_into(tower: ImageTower, inputs: Inputs, block: int) -> Float[Tensor, "token dim"]:
+    entered: list[Tensor] = []
+    with hook_input(tower.blocks[block].module, entered.append):
+        tower.encode(inputs)
+    return entered[0][0].float()
+
+
+def _encode_from(
+    tower: ImageTower, inputs: Inputs, block: int, tokens: Float[Tensor, "image token dim"]
+) -> Float[Tensor, "image dim"]:
+    """Embeddings where these tokens enter the block.
+
+    The blocks before it see one image, unless there is padding, which the library masks by image.
+    """
+    if tower.blocks[block].masked.padded:
+        inputs = repeat(inputs, len(tokens))
+    with hook_input(tower.blocks[block].module, lambda own: tokens.to(own.dtype)):
+        return tower.encode(inputs)

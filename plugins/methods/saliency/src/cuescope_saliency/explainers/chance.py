@@ -1,0 +1,85 @@
+"""Explainers that draw: RISE, and the map that knows nothing."""
+
+from collections.abc import Iterator
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import interpolate
+
+from cuescope_saliency.explainers.tracing import repeat, similarity
+from cuescope_saliency.options import Settings
+from cuescope_sdk import UserError, derive, digest
+from cuescope_sdk.torch import ImageTower, Inputs
+
+CHUNK = 32
+
+
+def rise(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+    """RISE (Petsiuk et al., 2018): mean similarity of the masked images that show a pixel.
+
+    The normalised image is multiplied by the mask, as the paper has it: what is hidden has the
+    mean colour. Deviates: each pixel's sum is divided by how much the masks really showed of it,
+    not by the expected share, as cosines differ little from image to image and their common part
+    would draw the unevenness of the masks. The masks are the same for all images.
+    """
+    name, image = _pixels(tower, inputs)
+    rows, cols = image.shape[-2:]
+    total, shown = (torch.zeros(rows, cols, device=tower.device) for _ in range(2))
+    with torch.inference_mode():
+        for masks in _masks(settings, rows, cols):
+            batch = masks.to(tower.device)
+            masked = image.to(tower.device) * batch[:, None].to(image.dtype)
+            stacked = {**repeat(inputs, len(masked)), name: masked}
+            scores = similarity(tower.encode(stacked), text)
+            total += torch.einsum("m,mrc->rc", scores, batch)
+            shown += batch.sum(dim=0)
+    # A pixel that no mask shows has total 0, and 0 / tiny is 0 where 0 / 0 would be NaN. The clone
+    # leaves inference mode.
+    return (total / shown.clamp_min(torch.finfo(shown.dtype).tiny)).clone()
+
+
+def random(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+    """Uniform noise on the patches, another for each image: what any explainer must beat."""
+    return torch.rand(tower.grid(inputs), generator=generator_for(inputs, settings.seed, "random"))
+
+
+def generator_for(inputs: Inputs, seed: int, name: str) -> torch.Generator:
+    """A generator of its own for each image, on the CPU; it depends on nothing but pixels."""
+    values = [inputs[key].float().cpu().numpy() for key in sorted(inputs)]
+    return _generator(derive(seed, name, digest(*values)))
+
+
+def _generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def _masks(settings: Settings, rows: int, cols: int) -> Iterator[Float[Tensor, "mask row col"]]:
+    """Smooth masks in [0, 1]: a grid of 0 and 1, enlarged bilinearly and cropped at random."""
+    generator = _generator(derive(settings.seed, "rise"))
+    count, cells = settings.rise_masks, settings.rise_grid
+    grids = torch.rand((count, 1, cells, cells), generator=generator) < settings.rise_kept
+    height, width = -(-rows // cells), -(-cols // cells)
+    # Enlarged to a cell more than the image, so that a shift by less than a cell stays inside.
+    up = torch.randint(height, (count,), generator=generator).tolist()
+    left = torch.randint(width, (count,), generator=generator).tolist()
+    size = ((cells + 1) * height, (cells + 1) * width)
+    for start in range(0, count, CHUNK):
+        large = interpolate(grids[start : start + CHUNK].float(), size=size, mode="bilinear")[:, 0]
+        corners = zip(up[start:], left[start:], strict=True)
+        yield torch.stack(
+            [m[r : r + rows, c : c + cols] for m, (r, c) in zip(large, corners, strict=False)]
+        )
+
+
+def _pixels(tower: ImageTower, inputs: Inputs) -> tuple[str, Tensor]:
+    """The one input that is an image, (1, channel, row, col)."""
+    images = [(name, tensor) for name, tensor in inputs.items() if tensor.ndim == 4]
+    if len(images) != 1:
+        raise UserError(
+            f"saliency: rise masks pixels, but {tower.name} has no input of pixels",
+            expected="an input (image, channel, row, col)",
+            got=", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in inputs.items()),
+            remedy="Take another explainer.",
+        )
+    return images[0]

@@ -1,0 +1,106 @@
+"""The explainers by name, and the readout that runs them beside a model."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from cuescope_saliency.explainers.attention import game, raw_attention, rollout
+from cuescope_saliency.explainers.bottleneck import m2ib
+from cuescope_saliency.explainers.chance import random, rise
+from cuescope_saliency.explainers.dense import clip_surgery, maskclip
+from cuescope_saliency.explainers.gradients import grad_cam, grad_eclip, grad_eclip_no_lambda
+from cuescope_saliency.options import (
+    BLIND,
+    Explainer,
+    Settings,
+    relevant_settings,
+    require_explainer,
+)
+from cuescope_sdk import Frame, Readout, Sample, Trial, UserError
+from cuescope_sdk.explain import single_frame
+from cuescope_sdk.torch import HasImageTower, ImageTower, Inputs
+
+Explain = Callable[[ImageTower, Inputs, Tensor, Settings], Tensor]
+
+FUNCTIONS: Mapping[Explainer, Explain] = {
+    "raw-attention": raw_attention,
+    "rollout": rollout,
+    "grad-cam": grad_cam,
+    "game": game,
+    "maskclip": maskclip,
+    "clip-surgery": clip_surgery,
+    "m2ib": m2ib,
+    "rise": rise,
+    "grad-eclip": grad_eclip,
+    "grad-eclip-no-lambda": grad_eclip_no_lambda,
+    "random": random,
+}
+
+
+class Explanation(Readout):
+    """The importance map of an image for a text: float32 (row, col), on patches or pixels."""
+
+    name: ClassVar[str] = "saliency-1"
+    explainer: Explainer
+    text: str
+    settings: Settings
+
+    @classmethod
+    def trial(cls, explainer: Explainer, sample: Sample, text: str, settings: Settings) -> Trial:
+        """The trial; what the explainer does not look at has no part in it."""
+        text = "" if explainer in BLIND else text
+        relevant = relevant_settings(explainer, settings)
+        return cls(explainer=explainer, text=text, settings=relevant).of(sample)
+
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[Float[np.ndarray, "row col"]]:
+        """One image at a time, so that a map does not depend on what is asked beside it."""
+        frames = [single_frame(trial.sample) for trial in trials]
+        return [explain(model, frame, self.text, self.explainer, self.settings) for frame in frames]
+
+
+def explain(
+    model: HasImageTower,
+    frame: Frame,
+    text: str,
+    explainer: Explainer = "grad-eclip",
+    settings: Settings | None = None,
+) -> Float[np.ndarray, "row col"]:
+    """How important each place of an image is for its similarity to a text.
+
+    Of the model's own size in patches (rise: in pixels), origin top left; more is more important,
+    on a scale of the explainer's own. Raises UserError where the explainer and the model do not
+    fit.
+    """
+    require_explainer(explainer)
+    tower = _open(model)
+    # Tensors of inference mode can never have a gradient; the explainers switch it on themselves.
+    with torch.inference_mode(False), torch.no_grad():
+        # A model with a table of texts in place of a text tower has no row for the empty text.
+        row = np.zeros(0) if explainer in BLIND else model.embed_choices((text,))[0]
+        vector = torch.tensor(row, dtype=torch.float32, device=tower.device)
+        inputs = tower.prepare([frame.load()])
+        importance = FUNCTIONS[explainer](tower, inputs, vector, settings or Settings())
+    return np.asarray(importance.detach().float().cpu().numpy())
+
+
+def _open(model: object) -> ImageTower:
+    """The image tower; raises UserError where there is none to look into."""
+    if not isinstance(model, HasImageTower):
+        raise UserError(
+            "saliency looks inside an image tower",
+            expected="a model with `image_tower` (open-clip, transformers)",
+            got=type(model).__name__,
+        )
+    tower = model.image_tower
+    tower.require_tokens()
+    if tower.frames != 1:
+        raise UserError(
+            f"saliency explains images, but {tower.name} takes video",
+            expected="1 frame an input",
+            got=str(tower.frames),
+        )
+    return tower

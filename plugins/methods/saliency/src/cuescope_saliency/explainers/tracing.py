@@ -1,0 +1,166 @@
+"""One forward pass of a stock image encoder, with what its attention did, and the gradients.
+
+The library's own fused attention runs; hooks catch what enters and leaves its modules. The rest is
+linear algebra on the block's own projections, so that it agrees with what really ran.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from cuescope_sdk.torch import (
+    Block,
+    ImageTower,
+    Inputs,
+    hook_input,
+    hook_output,
+    split_heads,
+    without_mask,
+)
+
+
+@dataclass
+class AttentionCall:
+    """What the self-attention of a block got (normed tokens) and returned, (1, token, dim)."""
+
+    block: Block
+    input: Tensor = field(default_factory=lambda: torch.empty(0))
+    output: Tensor = field(default_factory=lambda: torch.empty(0))
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Inside an attention, (head, token, head dim): queries scaled, `weights` after softmax."""
+
+    queries: Tensor
+    keys: Tensor
+    values: Tensor
+    weights: Float[Tensor, "head token token"]
+
+
+def similarity(embedding: Float[Tensor, "image dim"], text: Float[Tensor, " dim"]) -> Tensor:
+    """Cosine of each image embedding with the text, float32."""
+    return cosine_similarity(embedding.float(), text[None].float())
+
+
+def record_attention(
+    tower: ImageTower, inputs: Inputs, layers: Sequence[int]
+) -> tuple[Float[Tensor, "1 dim"], list[AttentionCall]]:
+    """Embedding of one image, and what the attention of these blocks got and returned."""
+    calls = [AttentionCall(tower.blocks[layer]) for layer in layers]
+    with ExitStack() as hooks:
+        for call in calls:
+            record(hooks, call)
+        return tower.encode(inputs), calls
+
+
+def differentiate(
+    tower: ImageTower, inputs: Inputs, text: Float[Tensor, " dim"], layers: Sequence[int]
+) -> tuple[Tensor, list[AttentionCall]]:
+    """Similarity of one image to the text, in a graph that starts at the first of the blocks."""
+    first = tower.blocks[min(layers)].module
+    # Cut off before the first block: the blocks below need no graph, which saves their memory.
+    with torch.enable_grad(), hook_input(first, lambda tokens: tokens.detach().requires_grad_()):
+        embedding, calls = record_attention(tower, inputs, layers)
+        return similarity(embedding, text)[0], calls
+
+
+def record(hooks: ExitStack, call: AttentionCall) -> None:
+    """Keep what enters and leaves the attention of the block."""
+
+    def keep_input(tokens: Tensor) -> None:
+        call.input = tokens
+
+    def keep_output(tokens: Tensor) -> None:
+        call.output = tokens
+
+    hooks.enter_context(hook_input(call.block.attention, keep_input))
+    hooks.enter_context(hook_output(call.block.attention, keep_output))
+
+
+def last_blocks(tower: ImageTower, count: int | None) -> list[int]:
+    """Numbers of the last `count` blocks; of all of them for None, or where there are fewer."""
+    depth = len(tower.blocks)
+    return list(range(depth - min(count or depth, depth), depth))
+
+
+def count_tokens(tower: ImageTower, inputs: Inputs) -> int:
+    """Prefix tokens and patches: what follows is padding."""
+    rows, cols = tower.grid(inputs)
+    return tower.prefix + rows * cols
+
+
+def heads_of(block: Block, normed: Tensor, tokens: int) -> Heads:
+    """What the heads of one image's attention make of its first `tokens` tokens, float32."""
+    queries, keys, values = (part[0, :, :tokens].float() for part in block.project(normed))
+    weights = (queries @ keys.transpose(1, 2)).softmax(dim=-1)
+    return Heads(queries, keys, values, weights)
+
+
+def heads_gradient(
+    block: Block, output_gradient: Float[Tensor, "1 token dim"], heads: Heads
+) -> Float[Tensor, "head token head_dim"]:
+    """Gradient with respect to what each head answers each token, o = A v.
+
+    The attention returns o W^T + b, so dS/do = dS/d(output) W.
+    """
+    count, tokens, _ = heads.values.shape
+    gradient = output_gradient[:, :tokens].float() @ block.out_weight().float()
+    return split_heads(gradient, count)[0]
+
+
+def weights_gradient(
+    answer_gradient: Float[Tensor, "head token head_dim"], heads: Heads
+) -> Float[Tensor, "head token token"]:
+    """Gradient with respect to the attention weights: dS/dA[h, i, j] = <dS/do[h, i], v[h, j]>."""
+    return answer_gradient @ heads.values.transpose(1, 2)
+
+
+def with_answers(
+    call: AttentionCall, heads: Heads, answers: Float[Tensor, "head token head_dim"]
+) -> Float[Tensor, "1 token dim"]:
+    """What the attention would have returned with other answers of its heads: bias and all."""
+    # Only the difference is projected: the rest stays what the library itself computed.
+    change = answers - heads.weights @ heads.values
+    flat = change.transpose(0, 1).flatten(1) @ call.block.out_weight().float().T
+    output = call.output.clone()
+    output[0, : len(flat)] += flat.to(output.dtype)
+    return output
+
+
+def embedding_tokens(tower: ImageTower, tokens: int) -> slice:
+    """The tokens whose last state makes the embedding: the class token, or all the patches."""
+    return slice(0, 1) if tower.pooling.kind == "token" else slice(tower.prefix, tokens)
+
+
+def patch_similarities(
+    tower: ImageTower, inputs: Inputs, text: Float[Tensor, " dim"], path: Callable[[Tensor], Tensor]
+) -> Float[Tensor, "row col"]:
+    """Similarity of each patch, as `path` makes it of the last block's output, (1, token, dim).
+
+    Each patch becomes an image of its own, every token of which is this patch. Whatever pools (a
+    class token, a mean, an attention over equal keys) then gives this patch in the shared space,
+    through the library's own last norm and projection.
+    """
+
+    def split(output: Tensor) -> Tensor:
+        # Copies enough for any pooling: it may read the first token, or all that follow the prefix.
+        patches = path(output)[0, tower.prefix : count_tokens(tower, inputs), None]
+        return patches.expand(-1, tower.prefix + 1, -1)
+
+    with ExitStack() as hooks:
+        hooks.enter_context(hook_output(tower.blocks[-1].module, split))
+        # A padding mask is as long as the stock sequence, and the patches here are alone.
+        if tower.pooling.masked is not None:
+            hooks.enter_context(without_mask(tower.pooling.masked))
+        return similarity(tower.encode(inputs), text).reshape(tower.grid(inputs))
+
+
+def repeat(inputs: Inputs, images: int) -> Inputs:
+    """The inputs of one image, as many times; nothing is copied."""
+    return {name: tensor.expand(images, *tensor.shape[1:]) for name, tensor in inputs.items()}

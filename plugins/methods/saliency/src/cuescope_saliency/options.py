@@ -1,0 +1,106 @@
+"""Options of the method; the explainers by name, and the settings that each of them reads."""
+
+from typing import ClassVar, Literal, get_args
+
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+
+from cuescope_sdk import Options, UserError, nearest
+
+Explainer = Literal[
+    "raw-attention",
+    "rollout",
+    "grad-cam",
+    "game",
+    "maskclip",
+    "clip-surgery",
+    "m2ib",
+    "rise",
+    "grad-eclip",
+    "grad-eclip-no-lambda",
+    "random",
+]
+EXPLAINERS: tuple[Explainer, ...] = get_args(Explainer)
+BLIND: frozenset[str] = frozenset({"raw-attention", "rollout", "random"})  # to the text
+
+
+class Settings(Options):
+    """Settings of the explainers, each with the values of its paper."""
+
+    layers: PositiveInt | None = Field(
+        None,
+        description="how many of the last blocks grad-eclip (none: 1), clip-surgery (none: 6), "
+        "game and rollout (none: all) go through",
+    )
+    rise_masks: PositiveInt = Field(2000, description="rise: random masks an image (2,000-8,000)")
+    rise_grid: PositiveInt = Field(8, description="rise: cells a side of a mask")
+    rise_kept: float = Field(0.5, gt=0, lt=1, description="rise: share of the cells that is shown")
+    m2ib_layer: NonNegativeInt | None = Field(
+        None, description="m2ib: the block behind which noise comes in, from 0; none: 9 of 12"
+    )
+    m2ib_beta: float = Field(
+        0.1, ge=0, description="m2ib: weight of the information, against the similarity"
+    )
+    m2ib_variance: PositiveFloat = Field(1.0, description="m2ib: variance of the noise")
+    m2ib_steps: PositiveInt = Field(10, description="m2ib: steps of Adam, learning rate 1")
+    m2ib_draws: PositiveInt = Field(10, description="m2ib: draws of noise a step")
+    seed: NonNegativeInt = Field(
+        0, description="of random masks and noise; the seed of the audit changes them too"
+    )
+
+
+class SaliencyOptions(Settings):
+    """The explainer, what it explains, and the rule of a finding; the rest are settings."""
+
+    argument: ClassVar[str | None] = "explainer"
+
+    explainer: Explainer = Field(
+        "grad-eclip", description=f"which explainer draws the maps: {', '.join(EXPLAINERS)}"
+    )
+    target: Literal["predicted", "true"] = Field(
+        "predicted", description="which label's text is explained in each image"
+    )
+    text: str | None = Field(
+        None, min_length=1, description="explain this text in every image instead"
+    )
+    min_lean: float = Field(
+        0.0, ge=0, le=1, description="a finding leans on the background by more than this"
+    )
+    fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all texts")
+    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
+    faithfulness: NonNegativeInt = Field(
+        24, description="images of the deletion and insertion check; 0 leaves it out"
+    )
+    steps: PositiveInt = Field(
+        20, description="steps of that check over half of the pixels (CCI's paper: 100)"
+    )
+    pictures: NonNegativeInt = Field(4, description="images shown with their maps")
+
+
+USES: dict[str, frozenset[str]] = {
+    "rollout": frozenset({"layers"}),
+    "game": frozenset({"layers"}),
+    "clip-surgery": frozenset({"layers"}),
+    "grad-eclip": frozenset({"layers"}),
+    "grad-eclip-no-lambda": frozenset({"layers"}),
+    "rise": frozenset({"rise_masks", "rise_grid", "rise_kept", "seed"}),
+    "m2ib": frozenset(name for name in Settings.model_fields if name.startswith("m2ib")) | {"seed"},
+    "random": frozenset({"seed"}),
+}
+
+
+def relevant_settings(explainer: str, settings: Settings) -> Settings:
+    """The settings that this explainer reads; the others at their defaults."""
+    # Settings are part of the cache key: one that is not read must not ask for the same map again.
+    names = USES.get(explainer, frozenset())
+    return Settings(**{name: getattr(settings, name) for name in names})
+
+
+def require_explainer(explainer: object) -> None:
+    """Raise UserError for any other name than that of an explainer, with the nearest."""
+    if explainer not in EXPLAINERS:
+        raise UserError(
+            "saliency: explainer",
+            expected=f"one of {', '.join(EXPLAINERS)}",
+            got=f"'{explainer}'",
+            remedy=nearest(str(explainer), EXPLAINERS),
+        )

@@ -1,0 +1,67 @@
+"""Figures of each text: where the maps lie, and whether that is more than chance."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from cuescope_saliency.trials import ExplainedImage
+from cuescope_sdk.maths import energy_share, iou_at_area
+
+FLIPS, CHUNK = 10_000, 500
+TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class TextFigures:
+    """The figures of one text, an entry an image; the last three over images with a mask."""
+
+    text: str
+    correct: Float[np.ndarray, " image"]
+    share: Float[np.ndarray, " masked"]
+    area: Float[np.ndarray, " masked"]
+    iou: Float[np.ndarray, " masked"]
+
+    @property
+    def lean(self) -> Float[np.ndarray, " masked"]:
+        """Importance on the background, less the background's share of the picture."""
+        # (1 - share) - (1 - area): what a map that knows nothing would have there is taken off.
+        return np.asarray(self.area - self.share)
+
+    @property
+    def strength(self) -> float:
+        """Mean lean on the background; -1 without masks."""
+        return float(self.lean.mean()) if len(self.lean) else -1.0
+
+
+def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
+    """The figures of the images in which one text is explained."""
+    # A mask that is empty or fills the picture leaves nothing to compare with.
+    masked = [
+        (image.importance, image.foreground)
+        for image in images
+        if image.foreground is not None and image.foreground.any() and not image.foreground.all()
+    ]
+    return TextFigures(
+        text=images[0].text,
+        correct=np.array([image.is_right for image in images], dtype=np.float64),
+        share=np.array([energy_share(*pair) for pair in masked]),
+        area=np.array([mask.mean() for _, mask in masked]),
+        iou=np.array([iou_at_area(*pair) for pair in masked]),
+    )
+
+
+def lean_p_value(figures: TextFigures, rng: np.random.Generator) -> float | None:
+    """Of no lean on the background; None for fewer than two images with a mask."""
+    return sign_flip_p_value(figures.lean, rng) if len(figures.lean) > 1 else None
+
+
+def sign_flip_p_value(values: Float[np.ndarray, " image"], rng: np.random.Generator) -> float:
+    """One-sided p-value of a mean above 0, where each value were as likely with the other sign."""
+    reached = 0
+    for _ in range(FLIPS // CHUNK):
+        signs = rng.integers(0, 2, (CHUNK, len(values)), dtype=np.int8) * 2.0 - 1.0
+        # Equal sums in another order differ by rounding; the slack counts them as reached.
+        reached += int((signs @ values >= values.sum() - TIE).sum())
+    return (reached + 1) / (FLIPS + 1)

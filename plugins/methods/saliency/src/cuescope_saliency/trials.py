@@ -1,0 +1,165 @@
+"""Which text is explained in which image, and the maps beside the masks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from cuescope_saliency.explainers.explanation import Explanation
+from cuescope_saliency.options import SaliencyOptions
+from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Sample, Trial, UserError
+from cuescope_sdk.explain import canvas_masks, canvas_samples, foreground_of
+from cuescope_sdk.maths import rescale, upsample
+
+
+@dataclass(frozen=True)
+class Image:
+    """One image with what the model answers, what it is shown of it, and the text explained."""
+
+    outcome: Outcome
+    canvas: Sample
+    text: str
+
+    @property
+    def sample(self) -> Sample:
+        """The sample of the data set."""
+        return self.outcome.trial.sample
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the model's answer is the label."""
+        return self.outcome.prediction == self.sample.label
+
+
+@dataclass(frozen=True)
+class ExplainedImage(Image):
+    """With its map for the text, in [0, 1], (row, col) of the canvas.
+
+    `foreground` is None where no mask is annotated.
+    """
+
+    importance: Float[np.ndarray, "row col"]
+    foreground: Bool[np.ndarray, "row col"] | None
+
+
+def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
+    """The images by key. Raises UserError for a sequence of frames, or where a label lacks."""
+    # By key, so that the report does not depend on the order in which the data comes.
+    samples = sorted(audit.samples, key=lambda sample: sample.key)
+    canvases = canvas_samples(audit, samples)
+    outcomes = audit.respond(Trial(sample=sample) for sample in samples)
+    texts = [text_of(outcome, options) for outcome in outcomes]
+    return [Image(*parts) for parts in zip(outcomes, canvases, texts, strict=True)]
+
+
+def text_of(outcome: Outcome, options: SaliencyOptions) -> str:
+    """What is explained in an image; raises UserError where the sample has no such text."""
+    label = outcome.trial.sample.label
+    text = options.text or (outcome.prediction if options.target == "predicted" else label)
+    if text is None:
+        raise UserError(
+            f"saliency: sample '{outcome.trial.sample.key}' has no label",
+            expected="labels for target=true",
+            remedy="Say what to explain with -O text=TEXT, or take target=predicted.",
+        )
+    return text
+
+
+def features(audit: Audit, options: SaliencyOptions) -> Iterator[Feature]:
+    """One feature a text: where the model looks for it; the surest images come first."""
+    occurrences: dict[str, list[Occurrence]] = {}
+    for image in audit.once(list_images, audit, options):
+        strength = _confidence(image.outcome, image.text)
+        occurrence = Occurrence(sample=image.sample.key, frame=0, strength=strength)
+        occurrences.setdefault(image.text, []).append(occurrence)
+    for text, of_text in sorted(occurrences.items()):
+        yield Feature(
+            key=feature_key(text),
+            kind="regions",
+            name=f"regions that speak for '{text}'",
+            occurrences=tuple(sorted(of_text, key=lambda occurrence: -occurrence.strength)),
+        )
+
+
+def feature_key(text: str) -> str:
+    """Key of the feature of a text."""
+    return f"regions-{text}"
+
+
+def trials(audit: Audit, options: SaliencyOptions) -> list[Trial]:
+    """A readout of each image, for the text that is explained in it."""
+    images = audit.once(list_images, audit, options)
+    canvases, texts = [image.canvas for image in images], [image.text for image in images]
+    return [
+        trial.model_copy(update={"feature": feature_key(text), "condition": "explained"})
+        for text, trial in zip(texts, map_trials(audit, options, canvases, texts), strict=True)
+    ]
+
+
+def map_trials(
+    audit: Audit, options: SaliencyOptions, samples: Sequence[Sample], choices: Sequence[str]
+) -> list[Trial]:
+    """One a canvas sample, for the text beside it; draws depend on the audit's seed as well."""
+    seed = audit.derive_seed("saliency", str(options.seed))
+    settings = options.model_copy(update={"seed": seed})
+    return [
+        Explanation.trial(options.explainer, sample, text, settings)
+        for sample, text in zip(samples, choices, strict=True)
+    ]
+
+
+def outcomes_of(audit: Audit, options: SaliencyOptions) -> Sequence[Outcome]:
+    """The outcomes of `trials`, in a check.
+
+    Other options than the audit's say that another method is audited (--verify-with saliency):
+    its outcomes are of no use here, and the maps are asked for now.
+    """
+    return audit.outcomes if audit.options is options else audit.respond(trials(audit, options))
+
+
+def explained_images(
+    audit: Audit, options: SaliencyOptions, outcomes: Sequence[Outcome]
+) -> list[ExplainedImage]:
+    """The images with map and mask, from the outcomes of `trials`."""
+    images = audit.once(list_images, audit, options)
+    masks = _canvas_foregrounds(audit, [image.sample for image in images])
+    return [
+        ExplainedImage(
+            image.outcome,
+            image.canvas,
+            image.text,
+            importance=_on_canvas(outcome, image.canvas),
+            foreground=masks.get(image.sample.key),
+        )
+        for image, outcome in zip(images, outcomes, strict=True)
+    ]
+
+
+def _on_canvas(outcome: Outcome, canvas: Sample) -> Float[np.ndarray, "row col"]:
+    """The map over the pixels that it is about."""
+    width, height = canvas.frames[0].load().size
+    importance = np.asarray(outcome.response.readout)
+    # Rescaled after the resize, which averages and so moves the highest and lowest values.
+    return rescale(upsample(importance, (height, width)))
+
+
+def _canvas_foregrounds(
+    audit: Audit, samples: Sequence[Sample]
+) -> dict[str, Bool[np.ndarray, "row col"]]:
+    """Annotated foregrounds as the network sees them, by sample."""
+    foregrounds = [(sample, foreground_of(sample)) for sample in samples]
+    masked = [(sample, mask) for sample, mask in foregrounds if mask is not None]
+    if not masked:
+        return {}
+    canvases = canvas_masks(audit, [sample for sample, _ in masked], [mask for _, mask in masked])
+    return {sample.key: mask for (sample, _), mask in zip(masked, canvases, strict=True)}
+
+
+def _confidence(outcome: Outcome, text: str) -> float:
+    """Softmax probability of the text among the sample's choices; 1 for any other text."""
+    choices, logits = outcome.trial.sample.choices, outcome.response.logits
+    if text not in choices or logits is None:
+        return 1.0
+    odds = np.exp(logits - logits.max())  # the highest logit as 0: exp of a large one overflows
+    return float(odds[choices.index(text)] / odds.sum())
