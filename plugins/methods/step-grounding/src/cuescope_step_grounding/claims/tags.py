@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from cuescope_step_grounding.claims.lexicon import ORDERS
-from cuescope_step_grounding.claims.verbs import VERBS, listed
+from cuescope_step_grounding.claims.lexicon import ORDERS, VERBS, by_word, word_set
 
-_CLOSED: dict[str, str] = {
-    word: tag
-    for tag, words in {
+_CLOSED = by_word(
+    {
         "DT": "a an the this that these those no some any every each another all both either",
         "PRP$": "my your his its our their",
         "PRP": "i you he she it we they me him us them himself herself itself nobody someone "
@@ -25,14 +23,21 @@ _CLOSED: dict[str, str] = {
         "slowly anymore upstairs downstairs once down up out slightly directly earlier everywhere "
         "later afterwards afterward",
         "CD": "one two three four five six seven eight nine ten",
-    }.items()
-    for word in words.split()
-}
-BE = {"is": "VBZ", "are": "VBP", "am": "VBP", "was": "VBD", "were": "VBD", "be": "VB",
-       "been": "VBN", "being": "VBG", "'s": "VBZ", "'re": "VBP", "'m": "VBP"}  # fmt: skip
+    }
+)
+BE = by_word(
+    {
+        "VBZ": "is 's",
+        "VBP": "are am 're 'm",
+        "VBD": "was were",
+        "VB": "be",
+        "VBN": "been",
+        "VBG": "being",
+    }
+)
 _HAVE = {"has": "VBZ", "have": "VBP", "had": "VBD", "having": "VBG", "'ve": "VBP"}
 _DO = {"does": "VBZ", "do": "VBP", "did": "VBD"}
-_ADJECTIVES = listed("""
+_ADJECTIVES = word_set("""
 red blue green yellow orange purple pink brown black white grey gray golden silver
 cyan magenta violet turquoise beige maroon navy big large small
 little tall short long wide narrow round old young new clean dirty empty full open closed
@@ -41,15 +46,17 @@ visible present happy sad other same left right front back top bottom first seco
 middle upper lower main busy ready wild good several many few various different nearby free thin
 thick soft hard done whole straight flat older
 """)
-_THINGS = listed("glass light orange")  # adjectives that are things where no noun follows
-_SAID_OF = ("y", "ful", "less", "ous", "ive", "able")  # endings of what is said of a subject
+_THINGS = word_set("glass light orange")  # adjectives that are things where no noun follows
+# Endings of what is said of a subject.
+_PREDICATIVE_ENDINGS = ("y", "ful", "less", "ous", "ive", "able")
 _PLURALS = {"women": "woman", "men": "man", "children": "child", "people": "people"}
 _SINGULAR = {"shelves": "shelf", "knives": "knife", "loaves": "loaf", "series": "series"}
-LINKING = listed("be look seem appear stay remain become turn get")
+LINKING = word_set("be look seem appear stay remain become turn get")
 _NOUN_BEFORE = frozenset({"DT", "PRP$", "JJ", "IN", "CD"})
 
 
-def tagged(words: Sequence[str]) -> tuple[list[str], list[str]]:
+def tags_and_lemmas(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The Penn tag and the lemma of each word, read from left to right."""
     tags: list[str] = []
     lemmas: list[str] = []
     for index, word in enumerate(words):
@@ -74,6 +81,7 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         return "IN", word
     if word in _PLURALS:
         return "NNS", _PLURALS[word]
+    # After a noun "that" opens a relative clause; before a verb it is a pronoun; else a determiner.
     if word == "that" and last.startswith("NN"):
         return "WDT", word
     if word in {"this", "that"} and _is_finite(following):
@@ -86,7 +94,9 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         return ",", word
     noun_next = following[0].isalpha() and not (following in _CLOSED or _is_verb(following))
     thing = word in _THINGS and last in {"DT", "PRP$"} and not noun_next
-    verb = next((old for old, its in zip(before[::-1], tags[::-1], strict=True) if its != "RB"), "")
+    verb = next(
+        (old for old, old_tag in zip(before[::-1], tags[::-1], strict=True) if old_tag != "RB"), ""
+    )
     linked = verb in BE or VERBS.get(verb, ("",))[0] in LINKING
     if (
         word in _ADJECTIVES
@@ -94,17 +104,20 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         and ((linked and not thing) or noun_next or last == "JJ")
     ):
         return "JJ", word
+    # A verb's form after a determiner or a noun describes ("the closed door", "a cup held by").
     if word in VERBS and not _is_noun(word, last, tags, before, following):
         lemma, tag = VERBS[word]
         if last in _NOUN_BEFORE and tag in {"VBD", "VBN", "VBG"}:
             return (tag if last == "IN" and tag == "VBG" else "JJ"), lemma
         helped = any(old in BE or old in _HAVE for old in before[-3:])
-        return ("VBN" if tag == "VBD" and (helped or (last.startswith("NN") and following == "by"))
-                else tag), lemma  # fmt: skip
-    said_of = linked and last.startswith(("VB", "RB")) and word.endswith(_SAID_OF)
+        is_participle = helped or (last.startswith("NN") and following == "by")
+        return ("VBN" if tag == "VBD" and is_participle else tag), lemma
+    is_predicative = (
+        linked and last.startswith(("VB", "RB")) and word.endswith(_PREDICATIVE_ENDINGS)
+    )
     if (
         (word in _ADJECTIVES and not thing)
-        or said_of
+        or is_predicative
         or (noun_next and word.endswith(("ed", "y", "ish")) and last in {"DT", "JJ"})
     ):
         return "JJ", word

@@ -58,12 +58,14 @@ def annotated() -> list[Annotated]:
     lines = (files(__package__) / "steps.jsonl").read_text("utf-8").splitlines()
     return [
         Annotated(
-            task=row["task"], step=row["step"], before=tuple(row.get("before", ())),
+            task=row["task"],
+            step=row["step"],
+            before=tuple(row.get("before", ())),
             claims=frozenset(map(_key, row["claims"])),
             frames=tuple(row["frames"]) if "frames" in row else None,
         )
         for row in map(json.loads, lines)
-    ]  # fmt: skip
+    ]
 
 
 def key_of(claim: Claim) -> Key:
