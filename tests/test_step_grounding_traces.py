@@ -18,9 +18,7 @@ from cuescope_shape_world.statements import is_true
 
 VIDEOS = 7
 CLIPS = ("--data", "folder:clips", "-D", "frames=16")
-BY_BOXES = (
-    "--tool", "claim-verifier=box-geometry", "-T", "claim-verifier.detector=shape-detector",
-)  # fmt: skip
+BY_BOXES = ("--tool", "claim-verifier=box-geometry", "-T", "claim-verifier.detector=shape-detector")
 BRIEF = ("-O", "resamples=200", "--no-cache")
 Ran = Callable[..., tuple[int, str, str]]
 Judged = Callable[..., tuple[Report, str]]
@@ -145,7 +143,7 @@ def test_annotated_scenes_need_no_verifier_and_agree(judged: Judged) -> None:
 def test_with_nothing_to_look_at_it_says_what_to_add(judged: Judged) -> None:
     report, shown = judged(*CLIPS)
     said = " ".join(shown.partition("Looked at")[0].split())
-    assert "nothing to hold its claims against" in said
+    assert "there is nothing to hold its claims against" in said
     remedy = re.search(r"Add a verifier, as (--tool \S+ -T \S+)\.", said)
     assert remedy is not None
     assert "why unverifiable" in report.notes

@@ -73,13 +73,19 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
         patch.setattr(training, "train", refuse)
         for dials in REASONERS:
             request = Request(
-                method="step-grounding", model="scripted", data="shape-world",
-                model_options=dials, data_options={"val": VIDEOS},
+                method="step-grounding",
+                model="scripted",
+                data="shape-world",
+                model_options=dials,
+                data_options={"val": VIDEOS},
                 method_options={
-                    "other_verifiers": VERIFIERS, "perturbations": (), "resamples": 100,
-                    "draws": 1, "shown": 0,
+                    "other_verifiers": VERIFIERS,
+                    "perturbations": (),
+                    "resamples": 100,
+                    "draws": 1,
+                    "shown": 0,
                 },
-            )  # fmt: skip
+            )
             made.append(Session(request, context, cache).run())
     return made
 

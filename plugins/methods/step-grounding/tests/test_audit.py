@@ -33,19 +33,26 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     found = figures(report)
     assert found.pop("consistency") == pytest.approx(0.95, abs=0.02)  # sides change by and by
     assert found == {
-        "step_grounding_rate": 1.0, "hallucination": 0.0, "accuracy": 1.0, "reliance": 10.0,
-    }  # fmt: skip
+        "step_grounding_rate": 1.0,
+        "hallucination": 0.0,
+        "accuracy": 1.0,
+        "reliance": 10.0,
+    }
     first = report.findings[0]
     assert first.feature == "reasoning"
     said = str(report.sentence(first))
-    assert said.startswith("Reasoning is better than random: of what a step claims, 100% [100")
+    assert said.startswith(
+        "Reasoning is better than random: on average the video supports 100% [100"
+    )
     assert report.notes["verdict"] == "better than random"
-    assert "of random steps" in said
+    assert "in random steps" in said
     assert [one.feature for one in report.findings] == ["reasoning"]
     assert checks(report) == {
-        "counterfactual traces": "supported", "random reasoning": "inconclusive",
-        "verifier noise": "supported", "pictures against words": "supported",
-    }  # fmt: skip
+        "counterfactual traces": "supported",
+        "random reasoning": "inconclusive",
+        "verifier noise": "supported",
+        "pictures against words": "supported",
+    }
 
 
 def test_steps_alone_are_too_alike_to_be_revised(
@@ -94,7 +101,9 @@ def test_where_nothing_is_supported_nothing_is_said_of_reliance(audited: Audited
     assert report.notes["verdict"] == "no better than random"
     assert "video" not in [one.feature for one in report.findings]
     said = str(report.sentence(report.findings[0]))
-    assert said.startswith("Reasoning is no better than random: of what a step claims, 0% [0, 0]")
+    assert said.startswith(
+        "Reasoning is no better than random: on average the video supports 0% [0, 0]"
+    )
 
 
 def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(audited: Audited) -> None:
@@ -102,7 +111,7 @@ def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(audited: Audite
     verdict = headline(report, "reasoning")
     assert verdict.value == 1
     assert report.notes["verdict"] == "open"
-    assert "do not tell whether it is better than random: of what" in report.statements[0]
+    assert "do not show whether it is better than random; on average" in report.statements[0]
     assert not report.findings
 
 
@@ -119,17 +128,19 @@ def test_a_reliance_that_is_clipped_has_no_interval(audited: Audited, clip: floa
 @pytest.mark.parametrize(
     "options",
     [
-        {}, {"perturbations": ()}, {"also": ("lite", "natural", "neutral", "lite")},
+        {},
+        {"perturbations": ()},
+        {"also": ("lite", "natural", "neutral", "lite")},
         {"instances": 2, "perturbations": ("temporal", "paraphrase", "temporal")},
     ],
-)  # fmt: skip
+)
 def test_what_is_asked_at_most_is_told_before(
     audited: Audited, teller: type[Any], rooms: type[Any], options: dict[str, Any]
 ) -> None:
     setup = Setup(StepGrounding, teller, rooms, options, data_options={"samples": 6})
     planned = setup.plan().notes["questions"]
     report = audited({}, {"samples": 6}, **options)
-    assert planned.startswith(f"{report.cost.trials} traces at most, of each sample one as it is")
+    assert planned.startswith(f"{report.cost.trials} traces at most: for each sample one as it is")
     assert report.notes["questions"] == planned
 
 
@@ -153,7 +164,7 @@ def test_an_invented_thing_is_named(audited: Audited) -> None:
     assert thing.finding
     assert thing.value == 0
     assert report.sentence(thing) == (
-        "'green dog': named in 24 traces, of which 24 are of videos that never show it."
+        "'green dog': 24 traces name it, and in 24 of them the video never shows it."
     )
     assert not headline(report, "named: red cup").finding
     place = next(f for f in report.features if f.key == "named: green dog").occurrences[0]
@@ -165,7 +176,7 @@ def test_decay_is_found_in_the_last_steps(audited: Audited) -> None:
     late = headline(report, "steps: late")
     assert late.finding
     said = str(report.sentence(late))
-    assert "falls from 100%" in said
+    assert "from 100% of" in said
     assert "to 50% in the last" in said
     assert figures(report, "steps: early")["step_grounding_rate"] == 1
 
@@ -204,9 +215,10 @@ def test_everything_is_judged_in_one_call(audited: Audited) -> None:
 
 def test_policies_decide_what_is_not_verified(audited: Audited) -> None:
     tools = {"claim-verifier": Nothing}
-    assert figures(audited(tools=tools, perturbations=(), unverifiable="penalise"))[
-        "hallucination"
-    ] == 1  # fmt: skip
+    assert (
+        figures(audited(tools=tools, perturbations=(), unverifiable="penalise"))["hallucination"]
+        == 1
+    )
     neutral = audited(tools=tools, perturbations=(), unverifiable="neutral")
     assert figures(neutral)["hallucination"] == 0
     table = next(t for t in neutral.tables if t.title.startswith("How well"))
@@ -265,9 +277,12 @@ class Watching(Plugin):
 def test_what_changed_traces_are_held_against(audited: Audited, source: str, videos: int) -> None:
     Watching.shown.clear()
     audited(
-        {}, {"samples": 4}, tools={"claim-verifier": Watching}, evidence=source,
+        {},
+        {"samples": 4},
+        tools={"claim-verifier": Watching},
+        evidence=source,
         perturbations=("temporal",),
-    )  # fmt: skip
+    )
     assert len({tuple(f.key for f in sample.frames) for sample, _ in Watching.shown}) == videos
 
 
@@ -344,9 +359,12 @@ def test_another_verifier_that_is_none_is_refused_before_anything_is_asked(
     teller: type[Any], rooms: type[Any], spec: str, problem: str
 ) -> None:
     setup = Setup(
-        StepGrounding, teller, rooms, {"other_verifiers": (spec,)},
+        StepGrounding,
+        teller,
+        rooms,
+        {"other_verifiers": (spec,)},
         tools={"sentence-encoder": FakeSentenceEncoder},
-    )  # fmt: skip
+    )
     with pytest.raises(UserError, match=problem):
         setup.plan()
 
@@ -354,9 +372,12 @@ def test_another_verifier_that_is_none_is_refused_before_anything_is_asked(
 def test_other_verifiers_are_compared_with(audited: Audited) -> None:
     """The deaf one is there as a tool, so that its name is known; the scenes judge in it."""
     report = audited(
-        {}, {"samples": 6}, tools={"claim-verifier": Hearing}, perturbations=(),
+        {},
+        {"samples": 6},
+        tools={"claim-verifier": Hearing},
+        perturbations=(),
         other_verifiers=("under-test-claim-verifier",),
-    )  # fmt: skip
+    )
     check = next(
         one for one in report.evidence if one.check == "verifier under-test-claim-verifier"
     )
