@@ -12,7 +12,7 @@ from cuescope_sdk.grounding import SCENE, Claim
 from cuescope_step_grounding.options import Perturbation
 from cuescope_step_grounding.perturbations import key_boxes, magnitudes, perturbed_frames
 from cuescope_step_grounding.perturbations.key_objects import boxes_of, named_things
-from cuescope_step_grounding.perturbations.pixels import cover_boxes, move_boxes
+from cuescope_step_grounding.perturbations.videos import cover_boxes, move_boxes
 
 Seen = Callable[[Frame], str | None]
 

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -187,7 +188,7 @@ class _Rows:
             {
                 TCS: self.figure((trace.consistency for trace in baselines), TCS),
                 ACC: self.figure((trace.accuracy for trace in baselines), ACC),
-                VRS: _score(reliance),
+                VRS: _reliance_figure(reliance),
             }
         )
         if SGR not in figures:
@@ -291,7 +292,7 @@ class _Rows:
         """What changed videos cost; told where it is nothing, and there was something to lose."""
         losses = reliance.drops[:, 0]
         loss = self.figure(losses.tolist(), VIDEO)
-        score = _score(reliance)
+        score = _reliance_figure(reliance)
         if loss is None or score is None:
             return None
         changed = [
@@ -338,7 +339,7 @@ def _present(figures: dict[str, Figure | None]) -> dict[str, Figure]:
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 
-def _score(reliance: Reliance | None) -> Figure | None:
+def _reliance_figure(reliance: Reliance | None) -> Figure | None:
     if reliance is None or reliance.score is None:
         return None
     return Figure(reliance.score, *(reliance.interval or (None, None)))
@@ -377,14 +378,10 @@ def _scores(
     row: Row, q_value: float | None, finding: bool, always_reported: bool = False
 ) -> Iterator[Score]:
     sgr = row.figures.get(SGR)
-    yield Score(
-        feature=row.feature,
-        label=None,
-        metric=SGR,
-        n=row.n,
-        value=sgr.value if sgr else None,
-        low=sgr.low if sgr else None,
-        high=sgr.high if sgr else None,
+    yield _score(
+        row,
+        SGR,
+        sgr,
         p_value=row.p_value,
         q_value=q_value,
         finding=finding,
@@ -393,15 +390,12 @@ def _scores(
     )
     for metric, figure in row.figures.items():
         if metric != SGR:
-            yield Score(
-                feature=row.feature,
-                label=None,
-                metric=metric,
-                n=row.n,
-                value=figure.value,
-                low=figure.low,
-                high=figure.high,
-            )
+            yield _score(row, metric, figure)
+
+
+def _score(row: Row, metric: str, figure: Figure | None, **tested: Any) -> Score:
+    values = asdict(figure) if figure else {"value": None}
+    return Score(feature=row.feature, label=None, metric=metric, n=row.n, **values, **tested)
 
 
 # ----------------------------------------------------------------------------------------- notes

@@ -3,27 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cuescope_step_grounding.claims.lexicon import (
-    ABOUT_QUESTION,
-    AGENT,
-    ARRIVES,
-    BEGINNING,
-    DIRECTED,
-    HEDGES,
-    INFERRING,
-    MOVING,
-    PARTICLES,
-    PHRASAL,
-    PLANNING,
-    SEEING,
-    STAYS,
-    STOPS,
-    TAKES,
-    TURNS,
-    WALKS,
-    WANTING,
-    word_set,
-)
+from cuescope_step_grounding.claims import lexicon
 from cuescope_step_grounding.claims.phrases import View, is_actor, referents
 from cuescope_step_grounding.claims.tree import Tree, Word
 
@@ -53,7 +33,7 @@ def read_clause(view: View, verb: Word) -> Clause:
         subjects, more = _phrases_of(view, by)
         denied = denied or more
     elif _is_command(tree, verb, subjects) or _is_dangling_motion(view, verb, subjects):
-        subjects = (AGENT,)
+        subjects = (lexicon.AGENT,)
     return Clause(verb, subjects, objects, passive, is_negated(tree, verb) or denied or none)
 
 
@@ -73,7 +53,7 @@ def subjects_of(tree: Tree, verb: Word) -> list[Word]:
         if head.is_verb:
             # "I see a man walk": who is seen walks, not who sees.
             objects = [kid for kid in tree.kids(head, "dobj") if kid.index < verb.index]
-            return objects if objects and head.lemma in SEEING else subjects_of(tree, head)
+            return objects if objects and head.lemma in lexicon.SEEING else subjects_of(tree, head)
         return [head] if head.is_noun and verb.tag in {"VBG", "VBN"} else []
     if verb.lemma == "be":  # inverted: "beside the bed is a lamp"
         return [kid for kid in tree.kids(verb, "attr") if not tree.kids(verb, "expl")]
@@ -130,9 +110,9 @@ def predicate(tree: Tree, clause: Clause) -> Predicate:
         return Predicate(lemma)
     for prep in tree.kids(verb, "prep"):
         words = " ".join([prep.text, *(kid.text for kid in tree.kids(prep, "prep"))])
-        directed = verb.lemma in MOVING and prep.text in DIRECTED
+        directed = verb.lemma in lexicon.MOVING and prep.text in lexicon.DIRECTED
         nouns = [noun for noun in about(tree, prep) if noun.name != "each other"]
-        is_own = directed or verb.lemma in PHRASAL.get(words, ())
+        is_own = directed or verb.lemma in lexicon.PHRASAL.get(words, ())
         # A name unlike the text is a wordy preposition in disguise (see `sentences`): a place.
         if is_own and nouns and prep.name in {prep.text, "to"}:
             return Predicate(f"{lemma} {words}", prep)
@@ -144,7 +124,7 @@ def _particles(tree: Tree, verb: Word) -> list[str]:
     return [
         kid.text
         for kid in kids
-        if kid.text in PARTICLES and kid.name == kid.text and not tree.kids(kid)
+        if kid.text in lexicon.PARTICLES and kid.name == kid.text and not tree.kids(kid)
     ]
 
 
@@ -160,13 +140,14 @@ def planned_words(tree: Tree) -> set[int]:
     for verb in tree.words:
         if not verb.is_verb:
             continue
-        modals = [kid for kid in tree.kids(verb, "aux") if kid.tag == "MD" or kid.text in HEDGES]
-        hedged = any(kid.text in HEDGES for kid in modals)
+        helpers = tree.kids(verb, "aux")
+        hedged = any(kid.text in lexicon.HEDGES for kid in helpers)
+        modal = any(kid.tag == "MD" for kid in helpers)
         # "can be seen" reports what is on screen; "should" and "might" never do.
-        if hedged or (modals and not _says_seeing(tree, verb)):
+        if hedged or (modal and not _says_seeing(tree, verb)):
             planned.update(_under(tree, verb))
-        if verb.lemma in PLANNING - BEGINNING:
-            wanted = ("xcomp", "dobj") if verb.lemma in WANTING else ("xcomp",)
+        if verb.lemma in lexicon.PLANNING - lexicon.BEGINNING:
+            wanted = ("xcomp", "dobj") if verb.lemma in lexicon.WANTING else ("xcomp",)
             for kid in tree.kids(verb, *wanted):
                 planned.update(word.index for word in tree.below(kid))
         if verb.lemma == "have" and tree.kids(verb, "xcomp"):  # "has to turn left"
@@ -183,7 +164,9 @@ def _under(tree: Tree, verb: Word) -> Iterator[int]:
 
 
 def _says_seeing(tree: Tree, verb: Word) -> bool:
-    return verb.lemma in SEEING or any(kid.text == "visible" for kid in tree.kids(verb, "acomp"))
+    return verb.lemma in lexicon.SEEING or any(
+        kid.text == "visible" for kid in tree.kids(verb, "acomp")
+    )
 
 
 def _phrases_of(view: View, words: list[Word]) -> tuple[tuple[str, ...], bool]:
@@ -215,17 +198,17 @@ def is_about_question(tree: Tree) -> bool:
     for verb in tree.words:
         subjects = tree.kids(verb, "nsubj", "nsubjpass")
         if subjects and verb.is_verb and verb.dep in {"ROOT", "ccomp"}:
-            infers = verb.lemma in INFERRING
+            infers = verb.lemma in lexicon.INFERRING
             return any(
-                kid.lemma in ABOUT_QUESTION
+                kid.lemma in lexicon.ABOUT_QUESTION
                 or (infers and kid.text in {"this", "that", "it", "which"})
                 for kid in subjects
             )
     return False
 
 
-_STAIRS = word_set("stairs stair staircase steps step stairway ramp ladder escalator")
-_DIRECTION_WORDS = word_set("""
+_STAIRS = lexicon.word_set("stairs stair staircase steps step stairway ramp ladder escalator")
+_DIRECTION_WORDS = lexicon.word_set("""
 slightly sharply a the to my sharp slight hard immediate straight then right back still directly
 my around left up down forward forwards ahead backward backwards turn degrees
 """)
@@ -238,9 +221,9 @@ def camera_motion(tree: Tree, verb: Word) -> str | None:
     stairs = [word.text for word in tree.below(verb) if word.text in _STAIRS]
     lemma, first = verb.lemma, next(iter(direction), "")
     side = next((word for word in direction if word in {"left", "right"}), None)
-    if lemma in STOPS or (lemma in STAYS and first == "still"):
+    if lemma in lexicon.STOPS or (lemma in lexicon.STAYS and first == "still"):
         return "stop"
-    if lemma in TURNS or (lemma in TAKES and (side or "turn" in direction)):
+    if lemma in lexicon.TURNS or (lemma in lexicon.TAKES and (side or "turn" in direction)):
         if side:
             return f"turn {side}"
         around = {"around", "180", "round", "u-turn"} & set(direction)
@@ -251,15 +234,19 @@ def camera_motion(tree: Tree, verb: Word) -> str | None:
         return "go up"
     if lemma == "descend":
         return "go down"
-    if lemma in {"back", "reverse", "retreat"} or (lemma in WALKS and _backwards(direction)):
+    if lemma in {"back", "reverse", "retreat"} or (
+        lemma in lexicon.WALKS and _backwards(direction)
+    ):
         return "move backward"
-    if lemma not in WALKS or (lemma in {"leave", "follow"} and _leaves_something(tree, verb)):
+    if lemma not in lexicon.WALKS or (
+        lemma in {"leave", "follow"} and _leaves_something(tree, verb)
+    ):
         return None
     # Stairs before sides: "go up the stairs on the left" climbs.
     for way in ("up", "down"):
         if f"{way}stairs" in direction or (way in direction and stairs):
             return f"go {way}"
-    if side and lemma not in ARRIVES and "forward" not in direction:
+    if side and lemma not in lexicon.ARRIVES and "forward" not in direction:
         return f"turn {side}"
     if lemma == "keep" and not direction:
         return None

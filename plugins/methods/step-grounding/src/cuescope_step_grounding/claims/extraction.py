@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from cuescope_step_grounding.claims import lexicon
 from cuescope_step_grounding.claims.clauses import (
     Clause,
     about,
@@ -12,28 +13,6 @@ from cuescope_step_grounding.claims.clauses import (
     planned_words,
     predicate,
     read_clause,
-)
-from cuescope_step_grounding.claims.lexicon import (
-    AGENT,
-    AGENTS,
-    BEGINNING,
-    CLOTHES,
-    LINKING,
-    MOVING,
-    NOWHERE,
-    ORDER,
-    ORDERS,
-    PASSED,
-    PLACING,
-    PLANNING,
-    POSTURES,
-    RELATIONS,
-    ROOMS,
-    SEEING,
-    SHOWN,
-    STATES,
-    SWITCHES,
-    TOWARDS,
 )
 from cuescope_step_grounding.claims.phrases import (
     View,
@@ -81,7 +60,7 @@ def entities(view: View, plans: set[int]) -> list[UntimedClaim]:
         if is_nameable(view.tree, word)
         and word.dep not in {"compound", "amod", "nmod"}
         and word.index not in plans
-        and word.lemma not in AGENTS
+        and word.lemma not in lexicon.AGENTS
         and not is_denied(view.tree, word)
         and heads(view.tree, word)[0] is word
         and not _is_any(view.tree, word)
@@ -98,17 +77,17 @@ def _is_any(tree: Tree, noun: Word) -> bool:
 def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     """What a clause says of its subject: its state, its action, or the camera's motion."""
     verb, lemma = clause.verb, clause.verb.lemma
-    agent = AGENT in clause.subjects
+    agent = lexicon.AGENT in clause.subjects
     if agent and (direction := camera_motion(view.tree, verb)):
         if clause.negated and (lemma, direction) == ("move", "move forward"):  # "does not move"
             return [UntimedClaim(verb, "ego-motion", "", "stop")]
         return [UntimedClaim(verb, "ego-motion", "", direction, None, clause.negated)]
-    if lemma in BEGINNING and view.tree.kids(verb, "xcomp"):
+    if lemma in lexicon.BEGINNING and view.tree.kids(verb, "xcomp"):
         return []
-    if lemma == "be" or (lemma in LINKING and view.tree.kids(verb, "acomp", "oprd")):
+    if lemma == "be" or (lemma in lexicon.LINKING and view.tree.kids(verb, "acomp", "oprd")):
         return list(_attributes(view, clause))
     if is_state(view, clause):
-        things = () if lemma in NOWHERE else clause.objects
+        things = () if lemma in lexicon.NOWHERE else clause.objects
         return [
             UntimedClaim(verb, "attribute", thing, verb.text, None, clause.negated)
             for thing in things
@@ -118,18 +97,17 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     if lemma in {"contain", "hold"} and not any(map(is_actor, clause.subjects)) and clause.subjects:
         return relations_between(verb, clause.objects, "inside", clause.subjects, clause.negated)
     # "Has" says too little to be seen, and what the camera's holder plans is no event.
-    if lemma == "have" or (agent and lemma in PLANNING):
+    if lemma == "have" or (agent and lemma in lexicon.PLANNING):
         return []
     return _actions(view, clause)
 
 
 def is_state(view: View, clause: Clause) -> bool:
     """Whether a passive says how a thing is ("is closed"), not what is done to it."""
-    helpers = {kid.text for kid in view.tree.kids(clause.verb, "aux", "auxpass")}
-    lasting = (
-        clause.verb.lemma in STATES or clause.verb.text in STATES or clause.verb.lemma in NOWHERE
-    )
-    later = {kid.text for kid in view.tree.kids(clause.verb, "advmod")} & ORDER
+    verb = clause.verb
+    helpers = {kid.text for kid in view.tree.kids(verb, "aux", "auxpass")}
+    lasting = verb.lemma in lexicon.STATES | lexicon.NOWHERE or verb.text in lexicon.STATES
+    later = {kid.text for kid in view.tree.kids(verb, "advmod")} & lexicon.ORDER
     done = later | helpers & {"been", "being", "get", "gets", "got"}
     return clause.passive and not clause.subjects and lasting and not done
 
@@ -137,7 +115,7 @@ def is_state(view: View, clause: Clause) -> bool:
 def is_sight(view: View, clause: Clause) -> bool:
     """Whether a clause only says that something is there to be seen."""
     verb = clause.verb
-    is_seen = verb.lemma in SEEING and not any(map(is_person, clause.subjects))
+    is_seen = verb.lemma in lexicon.SEEING and not any(map(is_person, clause.subjects))
     return is_seen or _is_shown(view, verb) or bool(view.tree.kids(verb, "expl"))
 
 
@@ -156,7 +134,7 @@ def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
 
 def _is_shown(view: View, verb: Word) -> bool:
     words = view.tree.kids(verb, "acomp", "advmod")
-    return verb.lemma in {"be", "become"} and any(kid.text in SHOWN for kid in words)
+    return verb.lemma in {"be", "become"} and any(kid.text in lexicon.SHOWN for kid in words)
 
 
 def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
@@ -164,7 +142,7 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
     for kid in tree.kids(verb, "acomp", "oprd", "advmod", "prt", "prep", "attr"):
         for word in _joined_words(view, kid):
             adjective = word.tag in {"JJ", "JJR", "VBN", "VBG"} and word.dep != "advmod"
-            switch = word.text in SWITCHES and not about(tree, word)
+            switch = word.text in lexicon.SWITCHES and not about(tree, word)
             if not (adjective or switch) or word.index < verb.index:
                 continue
             for thing in clause.objects if clause.passive else clause.subjects:
@@ -185,7 +163,7 @@ def _joined_words(view: View, word: Word) -> Iterator[Word]:
 def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
     action = predicate(view.tree, clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
-    posture = clause.verb.lemma in POSTURES and not any(map(is_actor, clause.subjects))
+    posture = clause.verb.lemma in lexicon.POSTURES and not any(map(is_actor, clause.subjects))
     if (posture and view.tree.kids(clause.verb, "prep")) or not (clause.subjects or clause.objects):
         return []
     things: Iterable[str | None] = clause.objects or (None,)
@@ -205,13 +183,13 @@ def relation(prep: Word, placed: bool = False) -> str | None:
     """The relation that a preposition says; "into" says one only of what was put there."""
     if prep.name != prep.text:  # the parser was shown another word: the name is the relation
         return None if prep.name == "to" else prep.name
-    return None if prep.text in TOWARDS and not placed else RELATIONS.get(prep.text)
+    return None if prep.text in lexicon.TOWARDS and not placed else lexicon.RELATIONS.get(prep.text)
 
 
 def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     """Where a clause says that its subject is, or the object that it puts somewhere."""
     verb = clause.verb
-    placed = verb.lemma in PLACING
+    placed = verb.lemma in lexicon.PLACING
     # "looks at the cup": the preposition is part of the action and says nothing of a place.
     own = predicate(view.tree, clause).prep
     words = [verb, *view.tree.kids(verb, "acomp", "oprd", "prt", "advmod", "attr")]
@@ -220,7 +198,8 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
         for word in words
         if not (word.dep == "attr" and word.is_noun and not view.tree.kids(verb, "expl"))
         for prep in _prepositions(view, word)
-        if prep is not own and not (verb.lemma in MOVING and relation(prep) in PASSED)
+        if prep is not own
+        and not (verb.lemma in lexicon.MOVING and relation(prep) in lexicon.PASSED)
         if not (placed and prep.text == "at")
         for claim in _places_of(view, clause, prep)
     ]
@@ -233,14 +212,14 @@ def _says_where(view: View, prep: Word) -> bool:
 def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
     """The relations that a clause's preposition tells: of the object of what is put somewhere or
     handled, but of who does it where the place is a room or a seat."""
-    rooms = any(noun.lemma in ROOMS for noun in about(view.tree, prep))
-    put = clause.passive or clause.verb.lemma in PLACING
+    rooms = any(noun.lemma in lexicon.ROOMS for noun in about(view.tree, prep))
+    put = clause.passive or clause.verb.lemma in lexicon.PLACING
     things, negated = clause.subjects, clause.negated
     if put and clause.objects:
         things = clause.objects
     elif view.tree.kids(clause.verb, "dobj") and prep.text in {"in", "on", "under"} and not rooms:
         things, negated = clause.objects, False
-    return _relations_of(view, things, prep, negated, placed=clause.verb.lemma in PLACING)
+    return _relations_of(view, things, prep, negated, placed=clause.verb.lemma in lexicon.PLACING)
 
 
 def places_of_nouns(view: View, skipped: set[int]) -> list[UntimedClaim]:
@@ -290,7 +269,9 @@ def _clothes_of(view: View, things: list[str], prep: Word) -> list[UntimedClaim]
     """ "a man in a blue shirt" wears it."""
     if prep.text != "in" or not any(map(is_person, things)):
         return []
-    clothes = [name_of(view.tree, noun) for noun in about(view.tree, prep) if noun.text in CLOTHES]
+    clothes = [
+        name_of(view.tree, noun) for noun in about(view.tree, prep) if noun.text in lexicon.CLOTHES
+    ]
     return [
         UntimedClaim(prep, "action", thing, "wear", garment)
         for thing in things
@@ -327,7 +308,7 @@ def orders_of(
             head = tree.head(tree.head(verb)) if verb.dep == "pcomp" else tree.head(verb)
             if (other_event := events.get(head.index)) is not None:
                 yield other_event, order, event
-        if any(kid.text in ORDER for kid in tree.kids(verb, "advmod", "dep", "npadvmod")):
+        if any(kid.text in lexicon.ORDER for kid in tree.kids(verb, "advmod", "dep", "npadvmod")):
             earlier = [events[index] for index in sorted(events) if index < verb.index]
             before = earlier[-1] if earlier else last
             if before is not None and before is not event:
@@ -337,8 +318,8 @@ def orders_of(
 def _order_word(tree: Tree, verb: Word) -> str | None:
     """How a clause is bound to the one that it hangs on: "after he sits", "before sitting"."""
     if verb.dep == "pcomp":
-        return ORDERS.get(tree.head(verb).text)
+        return lexicon.ORDERS.get(tree.head(verb).text)
     if verb.dep != "advcl":
         return None
     marks = tree.kids(verb, "mark", "advmod")
-    return next((ORDERS[kid.text] for kid in marks if kid.text in ORDERS), None)
+    return next((lexicon.ORDERS[kid.text] for kid in marks if kid.text in lexicon.ORDERS), None)

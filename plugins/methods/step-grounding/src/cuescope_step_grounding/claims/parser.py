@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -89,13 +89,13 @@ def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]
         analysis = corrected[index]
         head = corrected[analysis.head]
         if analysis.tag == "VBN" and analysis.dep == "conj" and head.tag == "JJ":
-            corrected[index] = replace(analysis, tag="JJ")  # "narrow, dimly lit and empty"
+            corrected[index] = analysis._replace(tag="JJ")  # "narrow, dimly lit and empty"
         elif analysis.tag == "JJ" and analysis.dep in {"pobj", "dobj", "nsubj"}:
-            corrected[index] = replace(analysis, tag="NN")  # "in the safe"
+            corrected[index] = analysis._replace(tag="NN")  # "in the safe"
         elif word in {"left", "right"} and analysis.tag[:2] in {"VB", "NN"} and index:
             before = [corrected[i].lemma for i in range(max(0, index - 2), index)]
             if (TURNS | WALKS) & set(before):
-                corrected[index] = replace(analysis, tag="RB", dep="advmod")  # "turn slightly left"
+                corrected[index] = analysis._replace(tag="RB", dep="advmod")  # "turn slightly left"
         elif analysis.tag.startswith("NN") and word in VERBS and index:
             _repair_verb(lower, corrected, index)
     return corrected
@@ -118,13 +118,13 @@ def _repair_verb(words: Sequence[str], analyses: list[Analysis], index: int) -> 
         root = noun
         if noun.dep == "nsubj":  # "the camera pans right and reveals": what it was the subject of
             root = analyses[noun.head]
-            analyses[noun.head] = replace(root, dep="conj", head=index)
+            analyses[noun.head] = root._replace(dep="conj", head=index)
         head = index if root.dep == "ROOT" else root.head
         analyses[index] = Analysis(lemma, tag, root.dep, head)
-        analyses[subject] = replace(analyses[subject], tag="NN", dep="nsubj", head=index)
+        analyses[subject] = analyses[subject]._replace(tag="NN", dep="nsubj", head=index)
         for i in kids:
             if i < subject:
-                analyses[i] = replace(analyses[i], head=subject)
+                analyses[i] = analyses[i]._replace(head=subject)
 
 
 def _hangs_on(analyses: Sequence[Analysis], index: int, other: int) -> bool:

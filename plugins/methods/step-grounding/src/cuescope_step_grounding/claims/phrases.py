@@ -3,29 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cuescope_step_grounding.claims.lexicon import (
-    AGENT,
-    AGENTS,
-    ANIMALS,
-    ANYONE,
-    HE,
-    NO_ADJECTIVES,
-    PARTS,
-    PEOPLE,
-    PLURAL_ONLY,
-    SHE,
-    UNSEEN,
-    word_set,
-)
+from cuescope_step_grounding.claims import lexicon
 from cuescope_step_grounding.claims.tree import Tree, Word
 
 _SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
-PRONOUNS = word_set("he him she her it they them himself herself itself one ones")
+PRONOUNS = lexicon.word_set("he him she her it they them himself herself itself one ones")
 
 
 def singular(noun: Word) -> str:
     """A noun in the singular; what has none stays as it is."""
-    if noun.text in PLURAL_ONLY or noun.tag not in {"NNS", "NNPS"}:
+    if noun.text in lexicon.PLURAL_ONLY or noun.tag not in {"NNS", "NNPS"}:
         return noun.text
     return "person" if noun.text == "people" else noun.lemma
 
@@ -38,7 +25,7 @@ def phrase(tree: Tree, noun: Word) -> str:
 def modifiers(tree: Tree, noun: Word) -> Iterator[str]:
     """The adjectives and nouns before a noun, in order."""
     for kid in tree.kids(noun, "amod", "compound", "nmod", "advmod"):
-        if kid.index > noun.index or kid.text in NO_ADJECTIVES or not kid.text[0].isalpha():
+        if kid.index > noun.index or kid.text in lexicon.NO_ADJECTIVES or not kid.text[0].isalpha():
             continue
         # Adverbs are no part of a name, but parsers take the "light" of "light blue" for one.
         if kid.dep == "advmod" and kid.text not in _SHADES:
@@ -52,7 +39,7 @@ def heads(tree: Tree, noun: Word) -> list[Word]:
     """The nouns that a phrase stands for: each of "a cup and a plate", the chairs of "a row of
     chairs", no one for "no chair"."""
     nouns = [noun]
-    if noun.lemma in PARTS:
+    if noun.lemma in lexicon.PARTS:
         prepositions = [prep for prep in tree.kids(noun, "prep") if prep.text == "of"]
         wholes = [kid for prep in prepositions for kid in tree.kids(prep, "pobj")]
         nouns = [inner for whole in wholes for inner in heads(tree, whole)] or nouns
@@ -62,25 +49,27 @@ def heads(tree: Tree, noun: Word) -> list[Word]:
 
 def is_person(phrase: str) -> bool:
     """Whether a phrase names a person."""
-    return phrase.rpartition(" ")[2] in PEOPLE
+    return phrase.rpartition(" ")[2] in lexicon.PEOPLE
 
 
 def is_actor(phrase: str) -> bool:
     """Whether a phrase names one who acts: a person, an animal, the agent."""
-    return phrase == AGENT or is_person(phrase) or phrase.rpartition(" ")[2] in ANIMALS
+    return (
+        phrase == lexicon.AGENT or is_person(phrase) or phrase.rpartition(" ")[2] in lexicon.ANIMALS
+    )
 
 
 def is_nameable(tree: Tree, noun: Word) -> bool:
     """Whether a word can name something that is seen."""
-    unseen = noun.lemma in UNSEEN or noun.text in UNSEEN
+    unseen = noun.lemma in lexicon.UNSEEN or noun.text in lexicon.UNSEEN
     if noun.lemma == "frame":  # of a picture, not of the video
-        unseen = all(kid.lemma in UNSEEN for kid in tree.kids(noun, "compound"))
-    return (noun.is_noun and not unseen) or noun.text in ANYONE or noun.text == "steps"
+        unseen = all(kid.lemma in lexicon.UNSEEN for kid in tree.kids(noun, "compound"))
+    return (noun.is_noun and not unseen) or noun.text in lexicon.ANYONE or noun.text == "steps"
 
 
 def name_of(tree: Tree, noun: Word) -> str:
     """What a noun names: its phrase, or a person for "someone"."""
-    return "person" if noun.text in ANYONE else phrase(tree, noun)
+    return "person" if noun.text in lexicon.ANYONE else phrase(tree, noun)
 
 
 def clause_of(tree: Tree, word: Word) -> Word:
@@ -118,7 +107,7 @@ class Story:
         self.sentence += 1
         del self.mentions[:-REMEMBERED]
         for word in tree.words:
-            if word.lemma in AGENTS or word.text in AGENTS:
+            if word.lemma in lexicon.AGENTS or word.text in lexicon.AGENTS:
                 self.agent = True
             elif is_nameable(tree, word) and word.dep not in {"compound", "amod", "nmod"}:
                 if tree.kids(word, "det") and tree.kids(word, "det")[0].text == "no":
@@ -175,9 +164,9 @@ class Story:
     def _fits(mention: Mention, pronoun: str) -> bool:
         head = mention.phrase.rpartition(" ")[2]
         if pronoun in {"he", "him"}:
-            return is_person(head) and head not in SHE
+            return is_person(head) and head not in lexicon.SHE
         if pronoun in {"she", "her"}:
-            return is_person(head) and head not in HE
+            return is_person(head) and head not in lexicon.HE
         return not is_person(head)
 
 
@@ -202,8 +191,8 @@ def referents(view: View, word: Word) -> list[str]:
     """The phrases that a subject or object means; [] where it means nothing that is seen."""
     tree, phrases = view.tree, list[str]()
     for noun in heads(tree, word):
-        if noun.lemma in AGENTS or noun.text in AGENTS:
-            phrases.append(AGENT)
+        if noun.lemma in lexicon.AGENTS or noun.text in lexicon.AGENTS:
+            phrases.append(lexicon.AGENT)
         elif noun.text in {"one", "ones"} and tree.kids(noun, "det", "amod"):
             phrases += _noun_of_one(view, noun)
         elif noun.text in PRONOUNS and noun.name != "each other":

@@ -5,33 +5,26 @@ verb, its object after it, a preposition on what stands just before it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from cuescope_step_grounding.claims.lexicon import ORDERS, PARTICLES, PARTS
+from cuescope_step_grounding.claims.lexicon import ORDERS, PARTICLES, PARTS, by_word
 from cuescope_step_grounding.claims.tags import BE, LINKING, tags_and_lemmas
 from cuescope_step_grounding.claims.tree import Analysis
 
 _KINDS = {"DT": "det", "PRP$": "poss", "CD": "nummod", "JJ": "amod", "POS": "case"}
 _NEGATIONS = frozenset({"not", "n't", "never"})
 # Verbs after which a preposition is a particle even before a noun: "turn on the light".
-_SEPARABLE = {
-    "pick": "up",
-    "put": "down away on back",
-    "turn": "on off",
-    "switch": "on off",
-    "toggle": "on off",
-    "take": "out off",
-    "throw": "away out",
-    "tidy": "up",
-    "clean": "up",
-    "set": "down",
-    "hang": "up",
-    "fold": "up",
-    "open": "up",
-    "cut": "up off",
-    "lift": "up",
-    "lay": "down",
-}
+_SEPARABLE = by_word(
+    {
+        "up": "pick tidy clean hang fold open lift",
+        "down away on back": "put",
+        "on off": "turn switch toggle",
+        "out off": "take",
+        "away out": "throw",
+        "down": "set lay",
+        "up off": "cut",
+    }
+)
 
 
 def analyse(words: Sequence[str]) -> list[Analysis]:
@@ -100,7 +93,7 @@ class _Sentence:
             index = head
 
     def _set(self, index: int, dep: str, head: int) -> None:
-        self.analyses[index] = replace(self.analyses[index], dep=dep, head=head)
+        self.analyses[index] = self.analyses[index]._replace(dep=dep, head=head)
 
     def _read(self, index: int) -> int:
         tag, word = self.tags[index], self.words[index]

@@ -54,17 +54,7 @@ def tree(sentence: Sentence, analyses: Sequence[Analysis]) -> Tree:
     corrected = repair([shown.text for shown in sentence.words], analyses)
     return Tree(
         tuple(
-            Word(
-                index,
-                shown.text.lower(),
-                shown.name,
-                analysis.lemma,
-                analysis.tag,
-                analysis.dep,
-                analysis.head,
-                shown.start,
-                shown.end,
-            )
+            Word(index, shown.text.lower(), shown.name, *analysis, shown.start, shown.end)
             for index, (shown, analysis) in enumerate(zip(sentence.words, corrected, strict=True))
         )
     )

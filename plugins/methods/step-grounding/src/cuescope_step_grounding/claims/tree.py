@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from cuescope_sdk.grounding import Claim
 from cuescope_sdk.grounding.claims import ClaimKind
@@ -11,8 +12,7 @@ from cuescope_step_grounding.claims.times import Frames
 _NO_CLAUSE = frozenset({"aux", "auxpass", "amod", "compound", "nmod"})  # verbs that head none
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(NamedTuple):
     """What a parser says of a word: lemma, Penn tag, ClearNLP dependency, index of its head."""
 
     lemma: str

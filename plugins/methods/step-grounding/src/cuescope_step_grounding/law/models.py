@@ -4,7 +4,7 @@ Of scripted reasoners it is known whether grounding drives what they keep.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -111,12 +111,7 @@ def kept_accuracy(
 
 def requests(dials: Dials, videos: int, seed: int) -> tuple[Request, Request]:
     """The audits of a reasoner: on shapes that it knows, and on others."""
-    options = {
-        "grounding": dials.grounding,
-        "accuracy": dials.accuracy,
-        "ood_accuracy": dials.ood_accuracy,
-        "seed": seed,
-    }
+    options = asdict(dials) | {"seed": seed}
 
     def on(split: str) -> Request:
         return Request(

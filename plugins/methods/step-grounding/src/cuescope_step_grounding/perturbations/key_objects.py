@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from cuescope_sdk import Sample
 from cuescope_sdk.grounding import Claim, Thing, scene_of
 from cuescope_step_grounding.claims.contents import flatten
-from cuescope_step_grounding.perturbations.pixels import Box
 
+Box = tuple[float, float, float, float]
 Boxes = tuple[dict[str, Box], ...]  # by thing, a mapping a frame
 
 

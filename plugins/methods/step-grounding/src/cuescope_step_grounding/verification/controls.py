@@ -33,11 +33,7 @@ class Vocabulary:
 
 def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary:
     """From the annotated scenes and from what was claimed."""
-    heads: set[str] = set()
-    adjectives: set[str] = set()
-    relations: set[str] = set()
-    verbs: set[str] = set()
-    motions: set[str] = set()
+    heads, adjectives, relations, verbs, motions = (set[str]() for _ in range(5))
     for sample in samples:
         for frame in scene_of(sample) or ():
             heads |= {thing.name for thing in frame.things}

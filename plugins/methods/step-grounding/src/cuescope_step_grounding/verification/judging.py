@@ -11,29 +11,10 @@ from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
 from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, scene_of
 from cuescope_sdk.grounding.bag import BagOfWords
 from cuescope_sdk.grounding.by_scene import SceneVerifier
-from cuescope_step_grounding.beliefs import (
-    TAU,
-    TAU_OF_BAG,
-    Transition,
-    recalled_claims,
-    similarities,
-    transitions,
-)
+from cuescope_step_grounding import beliefs, scores
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import Policy, StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
-from cuescope_step_grounding.scores import (
-    ChangeCost,
-    Reliance,
-    StepCounts,
-    hallucination_rate,
-    justified,
-    known,
-    reliance,
-    step_grounding_rate,
-    temporal_consistency,
-    upheld,
-)
 from cuescope_step_grounding.trials import (
     Claims,
     Reasoning,
@@ -41,15 +22,8 @@ from cuescope_step_grounding.trials import (
     read_traces,
     variant_requests,
 )
+from cuescope_step_grounding.verification import controls
 from cuescope_step_grounding.verification.claim_batch import ClaimBatch, Judgements
-from cuescope_step_grounding.verification.controls import (
-    CHANGES,
-    Change,
-    Vocabulary,
-    counterfactual,
-    random_trace,
-    vocabulary,
-)
 
 ALL = "all"  # of the counterfactual changes together
 SCENES = "the annotated scenes"
@@ -60,7 +34,7 @@ class JudgedTrace:
     """A trace with how many claims of each step are supported."""
 
     reasoning: Reasoning
-    steps: tuple[StepCounts, ...]
+    steps: tuple[scores.StepCounts, ...]
     policy: Policy
     consistency: float | None = None
 
@@ -72,12 +46,12 @@ class JudgedTrace:
     @cached_property
     def grounding(self) -> float | None:
         """SGR of this trace."""
-        return step_grounding_rate(self.steps, self.policy)
+        return scores.step_grounding_rate(self.steps, self.policy)
 
     @cached_property
     def hallucination(self) -> float | None:
         """HR of this trace."""
-        return hallucination_rate(self.steps, self.policy)
+        return scores.hallucination_rate(self.steps, self.policy)
 
     @property
     def accuracy(self) -> float | None:
@@ -122,7 +96,7 @@ class JudgedTraces:
 
 def _filled(rates: Sequence[float | None]) -> np.ndarray | None:
     """SGR of a sample's random traces, an unknown one at the mean of the others."""
-    numbers = known(rates)
+    numbers = scores.known(rates)
     if not numbers:
         return None
     middle = float(np.mean(numbers))
@@ -148,7 +122,7 @@ def threshold(audit: Audit) -> float:
     """The option's tau, else what was calibrated for this kind of encoder (`beliefs.calibrate`)."""
     if audit.options.tau is not None:
         return float(audit.options.tau)
-    return TAU if "sentence-encoder" in audit.tools else TAU_OF_BAG
+    return beliefs.TAU if "sentence-encoder" in audit.tools else beliefs.TAU_OF_BAG
 
 
 def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
@@ -197,7 +171,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     batch = ClaimBatch()
     for index, trace in enumerate(traces):
         named = [existence(name) for name in named_things(trace.claims)]
-        own = [*all_claims([trace.claims]), *recalled_claims(trace.claims), *named]
+        own = [*all_claims([trace.claims]), *beliefs.recalled_claims(trace.claims), *named]
         batch.add(trace.sample, own)
         invented = [*random[index], *(by_sample[index] for by_sample in wrong.values())]
         batch.add(trace.sample, all_claims(invented))
@@ -208,7 +182,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
 
     def rate(trace: Reasoning, claims: Claims) -> float | None:
         counts = judgements.count_steps(trace.sample, claims)
-        return step_grounding_rate(counts, options.unverifiable)
+        return scores.step_grounding_rate(counts, options.unverifiable)
 
     def judged(trace: Reasoning, sample: Sample, consistency: float | None = None) -> JudgedTrace:
         counts = tuple(judgements.count_steps(sample, trace.claims))
@@ -256,26 +230,26 @@ def _consistencies(
     def lapses(sample: Sample, claim: Claim) -> bool:
         return judgements.of(sample, claim).verdict == "unsupported"
 
-    def justification(sample: Sample, pair: Transition, similarity: float) -> float | None:
+    def justification(sample: Sample, pair: beliefs.Transition, similarity: float) -> float | None:
         after = judgements.count(sample, pair.new)
         if options.belief == "state":
-            return upheld(after, options.unverifiable)
+            return scores.upheld(after, options.unverifiable)
         before = judgements.count(sample, pair.kept)
-        return justified(similarity, before, after, tau, options.unverifiable)
+        return scores.justified(similarity, before, after, tau, options.unverifiable)
 
     pairs_of = [
-        transitions(
+        beliefs.transitions(
             trace.claims, partial(lapses, trace.sample) if options.belief == "state" else None
         )
         for trace in traces
     ]
     # One call of the encoder for all traces, as networks encode far faster in batches.
     texts = [(pair.before, pair.after) for pairs in pairs_of for pair in pairs]
-    values = iter(similarities(texts, sentence_encoder(audit)).tolist())
+    values = iter(beliefs.similarities(texts, sentence_encoder(audit)).tolist())
     for trace, pairs in zip(traces, pairs_of, strict=True):
         own = list(islice(values, len(pairs)))
         justifications = map(partial(justification, trace.sample), pairs, own)
-        yield temporal_consistency(own, list(justifications))
+        yield scores.temporal_consistency(own, list(justifications))
 
 
 def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Claims, ...]]:
@@ -285,21 +259,23 @@ def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Clai
     for trace in traces:
         rng, frames = audit.rng("random reasoning", trace.sample.key), len(trace.sample.frames)
         draws = range(audit.options.draws)
-        drawn.append(tuple(random_trace(trace.claims, words, frames, rng) for _ in draws))
+        drawn.append(tuple(controls.random_trace(trace.claims, words, frames, rng) for _ in draws))
     return drawn
 
 
 def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[str, list[Claims]]:
     """By change the counterfactual trace of each sample."""
     words = audit.once(_words, audit)
-    changes_of: dict[str, tuple[Change, ...]] = {name: (name,) for name in CHANGES}
+    changes_of: dict[str, tuple[controls.Change, ...]] = {
+        name: (name,) for name in controls.CHANGES
+    }
     wrong: dict[str, list[Claims]] = {}
-    for name, changes in (changes_of | {ALL: CHANGES}).items():
+    for name, changes in (changes_of | {ALL: controls.CHANGES}).items():
         wrong[name] = []
         for trace in traces:
             rng = audit.rng("counterfactual", name, trace.sample.key)
             change = partial(
-                counterfactual,
+                controls.counterfactual,
                 changes=frozenset(changes),
                 words=words,
                 frames=len(trace.sample.frames),
@@ -309,9 +285,9 @@ def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[st
     return wrong
 
 
-def _words(audit: Audit) -> Vocabulary:
+def _words(audit: Audit) -> controls.Vocabulary:
     traces = audit.once(baseline_traces, audit)
-    return vocabulary(
+    return controls.vocabulary(
         [trace.sample for trace in traces], all_claims([trace.claims for trace in traces])
     )
 
@@ -339,7 +315,7 @@ def claims_of_kind(trace: JudgedTrace, kind: str, judgements: Judgements) -> Jud
 # ---------------------------------------------------------------------------------- changed videos
 
 
-def change_costs(judged: JudgedTraces) -> list[ChangeCost]:
+def change_costs(judged: JudgedTraces) -> list[scores.ChangeCost]:
     """All changed traces beside those of the samples as they are."""
     baselines = {trace.sample.key: trace for trace in judged.baselines}
     by_sample: dict[str, list[JudgedTrace]] = {}
@@ -349,7 +325,7 @@ def change_costs(judged: JudgedTraces) -> list[ChangeCost]:
     return [cost for key, changed in by_sample.items() for cost in _costs(baselines[key], changed)]
 
 
-def _costs(baseline: JudgedTrace, changed: Sequence[JudgedTrace]) -> Iterator[ChangeCost]:
+def _costs(baseline: JudgedTrace, changed: Sequence[JudgedTrace]) -> Iterator[scores.ChangeCost]:
     frames = [trace.reasoning.request.trial.sample.frames for trace in changed]
     sizes = magnitudes(baseline.sample.frames, frames)
     for trace, size in zip(changed, sizes, strict=True):
@@ -359,15 +335,15 @@ def _costs(baseline: JudgedTrace, changed: Sequence[JudgedTrace]) -> Iterator[Ch
         right = baseline.reasoning.right, trace.reasoning.right
         # A change that no pixel shows has no cost per change; a paraphrase is not meant to show.
         if kind is not None and (size > 0 or kind == "paraphrase"):
-            yield ChangeCost(baseline.sample.key, kind, lost, right, size)
+            yield scores.ChangeCost(baseline.sample.key, kind, lost, right, size)
 
 
-def reliance_of(audit: Audit, costs: Sequence[ChangeCost]) -> Reliance | None:
+def reliance_of(audit: Audit, costs: Sequence[scores.ChangeCost]) -> scores.Reliance | None:
     """VRS; None where nothing was changed."""
     options: StepGroundingOptions = audit.options
     if not costs:
         return None
-    return reliance(
+    return scores.reliance(
         costs,
         audit.rng("reliance"),
         epsilon=options.epsilon,
