@@ -13,6 +13,7 @@ from cuescope_sdk import Context, Report, Request, Runner, Score, generator
 from cuescope_sdk.grounding.by_scene import SceneVerifier
 from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
 from cuescope_shape_world.scripted import Scripted, ScriptedOptions
+from cuescope_step_grounding.bench import BenchOptions, StepGroundingBench
 from cuescope_step_grounding.law.law import MeasuredModel, law
 from cuescope_step_grounding.law.models import Dials, kept_accuracy, model_of, requests
 from cuescope_step_grounding.options import DrivenBy
@@ -266,3 +267,15 @@ def test_one_that_it_does_not_drive_is_told_no_such_thing(
     found = held(pool, driven_by)
     print(f"{driven_by}: found in {sum(found)} of {POPULATIONS}")
     assert np.mean(found) <= 0.05
+
+
+def test_the_bench_measures_scripted_reasoners_and_takes_up_what_it_has(tmp_path: Path) -> None:
+    context = Context(cache=tmp_path, device="cpu")
+    bench = StepGroundingBench(BenchOptions(reasoners=4, videos=4), context)
+    models, correlations, picture = bench.run()
+    names = [str(row["model"]).partition(" 0.")[0] for row in models.rows]  # type: ignore[union-attr]
+    assert names == [f"{i}. grounding" for i in range(1, 5)]
+    assert correlations.title.startswith("Does grounding go with")
+    assert picture.title == "Grounding and retention"
+    again, *_ = StepGroundingBench(BenchOptions(reasoners=4, videos=4), context).run()
+    assert again == models

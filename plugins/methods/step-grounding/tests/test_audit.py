@@ -2,12 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, Frame, Options, Plugin, PluginError, Report, Score, UserError
+from cuescope_sdk import (
+    Audit,
+    Context,
+    Frame,
+    Options,
+    Plugin,
+    PluginError,
+    Report,
+    Score,
+    UserError,
+)
 from cuescope_sdk.grounding import Case, Judgement
 from cuescope_sdk.grounding.by_scene import SceneVerifier
 from cuescope_sdk.testing import FakeSentenceEncoder, Setup
@@ -313,6 +323,31 @@ def test_a_trace_is_shown_with_each_claim_marked(audited: Audited) -> None:
     assert table.rows[-1]["when"] == "frame 1"
     assert len(report.pictures) == 2
     assert report.pictures[0].image[:2] == b"\xff\xd8"
+
+
+@pytest.mark.parametrize(("benchmark", "models"), [("STAR", 8), ("COCO", 0), (None, 0)])
+def test_the_papers_models_stand_beside_on_their_own_benchmarks(
+    teller: type[Any], rooms: type[Any], benchmark: str | None, models: int
+) -> None:
+    data = type("Benchmark", (rooms,), {"benchmark": benchmark})
+    options = {"resamples": 50, "shown": 0, "perturbations": ()}
+    report = Setup(StepGrounding, teller, data, options, data_options={"samples": 4}).report()
+    table = next(t for t in report.tables if t.title.startswith("How well"))
+    assert len(table.rows) == 1 + models
+    if models:
+        row = {"reasoning": "GPT-4o", "Acc": 77.3, "SGR": 71.8, "TCS": 74.9, "HR": 16.2}
+        assert table.rows[-1] == row | {"VRS": None}
+
+
+def test_as_an_extra_verifier_it_has_nothing_to_check() -> None:
+    """With --verify-with the audit is another method's: no trace is asked for."""
+
+    def refuse(trials: object) -> NoReturn:
+        raise AssertionError("a trace is asked for")
+
+    audit = Audit(labels=(), options=Options(), respond=refuse, context=Context())
+    method = StepGrounding(StepGrounding.Options(), Context())
+    assert list(method.verify(audit, [], [])) == []
 
 
 BAD = {

@@ -9,7 +9,7 @@ import pytest
 from cuescope_sdk.grounding import Claim
 from cuescope_sdk.grounding.relations import RELATIONS
 from cuescope_sdk.grounding.scenes import MOTIONS
-from cuescope_step_grounding.claims import Clock, Parser, claims_of, claims_of_steps, parser
+from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 MODEL = ASSETS / "en_core_web_sm"
@@ -35,6 +35,14 @@ CLOCK = Clock(10, tuple(float(second) for second in range(10)))
 )
 def used(request: pytest.FixtureRequest) -> Parser:
     return parser(request.param)
+
+
+def claims_of_steps(parser: Parser, steps: list[str], clock: Clock) -> list[list[Claim]]:
+    return [list(step.claims) for step in read_steps(parser, steps, clock)]
+
+
+def claims_of(parser: Parser, step: str, clock: Clock) -> list[Claim]:
+    return claims_of_steps(parser, [step], clock)[0]
 
 
 def words(claims: list[Claim], *kinds: str) -> set[str]:

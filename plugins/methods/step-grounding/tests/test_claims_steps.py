@@ -22,7 +22,7 @@ import pytest
 
 from cuescope_sdk import UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_step_grounding.claims import Clock, Parser, claims_of, claims_of_steps, parser
+from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 from cuescope_step_grounding.claims.times import frames_meant
 
 CLOCK = Clock(10, tuple(float(second) for second in range(10)))
@@ -86,7 +86,7 @@ def key_of(claim: Claim) -> Key:
 
 def found_in(parser: Parser, step: Annotated) -> frozenset[Key]:
     """What a parser finds in a step."""
-    claims = claims_of_steps(parser, [*step.before, step.step], CLOCK)[-1]
+    claims = read_steps(parser, [*step.before, step.step], CLOCK)[-1].claims
     return frozenset(map(key_of, claims))
 
 
@@ -161,7 +161,11 @@ def test_a_parser_finds_what_a_person_reads(
 @pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}")
 def test_spacy_is_named_with_its_model(spacy_parser: Parser) -> None:
     assert spacy_parser.title.startswith("spaCy en_core_web_sm")
-    [claim] = [c for c in claims_of(spacy_parser, "The man sits.", CLOCK) if c.kind == "action"]
+    [claim] = [
+        c
+        for c in read_steps(spacy_parser, ["The man sits."], CLOCK)[0].claims
+        if c.kind == "action"
+    ]
     assert (claim.subject, claim.predicate) == ("man", "sit")
 
 
@@ -203,7 +207,9 @@ def test_without_its_model_the_rules_stand_in_and_say_so(monkeypatch: pytest.Mon
     used = parser()
     assert used.title.startswith("rules, in place of spaCy's")
     assert "`python -m spacy download en_core_web_sm`" in used.title
-    assert [claim.subject for claim in claims_of(used, "A red chair.", CLOCK)] == ["red chair"]
+    assert [claim.subject for claim in read_steps(used, ["A red chair."], CLOCK)[0].claims] == [
+        "red chair"
+    ]
 
 
 def test_the_moments_of_the_steps_are_those_that_a_person_means() -> None:

@@ -12,14 +12,14 @@ from cuescope_step_grounding.scores import (
     grounding,
     hallucinates,
     hallucination_rate,
-    justified,
     pearson,
     rates_of_stage,
     sign_flip_p_value,
     stages,
+    state_justification,
     step_grounding_rate,
     temporal_consistency,
-    upheld,
+    transition_justification,
     visual_reliance,
     wilson_interval,
 )
@@ -89,7 +89,7 @@ def test_rates_against_brute_force() -> None:
 def test_the_papers_example_of_tcs() -> None:
     """ "Now on my right", after turning left: neither belief holds then, and TCS drops to 0."""
     before, after = StepCounts(1, 0), StepCounts(0, 1)
-    j = justified(0.6, before, after, 0.8)
+    j = transition_justification(0.6, before, after, 0.8)
     assert j == 0
     assert temporal_consistency([0.6], [j]) == 0
 
@@ -111,13 +111,13 @@ def test_the_papers_example_of_tcs() -> None:
 def test_when_a_transition_is_justified(
     similarity: float, before: StepCounts, after: StepCounts, j: float | None
 ) -> None:
-    assert justified(similarity, before, after, 0.8) == j
+    assert transition_justification(similarity, before, after, 0.8) == j
 
 
 def test_policies_of_a_transition_without_evidence() -> None:
     open_ = StepCounts(0, 0, 1)
-    assert justified(0.9, open_, open_, 0.8, "penalise") == 0
-    assert justified(0.9, open_, open_, 0.8, "neutral") == 0.5
+    assert transition_justification(0.9, open_, open_, 0.8, "penalise") == 0
+    assert transition_justification(0.9, open_, open_, 0.8, "neutral") == 0.5
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_policies_of_a_transition_without_evidence() -> None:
 def test_a_state_is_upheld_by_all_that_can_be_seen(
     belief: StepCounts, policy: Policy, j: float | None
 ) -> None:
-    assert upheld(belief, policy) == j
+    assert state_justification(belief, policy) == j
 
 
 def test_the_papers_tcs_is_near_its_share_of_steps_without_a_fault() -> None:

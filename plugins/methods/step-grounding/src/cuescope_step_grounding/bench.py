@@ -48,7 +48,7 @@ class StepGroundingBench(Plugin):
         if self.options.paper:
             yield from recomputed_tables(read_tables(), self.context.seed)
             return
-        models = list(self._stored() if self.options.runs else self._scripted())
+        models = list(self._stored_models() if self.options.runs else self._scripted_models())
         yield Table(
             title="Models, in and out of distribution",
             columns=COLUMNS,
@@ -58,7 +58,7 @@ class StepGroundingBench(Plugin):
         yield result.table()
         yield figure(models, result)
 
-    def _stored(self) -> "list[MeasuredModel]":
+    def _stored_models(self) -> "list[MeasuredModel]":
         from cuescope_step_grounding.law.models import models_of
 
         options = self.options
@@ -67,7 +67,7 @@ class StepGroundingBench(Plugin):
         )
         return models_of(reports, others, options.groups)
 
-    def _scripted(self) -> "Iterator[MeasuredModel]":
+    def _scripted_models(self) -> "Iterator[MeasuredModel]":
         from cuescope_step_grounding.law.models import audited_models, random_dials
 
         options, context = self.options, self.context

@@ -145,9 +145,8 @@ def examples(judged: JudgedTraces, most: int) -> list[JudgedTrace]:
         distance = abs((trace.grounding or 0.0) - 0.6)
         return not trace.hallucination, not trace.accuracy, distance, trace.sample.key
 
-    return sorted((trace for trace in judged.baselines if trace.reasoning.trace.steps), key=rank)[
-        :most
-    ]
+    written = [trace for trace in judged.baselines if trace.reasoning.trace.steps]
+    return sorted(written, key=rank)[:most]
 
 
 def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
@@ -156,7 +155,7 @@ def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
     reasoning = trace.reasoning
     steps = zip(reasoning.trace.steps, reasoning.claims, trace.steps, strict=True)
     for number, (step, claims, counts) in enumerate(islice(steps, TABLE_STEPS), start=1):
-        marked = [_marked(claim, judged.judgements.of(trace.sample, claim)) for claim in claims]
+        marked = [_claim_line(claim, judged.judgements.of(trace.sample, claim)) for claim in claims]
         times = dict.fromkeys(filter(None, map(moment_words, claims)))
         rate = grounding(counts, trace.policy)
         cells: tuple[Cell, ...] = (
@@ -202,7 +201,7 @@ def _frames_meant(claims: Sequence[Claim], frames: Sequence[Frame]) -> list[Fram
     return [frames[index] for index in indices or range(len(frames))]
 
 
-def _marked(claim: Claim, judgement: Judgement) -> str:
+def _claim_line(claim: Claim, judgement: Judgement) -> str:
     """As "✓ red chair", "? chair is old (abstract)"."""
     why = f" ({judgement.reason})" if judgement.reason else ""
     return f"{MARKS[judgement.verdict]} {claim_words(claim)}{why}"

@@ -29,23 +29,18 @@ DrivenBy = Literal["grounding", "accuracy", "nothing"]
 class StepGroundingOptions(Options):
     """docs/step-grounding.md argues the defaults."""
 
-    style: Style = Field(
-        "neutral", description="how the model is asked to reason; natural: it is not asked to"
-    )
+    style: Style = Field("neutral", description="how to ask for reasoning; natural: do not ask")
     steps: str = Field("6 to 8", description="number of reasoning steps to ask for: 6, or 6 to 8")
     also: tuple[Style, ...] = Field((), description="other styles to compare with: lite,natural")
     most_steps: PositiveInt = Field(64, description="steps of a trace that are read; more are cut")
     parser: str = Field(
-        "en_core_web_sm",
-        description="what reads claims from steps: a spaCy model, a folder with one, or rules",
+        "en_core_web_sm", description="reader of claims: a spaCy model, its folder, or rules"
     )
     unverifiable: Policy = Field(
-        "exclude",
-        description="how claims count that cannot be verified: not, as unsupported, or half",
+        "exclude", description="claims that cannot be verified: ignored, unsupported, or half"
     )
     belief: Belief = Field(
-        "state",
-        description="a belief is what was claimed and still stands (state), or one step's claims",
+        "state", description="a belief is all claims that still stand, or those of one step"
     )
     tau: float | None = Field(
         None,
@@ -60,24 +55,16 @@ class StepGroundingOptions(Options):
     )
     instances: PositiveInt = Field(1, description="changes of each kind for a sample (paper: 5)")
     evidence: Literal["original", "shown"] = Field(
-        "original", description="the video that reasoning about a changed video is checked against"
+        "original", description="the video that traces of changed videos are checked against"
     )
     epsilon: PositiveFloat = Field(0.01, description="added to the denominator of VRS (eq. 4)")
     clip: PositiveFloat = Field(10.0, description="largest VRS that is reported")
     draws: PositiveInt = Field(5, description="random traces for each sample")
-    things: NonNegativeInt = Field(
-        20, description="how many of the objects that are named most often are ranked"
-    )
-    other_verifiers: tuple[str, ...] = Field(
-        (), description="SPECs of other claim verifiers to compare with"
-    )
-    noise: float = Field(
-        0.1, ge=0, le=0.5, description="share of judgements that the noise check reverses"
-    )
+    things: NonNegativeInt = Field(20, description="objects, of those named most, to rank")
+    other_verifiers: tuple[str, ...] = Field((), description="SPECs of verifiers to compare with")
+    noise: float = Field(0.1, ge=0, le=0.5, description="share of judgements a check reverses")
     shown: NonNegativeInt = Field(3, description="traces that are shown with their frames")
-    margin: float = Field(
-        0.05, ge=0, le=1, description="smallest difference in support that can be a finding"
-    )
+    margin: float = Field(0.05, ge=0, le=1, description="smallest difference that is a finding")
     level: float = Field(0.05, gt=0, lt=1, description="largest q-value of a finding")
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     resamples: PositiveInt = Field(2000, description="bootstrap draws of samples")

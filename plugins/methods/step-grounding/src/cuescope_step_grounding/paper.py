@@ -50,7 +50,7 @@ def read_tables() -> PaperTables:
     def grid(name: str) -> Grid:
         return np.array([[row[benchmark][name] for benchmark in BENCHMARKS] for row in rows], float)
 
-    def perturbed(kind: str) -> dict[str, Float[np.ndarray, " model"]]:
+    def drops(kind: str) -> dict[str, Float[np.ndarray, " model"]]:
         names = ("accuracy", "sgr")
         return {name: np.array([row["perturbed"][kind][name] for row in rows]) for name in names}
 
@@ -58,7 +58,7 @@ def read_tables() -> PaperTables:
     return PaperTables(
         models=tuple(row["model"] for row in rows),
         matched=np.array([row["matched"] for row in rows]),
-        perturbed={kind: perturbed(kind) for kind in (*RELEVANT, "irrelevant")},
+        perturbed={kind: drops(kind) for kind in (*RELEVANT, "irrelevant")},
         **{name: grid(name) for name in grids},
     )
 

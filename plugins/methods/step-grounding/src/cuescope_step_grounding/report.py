@@ -79,12 +79,12 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
         yield Feature(key=kind_key(kind), kind="claims", name=name)
     for stage in STAGES:
         yield Feature(key=stage_key(stage), kind="steps", name=f"{stage.title()} steps")
-    for name in most_named(traces, options.things):
+    for name in most_named_things(traces, options.things):
         occurrences = _occurrences(traces, name)
         yield Feature(key=thing_key(name), kind="thing", name=f"'{name}'", occurrences=occurrences)
 
 
-def most_named(traces: Sequence[Reasoning], most: int) -> list[str]:
+def most_named_things(traces: Sequence[Reasoning], most: int) -> list[str]:
     """The things that several traces name, the commonest first."""
     count = Counter(name for trace in traces for name in named_things(trace.claims))
     several = [name for name, n in count.items() if n > 1]
@@ -141,7 +141,7 @@ def rows_of(audit: Audit, judged: JudgedTraces, reliance: Reliance | None) -> li
     """The verdict first, then the parts."""
     rows = _Rows(audit, judged)
     verdict = rows.reasoning(reliance)
-    names = most_named([trace.reasoning for trace in judged.baselines], audit.options.things)
+    names = most_named_things([trace.reasoning for trace in judged.baselines], audit.options.things)
     parts = [
         rows.answers(),
         rows.video(reliance, verdict.verdict == BETTER) if reliance else None,

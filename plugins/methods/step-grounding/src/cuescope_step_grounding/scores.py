@@ -72,7 +72,7 @@ def hallucination_rate(steps: Sequence[StepCounts], policy: Policy = "exclude") 
     return mean([hallucinates(step, policy) for step in steps])
 
 
-def justified(
+def transition_justification(
     similarity: float, before: StepCounts, after: StepCounts, tau: float, policy: Policy = "exclude"
 ) -> float | None:
     """j of eq. 2: whether a belief is rightly kept, or rightly revised.
@@ -89,7 +89,7 @@ def justified(
     return _all([None if holds is None else not holds, _holds(after)], policy)
 
 
-def upheld(belief: StepCounts, policy: Policy = "exclude") -> float | None:
+def state_justification(belief: StepCounts, policy: Policy = "exclude") -> float | None:
     """j of eq. 2 where b_i+1 is a state: whether the evidence at the time of step i+1 supports it.
 
     What the evidence contradicts has left the state, unless the step says it; so what a step keeps,

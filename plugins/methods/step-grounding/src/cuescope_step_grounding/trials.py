@@ -138,16 +138,16 @@ def _changes(audit: Audit) -> Iterator[TraceRequest]:
         for instance in range(options.instances):
             name = f"{change}-{instance}"
             samples = (
-                _paraphrased(audit, traces, name, instance)
+                _paraphrased_samples(audit, traces, name, instance)
                 if change == "paraphrase"
-                else _perturbed(audit, traces, name, change)
+                else _perturbed_samples(audit, traces, name, change)
             )
             for original, sample in samples:
                 trial = trial_of(audit, sample, options.style, name)
                 yield TraceRequest(original, options.style, trial, change)
 
 
-def _perturbed(
+def _perturbed_samples(
     audit: Audit, traces: Sequence[Reasoning], name: str, change: Perturbation
 ) -> Iterator[tuple[Sample, Sample]]:
     """Each sample that the change can change, and its changed form."""
@@ -158,7 +158,7 @@ def _perturbed(
             yield trace.sample, trace.sample.with_frames(frames, name)
 
 
-def _paraphrased(
+def _paraphrased_samples(
     audit: Audit, traces: Sequence[Reasoning], name: str, instance: int
 ) -> Iterator[tuple[Sample, Sample]]:
     questions = [trace.sample.question or NO_QUESTION for trace in traces]

@@ -18,7 +18,7 @@ from cuescope_step_grounding.scores import (
     percent,
     step_grounding_rate,
 )
-from cuescope_step_grounding.verification.claim_batch import ClaimBatch, Judgements
+from cuescope_step_grounding.verification.claim_batch import ClaimBatch
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.judging import (
     ALL,
@@ -115,7 +115,7 @@ def noise(audit: Audit, judged: JudgedTraces, sgr: float) -> Iterator[Evidence]:
     random = mean(share for rates in judged.random_rates for share in rates)
     if not rate or random is None:
         return
-    noisy = NoisyVerifier(_Recorded(judged.judgements), rate, audit.derive_seed("noise"))
+    noisy = NoisyVerifier(judged.judgements, rate, audit.derive_seed("noise"))
     rates = _rates(judged, noisy)
     # Reversing judgements moves random steps towards one half too: that is the new null.
     after, luck = mean(rates) or 0.0, random * (1 - rate) + (1 - random) * rate
@@ -129,16 +129,6 @@ def noise(audit: Audit, judged: JudgedTraces, sgr: float) -> Iterator[Evidence]:
         detail=f"with {percent(rate)} of the judgements reversed, SGR goes from {percent(sgr)} to "
         f"{percent(after)}, and that of random steps from {percent(random)} to {percent(luck)}",
     )
-
-
-class _Recorded:
-    """What a verifier said, once more."""
-
-    def __init__(self, judgements: Judgements) -> None:
-        self.judgements = judgements
-
-    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        return [[self.judgements.of(sample, c) for c in claims] for sample, claims in cases]
 
 
 class NoisyVerifier:

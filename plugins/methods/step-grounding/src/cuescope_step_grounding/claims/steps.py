@@ -25,18 +25,8 @@ class StepClaims:
     contradictory: bool = False
 
 
-def claims_of(parser: Parser, step: str, clock: Clock) -> list[Claim]:
-    """The claims of a step that stands alone."""
-    return claims_of_steps(parser, [step], clock)[0]
-
-
-def claims_of_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[list[Claim]]:
-    """The claims of each step of a trace; pronouns and "then" look back over the steps."""
-    return [list(step.claims) for step in read_steps(parser, steps, clock)]
-
-
 def read_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[StepClaims]:
-    """The same, with what is wrong with a step's times."""
+    """The claims of each step of a trace; pronouns and "then" look back over the steps."""
     sentences_of_steps = [sentences(step, clock) for step in steps]
     parsed = iter(
         parser.analyse([[w.text for w in s.words] for step in sentences_of_steps for s in step])

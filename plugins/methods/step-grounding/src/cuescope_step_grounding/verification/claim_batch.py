@@ -43,13 +43,17 @@ class ClaimBatch:
 
 @dataclass(frozen=True)
 class Judgements:
-    """What a verifier said, by sample and claim."""
+    """What a verifier said, by sample and claim; a verifier itself, which says it once more."""
 
     by_claim: dict[tuple[str, Claim], Judgement]
 
     def of(self, sample: Sample, claim: Claim) -> Judgement:
         """One judgement."""
         return self.by_claim[sample.key, claim]
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        """The judgements of these claims again."""
+        return [[self.of(sample, claim) for claim in claims] for sample, claims in cases]
 
     def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
         """How many of these claims are supported, unsupported, unverifiable."""

@@ -86,7 +86,7 @@ class JudgedTraces:
 
     def against_random(self) -> list[tuple[float, np.ndarray]]:
         """SGR of each trace that has random ones, and theirs."""
-        pairs = zip(self.baselines, map(_filled, self.random_rates), strict=True)
+        pairs = zip(self.baselines, map(_fill_unknown, self.random_rates), strict=True)
         return [
             (trace.grounding, rates)
             for trace, rates in pairs
@@ -94,7 +94,7 @@ class JudgedTraces:
         ]
 
 
-def _filled(rates: Sequence[float | None]) -> np.ndarray | None:
+def _fill_unknown(rates: Sequence[float | None]) -> np.ndarray | None:
     """SGR of a sample's random traces, an unknown one at the mean of the others."""
     numbers = scores.known(rates)
     if not numbers:
@@ -184,20 +184,22 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         counts = judgements.count_steps(trace.sample, claims)
         return scores.step_grounding_rate(counts, options.unverifiable)
 
-    def judged(trace: Reasoning, sample: Sample, consistency: float | None = None) -> JudgedTrace:
+    def judged_trace(
+        trace: Reasoning, sample: Sample, consistency: float | None = None
+    ) -> JudgedTrace:
         counts = tuple(judgements.count_steps(sample, trace.claims))
         return JudgedTrace(trace, counts, options.unverifiable, consistency)
 
     consistencies = _consistencies(audit, traces, judgements)
     return JudgedTraces(
         baselines=tuple(
-            judged(trace, trace.sample, consistency)
+            judged_trace(trace, trace.sample, consistency)
             for trace, consistency in zip(traces, consistencies, strict=True)
         ),
-        variants=tuple(map(judged, variants, evidence)),
+        variants=tuple(map(judged_trace, variants, evidence)),
         random_rates=tuple(
-            tuple(rate(trace, claims) for claims in drawn)
-            for trace, drawn in zip(traces, random, strict=True)
+            tuple(rate(trace, claims) for claims in own)
+            for trace, own in zip(traces, random, strict=True)
         ),
         counterfactual_rates={
             change: tuple(map(rate, traces, by_sample)) for change, by_sample in wrong.items()
@@ -233,9 +235,9 @@ def _consistencies(
     def justification(sample: Sample, pair: beliefs.Transition, similarity: float) -> float | None:
         after = judgements.count(sample, pair.new)
         if options.belief == "state":
-            return scores.upheld(after, options.unverifiable)
+            return scores.state_justification(after, options.unverifiable)
         before = judgements.count(sample, pair.kept)
-        return scores.justified(similarity, before, after, tau, options.unverifiable)
+        return scores.transition_justification(similarity, before, after, tau, options.unverifiable)
 
     pairs_of = [
         beliefs.transitions(
@@ -255,12 +257,12 @@ def _consistencies(
 def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Claims, ...]]:
     """Of each sample the random traces."""
     words = audit.once(_words, audit)
-    drawn = []
+    random = []
     for trace in traces:
         rng, frames = audit.rng("random reasoning", trace.sample.key), len(trace.sample.frames)
         draws = range(audit.options.draws)
-        drawn.append(tuple(controls.random_trace(trace.claims, words, frames, rng) for _ in draws))
-    return drawn
+        random.append(tuple(controls.random_trace(trace.claims, words, frames, rng) for _ in draws))
+    return random
 
 
 def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[str, list[Claims]]:
