@@ -29,18 +29,8 @@ from cuescope_step_grounding.scores import (
     wilson_interval,
 )
 from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
-from cuescope_step_grounding.verification.judging import (
-    SCENES,
-    JudgedTrace,
-    JudgedTraces,
-    claim_verifier,
-    claims_of_kind,
-    existence,
-    has_no_evidence,
-    named_things,
-    sentence_encoder,
-    threshold,
-)
+from cuescope_step_grounding.verification import judging
+from cuescope_step_grounding.verification.judging import JudgedTrace, JudgedTraces
 from cuescope_step_grounding.verification.summaries import (
     ADD_VERIFIER,
     describe_claims,
@@ -86,7 +76,7 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
 
 def most_named_things(traces: Sequence[Reasoning], most: int) -> list[str]:
     """The things that several traces name, the commonest first."""
-    count = Counter(name for trace in traces for name in named_things(trace.claims))
+    count = Counter(name for trace in traces for name in judging.named_things(trace.claims))
     several = [name for name, n in count.items() if n > 1]
     return sorted(several, key=lambda name: (-count[name], name))[:most]
 
@@ -222,7 +212,7 @@ class _Rows:
         """The claims of each kind that is made."""
         for kind in KINDS:
             traces = [
-                claims_of_kind(trace, kind, self.judged.judgements)
+                judging.claims_of_kind(trace, kind, self.judged.judgements)
                 for trace in self.judged.baselines
             ]
             answered = [trace for trace in traces if trace.grounding is not None]
@@ -312,27 +302,21 @@ class _Rows:
         """What is named, by how many of the traces that name it do so of a video without it."""
         for name in names:
             verdicts = [
-                self.judged.judgements.of(trace.sample, existence(name)).verdict
+                self.judged.judgements.of(trace.sample, judging.existence(name)).verdict
                 for trace in self.judged.baselines
-                if name in named_things(trace.reasoning.claims)
+                if name in judging.named_things(trace.reasoning.claims)
             ]
             never = verdicts.count("unsupported")
             n = len(verdicts) - verdicts.count("unverifiable")
             if not n:
                 continue
             low, high = wilson_interval(n - never, n, self.options.confidence)
-            statement = (
-                f"{{feature}}: {n} traces name it, and in {never} of them the video never shows it."
-            )
-            yield Row(
-                thing_key(name),
-                n,
-                {SGR: Figure((n - never) / n, low, high)},
-                statement,
-                # A detector misses things too: only what exceeds its own errors is the model's.
-                exceeds_rate_p_value(never, n, TOLERATED),
-                never / n > TOLERATED,
-            )
+            figures = {SGR: Figure((n - never) / n, low, high)}
+            flaw = f"in {never} of them the video never shows it"
+            statement = f"{{feature}}: {n} traces name it, and {flaw}."
+            # A detector misses things too: only what exceeds its own errors is the model's.
+            p_value, large = exceeds_rate_p_value(never, n, TOLERATED), never / n > TOLERATED
+            yield Row(thing_key(name), n, figures, statement, p_value, large)
 
 
 def _present(figures: dict[str, Figure | None]) -> dict[str, Figure]:
@@ -406,7 +390,7 @@ def write_notes(
 ) -> None:
     """The facts at the head of the report."""
     options: StepGroundingOptions = audit.options
-    if has_no_evidence(audit):
+    if judging.has_no_evidence(audit):
         audit.note("nothing to see", f"no verifier and no annotated scenes: add {ADD_VERIFIER}")
     if verdict.verdict is not None:
         audit.note("verdict", verdict.verdict)
@@ -417,10 +401,10 @@ def write_notes(
         audit.note("why unverifiable", ", ".join(reasons))
     audit.note("unverifiable claims", POLICIES[options.unverifiable])
     audit.note("claims parsed by", claim_parser(audit).title)
-    verifier = tool_title(claim_verifier(audit), SCENES)
-    audit.note("claims held against", "nothing" if has_no_evidence(audit) else verifier)
-    encoder = tool_title(sentence_encoder(audit), "a sentence encoder")
-    tau = f", tau {threshold(audit):g}" if options.belief == "step" else ""
+    verifier = tool_title(judging.claim_verifier(audit), judging.SCENES)
+    audit.note("claims held against", "nothing" if judging.has_no_evidence(audit) else verifier)
+    encoder = tool_title(judging.sentence_encoder(audit), "a sentence encoder")
+    tau = f", tau {judging.threshold(audit):g}" if options.belief == "step" else ""
     audit.note("beliefs compared by", f"{encoder}{tau}")
     audit.note("changed videos", _describe_changes(audit, reliance))
     least = percent(options.margin)
