@@ -13,11 +13,11 @@ from cuescope_sdk import Context, Report, Request, Runner, Score, generator
 from cuescope_sdk.grounding import SceneVerifier
 from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
 from cuescope_shape_world.scripted import Scripted, ScriptedOptions
-from cuescope_step_grounding.across.law import Measured, law
-from cuescope_step_grounding.across.population import Dials, DrivenBy, kept, requests
-from cuescope_step_grounding.across.reports import measured
-from cuescope_step_grounding.counterfactual import counterfactual
-from cuescope_step_grounding.vocabulary import vocabulary
+from cuescope_step_grounding.bench import BenchOptions, StepGroundingBench
+from cuescope_step_grounding.law.law import MeasuredModel, law
+from cuescope_step_grounding.law.models import Dials, kept_accuracy, model_of, requests
+from cuescope_step_grounding.options import DrivenBy
+from cuescope_step_grounding.verification.controls import counterfactual, vocabulary
 
 pytestmark = pytest.mark.slow
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
@@ -194,7 +194,7 @@ REASONERS, POPULATIONS = 12, 200
 
 
 @pytest.fixture(scope="module")
-def pool(runner: Runner) -> tuple[list[Dials], list[Measured]]:
+def pool(runner: Runner) -> tuple[list[Dials], list[MeasuredModel]]:
     """Reasoners over the whole range of each dial, audited in distribution and out of it."""
     rng = generator(0, "pool")
     share = np.linspace(0, 1, REASONERS)
@@ -211,13 +211,13 @@ def pool(runner: Runner) -> tuple[list[Dials], list[Measured]]:
             )
             for request in requests(one, 40, index)
         )
-        found.append(measured(runner.session(known).run(), runner.session(other).run()))
+        found.append(model_of(runner.session(known).run(), runner.session(other).run()))
     return drawn, found
 
 
 def population(
-    pool: tuple[list[Dials], list[Measured]], driven_by: DrivenBy, seed: int
-) -> list[Measured]:
+    pool: tuple[list[Dials], list[MeasuredModel]], driven_by: DrivenBy, seed: int
+) -> list[MeasuredModel]:
     """As many reasoners, each with the SGR of one of the pool, the accuracy of another, and out of
     distribution that of whom is nearest to what its cause makes it keep.
 
@@ -225,22 +225,24 @@ def population(
     """
     dials, found = pool
     rng = generator(seed, driven_by)
-    people = []
+    models = []
     for one, two in zip(*(rng.permutation(REASONERS).tolist() for _ in "ab"), strict=True):
         grounding, accuracy = dials[one].grounding, dials[two].accuracy
-        wanted = kept(grounding, accuracy, driven_by, rng)
+        wanted = kept_accuracy(grounding, accuracy, driven_by, rng)
         near = min(range(REASONERS), key=lambda i: abs(dials[i].ood_accuracy - wanted))
-        people.append(Measured("m", found[one].sgr, found[two].accuracy, found[near].ood_accuracy))
-    return people
+        models.append(
+            MeasuredModel("m", found[one].sgr, found[two].accuracy, found[near].ood_accuracy)
+        )
+    return models
 
 
-def held(pool: tuple[list[Dials], list[Measured]], driven_by: DrivenBy) -> list[bool]:
+def held(pool: tuple[list[Dials], list[MeasuredModel]], driven_by: DrivenBy) -> list[bool]:
     """In how many populations the law is found."""
-    people = (population(pool, driven_by, seed) for seed in range(POPULATIONS))
-    return [law(of, generator(seed, "law"), draws=399).holds for seed, of in enumerate(people)]
+    models = (population(pool, driven_by, seed) for seed in range(POPULATIONS))
+    return [law(of, generator(seed, "law"), draws=399).holds for seed, of in enumerate(models)]
 
 
-def test_the_pool_is_measured_well(pool: tuple[list[Dials], list[Measured]]) -> None:
+def test_the_pool_is_measured_well(pool: tuple[list[Dials], list[MeasuredModel]]) -> None:
     """Within three standard errors of 40 answers."""
     for planted, found in zip(*pool, strict=True):
         assert found.sgr == pytest.approx(planted.grounding, abs=0.06)
@@ -251,7 +253,7 @@ def test_the_pool_is_measured_well(pool: tuple[list[Dials], list[Measured]]) -> 
 
 
 def test_a_population_that_grounding_drives_is_told(
-    pool: tuple[list[Dials], list[Measured]],
+    pool: tuple[list[Dials], list[MeasuredModel]],
 ) -> None:
     found = held(pool, "grounding")
     print(f"found in {sum(found)} of {POPULATIONS}")
@@ -260,8 +262,20 @@ def test_a_population_that_grounding_drives_is_told(
 
 @pytest.mark.parametrize("driven_by", ["nothing", "accuracy"])
 def test_one_that_it_does_not_drive_is_told_no_such_thing(
-    pool: tuple[list[Dials], list[Measured]], driven_by: DrivenBy
+    pool: tuple[list[Dials], list[MeasuredModel]], driven_by: DrivenBy
 ) -> None:
     found = held(pool, driven_by)
     print(f"{driven_by}: found in {sum(found)} of {POPULATIONS}")
     assert np.mean(found) <= 0.05
+
+
+def test_the_bench_measures_scripted_reasoners_and_takes_up_what_it_has(tmp_path: Path) -> None:
+    context = Context(cache=tmp_path, device="cpu")
+    bench = StepGroundingBench(BenchOptions(reasoners=4, videos=4), context)
+    models, correlations, picture = bench.run()
+    names = [str(row["model"]).partition(" 0.")[0] for row in models.rows]  # type: ignore[union-attr]
+    assert names == [f"{i}. grounding" for i in range(1, 5)]
+    assert correlations.title.startswith("Does grounding go with")
+    assert picture.title == "Grounding and retention"
+    again, *_ = StepGroundingBench(BenchOptions(reasoners=4, videos=4), context).run()
+    assert again == models

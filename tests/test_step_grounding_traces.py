@@ -143,7 +143,7 @@ def test_annotated_scenes_need_no_verifier_and_agree(judged: Judged) -> None:
 def test_with_nothing_to_look_at_it_says_what_to_add(judged: Judged) -> None:
     report, shown = judged(*CLIPS)
     said = " ".join(shown.partition("Looked at")[0].split())
-    assert "nothing to hold its claims against" in said
+    assert "there is nothing to hold its claims against" in said
     remedy = re.search(r"Add a verifier, as (--tool \S+ -T \S+)\.", said)
     assert remedy is not None
     assert "why unverifiable" in report.notes

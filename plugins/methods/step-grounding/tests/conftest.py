@@ -24,6 +24,7 @@ from cuescope_sdk import (
 from cuescope_sdk.grounding import SCENE, Claim, SceneFrame, Thing
 from cuescope_sdk.testing import Setup
 from cuescope_step_grounding import StepGrounding
+from cuescope_step_grounding.claims import StepClaims
 
 WIDTH, HEIGHT, CUP = 32, 24, 6
 COLOURS = {"red cup": (230, 0, 0), "blue cup": (0, 0, 230)}
@@ -44,13 +45,20 @@ def claims_of(step: str, frames: int) -> list[Claim]:
     when = None if place is None else (place,) if place < frames else ()
     if found["thing"]:
         denied = found["no"] == "no"
-        return [Claim(kind="entity", text=step, subject=found["thing"], negated=denied,
-                      frames=when)]  # fmt: skip
+        return [
+            Claim(kind="entity", text=step, subject=found["thing"], negated=denied, frames=when)
+        ]
     return [
         Claim(kind="entity", text=step, subject=found["one"], frames=when),
-        Claim(kind="relation", text=step, subject=found["one"], predicate=found["how"],
-              object=found["other"], frames=when),
-    ]  # fmt: skip
+        Claim(
+            kind="relation",
+            text=step,
+            subject=found["one"],
+            predicate=found["how"],
+            object=found["other"],
+            frames=when,
+        ),
+    ]
 
 
 class PlainParser:
@@ -64,16 +72,16 @@ def plain_claims(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
     """Claims are read by `claims_of` in the tests of whole audits of rooms, and in no others."""
     if request.module.__name__.rpartition("test_")[2] not in ("audit", "recorded"):
         return
-    import cuescope_step_grounding.claims as claims
+    from cuescope_step_grounding import trials
 
-    def of_steps(parser: Any, steps: Sequence[str], clock: Any) -> list[claims.StepClaims]:
-        said = [tuple(claims_of(step, clock.frames)) for step in steps]
+    def of_steps(parser: Any, steps: Sequence[str], clock: Any) -> list[StepClaims]:
         return [
-            claims.StepClaims(of, "first and last" in s) for of, s in zip(said, steps, strict=True)
+            StepClaims(tuple(claims_of(step, clock.frames)), "first and last" in step)
+            for step in steps
         ]
 
-    monkeypatch.setattr(claims, "parser", lambda name: PlainParser())
-    monkeypatch.setattr(claims, "read_steps", of_steps)
+    monkeypatch.setattr(trials, "parser", lambda name: PlainParser())
+    monkeypatch.setattr(trials, "read_steps", of_steps)
 
 
 class RoomOptions(Options):
@@ -110,8 +118,9 @@ class Rooms(Plugin):
             choices=self.labels,
             label="left" if red < blue else "right",
             annotations={SCENE: tuple(scene(*place) for place in places)}
-            if self.options.scenes else {},
-        )  # fmt: skip
+            if self.options.scenes
+            else {},
+        )
 
     def _place(self, rng: np.random.Generator) -> tuple[tuple[int, int], tuple[int, int]]:
         left, right = int(rng.integers(1, 9)), int(rng.integers(17, 25))

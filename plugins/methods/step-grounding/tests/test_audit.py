@@ -2,13 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, Frame, Options, Plugin, PluginError, Report, Score, UserError
-from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
+from cuescope_sdk import (
+    Audit,
+    Context,
+    Frame,
+    Options,
+    Plugin,
+    PluginError,
+    Report,
+    Score,
+    UserError,
+)
+from cuescope_sdk.grounding import Case, Judgement
+from cuescope_sdk.grounding.by_scene import SceneVerifier
 from cuescope_sdk.testing import FakeSentenceEncoder, Setup
 from cuescope_step_grounding import StepGrounding
 
@@ -32,19 +43,26 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     found = figures(report)
     assert found.pop("consistency") == pytest.approx(0.95, abs=0.02)  # sides change by and by
     assert found == {
-        "step_grounding_rate": 1.0, "hallucination": 0.0, "accuracy": 1.0, "reliance": 10.0,
-    }  # fmt: skip
+        "step_grounding_rate": 1.0,
+        "hallucination": 0.0,
+        "accuracy": 1.0,
+        "reliance": 10.0,
+    }
     first = report.findings[0]
     assert first.feature == "reasoning"
     said = str(report.sentence(first))
-    assert said.startswith("Reasoning is better than random: of what a step claims, 100% [100")
+    assert said.startswith(
+        "Reasoning is better than random: on average the video supports 100% [100"
+    )
     assert report.notes["verdict"] == "better than random"
-    assert "of random steps" in said
+    assert "in random steps" in said
     assert [one.feature for one in report.findings] == ["reasoning"]
     assert checks(report) == {
-        "counterfactual traces": "supported", "random reasoning": "inconclusive",
-        "verifier noise": "supported", "pictures against words": "supported",
-    }  # fmt: skip
+        "counterfactual traces": "supported",
+        "random reasoning": "inconclusive",
+        "verifier noise": "supported",
+        "pictures against words": "supported",
+    }
 
 
 def test_steps_alone_are_too_alike_to_be_revised(
@@ -93,7 +111,9 @@ def test_where_nothing_is_supported_nothing_is_said_of_reliance(audited: Audited
     assert report.notes["verdict"] == "no better than random"
     assert "video" not in [one.feature for one in report.findings]
     said = str(report.sentence(report.findings[0]))
-    assert said.startswith("Reasoning is no better than random: of what a step claims, 0% [0, 0]")
+    assert said.startswith(
+        "Reasoning is no better than random: on average the video supports 0% [0, 0]"
+    )
 
 
 def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(audited: Audited) -> None:
@@ -101,7 +121,7 @@ def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(audited: Audite
     verdict = headline(report, "reasoning")
     assert verdict.value == 1
     assert report.notes["verdict"] == "open"
-    assert "do not tell whether it is better than random: of what" in report.statements[0]
+    assert "do not show whether it is better than random; on average" in report.statements[0]
     assert not report.findings
 
 
@@ -118,17 +138,19 @@ def test_a_reliance_that_is_clipped_has_no_interval(audited: Audited, clip: floa
 @pytest.mark.parametrize(
     "options",
     [
-        {}, {"perturbations": ()}, {"also": ("lite", "natural", "neutral", "lite")},
+        {},
+        {"perturbations": ()},
+        {"also": ("lite", "natural", "neutral", "lite")},
         {"instances": 2, "perturbations": ("temporal", "paraphrase", "temporal")},
     ],
-)  # fmt: skip
+)
 def test_what_is_asked_at_most_is_told_before(
     audited: Audited, teller: type[Any], rooms: type[Any], options: dict[str, Any]
 ) -> None:
     setup = Setup(StepGrounding, teller, rooms, options, data_options={"samples": 6})
     planned = setup.plan().notes["questions"]
     report = audited({}, {"samples": 6}, **options)
-    assert planned.startswith(f"{report.cost.trials} traces at most, of each sample one as it is")
+    assert planned.startswith(f"{report.cost.trials} traces at most: for each sample one as it is")
     assert report.notes["questions"] == planned
 
 
@@ -152,7 +174,7 @@ def test_an_invented_thing_is_named(audited: Audited) -> None:
     assert thing.finding
     assert thing.value == 0
     assert report.sentence(thing) == (
-        "'green dog': named in 24 traces, of which 24 are of videos that never show it."
+        "'green dog': 24 traces name it, and in 24 of them the video never shows it."
     )
     assert not headline(report, "named: red cup").finding
     place = next(f for f in report.features if f.key == "named: green dog").occurrences[0]
@@ -164,7 +186,7 @@ def test_decay_is_found_in_the_last_steps(audited: Audited) -> None:
     late = headline(report, "steps: late")
     assert late.finding
     said = str(report.sentence(late))
-    assert "falls from 100%" in said
+    assert "from 100% of" in said
     assert "to 50% in the last" in said
     assert figures(report, "steps: early")["step_grounding_rate"] == 1
 
@@ -203,9 +225,10 @@ def test_everything_is_judged_in_one_call(audited: Audited) -> None:
 
 def test_policies_decide_what_is_not_verified(audited: Audited) -> None:
     tools = {"claim-verifier": Nothing}
-    assert figures(audited(tools=tools, perturbations=(), unverifiable="penalise"))[
-        "hallucination"
-    ] == 1  # fmt: skip
+    assert (
+        figures(audited(tools=tools, perturbations=(), unverifiable="penalise"))["hallucination"]
+        == 1
+    )
     neutral = audited(tools=tools, perturbations=(), unverifiable="neutral")
     assert figures(neutral)["hallucination"] == 0
     table = next(t for t in neutral.tables if t.title.startswith("How well"))
@@ -264,9 +287,12 @@ class Watching(Plugin):
 def test_what_changed_traces_are_held_against(audited: Audited, source: str, videos: int) -> None:
     Watching.shown.clear()
     audited(
-        {}, {"samples": 4}, tools={"claim-verifier": Watching}, evidence=source,
+        {},
+        {"samples": 4},
+        tools={"claim-verifier": Watching},
+        evidence=source,
         perturbations=("temporal",),
-    )  # fmt: skip
+    )
     assert len({tuple(f.key for f in sample.frames) for sample, _ in Watching.shown}) == videos
 
 
@@ -297,6 +323,31 @@ def test_a_trace_is_shown_with_each_claim_marked(audited: Audited) -> None:
     assert table.rows[-1]["when"] == "frame 1"
     assert len(report.pictures) == 2
     assert report.pictures[0].image[:2] == b"\xff\xd8"
+
+
+@pytest.mark.parametrize(("benchmark", "models"), [("STAR", 8), ("COCO", 0), (None, 0)])
+def test_the_papers_models_stand_beside_on_their_own_benchmarks(
+    teller: type[Any], rooms: type[Any], benchmark: str | None, models: int
+) -> None:
+    data = type("Benchmark", (rooms,), {"benchmark": benchmark})
+    options = {"resamples": 50, "shown": 0, "perturbations": ()}
+    report = Setup(StepGrounding, teller, data, options, data_options={"samples": 4}).report()
+    table = next(t for t in report.tables if t.title.startswith("How well"))
+    assert len(table.rows) == 1 + models
+    if models:
+        row = {"reasoning": "GPT-4o", "Acc": 77.3, "SGR": 71.8, "TCS": 74.9, "HR": 16.2}
+        assert table.rows[-1] == row | {"VRS": None}
+
+
+def test_as_an_extra_verifier_it_has_nothing_to_check() -> None:
+    """With --verify-with the audit is another method's: no trace is asked for."""
+
+    def refuse(trials: object) -> NoReturn:
+        raise AssertionError("a trace is asked for")
+
+    audit = Audit(labels=(), options=Options(), respond=refuse, context=Context())
+    method = StepGrounding(StepGrounding.Options(), Context())
+    assert list(method.verify(audit, [], [])) == []
 
 
 BAD = {
@@ -343,9 +394,12 @@ def test_another_verifier_that_is_none_is_refused_before_anything_is_asked(
     teller: type[Any], rooms: type[Any], spec: str, problem: str
 ) -> None:
     setup = Setup(
-        StepGrounding, teller, rooms, {"other_verifiers": (spec,)},
+        StepGrounding,
+        teller,
+        rooms,
+        {"other_verifiers": (spec,)},
         tools={"sentence-encoder": FakeSentenceEncoder},
-    )  # fmt: skip
+    )
     with pytest.raises(UserError, match=problem):
         setup.plan()
 
@@ -353,9 +407,12 @@ def test_another_verifier_that_is_none_is_refused_before_anything_is_asked(
 def test_other_verifiers_are_compared_with(audited: Audited) -> None:
     """The deaf one is there as a tool, so that its name is known; the scenes judge in it."""
     report = audited(
-        {}, {"samples": 6}, tools={"claim-verifier": Hearing}, perturbations=(),
+        {},
+        {"samples": 6},
+        tools={"claim-verifier": Hearing},
+        perturbations=(),
         other_verifiers=("under-test-claim-verifier",),
-    )  # fmt: skip
+    )
     check = next(
         one for one in report.evidence if one.check == "verifier under-test-claim-verifier"
     )

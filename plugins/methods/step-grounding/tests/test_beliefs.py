@@ -7,11 +7,17 @@ import numpy as np
 import pytest
 
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.language import BagOfWords
-from cuescope_step_grounding.beliefs import recalled, similarities, transitions
-from cuescope_step_grounding.calibration import calibrate, labelled_pairs
-from cuescope_step_grounding.study import TAU, TAU_OF_BAG
-from cuescope_step_grounding.wording import moment, words
+from cuescope_sdk.grounding.bag import BagOfWords
+from cuescope_step_grounding.beliefs import (
+    TAU,
+    TAU_OF_BAG,
+    calibrate,
+    labelled_pairs,
+    recalled_claims,
+    similarities,
+    transitions,
+)
+from cuescope_step_grounding.claims.contents import claim_words, moment_words
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 MINILM = ASSETS / "all-MiniLM-L6-v2"
@@ -41,10 +47,12 @@ def test_a_state_keeps_what_stands() -> None:
 
     found = transitions(steps, lapses)
     assert [(t.before, t.after) for t in found] == [
-        ("chair", "chair; cup"), ("chair; cup", "cup; man"), ("cup; man", "cup; man; chair"),
-    ]  # fmt: skip
+        ("chair", "chair; cup"),
+        ("chair; cup", "cup; man"),
+        ("cup; man", "cup; man; chair"),
+    ]
     assert [{c.frames for c in (*t.kept, *t.new)} for t in found] == [{(1,)}, {(2,)}, {(3,)}]
-    judged = recalled(steps)
+    judged = recalled_claims(steps)
     assert {*asked, *(c for t in found for c in (*t.kept, *t.new))} <= set(judged)
     assert transitions(steps, lambda claim: True) == transitions(steps)
 
@@ -55,7 +63,7 @@ def test_the_same_said_again_is_one_belief() -> None:
         (found,) = transitions([[entity("cup", 0)], [again]], lapses)
         assert found.before == found.after == "cup"
         assert found.kept == found.new == (again,)
-        assert {*found.kept, *found.new} <= set(recalled([[entity("cup", 0)], [again]]))
+        assert {*found.kept, *found.new} <= set(recalled_claims([[entity("cup", 0)], [again]]))
 
 
 def test_a_stable_scene_told_thing_by_thing_is_consistent() -> None:
@@ -70,17 +78,20 @@ def test_a_stable_scene_told_thing_by_thing_is_consistent() -> None:
 
 
 def test_claims_in_words() -> None:
-    said = {
-        words(Claim(kind="attribute", text="", subject="door", predicate="open", negated=True)),
-        words(Claim(kind="action", text="", subject="man", predicate="pick up", object="cup")),
-        words(Claim(kind="ego-motion", text="", predicate="turn left")),
-        words(entity("dog").model_copy(update={"negated": True})),
-    }
-    assert said == {"not (door is open)", "man: pick up cup", "camera: turn left", "no dog"}
-    assert [moment(entity("a", *f)) for f in ((), (2,), (2, 3, 4))] == [
-        "", "frame 3", "frames 3 to 5",
-    ]  # fmt: skip
-    assert moment(Claim(kind="entity", text="", subject="a", frames=())) == "no such frame"
+    claims = [
+        Claim(kind="attribute", text="", subject="door", predicate="open", negated=True),
+        Claim(kind="action", text="", subject="man", predicate="pick up", object="cup"),
+        Claim(kind="ego-motion", text="", predicate="turn left"),
+        entity("dog").model_copy(update={"negated": True}),
+    ]
+    words = ["not (door is open)", "man: pick up cup", "camera: turn left", "no dog"]
+    assert list(map(claim_words, claims)) == words
+    assert [moment_words(entity("a", *f)) for f in ((), (2,), (2, 3, 4))] == [
+        "",
+        "frame 3",
+        "frames 3 to 5",
+    ]
+    assert moment_words(Claim(kind="entity", text="", subject="a", frames=())) == "no such frame"
 
 
 class Letters:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cuescope_sdk.grounding import MOTIONS, RELATIONS, Claim
-from cuescope_step_grounding.claims import Clock, Parser, claims_of, claims_of_steps, parser
+from cuescope_sdk.grounding import Claim
+from cuescope_sdk.grounding.relations import RELATIONS
+from cuescope_sdk.grounding.scenes import MOTIONS
+from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 MODEL = ASSETS / "en_core_web_sm"
@@ -33,6 +35,14 @@ CLOCK = Clock(10, tuple(float(second) for second in range(10)))
 )
 def used(request: pytest.FixtureRequest) -> Parser:
     return parser(request.param)
+
+
+def claims_of_steps(parser: Parser, steps: list[str], clock: Clock) -> list[list[Claim]]:
+    return [list(step.claims) for step in read_steps(parser, steps, clock)]
+
+
+def claims_of(parser: Parser, step: str, clock: Clock) -> list[Claim]:
+    return claims_of_steps(parser, [step], clock)[0]
 
 
 def words(claims: list[Claim], *kinds: str) -> set[str]:
@@ -113,10 +123,19 @@ def test_a_series_of_frames_is_no_thing(used: Parser) -> None:
 @pytest.mark.parametrize(
     "step",
     [
-        "So the answer is B.", "The question asks which cup is red.", "This is frame 3.",
-        "yes", "Yes.", "So, no.", "B", "(b)", "Option B.", "Answer: B", "the answer is: yes",
+        "So the answer is B.",
+        "The question asks which cup is red.",
+        "This is frame 3.",
+        "yes",
+        "Yes.",
+        "So, no.",
+        "B",
+        "(b)",
+        "Option B.",
+        "Answer: B",
+        "the answer is: yes",
     ],
-)  # fmt: skip
+)
 def test_words_about_the_question_or_the_video_claim_nothing(used: Parser, step: str) -> None:
     assert claims_of(used, step, CLOCK) == []
 
@@ -128,9 +147,11 @@ def test_a_plan_is_not_seen(used: Parser) -> None:
 
 def test_pronouns_look_back_over_the_steps(used: Parser) -> None:
     steps = [
-        "A man opens the box.", "He takes out a cup.", "Then he puts it on the table.",
+        "A man opens the box.",
+        "He takes out a cup.",
+        "Then he puts it on the table.",
         "He sits down.",
-    ]  # fmt: skip
+    ]
     told = claims_of_steps(used, steps, CLOCK)
     assert words(told[1]) == {"man take out cup"}
     assert words(told[2]) == {"man put cup", "cup on table", "take out before put"}
@@ -147,8 +168,9 @@ def test_parts_of_an_order_are_whole_claims(used: Parser) -> None:
     [order] = [claim for claim in claims if claim.kind == "temporal"]
     assert order.predicate == "while"
     assert [(part.subject, part.object) for part in order.parts] == [
-        ("man", "book"), ("woman", "water")
-    ]  # fmt: skip
+        ("man", "book"),
+        ("woman", "water"),
+    ]
     assert set(order.parts) <= set(claims)
 
 
@@ -164,11 +186,21 @@ def test_a_claim_quotes_the_step(used: Parser) -> None:
 
 def test_names_are_canonical(used: Parser) -> None:
     steps = [
-        f"The cup is {said} the plate." for said in (
-            "left of", "to the right of", "above", "below", "on top of", "underneath",
-            "in front of", "behind", "inside", "beside", "far from",
+        f"The cup is {said} the plate."
+        for said in (
+            "left of",
+            "to the right of",
+            "above",
+            "below",
+            "on top of",
+            "underneath",
+            "in front of",
+            "behind",
+            "inside",
+            "beside",
+            "far from",
         )
-    ]  # fmt: skip
+    ]
     found = [claim for said in claims_of_steps(used, steps, CLOCK) for claim in said]
     related = [claim for claim in found if claim.kind == "relation"]
     assert len(related) == len(steps)
@@ -182,13 +214,24 @@ def test_names_are_canonical(used: Parser) -> None:
 @pytest.mark.parametrize(
     "step",
     [
-        "", "  \n ", "\x00\x01\x07", "...", "😀😀", "a" * 10_000, "word " * 2_000, "the " * 2_500,
-        "the man sits " * 800, "<" * 10_000, "<script>alert('x')</script>", '{"a": [1, 2, {}]}',
+        "",
+        "  \n ",
+        "\x00\x01\x07",
+        "...",
+        "😀😀",
+        "a" * 10_000,
+        "word " * 2_000,
+        "the " * 2_500,
+        "the man sits " * 800,
+        "<" * 10_000,
+        "<script>alert('x')</script>",
+        '{"a": [1, 2, {}]}',
         "El hombre se sienta en la silla y abre la puerta.",
         "Der Mann setzt sich auf den Stuhl und öffnet die Tür.",
-        "L'uomo si siede sulla sedia e apre la porta.", "男は椅子に座ってドアを開ける。",
+        "L'uomo si siede sulla sedia e apre la porta.",
+        "男は椅子に座ってドアを開ける。",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_english_sentence_claims_nothing(used: Parser, step: str) -> None:
     assert claims_of(used, step, CLOCK) == []
 
@@ -196,10 +239,12 @@ def test_what_is_no_english_sentence_claims_nothing(used: Parser, step: str) -> 
 @pytest.mark.parametrize(
     "step",
     [
-        "<b>The man</b> opens the <i>door</i>. 😀", "**The man** opens the `door`.",
-        "The man \x1b[31mopens\x1b[0m the door.", "The\x00 man opens\tthe door.",
+        "<b>The man</b> opens the <i>door</i>. 😀",
+        "**The man** opens the `door`.",
+        "The man \x1b[31mopens\x1b[0m the door.",
+        "The\x00 man opens\tthe door.",
     ],
-)  # fmt: skip
+)
 def test_marks_in_a_step_are_no_words(used: Parser, step: str) -> None:
     claims = claims_of(used, step, CLOCK)
     assert words(claims) == {"man open door"}

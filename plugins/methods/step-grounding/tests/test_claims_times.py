@@ -2,7 +2,8 @@
 
 import pytest
 
-from cuescope_step_grounding.claims import Clock, aligned, parser, read_steps
+from cuescope_step_grounding.claims import Clock, parser, read_steps
+from cuescope_step_grounding.claims.times import frames_meant
 
 TEN = Clock(10, tuple(float(second) for second in range(10)))
 BLIND = Clock(10)  # no times known
@@ -52,19 +53,19 @@ RULES = parser("rules")
     ],
 )
 def test_words_mean_frames(words: str, frames: tuple[int, ...] | None) -> None:
-    assert aligned(f"{words[0].upper()}{words[1:]}, he waits.", TEN) == frames
+    assert frames_meant(f"{words[0].upper()}{words[1:]}, he waits.", TEN) == frames
 
 
 def test_seconds_without_known_times_have_no_place() -> None:
-    assert aligned("at 0:04", BLIND) is None
-    assert aligned("in frame 4", BLIND) == (3,)
+    assert frames_meant("at 0:04", BLIND) is None
+    assert frames_meant("in frame 4", BLIND) == (3,)
 
 
 @pytest.mark.parametrize("frames", [0, 1, 2, 3, 5])
 def test_short_videos_have_a_beginning_middle_and_end(frames: int) -> None:
     clock = Clock(frames)
     for words in ("at the beginning", "in the middle", "at the end"):
-        found = aligned(words, clock)
+        found = frames_meant(words, clock)
         assert found is not None
         assert set(found) <= set(range(frames))
         assert bool(found) == bool(frames)
@@ -72,9 +73,9 @@ def test_short_videos_have_a_beginning_middle_and_end(frames: int) -> None:
 
 def test_frames_follow_the_times_that_they_show() -> None:
     clock = Clock(4, (0.0, 2.0, 4.0, 6.0))
-    assert aligned("at 4.6 seconds", clock) == (2,)
-    assert aligned("from 1 to 5 seconds", clock) == (1, 2)
-    assert aligned("at 9 seconds", clock) == ()
+    assert frames_meant("at 4.6 seconds", clock) == (2,)
+    assert frames_meant("from 1 to 5 seconds", clock) == (1, 2)
+    assert frames_meant("at 9 seconds", clock) == ()
 
 
 def test_a_clock_has_a_time_for_each_frame() -> None:

@@ -19,9 +19,13 @@ def audited(rooms: Any, file: Path, samples: int = 4) -> Report:
     from cuescope_traces import Traces
 
     return Setup(
-        StepGrounding, Traces, rooms, {"resamples": 100, "also": ("lite",)},
-        model_options={"file": file}, data_options={"samples": samples},
-    ).report()  # fmt: skip
+        StepGrounding,
+        Traces,
+        rooms,
+        {"resamples": 100, "also": ("lite",)},
+        model_options={"file": file},
+        data_options={"samples": samples},
+    ).report()
 
 
 def test_recorded_traces_are_judged_and_nothing_more_is_asked(rooms: Any, tmp_path: Path) -> None:
@@ -41,7 +45,7 @@ def test_recorded_traces_are_judged_and_nothing_more_is_asked(rooms: Any, tmp_pa
     assert values["accuracy"] == pytest.approx(1 / 3)  # the sample without a trace has no part
     assert report.notes["traces"].startswith("3 of 4 ")
     assert "recorded" not in report.notes  # the model tells it
-    assert report.notes["questions"] == "none: the traces of 4 samples are looked up"
+    assert report.notes["questions"] == "none: the traces of 4 samples are read from the recording"
     assert report.notes["changed videos"].endswith("VRS is not measured")
     assert report.cost.trials == 4
 
@@ -60,7 +64,7 @@ def test_without_a_question_no_answer_is_right_or_wrong(rooms: Any, tmp_path: Pa
     report = audited(Clips, file)
     assert not [score for score in report.scores if score.metric == "accuracy"]
     assert "answers" not in {score.feature for score in report.scores}
-    assert report.notes["traces"] == "4 of 4 of 1.0 steps on average (numbered 4)"
+    assert report.notes["traces"] == "4 of 4 samples, with 1.0 steps on average (numbered 4)"
     assert report.tables[0].rows[0]["Acc"] is None
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from cuescope_sdk import Sample
-from cuescope_step_grounding.answers import chosen, is_right
-from cuescope_step_grounding.traces import read_trace
+from cuescope_step_grounding.traces import choice_meant, is_right, read_trace
 
 TWO = ("A red cup is on the table.", "The man takes it.")
 FORMS = {
@@ -33,8 +32,9 @@ def test_every_form_gives_the_same_steps(form: str) -> None:
 
 def test_steps_over_several_lines() -> None:
     assert read_trace("1. A cup\n   falls.\n2. It breaks.\nAnswer: cup").steps == (
-        "A cup falls.", "It breaks.",
-    )  # fmt: skip
+        "A cup falls.",
+        "It breaks.",
+    )
 
 
 def test_json_says_when() -> None:
@@ -56,12 +56,15 @@ def test_an_answer_that_is_no_choice_is_told_as_such() -> None:
         ("?!...", 0, {"unreadable"}),
         ("1. A cup.\n2. The cup is on the ta", 2, {"no answer", "cut"}),
         ("1. A cup.\n2. A dog.", 2, {"no answer"}),
-        ('[{"frame": 1, "belief": "a cup"}, {"frame": 2, "bel', 1,
-         {"broken JSON", "no answer", "cut"}),
+        (
+            '[{"frame": 1, "belief": "a cup"}, {"frame": 2, "bel',
+            1,
+            {"broken JSON", "no answer", "cut"},
+        ),
         ('["a cup is here", "a dog is there", "a ca', 2, {"broken JSON", "no answer", "cut"}),
         ("[" * 5000, 0, {"unreadable"}),
     ],
-)  # fmt: skip
+)
 def test_what_is_malformed_is_kept_and_named(
     text: str | None, steps: int, problems: set[str]
 ) -> None:
@@ -112,7 +115,7 @@ def test_numbers_inside_a_step_are_no_steps() -> None:
 def test_answers_name_one_choice_or_none(
     said: str, choices: tuple[str, ...], meant: str | None
 ) -> None:
-    assert chosen(said, choices) == meant
+    assert choice_meant(said, choices) == meant
 
 
 def test_open_answers_compare_as_words() -> None:

@@ -1,195 +1,226 @@
 """Checks that what was measured is grounding, and no accident of the verifier (section 7.3)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from cuescope_sdk import Audit, Evidence
+from cuescope_sdk import Audit, Evidence, generator
 from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement
-from cuescope_step_grounding.chance import exchanged_p_value
-from cuescope_step_grounding.counterfactual import in_other_words
-from cuescope_step_grounding.docket import Docket, Verdicts
-from cuescope_step_grounding.measuring import ALL, Findings, MeasuredTrace, known, random_rates
-from cuescope_step_grounding.metrics import mean, step_grounding_rate
-from cuescope_step_grounding.perturbing import RELEVANT
-from cuescope_step_grounding.reliance import ChangeCost
-from cuescope_step_grounding.rows import REASONING
-from cuescope_step_grounding.saying import percent
-
-if TYPE_CHECKING:
-    from cuescope_step_grounding import StepGrounding
+from cuescope_sdk.grounding.judging import denied
+from cuescope_step_grounding.options import StepGroundingOptions
+from cuescope_step_grounding.report import REASONING
+from cuescope_step_grounding.scores import (
+    RELEVANT,
+    ChangeCost,
+    exchange_p_value,
+    known,
+    mean,
+    percent,
+    step_grounding_rate,
+)
+from cuescope_step_grounding.verification.claim_batch import ClaimBatch
+from cuescope_step_grounding.verification.controls import opposite_words
+from cuescope_step_grounding.verification.judging import (
+    ALL,
+    JudgedTraces,
+    change_costs,
+    judge_traces,
+    other_verifiers,
+)
 
 LOST = 0.25  # of SGR that counterfactual traces should lose at least (paper: 0.26)
 RANDOM = 0.25  # SGR that random traces should not reach (paper: 0.18)
 APART = 0.08  # by which verifiers differ in the paper (section 3.2)
 ABLE = 0.5  # SGR from which so much can be lost; false claims turned round may become true
 STYLES = 0.1  # SGR by which styles may differ
+FEWEST = 5  # samples from which random reasoning can be refuted
 
 
-def evidence(
-    audit: Audit,
-    options: "StepGrounding.Options",
-    found: Findings,
-    changes: Sequence[ChangeCost],
-    verifiers: Mapping[str, ClaimVerifier],
-) -> Iterator[Evidence]:
-    """All checks that this audit allows; `verifiers` by SPEC are compared with."""
-    sgr = mean([one.grounding for one in found.plain]) or 0.0
-    yield from counterfactual_traces(found, sgr)
-    yield from random_reasoning(audit, options, found, sgr)
-    yield from noise(audit, options, found, sgr)
-    yield from sight_and_words(options, changes)
-    yield from styles(options, found, sgr)
-    for spec, verifier in verifiers.items():
-        yield another_verifier(found, spec, verifier, sgr)
+def evidence(audit: Audit) -> Iterator[Evidence]:
+    """All checks that this audit allows."""
+    judged = audit.once(judge_traces, audit)
+    if not judged.answered:
+        return
+    sgr = mean(trace.grounding for trace in judged.baselines) or 0.0
+    yield from counterfactual_traces(judged, sgr)
+    yield from random_reasoning(audit, judged, sgr)
+    yield from noise(audit, judged, sgr)
+    yield from pictures_against_words(audit.options, audit.once(change_costs, judged))
+    yield from styles(audit.options, judged, sgr)
+    for spec, verifier in audit.once(other_verifiers, audit).items():
+        yield another_verifier(judged, spec, verifier, sgr)
 
 
-def counterfactual_traces(found: Findings, sgr: float) -> Iterator[Evidence]:
+def counterfactual_traces(judged: JudgedTraces, sgr: float) -> Iterator[Evidence]:
     """Traces made wrong lose their support; else the verifier likes anything grammatical."""
-    lost = {
-        change: drop for change, rates in found.wrong.items()
-        if (drop := _lost(found.plain, rates)) is not None
-    }  # fmt: skip
+    drops = {
+        change: _mean_loss(judged, rates) for change, rates in judged.counterfactual_rates.items()
+    }
+    lost = {change: drop for change, drop in drops.items() if drop is not None}
     if ALL not in lost:
         return
     parts = ", ".join(f"{name} {percent(drop)}" for name, drop in lost.items() if name != ALL)
-    step = next(
-        (s for one in found.plain for s in one.reasoning.trace.steps if in_other_words(s) != s), ""
-    )
-    as_in = f"; as in \u201c{in_other_words(step)}\u201d" if step else ""
-    able = sgr >= ABLE
+    steps = [step for trace in judged.baselines for step in trace.reasoning.trace.steps]
+    example = next((step for step in steps if opposite_words(step) != step), "")
+    quote = f'; for example "{opposite_words(example)}"' if example else ""
+    # From a low SGR little can be lost, so a small loss refutes only where there was enough.
+    failed = "refuted" if sgr >= ABLE else "inconclusive"
     yield Evidence(
-        check="counterfactual traces", feature=REASONING, value=lost[ALL], threshold=LOST,
-        n=len(found.answered),
-        verdict="supported" if lost[ALL] >= LOST else "refuted" if able else "inconclusive",
+        check="counterfactual traces",
+        feature=REASONING,
+        value=lost[ALL],
+        threshold=LOST,
+        n=len(judged.answered),
+        verdict="supported" if lost[ALL] >= LOST else failed,
         detail=f"{percent(lost[ALL])} of support is lost when relations, things and times are "
-        f"turned round (alone: {parts}){as_in}",
-    )  # fmt: skip
+        f"reversed (each alone: {parts}){quote}",
+    )
 
 
-def _lost(plain: Sequence[MeasuredTrace], rates: Sequence[float | None]) -> float | None:
-    return mean([
-        one.grounding - rate for one, rate in zip(plain, rates, strict=True)
-        if one.grounding is not None and rate is not None
-    ])  # fmt: skip
+def _mean_loss(judged: JudgedTraces, rates: Sequence[float | None]) -> float | None:
+    return mean(
+        trace.grounding - rate
+        for trace, rate in zip(judged.baselines, rates, strict=True)
+        if trace.grounding is not None and rate is not None
+    )
 
 
-def random_reasoning(
-    audit: Audit, options: "StepGrounding.Options", found: Findings, sgr: float
-) -> Iterator[Evidence]:
+def random_reasoning(audit: Audit, judged: JudgedTraces, sgr: float) -> Iterator[Evidence]:
     """Sampled claims hold by luck alone, and the model's hold more often."""
-    able = [
-        (one.grounding, rates) for place, one in enumerate(found.plain)
-        if one.grounding is not None and (rates := random_rates(found, place)) is not None
-    ]  # fmt: skip
-    if not able:
+    pairs = judged.against_random()
+    if not pairs:
         return
-    random = np.stack([rates for _, rates in able])
-    own = np.array([rate for rate, _ in able])
-    p_value = exchanged_p_value(own, random, audit.rng("against random"))
-    share = float(random.mean())
-    spread = float(random.mean(axis=0).std())
-    above = p_value <= options.level
+    random = np.stack([rates for _, rates in pairs])
+    own = np.array([rate for rate, _ in pairs])
+    p_value = exchange_p_value(own, random, audit.rng("against random"))
+    share, spread = float(random.mean()), float(random.mean(axis=0).std())
+    above = p_value <= audit.options.level
+    failed = "inconclusive" if above or len(pairs) < FEWEST else "refuted"
     yield Evidence(
-        check="random reasoning", feature=REASONING, value=share, threshold=RANDOM, n=len(able),
-        verdict="supported" if above and share < RANDOM else
-        "inconclusive" if above or len(able) < 5 else "refuted",
-        detail=f"{percent(share)} (\u00b1 {100 * spread:.1f}) of claims drawn from the data's "
-        f"words are supported, {percent(sgr)} of the model's (p = {p_value:.2g})",
-    )  # fmt: skip
+        check="random reasoning",
+        feature=REASONING,
+        value=share,
+        threshold=RANDOM,
+        n=len(pairs),
+        verdict="supported" if above and share < RANDOM else failed,
+        detail=f"the video supports {percent(share)} (\N{PLUS-MINUS SIGN} {100 * spread:.1f}) of "
+        f"claims drawn from the words of the data set, and {percent(sgr)} of the model's claims "
+        f"(p = {p_value:.2g})",
+    )
 
 
-class _Recorded:
-    """What a verifier said, once more."""
-
-    def __init__(self, verdicts: Verdicts) -> None:
-        self.verdicts = verdicts
-
-    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        return [[self.verdicts.of(sample, c) for c in claims] for sample, claims in cases]
-
-
-def noise(
-    audit: Audit, options: "StepGrounding.Options", found: Findings, sgr: float
-) -> Iterator[Evidence]:
+def noise(audit: Audit, judged: JudgedTraces, sgr: float) -> Iterator[Evidence]:
     """Whether the steps still stand out from random ones where the verifier errs more."""
-    from cuescope_sdk.grounding import noisy
-
-    rate = options.noise
-    random = mean([share for rates in found.random for share in rates])
+    rate = audit.options.noise
+    random = mean(share for rates in judged.random_rates for share in rates)
     if not rate or random is None:
         return
-    rates = _rates(found, noisy(_Recorded(found.verdicts), rate, audit.derive_seed("noise")))
+    noisy = NoisyVerifier(judged.judgements, rate, audit.derive_seed("noise"))
+    rates = _rates(judged, noisy)
+    # Reversing judgements moves random steps towards one half too: that is the new null.
     after, luck = mean(rates) or 0.0, random * (1 - rate) + (1 - random) * rate
     yield Evidence(
-        check="verifier noise", feature=REASONING, value=after, threshold=luck,
-        n=len(known(rates)), verdict="supported" if after > luck else "refuted",
-        detail=f"with {percent(rate)} of the judgements turned round SGR goes from {percent(sgr)} "
-        f"to {percent(after)}, that of random steps from {percent(random)} to {percent(luck)}",
-    )  # fmt: skip
+        check="verifier noise",
+        feature=REASONING,
+        value=after,
+        threshold=luck,
+        n=len(known(rates)),
+        verdict="supported" if after > luck else "refuted",
+        detail=f"with {percent(rate)} of the judgements reversed, SGR goes from {percent(sgr)} to "
+        f"{percent(after)}, and that of random steps from {percent(random)} to {percent(luck)}",
+    )
 
 
-def sight_and_words(
-    options: "StepGrounding.Options", changes: Sequence[ChangeCost]
+class NoisyVerifier:
+    """A verifier with each decided judgement reversed at this rate (0.1: one in ten).
+
+    Whether a judgement is reversed depends on the seed, the sample and the claim's place alone.
+    """
+
+    def __init__(self, verifier: ClaimVerifier, rate: float, seed: int) -> None:
+        if not 0 <= rate <= 1:
+            raise ValueError(f"expected a rate within 0 and 1, got {rate}")
+        self._verifier, self._rate, self._seed = verifier, rate, seed
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        """A judgement a claim, for each sample with its claims."""
+        of_cases = zip(cases, self._verifier.judge(cases), strict=True)
+        return [self._reverse_some(sample.key, own) for (sample, _), own in of_cases]
+
+    def _reverse_some(self, key: str, judgements: Sequence[Judgement]) -> list[Judgement]:
+        reverse = generator(self._seed, "noise", key).random(len(judgements)) < self._rate
+        return [
+            denied(judgement) if turn else judgement
+            for judgement, turn in zip(judgements, reverse, strict=True)
+        ]
+
+
+def pictures_against_words(
+    options: StepGroundingOptions, costs: Sequence[ChangeCost]
 ) -> Iterator[Evidence]:
     """The counter-causal control: other pictures cost more than other words (section 3.5)."""
-    seen, said = (
-        mean([one.lost for one in changes if one.kind in kinds])
-        for kinds in (RELEVANT, ("paraphrase",))
-    )
-    if seen is None or said is None:
+    pictures = mean(cost.lost for cost in costs if cost.kind in RELEVANT)
+    words = mean(cost.lost for cost in costs if cost.kind == "paraphrase")
+    if pictures is None or words is None:
         return
     yield Evidence(
-        check="pictures against words", feature=REASONING, value=seen - said,
-        threshold=options.margin, n=sum(one.lost is not None for one in changes),
-        verdict="supported" if seen - said > options.margin else "refuted",
-        detail=f"{percent(seen)} of support is lost when the video changes, {percent(said)} when "
-        "the question is paraphrased (paper: 18.2 and 3.1)",
-    )  # fmt: skip
+        check="pictures against words",
+        feature=REASONING,
+        value=pictures - words,
+        threshold=options.margin,
+        n=sum(cost.lost is not None for cost in costs),
+        verdict="supported" if pictures - words > options.margin else "refuted",
+        detail=f"{percent(pictures)} of support is lost when the video changes, {percent(words)} "
+        "when the question is paraphrased (paper: 18.2 and 3.1)",
+    )
 
 
-def styles(options: "StepGrounding.Options", found: Findings, sgr: float) -> Iterator[Evidence]:
+def styles(options: StepGroundingOptions, judged: JudgedTraces, sgr: float) -> Iterator[Evidence]:
     """Whether another way of asking finds another support."""
     for style in dict.fromkeys(options.also):
-        rates = [
-            one.grounding for one in found.variants
-            if one.reasoning.asked_for.style == style and one.reasoning.asked_for.change is None
-        ]  # fmt: skip
-        other = mean(rates)
-        if other is None:
-            continue
-        yield Evidence(
-            check=f"asked in the style {style}", feature=REASONING, value=abs(other - sgr),
-            threshold=STYLES, n=len(known(rates)),
-            verdict="supported" if abs(other - sgr) <= STYLES else "refuted",
-            detail=f"SGR {other:.1%} instead of {sgr:.1%}",
-        )  # fmt: skip
+        rates = known(trace.grounding for trace in judged.in_style(style))
+        if rates:
+            yield _comparison(f"asked in the style {style}", rates, sgr, STYLES)
 
 
-def another_verifier(found: Findings, spec: str, verifier: ClaimVerifier, sgr: float) -> Evidence:
+def another_verifier(
+    judged: JudgedTraces, spec: str, verifier: ClaimVerifier, sgr: float
+) -> Evidence:
     """The same claims before another verifier."""
-    rates = _rates(found, verifier)
-    other = mean(rates)
-    if other is None:
-        return Evidence(
-            check=f"verifier {spec}", feature=REASONING, verdict="inconclusive",
-            detail="it could verify no claim",
-        )  # fmt: skip
+    rates = known(_rates(judged, verifier))
+    if rates:
+        return _comparison(f"verifier {spec}", rates, sgr, APART)
     return Evidence(
-        check=f"verifier {spec}", feature=REASONING, value=abs(other - sgr), threshold=APART,
-        n=len(known(rates)), verdict="supported" if abs(other - sgr) <= APART else "refuted",
+        check=f"verifier {spec}",
+        feature=REASONING,
+        verdict="inconclusive",
+        detail="it could verify no claim",
+    )
+
+
+def _comparison(check: str, rates: Sequence[float], sgr: float, threshold: float) -> Evidence:
+    other = float(np.mean(rates))
+    return Evidence(
+        check=check,
+        feature=REASONING,
+        value=abs(other - sgr),
+        threshold=threshold,
+        n=len(rates),
+        verdict="supported" if abs(other - sgr) <= threshold else "refuted",
         detail=f"SGR {other:.1%} instead of {sgr:.1%}",
-    )  # fmt: skip
+    )
 
 
-def _rates(found: Findings, verifier: ClaimVerifier) -> list[float | None]:
+def _rates(judged: JudgedTraces, verifier: ClaimVerifier) -> list[float | None]:
     """SGR of the baseline's traces by another verifier."""
-    docket = Docket()
-    for one in found.plain:
-        docket.add(one.reasoning.sample, [claim for step in one.reasoning.claims for claim in step])
-    said = docket.judge(verifier)
+    batch = ClaimBatch()
+    for trace in judged.baselines:
+        claims = [claim for step in trace.reasoning.claims for claim in step]
+        batch.add(trace.sample, claims)
+    judgements = batch.judge(verifier)
     return [
-        step_grounding_rate(said.steps(one.reasoning.sample, one.reasoning.claims), one.policy)
-        for one in found.plain
+        step_grounding_rate(
+            judgements.count_steps(trace.sample, trace.reasoning.claims), trace.policy
+        )
+        for trace in judged.baselines
     ]

@@ -1,8 +1,7 @@
 """What the steps of a trace claim of a video."""
 
 from cuescope_step_grounding.claims.parser import Parser, parser
-from cuescope_step_grounding.claims.steps import StepClaims, claims_of, claims_of_steps, read_steps
-from cuescope_step_grounding.claims.times import Clock, aligned
+from cuescope_step_grounding.claims.steps import StepClaims, read_steps
+from cuescope_step_grounding.claims.times import Clock
 
-__all__ = ["Clock", "Parser", "StepClaims", "aligned", "claims_of", "claims_of_steps", "parser",
-           "read_steps"]  # fmt: skip
+__all__ = ["Clock", "Parser", "StepClaims", "parser", "read_steps"]

@@ -1,26 +1,11 @@
-"""Clauses: who does what to what, whatever the way it is said."""
+"""Clauses: who does what to what, whatever the way it is said; and the camera's own motion."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cuescope_step_grounding.claims.lexicon import (
-    AGENT,
-    BEGINNING,
-    DIRECTED,
-    HEDGES,
-    INFERRING,
-    MOVING,
-    PARTICLES,
-    PHRASAL,
-    PLANNING,
-    SEEING,
-    SPOKEN_OF,
-    WANTING,
-)
-from cuescope_step_grounding.claims.motion import motion
-from cuescope_step_grounding.claims.phrases import acts
-from cuescope_step_grounding.claims.story import View, refers
-from cuescope_step_grounding.claims.words import Tree, Word
+from cuescope_step_grounding.claims import lexicon
+from cuescope_step_grounding.claims.phrases import View, is_actor, referents
+from cuescope_step_grounding.claims.tree import Tree, Word
 
 _LINKS = {"xcomp", "advcl", "pcomp", "conj", "ccomp", "dep"}
 
@@ -36,19 +21,19 @@ class Clause:
     negated: bool
 
 
-def clause(view: View, verb: Word) -> Clause:
+def read_clause(view: View, verb: Word) -> Clause:
     """The clause of a verb."""
     tree = view.tree
     passive = is_passive(tree, verb)
-    subjects, denied = _named(view, subjects_of(tree, verb))
-    objects, none = _named(view, objects_of(tree, verb))
+    subjects, denied = _phrases_of(view, subjects_of(tree, verb))
+    objects, none = _phrases_of(view, objects_of(tree, verb))
     if passive:
         by = [kid for agent in tree.kids(verb, "agent") for kid in tree.kids(agent, "pobj")]
         objects = subjects + objects
-        subjects, more = _named(view, by)
+        subjects, more = _phrases_of(view, by)
         denied = denied or more
-    elif _commands(tree, verb, subjects) or _dangles(view, verb, subjects):
-        subjects = (AGENT,)
+    elif _is_command(tree, verb, subjects) or _is_dangling_motion(view, verb, subjects):
+        subjects = (lexicon.AGENT,)
     return Clause(verb, subjects, objects, passive, is_negated(tree, verb) or denied or none)
 
 
@@ -59,16 +44,18 @@ def subjects_of(tree: Tree, verb: Word) -> list[Word]:
     if own:
         return own
     head = tree.head(verb)
+    # "the man who sits", "a cup standing there": the noun that the clause describes does it.
     if verb.dep in {"relcl", "acl"}:
         return [head] if head.is_noun or head.tag in {"NN", "PRP"} else []
     if verb.dep in _LINKS and head is not verb:
         while not head.is_verb and head.dep != "ROOT" and not head.is_noun:
             head = tree.head(head)
         if head.is_verb:
-            seen = [kid for kid in tree.kids(head, "dobj") if kid.index < verb.index]
-            return seen if seen and head.lemma in SEEING else subjects_of(tree, head)
+            # "I see a man walk": who is seen walks, not who sees.
+            objects = [kid for kid in tree.kids(head, "dobj") if kid.index < verb.index]
+            return objects if objects and head.lemma in lexicon.SEEING else subjects_of(tree, head)
         return [head] if head.is_noun and verb.tag in {"VBG", "VBN"} else []
-    if verb.lemma == "be":  # "beside the bed is a lamp"
+    if verb.lemma == "be":  # inverted: "beside the bed is a lamp"
         return [kid for kid in tree.kids(verb, "attr") if not tree.kids(verb, "expl")]
     return []
 
@@ -99,7 +86,7 @@ def is_negated(tree: Tree, verb: Word) -> bool:
     )
 
 
-def has_none(tree: Tree, noun: Word) -> bool:
+def is_denied(tree: Tree, noun: Word) -> bool:
     """Whether a noun is denied ("no chair", "nobody")."""
     return noun.text == "nobody" or any(
         kid.text in {"no", "neither"} for kid in tree.kids(noun, "det", "neg", "preconj")
@@ -118,14 +105,16 @@ def predicate(tree: Tree, clause: Clause) -> Predicate:
     """What is done: "pick up", "look at", "walk through"."""
     verb = clause.verb
     lemma = " ".join([verb.lemma, *_particles(tree, verb)[:1]])
+    # "puts the cup on the table": with an object the preposition says where, not what is done.
     if clause.objects or clause.passive:
         return Predicate(lemma)
     for prep in tree.kids(verb, "prep"):
         words = " ".join([prep.text, *(kid.text for kid in tree.kids(prep, "prep"))])
-        directed = verb.lemma in MOVING and prep.text in DIRECTED
-        told = [noun for noun in about(tree, prep) if noun.name != "each other"]
-        own = directed or verb.lemma in PHRASAL.get(words, ())
-        if own and told and prep.name in {prep.text, "to"}:
+        directed = verb.lemma in lexicon.MOVING and prep.text in lexicon.DIRECTED
+        nouns = [noun for noun in about(tree, prep) if noun.name != "each other"]
+        is_own = directed or verb.lemma in lexicon.PHRASAL.get(words, ())
+        # A name unlike the text is a wordy preposition in disguise (see `sentences`): a place.
+        if is_own and nouns and prep.name in {prep.text, "to"}:
             return Predicate(f"{lemma} {words}", prep)
     return Predicate(lemma)
 
@@ -135,7 +124,7 @@ def _particles(tree: Tree, verb: Word) -> list[str]:
     return [
         kid.text
         for kid in kids
-        if kid.text in PARTICLES and kid.name == kid.text and not tree.kids(kid)
+        if kid.text in lexicon.PARTICLES and kid.name == kid.text and not tree.kids(kid)
     ]
 
 
@@ -145,23 +134,25 @@ def about(tree: Tree, prep: Word) -> list[Word]:
     return [kid for at in (prep, *inner) for kid in tree.kids(at, "pobj")]
 
 
-def planned(tree: Tree) -> set[int]:
+def planned_words(tree: Tree) -> set[int]:
     """The words that tell of plans, guesses and wishes: nothing of them was seen."""
-    found: set[int] = set()
+    planned: set[int] = set()
     for verb in tree.words:
         if not verb.is_verb:
             continue
-        modals = [kid for kid in tree.kids(verb, "aux") if kid.tag == "MD" or kid.text in HEDGES]
-        hedged = any(kid.text in HEDGES for kid in modals)
-        if hedged or (modals and not _seeing(tree, verb)):
-            found.update(_under(tree, verb))
-        if verb.lemma in PLANNING - BEGINNING:
-            wanted = ("xcomp", "dobj") if verb.lemma in WANTING else ("xcomp",)
+        helpers = tree.kids(verb, "aux")
+        hedged = any(kid.text in lexicon.HEDGES for kid in helpers)
+        modal = any(kid.tag == "MD" for kid in helpers)
+        # "can be seen" reports what is on screen; "should" and "might" never do.
+        if hedged or (modal and not _says_seeing(tree, verb)):
+            planned.update(_under(tree, verb))
+        if verb.lemma in lexicon.PLANNING - lexicon.BEGINNING:
+            wanted = ("xcomp", "dobj") if verb.lemma in lexicon.WANTING else ("xcomp",)
             for kid in tree.kids(verb, *wanted):
-                found.update(word.index for word in tree.below(kid))
-        if verb.lemma == "have" and tree.kids(verb, "xcomp"):
-            found.add(verb.index)
-    return found
+                planned.update(word.index for word in tree.below(kid))
+        if verb.lemma == "have" and tree.kids(verb, "xcomp"):  # "has to turn left"
+            planned.add(verb.index)
+    return planned
 
 
 def _under(tree: Tree, verb: Word) -> Iterator[int]:
@@ -172,41 +163,115 @@ def _under(tree: Tree, verb: Word) -> Iterator[int]:
             yield from (word.index for word in tree.below(kid))
 
 
-def _seeing(tree: Tree, verb: Word) -> bool:
-    return verb.lemma in SEEING or any(kid.text == "visible" for kid in tree.kids(verb, "acomp"))
+def _says_seeing(tree: Tree, verb: Word) -> bool:
+    return verb.lemma in lexicon.SEEING or any(
+        kid.text == "visible" for kid in tree.kids(verb, "acomp")
+    )
 
 
-def _named(view: View, words: list[Word]) -> tuple[tuple[str, ...], bool]:
-    found = [phrase for word in words for phrase in refers(view, word)]
-    return tuple(dict.fromkeys(found)), any(has_none(view.tree, word) for word in words)
+def _phrases_of(view: View, words: list[Word]) -> tuple[tuple[str, ...], bool]:
+    phrases = [phrase for word in words for phrase in referents(view, word)]
+    return tuple(dict.fromkeys(phrases)), any(is_denied(view.tree, word) for word in words)
 
 
-def _dangles(view: View, verb: Word, subjects: tuple[str, ...]) -> bool:
+def _is_dangling_motion(view: View, verb: Word, subjects: tuple[str, ...]) -> bool:
     """Whether a motion is the agent's, though another word is its subject: "the chair is on my
     right after turning left", and "it turns" where the agent was named."""
-    if motion(view.tree, verb) is None:
+    if camera_motion(view.tree, verb) is None:
         return False
     words = [kid.text for kid in subjects_of(view.tree, verb)]
     if words == ["it"]:
         return view.story.agent
-    return verb.dep in {"pcomp", "advcl"} and verb.tag == "VBG" and not any(map(acts, subjects))
+    return verb.dep in {"pcomp", "advcl"} and verb.tag == "VBG" and not any(map(is_actor, subjects))
 
 
-def _commands(tree: Tree, verb: Word, subjects: tuple[str, ...]) -> bool:
+def _is_command(tree: Tree, verb: Word, subjects: tuple[str, ...]) -> bool:
     """Whether a clause without a subject is one: "turn left"; "walking on, I see ..."."""
     if subjects or subjects_of(tree, verb) or verb.lemma == "be":
         return False
     return verb.tag not in {"VBZ", "VBD"} and verb.dep in {"ROOT", *_LINKS}
 
 
-def is_spoken_of(tree: Tree) -> bool:
+def is_about_question(tree: Tree) -> bool:
     """Whether a sentence is about the question, its answer or what follows, not about the video."""
+    # The first main clause decides: "The answer is B because the man sits" reports nothing.
     for verb in tree.words:
         subjects = tree.kids(verb, "nsubj", "nsubjpass")
         if subjects and verb.is_verb and verb.dep in {"ROOT", "ccomp"}:
-            infers = verb.lemma in INFERRING
+            infers = verb.lemma in lexicon.INFERRING
             return any(
-                kid.lemma in SPOKEN_OF or (infers and kid.text in {"this", "that", "it", "which"})
+                kid.lemma in lexicon.ABOUT_QUESTION
+                or (infers and kid.text in {"this", "that", "it", "which"})
                 for kid in subjects
             )
     return False
+
+
+_STAIRS = lexicon.word_set("stairs stair staircase steps step stairway ramp ladder escalator")
+_DIRECTION_WORDS = lexicon.word_set("""
+slightly sharply a the to my sharp slight hard immediate straight then right back still directly
+my around left up down forward forwards ahead backward backwards turn degrees
+""")
+
+
+def camera_motion(tree: Tree, verb: Word) -> str | None:
+    """The motion of an agent's verb; None where it does something else."""
+    # Read off the words in a row and not off the tree: small parsers attach "left" at random.
+    direction = _direction_words(tree, verb)
+    stairs = [word.text for word in tree.below(verb) if word.text in _STAIRS]
+    lemma, first = verb.lemma, next(iter(direction), "")
+    side = next((word for word in direction if word in {"left", "right"}), None)
+    if lemma in lexicon.STOPS or (lemma in lexicon.STAYS and first == "still"):
+        return "stop"
+    if lemma in lexicon.TURNS or (lemma in lexicon.TAKES and (side or "turn" in direction)):
+        if side:
+            return f"turn {side}"
+        around = {"around", "180", "round", "u-turn"} & set(direction)
+        return "turn around" if around else None
+    if lemma in {"look", "tilt"} and first in {"up", "down", "left", "right"}:
+        return f"look {first}" if first in {"up", "down"} else f"turn {first}"
+    if lemma in {"ascend", "climb"}:
+        return "go up"
+    if lemma == "descend":
+        return "go down"
+    if lemma in {"back", "reverse", "retreat"} or (
+        lemma in lexicon.WALKS and _backwards(direction)
+    ):
+        return "move backward"
+    if lemma not in lexicon.WALKS or (
+        lemma in {"leave", "follow"} and _leaves_something(tree, verb)
+    ):
+        return None
+    # Stairs before sides: "go up the stairs on the left" climbs.
+    for way in ("up", "down"):
+        if f"{way}stairs" in direction or (way in direction and stairs):
+            return f"go {way}"
+    if side and lemma not in lexicon.ARRIVES and "forward" not in direction:
+        return f"turn {side}"
+    if lemma == "keep" and not direction:
+        return None
+    return "move forward"
+
+
+def _direction_words(tree: Tree, verb: Word) -> list[str]:
+    """The words straight after a verb that can say a direction."""
+    words: list[str] = []
+    for word in tree.words[verb.index + 1 : verb.index + 6]:
+        tells = word.text in _DIRECTION_WORDS or word.text.isdigit()
+        if word.name != word.text or not (
+            tells or (not words and word.tag[:2] in {"RB", "JJ", "VB"})
+        ):
+            break
+        words.append(word.text)
+    return words
+
+
+def _backwards(direction: list[str]) -> bool:
+    return bool(direction) and direction[0] in {"back", "backward", "backwards"}
+
+
+def _leaves_something(tree: Tree, verb: Word) -> bool:
+    """Whether a thing is left somewhere ("leaves the cup on the table")."""
+    return bool(tree.kids(verb, "dobj")) and any(
+        prep.text in {"on", "in"} for prep in tree.kids(verb, "prep")
+    )

@@ -5,27 +5,33 @@ verb, its object after it, a preposition on what stands just before it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from cuescope_step_grounding.claims.lexicon import ORDERS, PARTICLES, PARTS
-from cuescope_step_grounding.claims.rule_tags import BE, LINKING, tagged
-from cuescope_step_grounding.claims.words import Analysis
+from cuescope_step_grounding.claims.lexicon import ORDERS, PARTICLES, PARTS, by_word
+from cuescope_step_grounding.claims.tags import BE, LINKING, tags_and_lemmas
+from cuescope_step_grounding.claims.tree import Analysis
 
 _KINDS = {"DT": "det", "PRP$": "poss", "CD": "nummod", "JJ": "amod", "POS": "case"}
 _NEGATIONS = frozenset({"not", "n't", "never"})
-_SEPARABLE = {
-    "pick": "up", "put": "down away on back", "turn": "on off", "switch": "on off",
-    "toggle": "on off", "take": "out off", "throw": "away out", "tidy": "up", "clean": "up",
-    "set": "down", "hang": "up", "fold": "up", "open": "up", "cut": "up off", "lift": "up",
-    "lay": "down",
-}  # fmt: skip
+# Verbs after which a preposition is a particle even before a noun: "turn on the light".
+_SEPARABLE = by_word(
+    {
+        "up": "pick tidy clean hang fold open lift",
+        "down away on back": "put",
+        "on off": "turn switch toggle",
+        "out off": "take",
+        "away out": "throw",
+        "down": "set lay",
+        "up off": "cut",
+    }
+)
 
 
-def analysed(words: Sequence[str]) -> list[Analysis]:
+def analyse(words: Sequence[str]) -> list[Analysis]:
     """The analysis of each word of a sentence."""
     lower = [word.lower() for word in words]
-    tags, lemmas = tagged(lower)
-    return _Sentence(lower, tags, lemmas).parsed()
+    tags, lemmas = tags_and_lemmas(lower)
+    return _Sentence(lower, tags, lemmas).parse()
 
 
 @dataclass
@@ -35,7 +41,7 @@ class _Sentence:
     words: Sequence[str]
     tags: list[str]
     lemmas: list[str]
-    found: list[Analysis] = field(default_factory=list)
+    analyses: list[Analysis] = field(default_factory=list)
     main: int | None = None  # the verb that the next words belong to
     subject: int | None = None  # a noun that waits for its verb
     noun: int | None = None  # the noun read last
@@ -47,9 +53,9 @@ class _Sentence:
     passive: bool = False
     helpers: list[int] = field(default_factory=list)
 
-    def parsed(self) -> list[Analysis]:
+    def parse(self) -> list[Analysis]:
         """The analyses."""
-        self.found = [
+        self.analyses = [
             Analysis(lemma, tag, "dep", 0)
             for lemma, tag in zip(self.lemmas, self.tags, strict=True)
         ]
@@ -63,32 +69,31 @@ class _Sentence:
         if root is None:
             root = self.waiting if self.waiting is not None else self.main or self.subject or 0
         if self.waiting is not None and self.waiting != root:
-            self._set(self.waiting, self.found[self.waiting].dep, root)
+            self._set(self.waiting, self.analyses[self.waiting].dep, root)
         self._set(root, "ROOT", root)
-        self.found = [
-            replace(one, dep="ROOT", head=i) if i == root
-            else replace(one, head=root) if one.dep == "dep" else one
-            for i, one in enumerate(self.found)
-        ]  # fmt: skip
-        for index in range(len(self.found)):
+        for index, analysis in enumerate(self.analyses):
+            if analysis.dep == "dep" and index != root:
+                self._set(index, "dep", root)
+        # Rules look at a few words each, so two words may hang on one another; a tree must not.
+        for index in range(len(self.analyses)):
             self._untie(index, root)
-        return self.found
+        return self.analyses
 
     def _root(self) -> int | None:
-        return next((i for i, one in enumerate(self.found) if one.dep == "ROOT"), None)
+        return next((i for i, analysis in enumerate(self.analyses) if analysis.dep == "ROOT"), None)
 
     def _untie(self, index: int, root: int) -> None:
         """Hangs a word that hangs on itself, by whatever way, on the root."""
-        seen = {index}
-        while (head := self.found[index].head) != root and index != root:
-            if head in seen:
+        visited = {index}
+        while (head := self.analyses[index].head) != root and index != root:
+            if head in visited:
                 self._set(index, "dep", root)
                 return
-            seen.add(head)
+            visited.add(head)
             index = head
 
     def _set(self, index: int, dep: str, head: int) -> None:
-        self.found[index] = replace(self.found[index], dep=dep, head=head)
+        self.analyses[index] = self.analyses[index]._replace(dep=dep, head=head)
 
     def _read(self, index: int) -> int:
         tag, word = self.tags[index], self.words[index]
@@ -114,7 +119,7 @@ class _Sentence:
         elif tag == "RB":
             self._adverb(index)
         elif word == "," and self.waiting is not None and self._root() is None:
-            self.main, self.noun = None, None  # the main clause begins
+            self.main, self.noun = None, None  # "After he sits, ...": the main clause begins
         elif word == ",":
             self.noun = None if not self.joined and self.main is not None else self.noun
         return index + 1
@@ -136,7 +141,7 @@ class _Sentence:
             for i in range(index, end):
                 if self.tags[i] == "JJ" and self.main is not None:
                     head = self.main
-                    linked = self.found[head].lemma in LINKING
+                    linked = self.analyses[head].lemma in LINKING
                     self._set(i, "acomp" if linked else "advmod", head)
             return end
         head = nouns[-1]
@@ -144,7 +149,7 @@ class _Sentence:
             if self.tags[i + 1] == "POS":  # "the man's hand"
                 self._set(i, "poss", head)
         for i in range(index, end):
-            if i != head and self.found[i].dep != "poss":
+            if i != head and self.analyses[i].dep != "poss":
                 self._set(i, _KINDS.get(self.tags[i], "compound"), head)
         self._noun(head)
         return head + 1
@@ -163,7 +168,7 @@ class _Sentence:
                 self.subject = None
             self.subject = index
         elif self.main is not None:
-            there = self.found[self.main].lemma == "be"
+            there = self.analyses[self.main].lemma == "be"
             self._set(index, "attr" if there else "dobj", self.main)
         self.joined = False if self.prep is None else self.joined
         self.noun = index
@@ -173,7 +178,10 @@ class _Sentence:
         return (
             self.subject is not None
             and self.main is not None
-            and (self.found[self.main].head == self.subject and self.found[self.main].dep == "acl")
+            and (
+                self.analyses[self.main].head == self.subject
+                and self.analyses[self.main].dep == "acl"
+            )
         )
 
     def _free(self) -> bool:
@@ -226,7 +234,7 @@ class _Sentence:
         else:
             bound = self.joined or self.subject is not None
             self._set(index, "conj" if bound else "advcl", self.main)
-        describes = self.tags[index] == "VBG" and self.found[index].dep == "acl"
+        describes = self.tags[index] == "VBG" and self.analyses[index].dep == "acl"
         described = describes and self.subject == index - 1  # "the man wearing a hat opens"
         if self.subject is not None and not described:
             kind = "nsubjpass" if passive else "nsubj"
@@ -282,9 +290,9 @@ class _Sentence:
         """Whether a preposition after a noun belongs to it and not to the verb."""
         if word in {"of", "with"} or self.lemmas[noun] in PARTS:
             return True
-        place = self.main is None or self.found[self.main].lemma == "be"
-        held = self.found[noun].dep in {"attr", "pobj", "nsubj"}
-        return place and held and word not in {"to", "from"}
+        is_place = self.main is None or self.analyses[self.main].lemma == "be"
+        held = self.analyses[noun].dep in {"attr", "pobj", "nsubj"}
+        return is_place and held and word not in {"to", "from"}
 
     def _adverb(self, index: int) -> None:
         word = self.words[index]

@@ -4,20 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cuescope_sdk.grounding import Claim
-from cuescope_step_grounding.claims.extraction import found_in
-from cuescope_step_grounding.claims.found import Found
-from cuescope_step_grounding.claims.order import ordered
-from cuescope_step_grounding.claims.parser import Parser
-from cuescope_step_grounding.claims.phrases import clause_of
-from cuescope_step_grounding.claims.reading import Sentence, sentences
-from cuescope_step_grounding.claims.repairs import repaired
-from cuescope_step_grounding.claims.story import Story, View
-from cuescope_step_grounding.claims.times import Clock, Frames, contradict, union
-from cuescope_step_grounding.claims.words import Analysis, Tree, Word
+from cuescope_step_grounding.claims.extraction import orders_of, untimed_claims
+from cuescope_step_grounding.claims.parser import Parser, repair
+from cuescope_step_grounding.claims.phrases import Story, View, clause_of
+from cuescope_step_grounding.claims.sentences import Sentence, sentences
+from cuescope_step_grounding.claims.times import Clock, Frames, are_contradictory, union
+from cuescope_step_grounding.claims.tree import Analysis, Tree, UntimedClaim, Word
 
 _BREAKS = frozenset({",", "and", "but", "then", "while", "before", "after", "when", "as", "until"})
 
-Times = dict[int, list[Frames | None]]  # the moments of a clause, by the index of its verb
+# The moments that a clause names, by the index of its verb.
+MomentsByClause = dict[int, list[Frames | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,39 +25,29 @@ class StepClaims:
     contradictory: bool = False
 
 
-def claims_of(parser: Parser, step: str, clock: Clock) -> list[Claim]:
-    """The claims of a step that stands alone."""
-    return claims_of_steps(parser, [step], clock)[0]
-
-
-def claims_of_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[list[Claim]]:
-    """The claims of each step of a trace; pronouns and "then" look back over the steps."""
-    return [list(step.claims) for step in read_steps(parser, steps, clock)]
-
-
 def read_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[StepClaims]:
-    """The same, with what is wrong with a step's times."""
-    read = [sentences(step, clock) for step in steps]
-    parsed = iter(parser.analyse([[w.text for w in s.words] for step in read for s in step]))
+    """The claims of each step of a trace; pronouns and "then" look back over the steps."""
+    sentences_of_steps = [sentences(step, clock) for step in steps]
+    parsed = iter(
+        parser.analyse([[w.text for w in s.words] for step in sentences_of_steps for s in step])
+    )
     reader = _Reader()
+    # All sentences of a trace are parsed in one call: spaCy is many times faster in batches.
     return [
-        reader.read(step, [(sentence, tree(sentence, next(parsed))) for sentence in said])
-        for step, said in zip(steps, read, strict=True)
+        reader.read(step, [(sentence, tree(sentence, next(parsed))) for sentence in step_sentences])
+        for step, step_sentences in zip(steps, sentences_of_steps, strict=True)
     ]
 
 
 def tree(sentence: Sentence, analyses: Sequence[Analysis]) -> Tree:
     """The parsed sentence."""
-    said = repaired([shown.text for shown in sentence.words], analyses)
+    corrected = repair([shown.text for shown in sentence.words], analyses)
     return Tree(
         tuple(
-            Word(
-                index, shown.text.lower(), shown.name, one.lemma, one.tag, one.dep, one.head,
-                shown.start, shown.end,
-            )
-            for index, (shown, one) in enumerate(zip(sentence.words, said, strict=True))
+            Word(index, shown.text.lower(), shown.name, *analysis, shown.start, shown.end)
+            for index, (shown, analysis) in enumerate(zip(sentence.words, corrected, strict=True))
         )
-    )  # fmt: skip
+    )
 
 
 @dataclass
@@ -68,78 +55,85 @@ class _Reader:
     """Reads the steps of a trace in order."""
 
     story: Story = field(default_factory=Story)
-    last: Found | None = None  # what happened last
+    last: UntimedClaim | None = None  # what happened last
 
-    def read(self, step: str, said: Sequence[tuple[Sentence, Tree]]) -> StepClaims:
-        times = [_times(sentence, tree) for sentence, tree in said]
-        told = [union(moments) for of in times for moments in of.values()]
-        now = next((frames for frames in told if frames is not None), None)
+    def read(self, step: str, parsed: Sequence[tuple[Sentence, Tree]]) -> StepClaims:
+        times = [_moments_by_clause(sentence, tree) for sentence, tree in parsed]
+        clauses = [moments for sentence_times in times for moments in sentence_times.values()]
+        # "The man sits, and at frame 4 he drinks": what comes before a step's first moment is taken
+        # to be of that moment too, for a step is told as one scene.
+        now = next((frames for frames in map(union, clauses) if frames is not None), None)
         claims: list[Claim] = []
-        for (_, tree), of in zip(said, times, strict=True):
-            when = _when(len(tree.words), of, now)
+        for (_, tree), sentence_times in zip(parsed, times, strict=True):
+            when = _frames_by_word(len(tree.words), sentence_times, now)
             claims += self._sentence(step, tree, when)
             now = when[-1]
-        wrong = any(contradict(moments) for of in times for moments in of.values())
-        return StepClaims(tuple(dict.fromkeys(claims)), wrong)
+        return StepClaims(tuple(dict.fromkeys(claims)), any(map(are_contradictory, clauses)))
 
     def _sentence(self, step: str, tree: Tree, when: Sequence[Frames | None]) -> list[Claim]:
         self.story.read(tree)
         view = View(tree, self.story)
-        found = found_in(view)
-        made = {one: _claim(step, tree, one, when) for one in found}
-        claims = list(made.values())
-        for one, word, other in ordered(view, found, self.last):
-            before = made.get(one) or one.claim("", None)  # of a step before
+        untimed = untimed_claims(view)
+        claim_of = {event: _timed_claim(step, tree, event, when) for event in untimed}
+        claims = list(claim_of.values())
+        for event, order, later in orders_of(view, untimed, self.last):
+            # "Then" may look back to an event of an earlier step, which has no words in this one.
+            before = claim_of.get(event) or event.claim("", None)
             claims.append(
                 Claim(
-                    kind="temporal", text=made[other].text, predicate=word,
-                    parts=(before, made[other]),
+                    kind="temporal",
+                    text=claim_of[later].text,
+                    predicate=order,
+                    parts=(before, claim_of[later]),
                 )
-            )  # fmt: skip
-        self.last = next((one for one in reversed(found) if one.happens), self.last)
+            )
+        self.last = next((event for event in reversed(untimed) if event.happens), self.last)
         return claims
 
 
-def _times(sentence: Sentence, tree: Tree) -> Times:
+def _moments_by_clause(sentence: Sentence, tree: Tree) -> MomentsByClause:
     """The moments of a sentence by the clause that they stand in: the one that follows where they
     open it ("At 0:04, he ..."), else the one before."""
     verbs = [word.index for word in tree.words if word.is_verb] or [0]
-    found: Times = {}
-    for place, mention in sentence.moments:
-        before = [verb for verb in verbs if verb < place]
-        after = [verb for verb in verbs if verb >= place]
-        opens = not before or tree.words[place - 1].text in _BREAKS
+    times: MomentsByClause = {}
+    for position, mention in sentence.moments:
+        before = [verb for verb in verbs if verb < position]
+        after = [verb for verb in verbs if verb >= position]
+        opens = not before or tree.words[position - 1].text in _BREAKS
         verb = after[0] if after and opens else before[-1]
-        found.setdefault(verb, []).append(mention.frames)
-    return found
+        times.setdefault(verb, []).append(mention.frames)
+    return times
 
 
-def _when(words: int, times: Times, now: Frames | None) -> list[Frames | None]:
+def _frames_by_word(words: int, times: MomentsByClause, now: Frames | None) -> list[Frames | None]:
     """The frames meant at each word's clause: its own, else those told last."""
-    found = []
+    frames = []
     for index in range(words):
         own = union(times[index]) if index in times else None
         now = now if own is None else own
-        found.append(now)
-    return found
+        frames.append(now)
+    return frames
 
 
-def _claim(step: str, tree: Tree, one: Found, when: Sequence[Frames | None]) -> Claim:
-    word = one.word
-    words = _said(tree, word)
+def _timed_claim(
+    step: str, tree: Tree, untimed: UntimedClaim, when: Sequence[Frames | None]
+) -> Claim:
+    word = untimed.word
+    words = _words_of(tree, word)
+    # Words need not be adjacent in the tree, so the quote spans from the first to the last.
     text = step[min(w.start for w in words) : max(w.end for w in words)]
-    return one.claim(text, when[(word if word.is_verb else clause_of(tree, word)).index])
+    return untimed.claim(text, when[(word if word.is_verb else clause_of(tree, word)).index])
 
 
-def _said(tree: Tree, word: Word) -> list[Word]:
+def _words_of(tree: Tree, word: Word) -> list[Word]:
     """The words that say it: a noun with what stands before it, a verb with its clause."""
     if word.is_noun:
         return [word, *(kid for kid in tree.kids(word) if kid.index < word.index)]
     below = list(tree.below(word))
     if not word.is_verb:
         return below
-    own = (one for one in below if clause_of(tree, one) is word)
+    own = (kid for kid in below if clause_of(tree, kid) is word)
     return [
         word,
-        *(one for one in own if not one.is_verb and one.tag != "CC" and one.text[0].isalnum()),
+        *(kid for kid in own if not kid.is_verb and kid.tag != "CC" and kid.text[0].isalnum()),
     ]

@@ -24,7 +24,8 @@ _EDGE = rf"(?:the )?(?:very )?(?:beginning|start|outset|middle|midpoint|end){_OF
 _POINT = rf"(?:{_AT_FRAME}|{_AT_CLOCK}|{_EDGE})"
 _TO = r"(?: ?(?:to|until|till|through|-|–) ?| and )"
 
-# Each form of words with its way to frames; the first that fits at a place is taken.
+# Each form of words; `_RULES` has its way to frames. The first form that fits at a position is
+# taken, so ranges stand before the single moments that they begin with.
 _FORMS: dict[str, str] = {
     "list": rf"(?:(?:in|at|on|from|between|during) )?(?:the )?{_FRAME}s "
     rf"(?P<list>\d+(?:(?:, and |, | and | to | through | ?[-–] ?)\d+)+)",
@@ -48,7 +49,7 @@ _FORMS: dict[str, str] = {
     "early": rf"initially|at first|(?:at|in|near) the (?:outset|beginning|start){_OF_IT}"
     r"|(?<!the )(?<!a )(?<!his )(?<!her )(?<!its )\bfirst\b(?= |,)(?! (?:floor|door|of)\b)",
     "late": r"finally|lastly|at last|in the end",
-}  # fmt: skip
+}
 _MENTIONS = re.compile(
     "|".join(rf"(?P<{name}_>\b(?:{form})(?!\w))" for name, form in _FORMS.items()), re.IGNORECASE
 )
@@ -79,6 +80,7 @@ class Clock:
 
     def _nearest(self, second: float) -> Frames:
         times = self.times or ()
+        # Up to the distance of two frames beyond the last one a second is still in the video.
         apart = max((b - a for a, b in pairwise(times)), default=1.0)
         if not times or not times[0] - apart <= second <= times[-1] + apart:
             return ()
@@ -125,7 +127,7 @@ def mentions(text: str, clock: Clock) -> list[Mention]:
     return [Mention(m.start(), m.end(), _frames(m, clock)) for m in _MENTIONS.finditer(text)]
 
 
-def aligned(words: str, clock: Clock) -> Frames | None:
+def frames_meant(words: str, clock: Clock) -> Frames | None:
     """The frames that words mean: all moments that they name; None where they name none."""
     return union(mention.frames for mention in mentions(words, clock))
 
@@ -136,10 +138,10 @@ def union(moments: Iterable[Frames | None]) -> Frames | None:
     return tuple(sorted({frame for frames in placed for frame in frames})) if placed else None
 
 
-def contradict(moments: list[Frames | None]) -> bool:
+def are_contradictory(moments: list[Frames | None]) -> bool:
     """Whether two moments told of the same happening share no frame."""
     placed = [set(frames) for frames in moments if frames is not None]
-    return any(one.isdisjoint(other) for one, other in pairwise(placed))
+    return any(frames.isdisjoint(other) for frames, other in pairwise(placed))
 
 
 def _frames(match: re.Match[str], clock: Clock) -> Frames | None:
@@ -155,27 +157,28 @@ def _point(words: str, clock: Clock) -> Frames | None:
     """One moment: a frame by number, a time, or a part of the video."""
     words = words.lower()
     if re.fullmatch(_AT_FRAME, words):
+        # People count frames from 1; "frame 0" means none.
         index = int(re.findall(r"\d+", words)[-1]) - 1
         return clock.span(index, index) if index >= 0 else ()
-    if found := re.search(_CLOCK, words):
-        parts = [float(part) for part in found[0].split(":")]
+    if match := re.search(_CLOCK, words):
+        parts = [float(part) for part in match[0].split(":")]
         second = sum(part * 60**power for power, part in enumerate(reversed(parts)))
         return clock.between(second, second)
-    if found := re.search(rf"\b{_NUMBER}", words):
-        return clock.between(_number(found[0]), _number(found[0]))
+    if match := re.search(rf"\b{_NUMBER}", words):
+        return clock.between(_number(match[0]), _number(match[0]))
     if "middle" in words or "midpoint" in words:
         return clock.middle
     return clock.late if "end" in words else clock.early
 
 
 def _list(match: re.Match[str], clock: Clock) -> Frames:
-    found: set[int] = set()
+    indices: set[int] = set()
     for first, last in re.findall(r"(\d+)(?:(?: to | through | ?[-–] ?)(\d+))?", match["list"]):
-        found.update(clock.span(int(first) - 1, int(last or first) - 1))
+        indices.update(clock.span(int(first) - 1, int(last or first) - 1))
     words = match[0].lower()
     if words.startswith(("from", "between")):
-        return clock.span(min(found, default=0), max(found, default=-1))
-    return tuple(sorted(found))
+        return clock.span(min(indices, default=0), max(indices, default=-1))
+    return tuple(sorted(indices))
 
 
 def _range(match: re.Match[str], clock: Clock) -> Frames | None:
@@ -228,10 +231,17 @@ def _edge(match: re.Match[str], clock: Clock) -> Frames:
 
 
 _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
-    "list": _list, "range": _range, "seconds": _seconds, "count": _count, "since": _since,
-    "until": _until, "half": _half, "edge": _edge,
+    "list": _list,
+    "range": _range,
+    "seconds": _seconds,
+    "count": _count,
+    "since": _since,
+    "until": _until,
+    "half": _half,
+    "edge": _edge,
     "clock": lambda match, clock: _point(match["clock"] or match["bare"], clock),
     "all": lambda _, clock: clock.every,
     "halfway": lambda _, clock: clock.span(clock.frames // 2, clock.frames // 2),
-    "early": lambda _, clock: clock.early, "late": lambda _, clock: clock.late,
-}  # fmt: skip
+    "early": lambda _, clock: clock.early,
+    "late": lambda _, clock: clock.late,
+}

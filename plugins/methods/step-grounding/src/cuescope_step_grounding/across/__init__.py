@@ -1,1 +1,0 @@
-"""Across models: does grounding go with keeping one's accuracy on other data?"""

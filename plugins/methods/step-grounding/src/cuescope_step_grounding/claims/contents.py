@@ -1,0 +1,57 @@
+"""What claims say, in plain words: for tables, and for the beliefs that are compared."""
+
+from collections.abc import Iterable
+
+from cuescope_sdk.grounding import Claim
+
+
+def claim_words(claim: Claim) -> str:
+    """What is claimed, without when.
+
+    >>> claim_words(
+    ...     Claim(kind="relation", text="", subject="red cup", predicate="on", object="table")
+    ... )
+    'red cup on table'
+    """
+    match claim.kind:
+        case "entity":
+            words = claim.subject
+        case "attribute":
+            words = f"{claim.subject} is {claim.predicate}"
+        case "temporal":
+            words = f" {claim.predicate} ".join(claim_words(part) for part in claim.parts)
+        case "ego-motion":
+            words = f"camera: {claim.predicate}"
+        case "action":
+            words = f"{claim.subject}: {claim.predicate} {claim.object or ''}"
+        case _:
+            words = f"{claim.subject} {claim.predicate} {claim.object or ''}"
+    words = " ".join(words.split())
+    if not claim.negated:
+        return words
+    return f"no {words}" if claim.kind == "entity" else f"not ({words})"
+
+
+def belief_words(claims: Iterable[Claim]) -> str:
+    """The belief of a step: what it claims, each thing once, in the step's order."""
+    return "; ".join(dict.fromkeys(claim_words(claim) for claim in claims))
+
+
+def moment_words(claim: Claim) -> str:
+    """The frames that are meant, counted from 1; "" where nothing is said of time."""
+    if claim.frames is None:
+        return ""
+    if not claim.frames:
+        return "no such frame"
+    first, last = claim.frames[0] + 1, claim.frames[-1] + 1
+    return f"frame {first}" if first == last else f"frames {first} to {last}"
+
+
+def flatten(claims: Iterable[Claim]) -> list[Claim]:
+    """Claims, and in place of an order of events its parts."""
+    return [part for claim in claims for part in (flatten(claim.parts) if claim.parts else [claim])]
+
+
+def all_claims(traces: Iterable[Iterable[Iterable[Claim]]]) -> list[Claim]:
+    """All claims of traces, each given by its steps."""
+    return [claim for trace in traces for step in trace for claim in step]

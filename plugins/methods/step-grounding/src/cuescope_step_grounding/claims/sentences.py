@@ -1,0 +1,169 @@
+"""A step as it is read: sentences of words, with moments and wordy prepositions taken out.
+
+A dependency parser reads plain sentences best. So the words that name a moment are set aside, and a
+preposition of several words ("to the left of") is shown to it as "behind", under its own name.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cuescope_step_grounding.claims.lexicon import ENGLISH
+from cuescope_step_grounding.claims.times import Clock, Mention, mentions
+
+LONGEST_WORD = 30  # letters
+LONGEST = 120  # words of a sentence that are read; a longer one is no sentence
+
+_NOT_WORDS = re.compile(
+    r"\A\s*(?:step\s+\d+\s*[-:.)]|\d+[.)]|-)\s"  # the number of a step
+    r"|<(script|style)\b.*?</\1>|<[^<>]{0,200}>|\x1b\[[\d;]*[A-Za-z]"
+    r"|[*_`#~|^\\]+|https?://\S+",
+    re.DOTALL | re.IGNORECASE,
+)
+_ANSWER = re.compile(
+    r"\W*(?:(?:so|thus|therefore|hence)\W+)?(?:(?:the|my)\W+)?(?:(?:final|correct)\W+)?"
+    r"(?:(?:answer|option|choice)\W+(?:is\W+)?)*(?:yes|no|[A-Z])\W*",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"(?<=[.!?;:])[\"')\]]*\s+|;|\n+")
+_QUOTE = "['\N{RIGHT SINGLE QUOTATION MARK}]"
+_WORD = re.compile(
+    rf"\d+(?:[.:]\d+)*|can(?=not\b)|[^\W\d_]+(?=n{_QUOTE}t\b)|n{_QUOTE}t\b"
+    rf"|{_QUOTE}(?:s|re|ve|ll|m|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*|[^\w\s]"
+)
+_NOT_TURNING = r"(?<!turn )(?<!turns )(?<!turning )(?<!turned )"
+_SIDE = r"(?:far |immediate )?(?P<{}>left|right)(?:[ -]hand)?(?: side)?"
+_THERE = r"there|and|or|is|are|was|were|has|with|as|now|i|we|hangs|stands"
+_NO_NOUN = rf"(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_THERE})\b)"
+
+# What is said; what the parser is shown; its name, where "{}" is the side that was said. "Behind"
+# is shown because no model takes it for a noun, an adverb or part of a verb, as it does "left of".
+_SUBSTITUTIONS: tuple[tuple[str, str, str], ...] = (
+    (
+        rf"{_NOT_TURNING}(?:on|to|at) (?:the|its|his|her|their) {_SIDE.format('a')} of",
+        "behind",
+        "{} of",
+    ),
+    (rf"{_NOT_TURNING}(?P<b>left|right) of", "behind", "{} of"),
+    (rf"{_NOT_TURNING}(?:on|to) (?:my|our|your) {_SIDE.format('c')}", "behind me", "{} of"),
+    (rf"{_NOT_TURNING}(?:on|to) the {_SIDE.format('d')}{_NO_NOUN}", "behind me", "{} of"),
+    (r"(?:directly |right )?in front of|(?<=\bis )ahead of", "behind", "in front of"),
+    (r"(?:(?<=\bis )|(?<=\bare ))(?:straight |right |directly )?ahead", "behind me", "in front of"),
+    (r"(?:right |directly )?(?:next|close|adjacent|nearest) to", "behind", "near"),
+    (r"(?:by|at|on) (?:the|either|each) side of", "behind", "near"),
+    (r"on (?:the )?top of|atop", "behind", "on"),
+    (r"on top(?= *[.,])", "behind it", "on"),
+    (r"in back of", "behind", "behind"),
+    (r"inside of|in the inside of", "behind", "inside"),
+    (r"far(?: away)? from", "behind", "far from"),
+    (r"across from|opposite(?: to| of)?(?= (?:the|a|an|it|me))", "behind", "across from"),
+    (r"in between", "between", "between"),
+    (r"(?:back|over|up) to(?= (?:the|a|an|his|her|its|my|it|him)\b)", "to", "to"),
+    (r"back (?=(?:on|in|into|onto) )", "", ""),
+    (r"no longer", "not", "not"),
+    (r"(?:no one|no-one|nobody|not anyone)\b", "nobody", "nobody"),
+    (r"(?:after that|afterwards?|after this|subsequently|next)(?=,)", "then", "then"),
+    (r"(?<=\bcamera )(?:pans|swings|rotates)\b", "turns", "turns"),
+    (r"(?<=\bcamera )tilts\b", "looks", "looks"),
+    (r"as soon as", "once", "once"),
+    (r"(?:each other|one another)\b", "himself", "each other"),
+)
+_PLAIN = re.compile(
+    "|".join(rf"(?P<w{i}>\b(?:{pattern}))" for i, (pattern, _, _) in enumerate(_SUBSTITUTIONS)),
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWord:
+    """A word as the parser is shown it; its name; where it stands in the step."""
+
+    text: str
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """The words of a sentence, and its moments: the index of the word before which each stood."""
+
+    words: tuple[ShownWord, ...]
+    moments: tuple[tuple[int, Mention], ...] = ()
+
+
+def clean(step: str) -> str:
+    """The step without tags, marks and control characters: blanks stand in their place."""
+    # Blanks of the same length, so that positions in the step stay true and claims can quote it.
+    step = _NOT_WORDS.sub(lambda match: " " * len(match[0]), step)
+    return "".join(
+        character if character == "\n" or unicodedata.category(character)[0] in "LNPZ" else " "
+        for character in step
+    )
+
+
+def sentences(step: str, clock: Clock) -> list[Sentence]:
+    """The English sentences of a step, without those that are an answer alone ("yes", "B")."""
+    text, start = clean(step), 0
+    result: list[Sentence] = []
+    pending: tuple[tuple[int, Mention], ...] = ()
+    # A time that stands alone ("Frame 4: ...") belongs to the sentence after it.
+    for end, following in [*((b.start(), b.end()) for b in _BREAK.finditer(text)), (len(text), 0)]:
+        sentence = _sentence(text[start:end], start, clock)
+        if not any(word.text.isalnum() for word in sentence.words):
+            pending += tuple((0, moment) for _, moment in sentence.moments)
+        elif not _ANSWER.fullmatch(text[start:end]) and is_english(
+            [word.text for word in sentence.words]
+        ):
+            result.append(Sentence(sentence.words, pending + sentence.moments))
+            pending = ()
+        start = following
+    return result
+
+
+def is_english(words: list[str]) -> bool:
+    """Whether words read as English: every short line of plain letters, and a longer one with a
+    sixth of common English words."""
+    plain = [word.lower() for word in words if word.isalpha()]
+    # Rules read any text as nouns and verbs, so other languages and noise must be kept from them.
+    if max(map(len, plain), default=LONGEST_WORD + 1) > LONGEST_WORD or sum(
+        word.isascii() for word in plain
+    ) < 0.8 * len(plain):
+        return False
+    known = sum(word in ENGLISH for word in plain)
+    return len(words) <= LONGEST and (6 * known >= len(plain) or len(plain) <= 3)
+
+
+def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
+    words: list[ShownWord] = []
+    moments: list[tuple[int, Mention]] = []
+    start = 0
+    for mention in mentions(text, clock):
+        words += _shown_words(text, start, mention.start, offset)
+        moments.append((len(words), mention))
+        start = mention.end
+        if not words or words[-1].text == ",":  # the comma after "At the beginning"
+            start = re.compile(r"\s*,?").match(text, start).end()  # type: ignore[union-attr]
+    words += _shown_words(text, start, len(text), offset)
+    return Sentence(tuple(words), tuple(moments))
+
+
+def _shown_words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:
+    for match in _PLAIN.finditer(text, start, end):
+        yield from _words(text, start, match.start(), offset)
+        _, shown, name = _SUBSTITUTIONS[
+            next(i for i in range(len(_SUBSTITUTIONS)) if match[f"w{i}"])
+        ]
+        side = next((match[group].lower() for group in "abcd" if match[group]), "")
+        for index, word in enumerate(shown.split()):
+            named = word if index else name.format(side)
+            yield ShownWord(word, named, offset + match.start(), offset + match.end())
+        start = match.end()
+    yield from _words(text, start, end, offset)
+
+
+def _words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:
+    for match in _WORD.finditer(text, start, end):
+        word = re.sub(_QUOTE, "'", match[0])
+        yield ShownWord(word, word.lower(), offset + match.start(), offset + match.end())

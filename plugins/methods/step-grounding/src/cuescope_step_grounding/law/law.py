@@ -1,0 +1,129 @@
+"""Whether models that are grounded better keep more of their accuracy on other data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cuescope_sdk import Cell, Picture, Table
+from cuescope_step_grounding.law.statistics import Correlation, Pair, correlation, matched_pairs
+
+LEVEL = 0.025  # one-sided: what the 95 % interval beside it says too
+WITHIN = 0.01  # share of right answers: accuracy that counts as the same
+COLUMNS = ("SGR and retention", "r", "interval", "p", "models")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredModel:
+    """A model on data like that it knows, and on other data; all shares from 0 to 1.
+
+    `group` names models of the same capacity; `benchmark` what they were measured on.
+    """
+
+    model: str
+    sgr: float
+    accuracy: float
+    ood_accuracy: float
+    group: str = ""
+    benchmark: str = ""
+
+
+@dataclass(frozen=True)
+class Law:
+    """The correlation, given accuracy, and within the largest group of equal capacity."""
+
+    plain: Correlation | None
+    given_accuracy: Correlation | None
+    matched: Correlation | None
+    pairs: tuple[Pair, ...]
+    holds: bool
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        if self.plain is None or self.given_accuracy is None:
+            return "Too few models, or models too similar, to tell whether grounding matters."
+        r = f"r {self.plain.r:.2f} [{self.plain.low:.2f}, {self.plain.high:.2f}]"
+        alone = f"{self.given_accuracy.r:.2f} given accuracy"
+        if self.holds:
+            return f"A model that is grounded better keeps more of its accuracy: {r}, {alone}."
+        return f"These models do not show that better grounding keeps accuracy: {r}, {alone}."
+
+    def table(self) -> Table:
+        """The figures behind the verdict."""
+        correlations = {
+            "all models": self.plain,
+            "given accuracy": self.given_accuracy,
+            "same capacity": self.matched,
+        }
+        rows = [
+            dict(zip(COLUMNS, _cells(name, of), strict=True)) for name, of in correlations.items()
+        ]
+        better = sum(pair.more_kept > 0 for pair in self.pairs)
+        pairs = (
+            f"Of {len(self.pairs)} pairs within {100 * WITHIN:g} point of accuracy, the better "
+            f"grounded model keeps more in {better}."
+        )
+        return Table(
+            title="Does grounding go with out-of-distribution retention?",
+            columns=COLUMNS,
+            rows=tuple(rows),
+            decimals=2,
+            notes=(
+                self.sentence,
+                pairs,
+                "Retention: accuracy on other data over accuracy. Interval: Fisher, 95 %. "
+                "p: one-sided, by permutation. The verdict needs "
+                f"p <= {LEVEL} for all models, and again given accuracy.",
+            ),
+        )
+
+
+def law(models: Sequence[MeasuredModel], rng: np.random.Generator, *, draws: int = 9_999) -> Law:
+    """The verdict over models; those without a right answer have nothing to keep, and no part."""
+    models = [model for model in models if model.accuracy > 0]
+    sgr, accuracy, other = (
+        np.array([getattr(model, name) for model in models])
+        for name in ("sgr", "accuracy", "ood_accuracy")
+    )
+    retention = other / accuracy
+    benchmark = np.unique([model.benchmark for model in models], return_inverse=True)[1]
+    strata = benchmark if len(set(benchmark.tolist())) > 1 else None
+    plain = correlation(sgr, retention, rng, strata=strata, draws=draws)
+    # A better model may be both better grounded and more robust: accuracy must not explain it.
+    given = correlation(sgr, retention, rng, given=accuracy, strata=strata, draws=draws)
+    same = _largest_group(models)
+    own_strata = None if strata is None else strata[same]
+    matched = correlation(sgr[same], retention[same], rng, strata=own_strata, draws=draws)
+    pairs = tuple(matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata))
+    holds = all(result is not None and result.p_value <= LEVEL for result in (plain, given))
+    return Law(plain, given, matched, pairs, holds)
+
+
+def _largest_group(models: Sequence[MeasuredModel]) -> np.ndarray:
+    names = [model.group for model in models]
+    largest = max(names, key=names.count, default="")
+    return np.array([bool(name) and name == largest for name in names], bool)
+
+
+def _cells(name: str, result: Correlation | None) -> tuple[Cell, ...]:
+    if result is None:
+        return (name, None, None, None, None)
+    return (name, result.r, result.interval_words, result.p_words, result.n)
+
+
+def figure(models: Sequence[MeasuredModel], result: Law) -> Picture:
+    """Figure 2b of the paper: what is kept out of distribution, over grounding."""
+    from cuescope_sdk.figures import scatter
+
+    groups: dict[str, tuple[list[float], list[float]]] = {}
+    for model in models:
+        if model.accuracy > 0:
+            x, y = groups.setdefault(model.group or "models", ([], []))
+            x.append(100 * model.sgr)
+            y.append(100 * model.ood_accuracy / model.accuracy)
+    return Picture(
+        title="Grounding and retention",
+        caption=f"A point a model, and the line of least squares. {result.sentence}",
+        image=scatter(groups, "SGR in distribution (%)", "retention out of distribution (%)"),
+    )

@@ -1,0 +1,135 @@
+"""The models that the law is about: stored reports of real ones, or scripted reasoners.
+
+Of scripted reasoners it is known whether grounding drives what they keep.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from cuescope_sdk import Report, Request, UserError
+from cuescope_step_grounding.law.law import MeasuredModel
+from cuescope_step_grounding.options import DrivenBy
+from cuescope_step_grounding.report import ACC, REASONING, SGR
+
+LOWEST, HIGHEST = 0.2, 1.0  # grounding
+WEAKEST, STRONGEST = 0.6, 0.95  # accuracy
+KEPT, MORE = 0.4, 0.55  # retention of one that is not driven, and what its cause adds at most
+
+
+# --------------------------------------------------------------------------------- stored reports
+
+
+def model_of(report: Report, other: Report, group: str = "") -> MeasuredModel:
+    """A model from its two reports; raises UserError for reports of two models or methods."""
+    own, of_other = report.provenance, other.provenance
+    for provenance in (own, of_other):
+        if provenance.method.dist != "cuescope-step-grounding":
+            raise UserError(
+                f"a run of {provenance.method.spec}",
+                expected="runs of step-grounding",
+                remedy="`cuescope audit step-grounding ...` makes them",
+            )
+    if own.model.fingerprint != of_other.model.fingerprint:
+        raise UserError(
+            "runs of two models",
+            expected="the same model in distribution and out of it",
+            got=f"{own.model.spec} and {of_other.model.spec}",
+            remedy="Name the runs of both lists in the same order",
+        )
+    return MeasuredModel(
+        model=own.model.spec,
+        sgr=_figure(report, SGR),
+        accuracy=_figure(report, ACC),
+        ood_accuracy=_figure(other, ACC),
+        group=group,
+        benchmark=own.data.spec,
+    )
+
+
+def models_of(
+    reports: Sequence[Report], others: Sequence[Report], groups: Sequence[str] = ()
+) -> list[MeasuredModel]:
+    """Models from two lists of reports in the same order; `groups` name models of one capacity."""
+    if len(reports) != len(others) or (groups and len(groups) != len(reports)):
+        raise UserError(
+            "step-grounding: runs of models",
+            expected="as many runs out of distribution as in it, and as many groups if any",
+            got=f"{len(reports)}, {len(others)} and {len(groups)}",
+        )
+    return list(map(model_of, reports, others, groups or [""] * len(reports)))
+
+
+def _figure(report: Report, metric: str) -> float:
+    """A figure of the reasoning as a whole, from 0 to 1."""
+    values = (s.value for s in report.scores if (s.feature, s.metric) == (REASONING, metric))
+    value = next(values, None)
+    if value is None:
+        run, title = report.provenance, {SGR: "SGR", ACC: "accuracy"}[metric]
+        raise UserError(
+            f"the run of {run.model.spec} on {run.data.spec} has no {title}",
+            expected="traces with claims, and answers that can be right",
+        )
+    return value
+
+
+# ----------------------------------------------------------------------------- scripted reasoners
+
+
+@dataclass(frozen=True, slots=True)
+class Dials:
+    """How a reasoner is made: all shares from 0 to 1."""
+
+    grounding: float
+    accuracy: float
+    ood_accuracy: float
+
+
+def random_dials(count: int, driven_by: DrivenBy, rng: np.random.Generator) -> list[Dials]:
+    """Reasoners drawn evenly; retention follows their grounding, their accuracy, or neither."""
+    low, high = np.array([LOWEST, WEAKEST]), np.array([HIGHEST, STRONGEST])
+    shares = (low + (high - low) * rng.random((count, 2))).tolist()
+    return [
+        Dials(grounding, accuracy, kept_accuracy(grounding, accuracy, driven_by, rng))
+        for grounding, accuracy in shares
+    ]
+
+
+def kept_accuracy(
+    grounding: float, accuracy: float, driven_by: DrivenBy, rng: np.random.Generator
+) -> float:
+    """The accuracy out of distribution that its cause leaves to a reasoner."""
+    cause = {
+        "grounding": (grounding - LOWEST) / (HIGHEST - LOWEST),
+        "accuracy": (accuracy - WEAKEST) / (STRONGEST - WEAKEST),
+        # Drawn whatever the cause is, so that populations of one seed differ in their cause alone.
+        "nothing": float(rng.random()),
+    }[driven_by]
+    return accuracy * (KEPT + MORE * cause)
+
+
+def requests(dials: Dials, videos: int, seed: int) -> tuple[Request, Request]:
+    """The audits of a reasoner: on shapes that it knows, and on others."""
+    options = asdict(dials) | {"seed": seed}
+
+    def on(split: str) -> Request:
+        return Request(
+            method="step-grounding",
+            model="scripted",
+            data=f"shape-world:{split}",
+            model_options=options,
+            data_options={split: videos},
+            method_options={"perturbations": [], "shown": 0, "resamples": 200},
+        )
+
+    return on("test"), on("ood")
+
+
+def audited_models(
+    reasoners: Sequence[Dials], videos: int, seed: int, run: Callable[[Request], Report]
+) -> Iterator[MeasuredModel]:
+    """Every reasoner, measured as any model would be."""
+    for index, dials in enumerate(reasoners):
+        report, other = map(run, requests(dials, videos, seed + index))
+        yield replace(model_of(report, other), model=f"grounding {dials.grounding:.2f}")

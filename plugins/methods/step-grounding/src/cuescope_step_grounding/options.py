@@ -1,0 +1,93 @@
+"""What a user can set; docs/step-grounding.md argues the defaults."""
+
+from typing import Literal, Self
+
+from pydantic import (
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
+
+from cuescope_sdk import Options, UserError
+
+# How reasoning is asked for; `lite` for belief states alone, `natural` not at all.
+Style = Literal["minimal", "neutral", "verbose", "natural", "lite"]
+# What is changed of a sample (section 3.5); a paraphrase leaves the video as it is.
+Perturbation = Literal["position", "temporal", "visibility", "irrelevant", "paraphrase"]
+# What becomes of claims of which nothing can be said: they do not count, count as unsupported, or
+# count half (section 3.2, "Handling Unverifiable Steps").
+Policy = Literal["exclude", "penalise", "neutral"]
+# What a belief is (section 3.3): a state that steps add to and the scene takes from, or a step.
+Belief = Literal["state", "step"]
+# What the retention of scripted reasoners follows (section 5.2).
+DrivenBy = Literal["grounding", "accuracy", "nothing"]
+
+
+class StepGroundingOptions(Options):
+    """docs/step-grounding.md argues the defaults."""
+
+    style: Style = Field("neutral", description="how to ask for reasoning; natural: do not ask")
+    steps: str = Field("6 to 8", description="number of reasoning steps to ask for: 6, or 6 to 8")
+    also: tuple[Style, ...] = Field((), description="other styles to compare with: lite,natural")
+    most_steps: PositiveInt = Field(64, description="steps of a trace that are read; more are cut")
+    parser: str = Field(
+        "en_core_web_sm", description="reader of claims: a spaCy model, its folder, or rules"
+    )
+    unverifiable: Policy = Field(
+        "exclude", description="claims that cannot be verified: ignored, unsupported, or half"
+    )
+    belief: Belief = Field(
+        "state", description="a belief is all claims that still stand, or those of one step"
+    )
+    tau: float | None = Field(
+        None,
+        ge=-1,
+        le=1,
+        description="with belief=step: two beliefs are the same above this similarity; default: "
+        "the paper's 0.8 with a sentence encoder, 0.62 with the bag of words",
+    )
+    perturbations: tuple[Perturbation, ...] = Field(
+        ("position", "temporal", "visibility", "irrelevant", "paraphrase"),
+        description="changes of the video, and of the question's words (section 3.5)",
+    )
+    instances: PositiveInt = Field(1, description="changes of each kind for a sample (paper: 5)")
+    evidence: Literal["original", "shown"] = Field(
+        "original", description="the video that traces of changed videos are checked against"
+    )
+    epsilon: PositiveFloat = Field(0.01, description="added to the denominator of VRS (eq. 4)")
+    clip: PositiveFloat = Field(10.0, description="largest VRS that is reported")
+    draws: PositiveInt = Field(5, description="random traces for each sample")
+    things: NonNegativeInt = Field(20, description="objects, of those named most, to rank")
+    other_verifiers: tuple[str, ...] = Field((), description="SPECs of verifiers to compare with")
+    noise: float = Field(0.1, ge=0, le=0.5, description="share of judgements a check reverses")
+    shown: NonNegativeInt = Field(3, description="traces that are shown with their frames")
+    margin: float = Field(0.05, ge=0, le=1, description="smallest difference that is a finding")
+    level: float = Field(0.05, gt=0, lt=1, description="largest q-value of a finding")
+    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
+    resamples: PositiveInt = Field(2000, description="bootstrap draws of samples")
+
+    @field_validator("steps", mode="before")
+    @classmethod
+    def _steps_are_numbers(cls, steps: object) -> str:
+        low, _, high = str(steps).replace("-", " to ").partition(" to ")
+        numbers = [number.strip() for number in (low, high or low)]
+        if not all(map(str.isdecimal, numbers)) or not 0 < int(numbers[0]) <= int(numbers[1]):
+            raise UserError(
+                "step-grounding: steps",
+                expected="a number or a range, as 6 or 6 to 8",
+                got=f"'{steps}'",
+            )
+        return " to ".join(dict.fromkeys(numbers))
+
+    @model_validator(mode="after")
+    def _tau_is_used(self) -> Self:
+        if self.tau is not None and self.belief != "step":
+            raise UserError(
+                "step-grounding: tau",
+                expected="belief=step, which compares by it",
+                got=f"belief={self.belief}",
+            )
+        return self

@@ -1,0 +1,404 @@
+"""SGR, HR, TCS and VRS: the paper's equations as pure functions, and what chance alone would give.
+
+Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.4. Rates are shares from 0 to 1;
+what cannot be told is None.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.stats import binomtest
+
+from cuescope_sdk.stats import bootstrap_mean_interval
+from cuescope_step_grounding.options import Perturbation, Policy
+
+Stage = Literal["early", "middle", "late"]
+STAGES: tuple[Stage, ...] = ("early", "middle", "late")
+RELEVANT: tuple[Perturbation, ...] = ("position", "temporal", "visibility")
+DRAWS = 4000
+CHUNK = 2_000_000
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True)
+class StepCounts:
+    """How many claims of a step are supported, unsupported, and unverifiable."""
+
+    supported: int = 0
+    unsupported: int = 0
+    unverifiable: int = 0
+
+    @property
+    def decided(self) -> int:
+        """Claims of which something can be said."""
+        return self.supported + self.unsupported
+
+    @property
+    def claims(self) -> int:
+        """All of them."""
+        return self.decided + self.unverifiable
+
+
+def grounding(step: StepCounts, policy: Policy = "exclude") -> float | None:
+    """g(r) of eq. 1: the share of the step's claims that are verified.
+
+    None for a step that claims nothing that could be seen, whatever the policy, and under
+    `exclude` for one of which nothing can be said.
+    """
+    if policy == "exclude":
+        return step.supported / step.decided if step.decided else None
+    # An unverifiable claim is half a supported one under `neutral`, and none under `penalise`.
+    half = 0.5 * step.unverifiable if policy == "neutral" else 0.0
+    return (step.supported + half) / step.claims if step.claims else None
+
+
+def hallucinates(step: StepCounts, policy: Policy = "exclude") -> bool | None:
+    """The indicator of eq. 3: whether any claim is unsupported; None where `grounding` is."""
+    if grounding(step, policy) is None:
+        return None
+    return step.unsupported > 0 or (policy == "penalise" and step.unverifiable > 0)
+
+
+def step_grounding_rate(steps: Sequence[StepCounts], policy: Policy = "exclude") -> float | None:
+    """SGR (eq. 1): mean grounding over the steps that have one."""
+    return mean([grounding(step, policy) for step in steps])
+
+
+def hallucination_rate(steps: Sequence[StepCounts], policy: Policy = "exclude") -> float | None:
+    """HR (eq. 3) over the same steps as SGR."""
+    return mean([hallucinates(step, policy) for step in steps])
+
+
+def transition_justification(
+    similarity: float, before: StepCounts, after: StepCounts, tau: float, policy: Policy = "exclude"
+) -> float | None:
+    """j of eq. 2: whether a belief is rightly kept, or rightly revised.
+
+    `before` and `after` are the claims of b_i and b_i+1, both judged at the time of step i+1. A
+    belief holds where all of its claims do, and is contradicted by any that does not. Similar
+    beliefs must still hold; a changed one must be contradicted, and its successor hold. Where
+    that rests on what cannot be verified, it is None, 0 or 0.5 by policy.
+    """
+    if similarity > tau:
+        return _all([_holds(before)], policy)
+    holds = _holds(before)
+    # Unknown stays unknown under "not": a belief that cannot be verified is not contradicted.
+    return _all([None if holds is None else not holds, _holds(after)], policy)
+
+
+def state_justification(belief: StepCounts, policy: Policy = "exclude") -> float | None:
+    """j of eq. 2 where b_i+1 is a state: whether the evidence at the time of step i+1 supports it.
+
+    What the evidence contradicts has left the state, unless the step says it; so what a step keeps,
+    revises or adds is justified where all of it holds, and adding to a belief revises nothing.
+    """
+    return _all([_holds(belief)], policy)
+
+
+def temporal_consistency(
+    similarities: Sequence[float], justifications: Sequence[float | None]
+) -> float | None:
+    """TCS (eq. 2): mean similarity of successive beliefs, where the transition is justified."""
+    pairs = zip(similarities, justifications, strict=True)
+    return mean([None if j is None else similarity * j for similarity, j in pairs])
+
+
+def visual_reliance(
+    relevant: float,
+    relevant_magnitude: float,
+    irrelevant: float,
+    irrelevant_magnitude: float,
+    *,
+    epsilon: float = 0.01,
+    clip: float = 10.0,
+) -> float | None:
+    """VRS (eq. 4) from mean drops of SGR and the magnitudes of what was changed.
+
+    Deviates: an irrelevant change after which SGR rises counts as one that costs nothing, because
+    the ratio has no meaning below zero. None where nothing was changed.
+    """
+    if relevant_magnitude <= 0 or irrelevant_magnitude <= 0:
+        return None
+    control = max(irrelevant / irrelevant_magnitude, 0.0) + epsilon
+    return float(np.clip(relevant / relevant_magnitude / control, 0.0, clip))
+
+
+def stages(steps: int) -> list[Stage]:
+    """The stage of each of so many steps: first quarter, middle half, last quarter (section 5.4).
+
+    A step lies where its middle does, so that six steps have one early and one late.
+
+    >>> stages(4)
+    ['early', 'middle', 'middle', 'late']
+    """
+    middles = [(index + 0.5) / steps for index in range(steps)]
+    return ["early" if m < 0.25 else "late" if m > 0.75 else "middle" for m in middles]
+
+
+def rates_of_stage(
+    steps: Sequence[StepCounts], stage: Stage, policy: Policy = "exclude"
+) -> tuple[float | None, float | None]:
+    """SGR and HR of the steps of one stage."""
+    pairs = zip(steps, stages(len(steps)), strict=True)
+    own = [step for step, own_stage in pairs if own_stage == stage]
+    return step_grounding_rate(own, policy), hallucination_rate(own, policy)
+
+
+def pearson(
+    x: Float[np.ndarray, " step"] | Bool[np.ndarray, " step"], y: Float[np.ndarray, " step"]
+) -> float | None:
+    """Pearson's r; None where one of them does not vary."""
+    if len(x) < 2 or np.ptp(x.astype(np.float64)) == 0 or np.ptp(y) == 0:
+        return None
+    return float(np.corrcoef(x.astype(np.float64), y)[0, 1])
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Of those that are known; None where none is."""
+    numbers = known(values)
+    return float(np.mean(numbers)) if numbers else None
+
+
+def known(values: Iterable[float | None]) -> list[float]:
+    """Those that are not None."""
+    return [value for value in values if value is not None]
+
+
+def _all(needed: Sequence[bool | None], policy: Policy) -> float | None:
+    """1 where all is so, 0 where any is not; else by policy."""
+    # One refutation settles it whatever else is unknown, so False is looked for first.
+    if False in needed:
+        return 0.0
+    if None in needed:
+        return {"exclude": None, "penalise": 0.0, "neutral": 0.5}[policy]
+    return 1.0
+
+
+def _holds(belief: StepCounts) -> bool | None:
+    if belief.unsupported:
+        return False
+    return True if belief.supported else None
+
+
+# --------------------------------------------------------------------------------- visual reliance
+
+
+@dataclass(frozen=True)
+class ChangeCost:
+    """One changed video: how much SGR was lost, the right answers before and after, and |P|.
+
+    A paraphrase changes no pixel.
+    """
+
+    sample: str
+    kind: Perturbation
+    lost: float | None
+    right: tuple[bool | None, bool | None]
+    magnitude: float
+
+
+@dataclass(frozen=True)
+class Reliance:
+    """Drops of SGR by sample, under relevant and irrelevant changes, with their magnitudes.
+
+    `interval` is None where irrelevant changes cost nothing, so that all that is known of the score
+    is that it is the clip's or more.
+    """
+
+    drops: Float[np.ndarray, "sample 2"]
+    sizes: Float[np.ndarray, "sample 2"]
+    score: float | None
+    interval: tuple[float, float] | None
+
+
+def reliance(
+    costs: Sequence[ChangeCost],
+    rng: np.random.Generator,
+    *,
+    epsilon: float,
+    clip: float,
+    confidence: float,
+    resamples: int,
+) -> Reliance:
+    """VRS over the samples that were changed both ways, with its bootstrap interval.
+
+    A sample's drop is the mean over kinds of change, of each the mean over its instances.
+    """
+    by_sample: dict[str, list[ChangeCost]] = {}
+    for cost in costs:
+        if cost.lost is not None:
+            by_sample.setdefault(cost.sample, []).append(cost)
+    kinds = (RELEVANT, ("irrelevant",))
+    rows = [
+        [
+            *(_mean_over_kinds(own, group, "lost") for group in kinds),
+            *(_mean_over_kinds(own, group, "magnitude") for group in kinds),
+        ]
+        for own in by_sample.values()
+    ]
+    complete = np.array([row for row in rows if None not in row], dtype=np.float64).reshape(-1, 4)
+
+    # Drops and magnitudes are averaged over samples before the ratio is taken: a ratio of each
+    # sample would be wild where its control costs next to nothing.
+    def score(samples: np.ndarray) -> float | None:
+        lost, control, size, control_size = complete[samples].mean(axis=0).tolist()
+        return visual_reliance(lost, size, control, control_size, epsilon=epsilon, clip=clip)
+
+    overall = score(np.arange(len(complete))) if len(complete) else None
+    interval = bootstrap_interval(
+        score, len(complete), rng, confidence=confidence, resamples=resamples
+    )
+    if overall == clip and complete[:, 1].mean() <= 0:
+        interval = None
+    elif interval and overall is not None:
+        interval = min(interval[0], overall), max(interval[1], overall)
+    return Reliance(complete[:, :2], complete[:, 2:], overall, interval)
+
+
+def _mean_over_kinds(
+    costs: Sequence[ChangeCost], kinds: Sequence[str], figure: str
+) -> float | None:
+    """Over kinds, of each over its instances."""
+    return mean(
+        mean([getattr(cost, figure) for cost in costs if cost.kind == kind]) for kind in kinds
+    )
+
+
+# ------------------------------------------------------------------------------- tests, intervals
+
+
+def sign_flip_p_value(values: Float[np.ndarray, " sample"], rng: np.random.Generator) -> float:
+    """One-sided p-value that paired differences are above zero in the mean, by flipping signs.
+
+    As the signs of n values have 2**n patterns, few samples cannot prove anything.
+    """
+    if len(values) == 0:
+        return 1.0
+    observed, reached = values.mean(), 0
+    for count in _chunks(len(values)):
+        signs = rng.integers(0, 2, (count, len(values))) * 2 - 1
+        # The tolerance lets patterns count that equal the observed one but for rounding.
+        reached += int(((signs * values).mean(axis=1) >= observed - 1e-12).sum())
+    return (1 + reached) / (1 + DRAWS)
+
+
+def exchange_p_value(
+    own: Float[np.ndarray, " sample"],
+    random: Float[np.ndarray, "sample draw"],
+    rng: np.random.Generator,
+) -> float:
+    """One-sided p-value that traces do better than random ones of the same samples.
+
+    Were they random too, a trace could change places with any of its sample's random ones.
+    """
+    if len(own) == 0:
+        return 1.0
+    rows, reached = np.column_stack([own, random]), 0
+    for count in _chunks(len(own)):
+        column = rng.integers(0, rows.shape[1], (count, len(own)))
+        means = rows[np.arange(len(own)), column].mean(axis=1)
+        reached += int((means >= own.mean() - 1e-12).sum())
+    return (1 + reached) / (1 + DRAWS)
+
+
+def wilson_interval(count: int, n: int, confidence: float) -> tuple[float, float]:
+    """Wilson's interval of a share."""
+    interval = binomtest(count, n).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def bootstrap_interval(
+    figure: Callable[[Int[np.ndarray, " sample"]], float | None],
+    samples: int,
+    rng: np.random.Generator,
+    *,
+    confidence: float,
+    resamples: int,
+) -> tuple[float, float] | None:
+    """Percentile bootstrap of a figure of samples, given by their indices; None where it has none.
+
+    Draws that have no figure are left out.
+    """
+    if samples == 0:
+        return None
+    draws = rng.integers(samples, size=(resamples, samples))
+    values = known(map(figure, draws))
+    if not values:
+        return None
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(values, (tail, 1 - tail)).tolist()
+    return low, high
+
+
+def mean_interval(
+    values: Sequence[float], rng: np.random.Generator, *, confidence: float, resamples: int
+) -> tuple[float, float]:
+    """Percentile bootstrap of a mean, the mean itself within it."""
+    array = np.asarray(values, dtype=np.float64)
+    low, high = bootstrap_mean_interval(array, rng, confidence=confidence, resamples=resamples)
+    middle = float(array.mean())
+    return min(low, middle), max(high, middle)
+
+
+def _chunks(samples: int) -> list[int]:
+    """Numbers of draws, within CHUNK numbers at a time."""
+    step = max(1, CHUNK // samples)
+    return [min(step, DRAWS - start) for start in range(0, DRAWS, step)]
+
+
+# ------------------------------------------------------------------------------- numbers in words
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A value with its interval; a value that is clipped has none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def percent(value: float) -> str:
+    """A share from 0 to 1; with a decimal where it would else read as none or all.
+
+    >>> percent(0.718), percent(0.998), percent(0.004), percent(0)
+    ('72%', '99.8%', '0.4%', '0%')
+    """
+    return f"{_hundredths(value)}%"
+
+
+def share(figure: Figure) -> str:
+    """A share with its interval.
+
+    >>> share(Figure(0.718, 0.65, 0.771))
+    '72% [65, 77]'
+    """
+    return f"{percent(figure.value)}{_interval(figure, _hundredths)}"
+
+
+def points(figure: Figure) -> str:
+    """A difference of shares, in points, with its interval."""
+    return f"{_hundredths(figure.value)} points{_interval(figure, _hundredths)}"
+
+
+def ratio(figure: Figure) -> str:
+    """A ratio with its interval."""
+    return f"{figure.value:.2f}{_interval(figure, '{:.2f}'.format)}"
+
+
+def _interval(figure: Figure, in_words: Callable[[float], str]) -> str:
+    if figure.low is None or figure.high is None:
+        return ""
+    return f" [{in_words(figure.low)}, {in_words(figure.high)}]"
+
+
+def _hundredths(value: float) -> str:
+    """A true minus, no negative zero, and a decimal where the whole number would mislead."""
+    size = abs(100 * value)
+    text = f"{size:.0f}"
+    if text in ("0", "100") and abs(size - float(text)) >= 0.05:
+        text = f"{size:.1f}"
+    return f"{MINUS}{text}" if value < 0 and float(text) else text

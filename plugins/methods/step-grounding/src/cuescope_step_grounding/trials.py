@@ -1,0 +1,254 @@
+"""Which traces an audit asks for, in which words, and what came back."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial
+from cuescope_sdk.grounding import Claim, times_of
+from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
+from cuescope_step_grounding.options import Perturbation, StepGroundingOptions, Style
+from cuescope_step_grounding.perturbations import key_boxes, perturbed_frames
+from cuescope_step_grounding.traces import Trace, is_right, read_trace
+
+RECORDED = "recorded"  # what a model exposes whose traces were written before
+NO_QUESTION = "What is shown?"
+Claims = tuple[tuple[Claim, ...], ...]  # by step
+
+
+@dataclass(frozen=True)
+class TraceRequest:
+    """A trace that is asked for: of which sample, in which style, after which change."""
+
+    sample: Sample
+    style: Style
+    trial: Trial
+    change: Perturbation | None = None
+    recorded: bool = False
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    """A trace that came, with what it claims step by step, and whether its answer is right.
+
+    `contradictory` counts the steps that tell two times of one thing.
+    """
+
+    request: TraceRequest
+    trace: Trace
+    claims: Claims
+    right: bool | None
+    contradictory: int = 0
+
+    @property
+    def sample(self) -> Sample:
+        """The example, as the data set has it."""
+        return self.request.sample
+
+
+def claim_parser(audit: Audit) -> Parser:
+    """What reads claims from steps, built once."""
+    return audit.once(parser, audit.options.parser)
+
+
+def is_recorded(audit: Audit) -> bool:
+    """Whether the model cannot be shown anything else than what it was shown."""
+    return RECORDED in audit.capabilities.exposes
+
+
+def describe_plan(audit: Audit) -> str:
+    """How many traces are asked for, known before any is."""
+    options: StepGroundingOptions = audit.options
+    samples = len(audit.samples)
+    if is_recorded(audit):
+        return f"none: the traces of {samples:,} samples are read from the recording"
+    styles = len({*options.also} - {options.style})
+    changes = len({*options.perturbations}) * options.instances
+    each = "one as it is" + f", {changes} with changes" * bool(changes)
+    each += f", {styles} in other styles" * bool(styles)
+    return f"{samples * (1 + changes + styles):,} traces at most: for each sample {each}"
+
+
+# --------------------------------------------------------------------------------- baseline traces
+
+
+def baseline_traces(audit: Audit) -> list[Reasoning]:
+    """The model's trace of each sample as it is."""
+    requests = baseline_requests(audit)
+    return read_traces(audit, requests, audit.respond([request.trial for request in requests]))
+
+
+def baseline_requests(audit: Audit) -> list[TraceRequest]:
+    """A trace a sample, by key; a recorded one, or one in the style of the options."""
+    samples = sorted(audit.samples, key=lambda sample: sample.key)
+    style = audit.options.style
+    if not is_recorded(audit):
+        return [TraceRequest(sample, style, trial_of(audit, sample, style)) for sample in samples]
+    # A recording is looked up by what was shown, so the sample goes out as the data set has it.
+    text = frozenset({"text"})
+    return [
+        TraceRequest(sample, "natural", Trial(sample=sample, outputs=text), recorded=True)
+        for sample in samples
+    ]
+
+
+def read_traces(
+    audit: Audit, requests: Sequence[TraceRequest], outcomes: Sequence[Outcome]
+) -> list[Reasoning]:
+    """The traces that came, read and parsed."""
+    options: StepGroundingOptions = audit.options
+    reader = claim_parser(audit)
+    traces = []
+    for request, outcome in zip(requests, outcomes, strict=True):
+        sample = request.sample
+        # Videos in class folders have choices but no question: what a recording was asked of them
+        # is not known, so its answer is neither right nor wrong.
+        unasked = request.recorded and sample.question is None
+        choices = () if unasked else sample.choices
+        trace = read_trace(outcome.response.text, choices, options.most_steps)
+        clock = Clock(len(sample.frames), times_of(sample))
+        steps = read_steps(reader, trace.steps, clock) if trace.steps else []
+        unrecorded = request.recorded and "empty" in trace.problems
+        right = None if unasked or unrecorded else is_right(trace.answer, sample)
+        claims = tuple(step.claims for step in steps)
+        contradictory = sum(step.contradictory for step in steps)
+        traces.append(Reasoning(request, trace, claims, right, contradictory))
+    return traces
+
+
+# -------------------------------------------------------------------------------- changed samples
+
+
+def variant_requests(audit: Audit) -> list[TraceRequest]:
+    """The same samples in other styles, and changed; nothing more of what was recorded."""
+    return [] if is_recorded(audit) else [*_other_styles(audit), *_changes(audit)]
+
+
+def _other_styles(audit: Audit) -> Iterator[TraceRequest]:
+    for style in dict.fromkeys(audit.options.also):
+        if style != audit.options.style:
+            for trace in audit.once(baseline_traces, audit):
+                trial = trial_of(audit, trace.sample, style, style)
+                yield TraceRequest(trace.sample, style, trial)
+
+
+def _changes(audit: Audit) -> Iterator[TraceRequest]:
+    options: StepGroundingOptions = audit.options
+    traces = audit.once(baseline_traces, audit)
+    for change in dict.fromkeys(options.perturbations):
+        for instance in range(options.instances):
+            name = f"{change}-{instance}"
+            samples = (
+                _paraphrased_samples(audit, traces, name, instance)
+                if change == "paraphrase"
+                else _perturbed_samples(audit, traces, name, change)
+            )
+            for original, sample in samples:
+                trial = trial_of(audit, sample, options.style, name)
+                yield TraceRequest(original, options.style, trial, change)
+
+
+def _perturbed_samples(
+    audit: Audit, traces: Sequence[Reasoning], name: str, change: Perturbation
+) -> Iterator[tuple[Sample, Sample]]:
+    """Each sample that the change can change, and its changed form."""
+    for trace in traces:
+        boxes = key_boxes(trace.sample, (claim for step in trace.claims for claim in step))
+        frames = perturbed_frames(trace.sample, change, boxes, audit.rng(name, trace.sample.key))
+        if frames is not None:
+            yield trace.sample, trace.sample.with_frames(frames, name)
+
+
+def _paraphrased_samples(
+    audit: Audit, traces: Sequence[Reasoning], name: str, instance: int
+) -> Iterator[tuple[Sample, Sample]]:
+    questions = [trace.sample.question or NO_QUESTION for trace in traces]
+    reworded = paraphrases(questions, audit.tools.get("text-generator"), instance)
+    for trace, question in zip(traces, reworded, strict=True):
+        update = {"question": question, "key": f"{trace.sample.key}/{name}"}
+        yield trace.sample, trace.sample.model_copy(update=update)
+
+
+# ----------------------------------------------------------------------------------- the questions
+
+_ENDING = "End with a line that begins with 'Answer:' and holds the answer alone."
+_INSTRUCTIONS: dict[Style, str] = {
+    "minimal": f"Reason in {{steps}} numbered steps about what can be seen. {_ENDING}",
+    "neutral": "Reason in {steps} short numbered steps, in the order in which things happen. In "
+    "each step, name the frame and say what can be seen there: things, how they look, where they "
+    f"are, and what happens. {_ENDING}",
+    "verbose": "Work towards the answer in {steps} numbered steps that go through the video from "
+    "its first frame to its last. For each step, name the frames that it is about, describe the "
+    "things that can be seen there and their looks, say where they are relative to one another "
+    "and what they do, tell what has changed since the step before, and explain what this means "
+    f"for the question. Claim only what the frames show. {_ENDING}",
+    "lite": "Give no explanation. Choose {steps} key moments, and state what can be seen at each, "
+    'as a JSON list of objects such as {{"frame": 1, "belief": "what can be seen"}}. ' + _ENDING,
+}
+_OPENINGS = (
+    "Please tell:",
+    "Look at what is shown, and say:",
+    "Here is what is to be found out.",
+    "This is asked of you.",
+    "Judge by what can be seen.",
+)
+_PARAPHRASE = (
+    "Say this question in other words, so that it still asks for exactly the same. Write the "
+    "question alone.\n{question}"
+)
+
+
+def trial_of(audit: Audit, sample: Sample, style: Style, condition: str = "baseline") -> Trial:
+    """The trial that brings a trace. What is known of the sample stays behind.
+
+    The choices are in the words: models that list them for a letter would get no steps.
+    """
+    asked = Sample(
+        key=f"{sample.key}/{style}",
+        frames=sample.frames,
+        question=prompt(sample, style, audit.options.steps),
+    )
+    return Trial(sample=asked, condition=condition, outputs=frozenset({"text"}))
+
+
+def prompt(sample: Sample, style: Style, steps: str = "6 to 8") -> str:
+    """The question of a sample as a model reads it; `natural` adds nothing to it but its choices.
+
+    Frames are counted from 1, as the claims' parser counts them.
+    """
+    question = (sample.question or NO_QUESTION).strip()
+    if sample.choices:
+        question += f"\nChoices: {'; '.join(sample.choices)}."
+    if style == "natural":
+        return question
+    return f"{question}\n{_frame_count(sample)}{_INSTRUCTIONS[style].format(steps=steps)}"
+
+
+def _frame_count(sample: Sample) -> str:
+    count = len(sample.frames)
+    if count < 2:
+        return ""
+    times = times_of(sample)
+    until = f" from {times[0]:g} to {times[-1]:g} seconds" if times else ""
+    return f"The video is shown as {count} frames{until}; frame 1 is the first, {count} the last.\n"
+
+
+def paraphrases(
+    questions: Sequence[str], generator: TextGenerator | None, instance: int
+) -> list[str]:
+    """Each question in a text generator's words; without one, or where it has none, re-opened.
+
+    The counter-causal control of section 3.5: other words, the same video.
+    """
+    if generator is None:
+        return [_reopen(question, instance) for question in questions]
+    answers = generator.generate([_PARAPHRASE.format(question=question) for question in questions])
+    lines = [" ".join(answer.split()) for answer in answers]
+    return [
+        new if new and new != old else _reopen(old, instance)
+        for old, new in zip(questions, lines, strict=True)
+    ]
+
+
+def _reopen(question: str, instance: int) -> str:
+    """Behind another opening: a rule that rewrote the question itself could change its meaning."""
+    return f"{_OPENINGS[instance % len(_OPENINGS)]} {question}"

@@ -1,0 +1,226 @@
+"""Traces that are wrong on purpose, or random: the verifier must not support them.
+
+Section 7.3 of the paper, "Addressing Verification Circularity": spatial relations inverted,
+entities swapped, temporal order reversed; and random reasoning of sampled objects, relations and
+timestamps. A verifier that only liked the grammar of claims would not notice.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from cuescope_sdk import Sample
+from cuescope_sdk.grounding import MOTIONS, Claim, scene_of
+from cuescope_sdk.grounding.relations import INVERSE
+from cuescope_step_grounding.claims.contents import flatten
+
+# ------------------------------------------------------------------------------- a data set's words
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What claims can be made of; each word once, so that a draw ignores how often it is said."""
+
+    heads: tuple[str, ...]
+    adjectives: tuple[str, ...]
+    relations: tuple[str, ...]
+    verbs: tuple[str, ...]
+    motions: tuple[str, ...]
+
+
+def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary:
+    """From the annotated scenes and from what was claimed."""
+    heads, adjectives, relations, verbs, motions = (set[str]() for _ in range(5))
+    for sample in samples:
+        for frame in scene_of(sample) or ():
+            heads |= {thing.name for thing in frame.things}
+            adjectives |= {word for thing in frame.things for word in thing.attributes}
+            verbs |= {action.verb for action in frame.actions}
+            relations |= {relation.predicate for relation in frame.relations}
+            motions |= {frame.motion} if frame.motion else set()
+    predicates = {
+        "attribute": adjectives,
+        "relation": relations,
+        "action": verbs,
+        "ego-motion": motions,
+    }
+    for claim in flatten(claims):
+        for phrase in (claim.subject, claim.object or ""):
+            if claim.kind != "ego-motion" and phrase:
+                heads.add(head(phrase))
+                adjectives |= set(phrase.split()[:-1])
+        if claim.predicate and claim.kind in predicates:
+            predicates[claim.kind].add(claim.predicate)
+    # Sorted, for the order of a set differs between runs and a draw goes by position.
+    return Vocabulary(
+        heads=tuple(sorted(heads)),
+        adjectives=tuple(sorted(adjectives)),
+        relations=tuple(sorted(relations)) or tuple(INVERSE),
+        verbs=tuple(sorted(verbs)),
+        motions=tuple(sorted(motions | (set(MOTIONS) if motions else set()))),
+    )
+
+
+def head(phrase: str) -> str:
+    """The noun of a noun phrase."""
+    return phrase.split()[-1] if phrase.split() else ""
+
+
+# --------------------------------------------------------------------------- counterfactual traces
+
+Change = Literal["relations", "entities", "time"]
+CHANGES: tuple[Change, ...] = get_args(Change)
+_OPPOSITES = (
+    "left/right above/below over/under up/down before/after in_front_of/behind forward/backward "
+    "appear/disappear appears/disappears first/last start/end open/close inside/outside "
+    "near/far_from enter/leave enters/leaves"
+)
+_PAIRS = [pair.replace("_", " ").split("/") for pair in _OPPOSITES.split()]
+OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
+_OPPOSED = re.compile(rf"\b({'|'.join(sorted(OPPOSITE, key=len, reverse=True))})\b", re.IGNORECASE)
+# As `INVERSE`, but for what is its own inverse: that has an opposite.
+_INVERTED = {**INVERSE, "near": "far from", "touching": "far from", "far from": "near"}
+
+
+def counterfactual(
+    claim: Claim,
+    changes: frozenset[Change],
+    words: Vocabulary,
+    frames: int,
+    rng: np.random.Generator,
+) -> Claim:
+    """The claim made wrong by these changes; one that none of them touches stays as it is.
+
+    A denial that is changed becomes the assertion of what it denies.
+    """
+    changed = claim
+    if "relations" in changes:
+        changed = _invert(changed)
+    if "entities" in changes:
+        changed = _swap(changed, words, rng)
+    if "time" in changes:
+        changed = _reverse(changed, frames)
+    # A denial of another thing may well be true: "there is no blue cup" where there is no red one.
+    if changed != claim and claim.negated:
+        return claim.model_copy(update={"negated": False})
+    return changed
+
+
+def opposite_words(step: str) -> str:
+    """A step's own words turned round.
+
+    >>> opposite_words("The car is left of the tree before it leaves.")
+    'The car is right of the tree after it enters.'
+    """
+    return _OPPOSED.sub(lambda match: OPPOSITE[match[0].lower()], step)
+
+
+def _invert(claim: Claim) -> Claim:
+    """Of two things the relation, of a movement the direction."""
+    predicate = claim.predicate or ""
+    if claim.kind == "relation":
+        inverse = _INVERTED.get(predicate)
+        if inverse is None:
+            return claim.model_copy(update={"subject": claim.object, "object": claim.subject})
+        return claim.model_copy(update={"predicate": inverse})
+    if claim.kind in ("action", "ego-motion"):
+        return claim.model_copy(update={"predicate": opposite_words(predicate)})
+    return claim
+
+
+def _swap(claim: Claim, words: Vocabulary, rng: np.random.Generator) -> Claim:
+    """Another thing in the subject's place; of an attribute another attribute."""
+    if claim.kind == "attribute":
+        predicate = _draw_other(claim.predicate or "", words.adjectives, rng)
+        return claim.model_copy(update={"predicate": predicate})
+    if claim.kind == "temporal":
+        parts = tuple(_swap(part, words, rng) for part in claim.parts)
+        return claim.model_copy(update={"parts": parts})
+    if claim.kind == "ego-motion" or not claim.subject:
+        return claim
+    return claim.model_copy(update={"subject": _other_thing(claim.subject, words, rng)})
+
+
+def _other_thing(phrase: str, words: Vocabulary, rng: np.random.Generator) -> str:
+    """ "red car" becomes "blue car"; what has no adjective becomes another thing."""
+    *adjectives, noun = phrase.split()
+    if adjectives and len(words.adjectives) > 1:
+        others = [_draw_other(word, words.adjectives, rng) for word in adjectives]
+        return " ".join([*others, noun])
+    return " ".join([*adjectives, _draw_other(head(phrase), words.heads, rng)])
+
+
+def _reverse(claim: Claim, frames: int) -> Claim:
+    """The moment seen from the other end; before is after."""
+    update: dict[str, object] = {}
+    if claim.frames:
+        update["frames"] = tuple(sorted(frames - 1 - frame for frame in claim.frames))
+    if claim.kind == "temporal":
+        opposite = {"before": "after", "after": "before"}.get(claim.predicate or "")
+        update["predicate"] = opposite or claim.predicate
+        update["parts"] = tuple(_reverse(part, frames) for part in claim.parts)
+    return claim.model_copy(update=update)
+
+
+def _draw_other(word: str, words: Sequence[str], rng: np.random.Generator) -> str:
+    return _draw([other for other in words if other != word], rng) or word
+
+
+# -------------------------------------------------------------------------------- random reasoning
+
+
+def random_trace(
+    claims: Sequence[Sequence[Claim]], words: Vocabulary, frames: int, rng: np.random.Generator
+) -> tuple[tuple[Claim, ...], ...]:
+    """As many steps with as many claims of the same kinds, at moments of the same length.
+
+    Words are drawn evenly, whatever their frequency; nothing is denied, for to deny at random is
+    to be right. A claim that says nothing of time stays so: it is as easy to meet as the model's.
+    """
+    return tuple(
+        tuple(_random_claim(claim, words, frames, rng) for claim in step) for step in claims
+    )
+
+
+def _random_claim(claim: Claim, words: Vocabulary, frames: int, rng: np.random.Generator) -> Claim:
+    """One claim of the same kind and shape."""
+    update: dict[str, object] = {"negated": False, "frames": _random_moment(claim, frames, rng)}
+    if claim.kind == "temporal":
+        update["predicate"] = _draw(("before", "after"), rng)
+        update["parts"] = tuple(_random_claim(part, words, frames, rng) for part in claim.parts)
+        return claim.model_copy(update=update)
+    if claim.kind != "ego-motion":
+        update["subject"] = _random_phrase(claim.subject, words, rng)
+    if claim.object:
+        update["object"] = _random_phrase(claim.object, words, rng)
+    predicates = {
+        "attribute": words.adjectives,
+        "relation": words.relations,
+        "action": words.verbs,
+        "ego-motion": words.motions,
+    }
+    if claim.kind in predicates:
+        update["predicate"] = _draw(predicates[claim.kind], rng) or claim.predicate
+    return claim.model_copy(update=update)
+
+
+def _random_phrase(like: str, words: Vocabulary, rng: np.random.Generator) -> str:
+    """As many adjectives, and a noun."""
+    count = max(len(like.split()) - 1, 0)
+    adjectives = [_draw(words.adjectives, rng) for _ in range(count)]
+    return " ".join(filter(None, [*adjectives, _draw(words.heads, rng) or like]))
+
+
+def _random_moment(claim: Claim, frames: int, rng: np.random.Generator) -> tuple[int, ...] | None:
+    if not claim.frames:
+        return claim.frames
+    length = min(len(claim.frames), frames)
+    start = int(rng.integers(frames - length + 1))
+    return tuple(range(start, start + length))
+
+
+def _draw(words: Sequence[str], rng: np.random.Generator) -> str | None:
+    return words[int(rng.integers(len(words)))] if words else None

@@ -1,0 +1,355 @@
+"""From traces to judged traces: everything that is claimed, held against the video in one call."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import islice
+
+import numpy as np
+
+from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
+from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, scene_of
+from cuescope_sdk.grounding.bag import BagOfWords
+from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_step_grounding import beliefs, scores
+from cuescope_step_grounding.claims.contents import all_claims
+from cuescope_step_grounding.options import Policy, StepGroundingOptions
+from cuescope_step_grounding.perturbations import magnitudes
+from cuescope_step_grounding.trials import (
+    Claims,
+    Reasoning,
+    baseline_traces,
+    read_traces,
+    variant_requests,
+)
+from cuescope_step_grounding.verification import controls
+from cuescope_step_grounding.verification.claim_batch import ClaimBatch, Judgements
+
+ALL = "all"  # of the counterfactual changes together
+SCENES = "the annotated scenes"
+
+
+@dataclass(frozen=True)
+class JudgedTrace:
+    """A trace with how many claims of each step are supported."""
+
+    reasoning: Reasoning
+    steps: tuple[scores.StepCounts, ...]
+    policy: Policy
+    consistency: float | None = None
+
+    @property
+    def sample(self) -> Sample:
+        """The example, as the data set has it."""
+        return self.reasoning.sample
+
+    @cached_property
+    def grounding(self) -> float | None:
+        """SGR of this trace."""
+        return scores.step_grounding_rate(self.steps, self.policy)
+
+    @cached_property
+    def hallucination(self) -> float | None:
+        """HR of this trace."""
+        return scores.hallucination_rate(self.steps, self.policy)
+
+    @property
+    def accuracy(self) -> float | None:
+        """1 for a right answer, 0 for a wrong one; None where that is not known."""
+        return None if self.reasoning.right is None else float(self.reasoning.right)
+
+
+@dataclass(frozen=True)
+class JudgedTraces:
+    """All that was judged of an audit.
+
+    `baselines` are the traces of the samples as they are, `variants` those of other styles and
+    changed samples. By sample, in the order of `baselines`: `random_rates` has the SGR of random
+    traces, `counterfactual_rates` the SGR of the counterfactual ones by change.
+    """
+
+    baselines: tuple[JudgedTrace, ...]
+    variants: tuple[JudgedTrace, ...]
+    random_rates: tuple[tuple[float | None, ...], ...]
+    counterfactual_rates: Mapping[str, tuple[float | None, ...]]
+    judgements: Judgements
+
+    @property
+    def answered(self) -> tuple[JudgedTrace, ...]:
+        """The baseline's traces of which an SGR is known."""
+        return tuple(trace for trace in self.baselines if trace.grounding is not None)
+
+    def in_style(self, style: str) -> list[JudgedTrace]:
+        """The traces of the unchanged samples in another style."""
+        requests = ((trace, trace.reasoning.request) for trace in self.variants)
+        return [trace for trace, asked in requests if asked.style == style and asked.change is None]
+
+    def against_random(self) -> list[tuple[float, np.ndarray]]:
+        """SGR of each trace that has random ones, and theirs."""
+        pairs = zip(self.baselines, map(_fill_unknown, self.random_rates), strict=True)
+        return [
+            (trace.grounding, rates)
+            for trace, rates in pairs
+            if trace.grounding is not None and rates is not None
+        ]
+
+
+def _fill_unknown(rates: Sequence[float | None]) -> np.ndarray | None:
+    """SGR of a sample's random traces, an unknown one at the mean of the others."""
+    numbers = scores.known(rates)
+    if not numbers:
+        return None
+    middle = float(np.mean(numbers))
+    return np.array([middle if rate is None else rate for rate in rates])
+
+
+# ------------------------------------------------------------------------------------------ tools
+
+
+def claim_verifier(audit: Audit) -> ClaimVerifier:
+    """The tool, or else the scenes that the data set has annotated."""
+    tool: ClaimVerifier = audit.tools.get("claim-verifier") or audit.once(SceneVerifier)
+    return tool
+
+
+def sentence_encoder(audit: Audit) -> SentenceEncoder:
+    """The tool, or else a bag of words."""
+    tool: SentenceEncoder = audit.tools.get("sentence-encoder") or audit.once(BagOfWords)
+    return tool
+
+
+def threshold(audit: Audit) -> float:
+    """The option's tau, else what was calibrated for this kind of encoder (`beliefs.calibrate`)."""
+    if audit.options.tau is not None:
+        return float(audit.options.tau)
+    return beliefs.TAU if "sentence-encoder" in audit.tools else beliefs.TAU_OF_BAG
+
+
+def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
+    """The verifiers to compare with, by SPEC, ready to judge."""
+    verifiers = {}
+    for spec in audit.options.other_verifiers:
+        tool: ClaimVerifier = audit.context.build("tool", spec)
+        if not hasattr(tool, "judge"):
+            raise UserError(
+                f"step-grounding: tool {spec} is no claim-verifier", expected="one with judge()"
+            )
+        if isinstance(tool, LazyWeights) and not audit.context.planning:
+            tool.open_weights()
+        verifiers[spec] = tool
+    return verifiers
+
+
+def require_matching_evidence(audit: Audit) -> None:
+    """Raises UserError where changed videos would be held against scenes that they do not show."""
+    annotated = any(scene_of(sample) is not None for sample in audit.samples)
+    if audit.options.evidence == "shown" and annotated and "claim-verifier" not in audit.tools:
+        raise UserError(
+            "step-grounding: evidence=shown",
+            expected="a verifier that looks at changed videos",
+            got=f"{SCENES}, which are of the original ones",
+            remedy="Add --tool claim-verifier=SPEC, or leave evidence=original",
+        )
+
+
+def has_no_evidence(audit: Audit) -> bool:
+    """Whether there is neither a verifier nor an annotated scene."""
+    verifier = "claim-verifier" in audit.tools
+    return not verifier and all(scene_of(sample) is None for sample in audit.samples)
+
+
+# ----------------------------------------------------------------------------------------- judging
+
+
+def judge_traces(audit: Audit) -> JudgedTraces:
+    """Everything is judged in one call; then it is counted."""
+    options: StepGroundingOptions = audit.options
+    traces = audit.once(baseline_traces, audit)
+    variants = read_traces(audit, audit.once(variant_requests, audit), audit.outcomes)
+    random = _random_traces(audit, traces)
+    wrong = _counterfactual_traces(audit, traces)
+    batch = ClaimBatch()
+    for index, trace in enumerate(traces):
+        named = [existence(name) for name in named_things(trace.claims)]
+        own = [*all_claims([trace.claims]), *beliefs.recalled_claims(trace.claims), *named]
+        batch.add(trace.sample, own)
+        invented = [*random[index], *(by_sample[index] for by_sample in wrong.values())]
+        batch.add(trace.sample, all_claims(invented))
+    evidence = [_evidence(trace, options.evidence) for trace in variants]
+    for trace, sample in zip(variants, evidence, strict=True):
+        batch.add(sample, all_claims([trace.claims]))
+    judgements = batch.judge(claim_verifier(audit))
+
+    def rate(trace: Reasoning, claims: Claims) -> float | None:
+        counts = judgements.count_steps(trace.sample, claims)
+        return scores.step_grounding_rate(counts, options.unverifiable)
+
+    def judged_trace(
+        trace: Reasoning, sample: Sample, consistency: float | None = None
+    ) -> JudgedTrace:
+        counts = tuple(judgements.count_steps(sample, trace.claims))
+        return JudgedTrace(trace, counts, options.unverifiable, consistency)
+
+    consistencies = _consistencies(audit, traces, judgements)
+    return JudgedTraces(
+        baselines=tuple(
+            judged_trace(trace, trace.sample, consistency)
+            for trace, consistency in zip(traces, consistencies, strict=True)
+        ),
+        variants=tuple(map(judged_trace, variants, evidence)),
+        random_rates=tuple(
+            tuple(rate(trace, claims) for claims in own)
+            for trace, own in zip(traces, random, strict=True)
+        ),
+        counterfactual_rates={
+            change: tuple(map(rate, traces, by_sample)) for change, by_sample in wrong.items()
+        },
+        judgements=judgements,
+    )
+
+
+def _evidence(reasoning: Reasoning, source: str) -> Sample:
+    """What a trace is held against: the sample, or the frames that it was shown.
+
+    Annotations of a scene are of the original, and left behind where other frames are looked at.
+    """
+    shown = reasoning.request.trial.sample
+    if source == "original" or reasoning.request.change in (None, "paraphrase"):
+        return reasoning.sample
+    annotations = {key: v for key, v in reasoning.sample.annotations.items() if key != SCENE}
+    return reasoning.sample.model_copy(
+        update={"key": shown.key, "frames": shown.frames, "annotations": annotations}
+    )
+
+
+def _consistencies(
+    audit: Audit, traces: Sequence[Reasoning], judgements: Judgements
+) -> Iterator[float | None]:
+    """TCS of each trace."""
+    options: StepGroundingOptions = audit.options
+    tau = threshold(audit)
+
+    def lapses(sample: Sample, claim: Claim) -> bool:
+        return judgements.of(sample, claim).verdict == "unsupported"
+
+    def justification(sample: Sample, pair: beliefs.Transition, similarity: float) -> float | None:
+        after = judgements.count(sample, pair.new)
+        if options.belief == "state":
+            return scores.state_justification(after, options.unverifiable)
+        before = judgements.count(sample, pair.kept)
+        return scores.transition_justification(similarity, before, after, tau, options.unverifiable)
+
+    pairs_of = [
+        beliefs.transitions(
+            trace.claims, partial(lapses, trace.sample) if options.belief == "state" else None
+        )
+        for trace in traces
+    ]
+    # One call of the encoder for all traces, as networks encode far faster in batches.
+    texts = [(pair.before, pair.after) for pairs in pairs_of for pair in pairs]
+    values = iter(beliefs.similarities(texts, sentence_encoder(audit)).tolist())
+    for trace, pairs in zip(traces, pairs_of, strict=True):
+        own = list(islice(values, len(pairs)))
+        justifications = map(partial(justification, trace.sample), pairs, own)
+        yield scores.temporal_consistency(own, list(justifications))
+
+
+def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Claims, ...]]:
+    """Of each sample the random traces."""
+    words = audit.once(_words, audit)
+    random = []
+    for trace in traces:
+        rng, frames = audit.rng("random reasoning", trace.sample.key), len(trace.sample.frames)
+        draws = range(audit.options.draws)
+        random.append(tuple(controls.random_trace(trace.claims, words, frames, rng) for _ in draws))
+    return random
+
+
+def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[str, list[Claims]]:
+    """By change the counterfactual trace of each sample."""
+    words = audit.once(_words, audit)
+    changes_of: dict[str, tuple[controls.Change, ...]] = {
+        name: (name,) for name in controls.CHANGES
+    }
+    wrong: dict[str, list[Claims]] = {}
+    for name, changes in (changes_of | {ALL: controls.CHANGES}).items():
+        wrong[name] = []
+        for trace in traces:
+            rng = audit.rng("counterfactual", name, trace.sample.key)
+            change = partial(
+                controls.counterfactual,
+                changes=frozenset(changes),
+                words=words,
+                frames=len(trace.sample.frames),
+                rng=rng,
+            )
+            wrong[name].append(tuple(tuple(map(change, step)) for step in trace.claims))
+    return wrong
+
+
+def _words(audit: Audit) -> controls.Vocabulary:
+    traces = audit.once(baseline_traces, audit)
+    return controls.vocabulary(
+        [trace.sample for trace in traces], all_claims([trace.claims for trace in traces])
+    )
+
+
+# ------------------------------------------------------------------------------- parts of a trace
+
+
+def named_things(claims: Claims) -> tuple[str, ...]:
+    """The things that a trace says are there, each once."""
+    entities = [claim for step in claims for claim in step if claim.kind == "entity"]
+    return tuple(dict.fromkeys(claim.subject for claim in entities if not claim.negated))
+
+
+def existence(name: str) -> Claim:
+    """That a thing is anywhere in the video."""
+    return Claim(kind="entity", text=name, subject=name)
+
+
+def claims_of_kind(trace: JudgedTrace, kind: str, judgements: Judgements) -> JudgedTrace:
+    """The trace by its claims of one kind alone."""
+    steps = [tuple(c for c in step if c.kind == kind) for step in trace.reasoning.claims]
+    return replace(trace, steps=tuple(judgements.count_steps(trace.sample, steps)))
+
+
+# ---------------------------------------------------------------------------------- changed videos
+
+
+def change_costs(judged: JudgedTraces) -> list[scores.ChangeCost]:
+    """All changed traces beside those of the samples as they are."""
+    baselines = {trace.sample.key: trace for trace in judged.baselines}
+    by_sample: dict[str, list[JudgedTrace]] = {}
+    for trace in judged.variants:
+        if trace.reasoning.request.change is not None:
+            by_sample.setdefault(trace.sample.key, []).append(trace)
+    return [cost for key, changed in by_sample.items() for cost in _costs(baselines[key], changed)]
+
+
+def _costs(baseline: JudgedTrace, changed: Sequence[JudgedTrace]) -> Iterator[scores.ChangeCost]:
+    frames = [trace.reasoning.request.trial.sample.frames for trace in changed]
+    sizes = magnitudes(baseline.sample.frames, frames)
+    for trace, size in zip(changed, sizes, strict=True):
+        kind = trace.reasoning.request.change
+        both_known = baseline.grounding is not None and trace.grounding is not None
+        lost = (baseline.grounding or 0.0) - (trace.grounding or 0.0) if both_known else None
+        right = baseline.reasoning.right, trace.reasoning.right
+        # A change that no pixel shows has no cost per change; a paraphrase is not meant to show.
+        if kind is not None and (size > 0 or kind == "paraphrase"):
+            yield scores.ChangeCost(baseline.sample.key, kind, lost, right, size)
+
+
+def reliance_of(audit: Audit, costs: Sequence[scores.ChangeCost]) -> scores.Reliance | None:
+    """VRS; None where nothing was changed."""
+    options: StepGroundingOptions = audit.options
+    if not costs:
+        return None
+    return scores.reliance(
+        costs,
+        audit.rng("reliance"),
+        epsilon=options.epsilon,
+        clip=options.clip,
+        confidence=options.confidence,
+        resamples=options.resamples,
+    )

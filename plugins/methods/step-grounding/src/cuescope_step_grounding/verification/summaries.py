@@ -1,0 +1,94 @@
+"""What was judged, in words: how many traces and claims, and why some could not be verified."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cuescope_sdk import Audit, Plugin
+from cuescope_step_grounding.scores import percent
+from cuescope_step_grounding.trials import Reasoning, is_recorded
+from cuescope_step_grounding.verification.judging import JudgedTraces, has_no_evidence
+
+ADD_VERIFIER = "--tool claim-verifier=box-geometry -T claim-verifier.detector=owl"
+
+
+def why_unmeasured(audit: Audit, judged: JudgedTraces) -> str:
+    """Why no claim is supported or unsupported, and what would help."""
+    traces = [trace.reasoning for trace in judged.baselines]
+    written = [trace for trace in traces if trace.trace.steps]
+    if not written and is_recorded(audit):
+        return f"no trace is recorded for any of the {len(traces)} samples"
+    if not written:
+        return f"none of the {len(traces)} answers contains a reasoning step"
+    if not any(step for trace in written for step in trace.claims):
+        return f"the {len(written)} traces claim nothing that can be seen"
+    if has_no_evidence(audit):
+        return f"there is nothing to hold its claims against. Add a verifier, as {ADD_VERIFIER}"
+    reasons = unverifiable_reasons(judged)
+    return f"none of its claims could be verified ({', '.join(reasons)})"
+
+
+def unverifiable_reasons(judged: JudgedTraces) -> list[str]:
+    """Of the claims that could not be verified the reasons, each with its share."""
+    reasons = [
+        judged.judgements.of(trace.sample, claim).reason
+        for trace in judged.baselines
+        for step in trace.reasoning.claims
+        for claim in step
+    ]
+    count = Counter(reason for reason in reasons if reason is not None)
+    return [f"{reason} {percent(n / count.total())}" for reason, n in count.most_common()]
+
+
+def describe_traces(traces: Sequence[Reasoning]) -> str:
+    """How many traces came, in which forms, and what is wrong with some."""
+    written = [trace.trace for trace in traces if trace.trace.steps]
+    steps = sum(len(trace.steps) for trace in written)
+    mean = f", with {steps / len(written):.1f} steps on average" if written else ""
+    forms = _count_words(trace.form for trace in written)
+    problems = _count_words(problem for trace in traces for problem in trace.trace.problems)
+    return (
+        f"{len(written)} of {len(traces)} samples{mean}"
+        + f" ({forms})" * bool(forms)
+        + f"; malformed, but kept: {problems}" * bool(problems)
+    )
+
+
+def describe_claims(judged: JudgedTraces) -> str | None:
+    """How many claims there are, and how many of them are supported; None where there is none."""
+    steps = [step for trace in judged.baselines for step in trace.steps]
+    total = sum(step.claims for step in steps)
+    if not total:
+        return None
+    shares = (
+        f"{verdict} {percent(sum(getattr(step, verdict) for step in steps) / total)}"
+        for verdict in ("supported", "unsupported", "unverifiable")
+    )
+    claims = (c for trace in judged.baselines for step in trace.reasoning.claims for c in step)
+    outside = sum(claim.frames == () for claim in claims)
+    contradictory = sum(trace.reasoning.contradictory for trace in judged.baselines)
+    return (
+        f"{total}: {', '.join(shares)}"
+        + f"; {outside} about a moment outside the video" * bool(outside)
+        + f"; {contradictory} steps contradict themselves about the time" * bool(contradictory)
+    )
+
+
+def _count_words(words: Iterable[str]) -> str:
+    """ "a 3, b 1", the commonest first."""
+    return ", ".join(f"{word} {n}" for word, n in Counter(words).most_common())
+
+
+def tool_title(tool: Any, default: str) -> str:
+    """What a tool is called: its own title, the SPEC of its plugin, or else `default`."""
+    title = getattr(tool, "title", None)
+    if isinstance(title, str) and title:
+        return title
+    if not isinstance(tool, Plugin):
+        return default
+    cls = type(tool)
+    target = f"{cls.__module__}:{cls.__qualname__}"
+    tools = tool.context.registry.of_kind("tool")
+    name = next((entry.name for entry in tools if entry.target == target), cls.__name__)
+    argument = getattr(tool.options, tool.options.argument or "", None)
+    return f"{name}:{argument}" if isinstance(argument, str) else name
