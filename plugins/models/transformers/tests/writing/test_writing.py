@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from cuescope_sdk import LazyWeights, PlanStopped, UserError
 from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.writing import network
-from cuescope_transformers.writing.network import rendered
+from cuescope_transformers.writing.network import render_prompt
 
 Writer = Callable[..., Any]
 PROMPTS = ["name an animal .", "say where a tree stands . be brief .", "name a plant"]
@@ -107,12 +107,12 @@ def test_what_was_written_before_a_fault_is_kept(
 
 
 def test_the_chat_around_a_prompt(writer: Writer) -> None:
-    tokenizer = writer("llama")._network.tokenizer
-    assert rendered(tokenizer, "yes ?", "be brief") == (
+    tokenizer = writer("llama")._model.tokenizer
+    assert render_prompt(tokenizer, "yes ?", "be brief") == (
         "<turn> system : be brief <turn> user : yes ? <turn> assistant :"
     )
     plain = writer("bloom")
-    assert rendered(plain._network.tokenizer, "yes ?", "be brief") == "be brief\n\nyes ?"
+    assert render_prompt(plain._model.tokenizer, "yes ?", "be brief") == "be brief\n\nyes ?"
     assert plain.facts["prompts are"].startswith("plain text")
     line = said(lambda: writer("qwen2", system="be brief").generate(PROMPTS))
     assert "refuses the prompt: got no system. Leave the option `system` out." in line
