@@ -105,7 +105,7 @@ def test_masks_are_white_on_black_or_arrays(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_known_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there is none here"):
+    with pytest.raises(UserError, match="there is no data set here"):
         AnnotatedBoxes(Options(), Context(cache=tmp_path))
     bare = sample("a", plain(1))
     for tool, ask in ((boxes(tmp_path, bare), "detect"), (masks(tmp_path, bare), "segment")):

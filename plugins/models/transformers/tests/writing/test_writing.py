@@ -55,13 +55,13 @@ def test_it_writes_the_most_likely_tokens(
 
 def test_nothing_is_written_twice(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    real = network.written
+    real = network.write
 
     def counting(of: Any, prompts: list[str], system: str, most: int) -> list[str]:
         asked.extend(prompts)
         return real(of, prompts, system, most)
 
-    monkeypatch.setattr(network, "written", counting)
+    monkeypatch.setattr(network, "write", counting)
     first = writer("llama").generate([*PROMPTS, PROMPTS[0]])
     assert sorted(asked) == sorted(PROMPTS)
     assert first[3] == first[0]
@@ -99,7 +99,7 @@ def test_what_was_written_before_a_fault_is_kept(
             raise KeyboardInterrupt
         return ["text"] * len(prompts)
 
-    monkeypatch.setattr(network, "written", failing)
+    monkeypatch.setattr(network, "write", failing)
     with pytest.raises(KeyboardInterrupt):
         writer("llama", batch_size=1).generate(PROMPTS)
     assert writer("llama", batch_size=1).generate(PROMPTS) == ["text"] * 3

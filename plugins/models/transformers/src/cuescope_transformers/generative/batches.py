@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cuescope_sdk import HideTokens, Trial, UserError
+from cuescope_sdk.fusion import AverageAttention, AverageTokens
 from cuescope_sdk.torch.fusion import Fusion, require_layers
 from cuescope_sdk.torch.fusion.state import Watch
 from cuescope_transformers.generative.hiding import hide, require_hiding
@@ -82,7 +83,8 @@ def fusion_of(
     Raises UserError where the model does not say which of its tokens are visual.
     """
     # hidden tokens are gone from the inputs: the layers have nothing to do about them
-    edit = None if isinstance(trial.edit, HideTokens) else trial.edit
+    averages = AverageAttention | AverageTokens
+    edit = trial.edit if isinstance(trial.edit, averages) else None
     plain = edit is None and watch is None
     if not plain or placeholders(model.network.config, model.processor):
         require_visual_tokens(model, batch, trial)
