@@ -7,7 +7,7 @@ import pytest
 from scipy.stats.contingency import odds_ratio
 
 from cuescope_proposers.captions import nouns
-from cuescope_proposers.counting import Counts, bond
+from cuescope_proposers.co_occurrence import Counts, bond
 
 
 @pytest.mark.parametrize(

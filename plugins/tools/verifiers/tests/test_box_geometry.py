@@ -9,8 +9,8 @@ from cuescope_sdk import Context, Sample, UserError
 from cuescope_sdk.grounding import Claim
 from cuescope_sdk.testing.claiming import action, attribute, entity, motion, order, relation, says
 from cuescope_verifiers.box_geometry import BoxGeometry
-from cuescope_verifiers.movement import colour_after, moved, movement
-from cuescope_verifiers.phrases import query
+from cuescope_verifiers.boxes import moved
+from cuescope_verifiers.phrases import colour_after, movement, query
 
 CHAIR, TABLE = (10, 40, 20, 50), (60, 40, 80, 50)
 STILL = {"dining table": [TABLE], "table": [TABLE]}
