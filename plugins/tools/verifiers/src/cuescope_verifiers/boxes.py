@@ -61,8 +61,8 @@ def _detect(
 ) -> dict[str, tuple[Detection, ...]]:
     """Frames with the same names to look for go in one call."""
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for key, names in names_of.items():
-        alike[tuple(sorted(names))].append(key)
+    for key, of_frame in names_of.items():
+        alike[tuple(sorted(of_frame))].append(key)
     detections: dict[str, tuple[Detection, ...]] = {}
     for names, keys in alike.items():
         if names:

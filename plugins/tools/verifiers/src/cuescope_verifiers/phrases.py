@@ -165,8 +165,8 @@ def opposites(claim: Claim) -> list[str]:
             swapped = [_with_article(phrase) for phrase in _swap(subject)]
             return [f"There is no {subject}.", *(f"There is {phrase}." for phrase in swapped)]
         case "attribute":
-            swapped = (*_swap(predicate), f"not {predicate}")
-            return [f"The {subject} is {word}." for word in swapped]
+            words = (*_swap(predicate), f"not {predicate}")
+            return [f"The {subject} is {word}." for word in words]
         case "relation":
             # INVERSE says how the other stands to this one: near stays near, left becomes right
             inverse = _DISTANT.get(predicate, INVERSE.get(predicate, f"not {predicate}"))
