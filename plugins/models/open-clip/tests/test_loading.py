@@ -221,7 +221,9 @@ def test_weights_are_opened_once(build: Build, monkeypatch: pytest.MonkeyPatch) 
     opened: list[object] = []
     real = open_clip.create_model
     monkeypatch.setattr(
-        open_clip, "create_model", lambda *args, **given: opened.append(args) or real(*args, **given)
+        open_clip,
+        "create_model",
+        lambda *args, **given: opened.append(args) or real(*args, **given),
     )
     model = build()
     model.open_weights()
@@ -241,7 +243,7 @@ def test_the_logit_scale_is_known_before_the_weights(
     assert model._head.scale == float(model._model.network.logit_scale.float().exp())
     del tensors["logit_scale"]
     save_file(tensors, tmp_path / "scaled.safetensors")
-    with pytest.raises(UserError, match="does not fit.*got no logit_scale"):
+    with pytest.raises(UserError, match=r"does not fit.*got no logit_scale"):
         build(checkpoint=tmp_path / "scaled.safetensors")
 
 

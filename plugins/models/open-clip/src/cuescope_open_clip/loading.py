@@ -120,12 +120,12 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
     dtype, device = resolve_dtype(context.dtype), resolve_device(context.device)
     source = find_source(model, checkpoint, context)
     names, scalars = outline(source.weights)
-    found = StockModel(
+    stock = StockModel(
         source, context, device, dtype, _configuration(source), frozenset(names), scalars
     )
-    if found.has_text_tower and SCALE not in scalars:
+    if stock.has_text_tower and SCALE not in scalars:
         raise _misfit(source, f"no {SCALE}")
-    return found
+    return stock
 
 
 def _configuration(source: Source) -> Mapping[str, Any]:

@@ -34,6 +34,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
         return {"pixel_values": values.reshape(1, len(frames), *values.shape[-3:])}
 
     def prepare(frames: Sequence[Image.Image]) -> Inputs:
+        # another number would fail only inside the library's layers
         if len(frames) != count:
             raise UserError(
                 f"{model.title} looks at {count} frames together",

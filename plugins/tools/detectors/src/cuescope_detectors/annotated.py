@@ -50,6 +50,7 @@ class AnnotatedMasks(Plugin):
         return [self._masks(frame, names) for frame in frames]
 
     def _masks(self, frame: Frame, names: Sequence[str]) -> Bool[np.ndarray, "name row col"]:
+        # the size of the frame as it is, also where all masks are empty
         samples, size = self._annotations.samples(frame), frame.load().size
         masks = [mask_of(samples, name, size) for name in names]
         return np.array(masks, dtype=bool).reshape(len(names), *size[::-1])

@@ -166,6 +166,7 @@ class FasterRCNNNetwork:
     @torch.no_grad()
     def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:
         """Boxes that score more than `threshold` in images of one size, an image each."""
+        # before suppression: the library's default of 0.05 would drop boxes under a lower one
         self._model.roi_heads.score_thresh = threshold
         outputs = self._model([to_tensor(image).to(self._device) for image in images])
         return [

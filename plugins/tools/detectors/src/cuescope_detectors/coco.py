@@ -40,6 +40,7 @@ class CocoDetector(Plugin, LazyWeights):
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""
         spoken_of = {name: spoken(name) for name in names}
+        # a closed vocabulary: what is in none of its classes needs no pass
         if self.names.isdisjoint(spoken_of.values()):
             return [() for _ in frames]
         by_frame: list[tuple[Detection, ...]] = []

@@ -60,6 +60,7 @@ class GroundedSam(Plugin, LazyWeights):
         masks = np.zeros((len(names), image.height, image.width), dtype=bool)
         for row, name in enumerate(names):
             for box, outline in zip(boxes, outlines, strict=True):
+                # several boxes of a name are one mask
                 if box.name == name:
                     masks[row] |= outline
         return masks

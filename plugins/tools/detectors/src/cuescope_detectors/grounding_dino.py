@@ -38,6 +38,7 @@ def make_captions(
     names: Sequence[str], tokenizer: Any, limit: int, most: int | None
 ) -> list[Caption]:
     """Captions of at most `limit` tokens and `most` names; a name that fits in none is cut."""
+    # one more goes to the "." that ends the phrase
     room = limit - FRAME_TOKENS - 1
     phrases = [_tokens(name, tokenizer)[:room] for name in names]
     return [

@@ -33,6 +33,7 @@ class OwlNetwork:
         model, network = self._model, self._model.network
         pixels = model.processor.image_processor(list(images), return_tensors="pt").pixel_values
         grid, _ = network.image_embedder(pixels.to(model.device, model.dtype))
+        # `forward` would encode the image again for every batch of names
         cells = grid.flatten(1, 2)
         boxes = network.box_predictor(cells, grid)
         texts = self.texts(names).expand(len(images), -1, -1)
@@ -45,6 +46,7 @@ class OwlNetwork:
 
     def texts(self, names: Sequence[str]) -> Float[Tensor, "name dim"]:
         """Unit embeddings; a name beyond the model's context is cut at its end."""
+        # a name is read once for all images; its row depends on no other, for padding is fixed
         if new := [name for name in names if name not in self._texts]:
             network = self._model.network
             tower = getattr(network, network.config.model_type)

@@ -123,6 +123,7 @@ def _spread(first: int, last: int, length: int) -> Clip:
 
 def verdict(probabilities: Float[np.ndarray, " candidate"], ours: Sequence[int]) -> Judgement:
     """Supported where the best candidate is ours, unsupported where ours are less than chance."""
+    # above chance but not the best is neither for the claim nor against it
     share = float(probabilities[list(ours)].sum())
     if int(probabilities.argmax()) in ours:
         return Judgement.of(True, score=share)

@@ -205,6 +205,7 @@ class BoxEvidence:
         else:
             changed = {track: now[track] for track in now if track not in after}
             changed |= {track: before[track] for track in before if track not in now}
+        # a track that is missing here and known elsewhere was only lost for some frames
         elsewhere = range(index) if how == "appear" else range(index + 1, self._frames)
         # track 0 is whatever is best in a frame, and not the same thing in another
         known = {track for frame in elsewhere for track in self._tracks(frame, phrase) if track}

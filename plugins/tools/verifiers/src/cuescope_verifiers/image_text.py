@@ -86,6 +86,7 @@ class ImageText(Plugin, LazyWeights):
             rows = np.stack([self._texts[text] for text in sentences])
             likeness = rows @ self._frames[sample.frames[index].key]
             ahead = float(likeness[0] - likeness[1:].max())
+            # cosines of a claim and its opposite are close: a small lead is noise of the wording
             if abs(ahead) <= self.options.margin:
                 return Judgement.open("no evidence").model_copy(update={"score": ahead})
             return Judgement.of(ahead > 0, score=ahead, frame=index)

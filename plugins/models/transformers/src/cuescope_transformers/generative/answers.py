@@ -99,6 +99,7 @@ def rows_to_feed(answers: Sequence[Tokens]) -> dict[Tokens, list[int]]:
     The last token of an answer is only predicted, never fed, and a row also serves what it begins
     with: answers of one token share the row () or any other.
     """
+    # longest first, so that a shorter answer finds the row that begins with it
     rows: dict[Tokens, list[int]] = {}
     for index in sorted(range(len(answers)), key=lambda index: -len(answers[index])):
         fed = answers[index][:-1]
@@ -109,5 +110,6 @@ def rows_to_feed(answers: Sequence[Tokens]) -> dict[Tokens, list[int]]:
 
 def log_probability(answer: Tokens, predicted: Float[Tensor, "step vocabulary"]) -> float:
     """Sum over the answer's tokens of their log-probability; `predicted` are raw logits."""
+    # in float32: sums of half-precision logarithms would order close answers by chance
     steps = predicted[: len(answer)].float().log_softmax(-1)
     return float(steps[torch.arange(len(answer)), torch.tensor(answer)].sum())

@@ -116,6 +116,8 @@ def _call_processor(
 ) -> Any:
     tokenizer = model.tokenizer
     side = "right" if model.files.config.is_encoder_decoder else "left"
+    # answers follow a prompt, so that padding goes before it; to a decoder of its own it is the
+    # encoder's input, padded as in training
     options: dict[str, Any] = {"padding": True, "padding_side": side, "return_tensors": "pt"}
     bos = tokenizer.bos_token
     # a chat template may have written the opening token already: two of them are another prompt
@@ -177,6 +179,7 @@ def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
 def placeholders(config: Any, processor: Any) -> frozenset[int]:
     """Ids of the tokens whose place visual tokens take: as the configuration says, or else the
     processor, whose image token may be the one before them."""
+    # not every configuration names the token that its processor inserts
     for owner in (config, processor):
         values = {getattr(owner, name, None) for name in PLACEHOLDER_NAMES}
         if ids := frozenset(value for value in values if isinstance(value, int)):

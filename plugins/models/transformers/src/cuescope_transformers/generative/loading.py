@@ -119,6 +119,7 @@ def find_generative(
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
     files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
     processor = files.processor()
+    # padding is masked out wherever it stands: any token will do for it
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
     return GenerativeModel(files, processor)

@@ -76,6 +76,7 @@ def answer_tokens(tokenizer: Any, prompt: str, gap: str, answer: str) -> Tokens:
     Tokenised together, for a word after a space is another token than at the beginning; by itself
     where the two would melt into each other.
     """
+    # SentencePiece melts a space into the word after it, byte-level pairs may melt both sides
     head, whole = (_ids(tokenizer, text) for text in (prompt, prompt + gap + answer))
     if whole[: len(head)] == head and len(whole) > len(head):
         return tuple(whole[len(head) :])

@@ -114,6 +114,7 @@ def query_and_key(model: GenerativeModel, batch: Batch, layer: int) -> tuple[Axi
 
     The keys of a decoder's layer are the encoder's tokens, to which its first token attends.
     """
+    # layers are numbered as the library runs them: an encoder's first, then its decoder's
     mask = batch.inputs["attention_mask"].bool()
     prompt = Axis(batch.modality, mask)
     if layer in cross_layers(model.network.config) and batch.cross is not None:

@@ -53,9 +53,10 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     with (
         nan_apart(tower.embeddings.patch_embedding),
         without_nan(tower.encoder) as entered,
-        entering(reader, lambda tokens: _back(tokens, entered[-1])),
+        entering(reader, lambda tokens: _put_back_patches(tokens, entered[-1])),
     ):
         features = features_of(**given, return_dict=True).pooler_output
+    # NaN went through the projector: the tokens that read a hidden patch are those that are NaN
     rows = torch.cat([part.reshape(-1, part.shape[-1]) for part in features])
     visible = ~rows.isnan().any(dim=1)
     left = rows[visible]
@@ -63,8 +64,9 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     return without_placeholders(model, inputs, medium, visible, packed)
 
 
-def _back(tokens: Tensor, visible: Tensor) -> Tensor:
+def _put_back_patches(tokens: Tensor, visible: Tensor) -> Tensor:
     """Tokens of the encoder, perhaps without its class token, at their places."""
+    # the library drops CLIP's class token before it projects, and SigLIP has none
     first = max(1, int(visible.sum(dim=1).max())) - tokens.shape[1]
     return put_back(tokens, visible[:, first:])
 
@@ -124,6 +126,7 @@ def _layout(
 
     size = visual.spatial_merge_size
     patches = visible.repeat_interleave(size**2)
+    # what attends to what is told by bounds of segments (frames, windows), not by a mask
     layout = {
         "position_ids": get_vision_position_ids(grid, size)[patches],
         "cu_seqlens": _bounds(get_vision_cu_seqlens(grid), patches),
@@ -131,6 +134,7 @@ def _layout(
     if hasattr(visual, "window_size"):
         order, bounds = get_vision_window_index(grid, size, visual.window_size, visual.patch_size)
         order = order.to(visible.device)
+        # window_index[i] is the token that comes i-th: in that order, counted among those left
         number = visible.cumsum(dim=0) - 1
         layout["window_index"] = number[order[visible[order]]]
         layout["cu_window_seqlens"] = _bounds(bounds, visible[order].repeat_interleave(size**2))
@@ -141,6 +145,7 @@ def _bounds(
     bounds: Int[Tensor, " bound"], visible: Bool[Tensor, " patch"]
 ) -> Int[Tensor, " fewer"]:
     """The bounds of segments of which only the patches that are `visible` are left."""
+    # a segment of which nothing is left has no bound of its own
     before = pad(visible.cumsum(dim=0), (1, 0))[bounds.long()]
     return before[pad(before.diff() > 0, (1, 0), value=True)].to(bounds.dtype)
 
@@ -194,12 +199,12 @@ def _hook(stack: ExitStack, handle: Any) -> None:
 def _put_back_layers(entered: list[Tensor]) -> Any:
     """A hook that puts the tokens of each layer back at their places."""
 
-    def place(module: nn.Module, args: Any, output: Any) -> Any:
+    def put_back_each(module: nn.Module, args: Any, output: Any) -> Any:
         visible = entered[-1]
         states = tuple(put_back(state, visible) for state in output.hidden_states)
         return type(output)(put_back(output.last_hidden_state, visible), states)
 
-    return place
+    return put_back_each
 
 
 def _cross_visible(visible: Bool[Tensor, "row key"]) -> Any:

@@ -32,6 +32,8 @@ def mark_hidden(
     Two drawings of the masks go the way of the frames, resized, cut and padded alike: the first is
     the brighter one there. What blurs over the edge of a mask is less.
     """
+    # no processor tells where a pixel goes, so its own work on two drawings is compared instead:
+    # normalising keeps their order, whatever it does to their values
     name = pixels_name(inputs)
     bright, dim = (
         network_inputs(model, [redraw(*pair, draw) for pair in masked], prompts, fps)[name]

@@ -48,11 +48,12 @@ def put_back(
 def nan_apart(patches: Any) -> Iterator[None]:
     """Within it a patch with a NaN becomes a token of NaN, and no other does.
 
-    `patches` is the convolution that embeds them; some kernels multiply a neighbour's NaN by 0.
+    `patches` is the convolution that embeds them.
     """
     hidden: list[Tensor] = []
 
     def enter(pixels: Tensor) -> Tensor:
+        # some kernels multiply a neighbour's NaN by 0, which is NaN: tokens are marked afterwards
         hidden[:] = [cells_with_nan(pixels, patches.kernel_size[0])]
         return pixels.nan_to_num(0.0)
 
@@ -76,6 +77,7 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
         name = next((name for name in ("inputs_embeds", "hidden_states") if name in kwargs), None)
         tokens = kwargs[name] if name else args[0]
         visible = ~tokens.isnan().any(dim=-1)
+        # two passes of one encoder (tiles and the whole image) leave two entries, the last counts
         entered.append(visible)
         if bool(visible.all()):
             return None
@@ -93,7 +95,7 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
 def _masked(
     mask: Float[Tensor, "image 1 token token"] | None, visible: Tensor, kept: Tensor
 ) -> Tensor | None:
-    """The mask between the tokens that are kept; what fills a row up is visible by none."""
+    """The mask between the tokens that are kept; what fills a row up is seen by none."""
     order = visible_first(visible)
     keys = visible.gather(1, order)
     ours = None if bool(keys.all()) else additive(keys, kept.dtype)
@@ -137,8 +139,10 @@ def without_placeholders(
             got=f"{int(visual.sum())}",
             remedy="Mend image_token_id or video_token_id in config.json.",
         )
+    # placeholders and visual tokens come in the same order, row after row
     kept[visual] = visible
     most = int(kept.sum(dim=1).max())
+    # stable: what stays keeps its order at the end of the row, padding comes before it
     order = kept.int().argsort(dim=1, stable=True)[:, -most:]
     fills = ~kept.gather(1, order)
     left: dict[str, Any] = {
