@@ -143,13 +143,13 @@ class ZeroShotModel(Plugin, LazyWeights):
         ]
 
     def _answer(self, trial: Trial, rows: Float[np.ndarray, "input size"]) -> Response:
-        embedding = self.pooled(rows)
+        embedding = self.pool(rows)
         logits = self.logits(rows, trial.sample.choices) if "logits" in trial.outputs else None
         return Response(
             logits=logits, embedding=embedding if "embedding" in trial.outputs else None
         )
 
-    def pooled(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
+    def pool(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
         """The unit embedding of a sample from what the tower gave for its inputs."""
         return unit_mean(unit(rows))
 
@@ -158,7 +158,7 @@ class ZeroShotModel(Plugin, LazyWeights):
     ) -> Float[np.ndarray, " choice"]:
         """scale * cosine + bias."""
         head = self._head
-        return np.asarray(head.scale * (head.rows(choices) @ self.pooled(rows)) + head.bias)
+        return np.asarray(head.scale * (head.rows(choices) @ self.pool(rows)) + head.bias)
 
     def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit rows that image embeddings are compared with."""

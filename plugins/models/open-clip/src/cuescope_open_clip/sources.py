@@ -63,7 +63,7 @@ def find_source(model: str, checkpoint: Path | None, context: Context) -> Source
     With both a tag and a checkpoint the tag gives the preprocessing, the checkpoint the weights.
     A plan ends before anything is downloaded.
     """
-    weights = None if checkpoint is None else _checked(checkpoint)
+    weights = None if checkpoint is None else _require_weights_file(checkpoint)
     if model.startswith("hf-hub:"):
         folder = snapshot(model.removeprefix("hf-hub:"), weights is None, context)
         return _in_folder(folder, model, weights)
@@ -128,7 +128,7 @@ def _in_folder(folder: Path, title: str, weights: Path | None) -> Source:
     return Source(name, title, file, weights.name if weights else title, folder=folder)
 
 
-def _checked(checkpoint: Path) -> Path:
+def _require_weights_file(checkpoint: Path) -> Path:
     path = checkpoint.expanduser()
     if not path.is_file():
         raise UserError(f"open-clip: no checkpoint file {checkpoint}")

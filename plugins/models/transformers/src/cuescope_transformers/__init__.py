@@ -50,7 +50,7 @@ class Transformers(ZeroShotModel):
         return video_tower(self._model) if self._model.takes_video else image_tower(self._model)
 
     @cached_property
-    def _prompted(self) -> "PromptedTexts | None":
+    def _video_texts(self) -> "PromptedTexts | None":
         """X-CLIP's texts, unless a table stands in for its text tower."""
         from cuescope_transformers.video import PromptedTexts
 
@@ -58,19 +58,19 @@ class Transformers(ZeroShotModel):
             return None
         return PromptedTexts(self._model.network, self._texts.encode, self._templates)
 
-    def pooled(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
+    def pool(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
         """The unit embedding of a sample; X-CLIP's rows go on with what its texts look at."""
-        return super().pooled(rows[:, : self._model.dim])
+        return super().pool(rows[:, : self._model.dim])
 
     def logits(
         self, rows: Float[np.ndarray, "input size"], choices: Sequence[str]
     ) -> Float[np.ndarray, " choice"]:
         """scale * cosine + bias, in X-CLIP with texts that have seen the video."""
-        if self._prompted is None:
+        if self._video_texts is None:
             return super().logits(rows, choices)
         dim = self._model.dim
-        texts = self._prompted.rows(choices, rows[0, dim:].reshape(-1, dim))
-        return np.asarray(self._head.scale * (texts @ self.pooled(rows)))
+        texts = self._video_texts.rows(choices, rows[0, dim:].reshape(-1, dim))
+        return np.asarray(self._head.scale * (texts @ self.pool(rows)))
 
 
 __all__ = ["Transformers", "TransformersOptions"]

@@ -29,7 +29,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
     network, count = model.network, model.frames
     layers = vision_of(model).encoder.layers
 
-    def processed(frames: Sequence[Image.Image]) -> Inputs:
+    def pixel_values(frames: Sequence[Image.Image]) -> Inputs:
         values = model.image_processor(list(frames), return_tensors="pt")["pixel_values"]
         return {"pixel_values": values.reshape(1, len(frames), *values.shape[-3:])}
 
@@ -42,7 +42,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
                 got=f"{len(frames)}",
                 remedy=f"Sample as many, say with -D frames={count}.",
             )
-        return processed(frames)
+        return pixel_values(frames)
 
     def encode(inputs: Inputs) -> Tensor:
         output = network.get_video_features(inputs["pixel_values"].to(model.device))
@@ -55,7 +55,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
     return replace(
         image_tower(model),
         prepare=prepare,
-        canvas=lambda image: canvas(model, processed([image])),
+        canvas=lambda image: canvas(model, pixel_values([image])),
         encode=encode,
         blocks=tuple(block(layer, MESSAGE_TOKENS) for layer in layers),
         pooling=Pooling("token", module=layers[-1]),

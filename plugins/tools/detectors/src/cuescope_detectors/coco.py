@@ -49,10 +49,10 @@ class CocoDetector(Plugin, LazyWeights):
             # neighbours of one size go together: padding would change the boxes of the smaller
             for _, alike in groupby(images, key=lambda image: image.size):
                 answers = self._network.detect(list(alike), self.options.threshold)
-                by_frame += [self._named(boxes, spoken_of) for boxes in answers]
+                by_frame += [self._name_boxes(boxes, spoken_of) for boxes in answers]
         return by_frame
 
-    def _named(
+    def _name_boxes(
         self, boxes: "Sequence[ClassBox]", spoken_of: Mapping[str, str]
     ) -> tuple[Detection, ...]:
         """Detections under the names that were asked for, of the boxes of those classes."""

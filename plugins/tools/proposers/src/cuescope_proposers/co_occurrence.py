@@ -43,7 +43,7 @@ class Counts:
         for name in classes:
             self.together[name].update(names)
 
-    def ranked(self, label: str, least: int) -> list[str]:
+    def rank(self, label: str, least: int) -> list[str]:
         """The names in `least` images of a class or more, those of the strongest bond first."""
         return [
             name
@@ -85,7 +85,7 @@ class CoOccurrence(Plugin):
                 expected="a class that images show",
                 remedy=nearest(name, self._counts.of_class),
             )
-        return self._counts.ranked(name, self.options.least)[: self.options.most]
+        return self._counts.rank(name, self.options.least)[: self.options.most]
 
     @cached_property
     def _counts(self) -> Counts:

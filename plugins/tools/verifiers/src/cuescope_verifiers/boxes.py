@@ -98,26 +98,26 @@ class BoxEvidence:
         subject, predicate = plain(claim.subject), plain(claim.predicate or "")
         match claim.kind:
             case "entity":
-                return self._present(index, subject)
+                return self._judge_presence(index, subject)
             case "attribute" if predicate in IN_SIGHT:
-                return self._present(index, subject)
+                return self._judge_presence(index, subject)
             case "attribute" if predicate in OUT_OF_SIGHT:  # gone or covered, boxes do not tell
-                visible = self._present(index, subject).verdict == "supported"
+                visible = self._judge_presence(index, subject).verdict == "supported"
                 return Judgement.of(False) if visible else Judgement.open("occluded")
             case "attribute" if how := movement(predicate):
-                return self._moved(index, subject, how)
+                return self._judge_movement(index, subject, how)
             case "attribute":
-                return self._present(index, describe(subject, predicate))
+                return self._judge_presence(index, describe(subject, predicate))
             case "relation" if beside := beside_agent(claim):
-                return self._beside(index, *beside)
+                return self._judge_side(index, *beside)
             case "relation":
-                return self._related(index, subject, predicate, plain(claim.object or ""))
+                return self._judge_relation(index, subject, predicate, plain(claim.object or ""))
             case "action" if not subject:
                 return Judgement.open("unclear reference")
             case "action" if colour := colour_after(predicate):
-                return self._recoloured(index, subject, colour)
+                return self._judge_colour_change(index, subject, colour)
             case "action" if how := movement(predicate):
-                return self._moved(index, subject, how)
+                return self._judge_movement(index, subject, how)
         return Judgement.open("out of vocabulary")
 
     # -------------------------------------------------------------------------- presence and place
@@ -136,7 +136,7 @@ class BoxEvidence:
         unknown = not asked.names or (judgement.verdict == "supported" and not asked.exact)
         return Judgement.open("out of vocabulary") if unknown else judgement
 
-    def _present(self, index: int, phrase: str) -> Judgement:
+    def _judge_presence(self, index: int, phrase: str) -> Judgement:
         detections = [box.detection for box in self._boxes(index, phrase)]
         best = max(detections, key=lambda detection: detection.score, default=None)
         judgement = (
@@ -144,12 +144,12 @@ class BoxEvidence:
         )
         return self._of_phrase(phrase, judgement)
 
-    def _related(self, index: int, subject: str, relation: str, other: str) -> Judgement:
+    def _judge_relation(self, index: int, subject: str, relation: str, other: str) -> Judgement:
         if relation not in INVERSE or relation in IN_DEPTH:
             return Judgement.open("complex relation")
         for phrase in (subject, other):
             if not self._boxes(index, phrase):
-                return self._present(index, phrase)
+                return self._judge_presence(index, phrase)
         pairs = [
             (box.detection.box, beside.detection.box)
             for box in self._boxes(index, subject)
@@ -164,25 +164,25 @@ class BoxEvidence:
         judgement = in_any(judgements) if judgements else Judgement.of(False)
         return self._of_phrase(subject, self._of_phrase(other, judgement))
 
-    def _beside(self, index: int, phrase: str, side: str) -> Judgement:
+    def _judge_side(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
         detections = [box.detection for box in self._boxes(index, phrase)]
         if not detections:
-            return from_agent(side, self._present(index, phrase), self._width)
+            return from_agent(side, self._judge_presence(index, phrase), self._width)
         judgements = (Judgement.of(True, box=each.box, score=each.score) for each in detections)
         judgement = in_any(from_agent(side, present, self._width) for present in judgements)
         return self._of_phrase(phrase, judgement)
 
     # ------------------------------------------------------------------------------------ movement
 
-    def _moved(self, index: int, phrase: str, how: Movement) -> Judgement:
+    def _judge_movement(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether any track does it since the frame before; in the first frame, until the next."""
         if self._frames < 2:
             return Judgement.open("no evidence")
         if how in ("appear", "disappear"):
-            return self._of_phrase(phrase, self._comes_or_goes(index, phrase, how))
+            return self._of_phrase(phrase, self._judge_appearance(index, phrase, how))
         if not self._boxes(index, phrase):
-            return self._present(index, phrase)
+            return self._judge_presence(index, phrase)
         start = max(index - 1, 0)
         before, after = self._tracks(start, phrase), self._tracks(start + 1, phrase)
         pairs = [(before[track], after[track]) for track in after if track in before]
@@ -190,12 +190,12 @@ class BoxEvidence:
         if not pairs:
             return Judgement.open("no evidence") if before and after else Judgement.of(False)
         judgement = in_any(
-            Judgement.of(moved(old.box, new.box, how, self._step), box=new.box, score=new.score)
+            Judgement.of(has_moved(old.box, new.box, how, self._step), box=new.box, score=new.score)
             for old, new in pairs
         )
         return self._of_phrase(phrase, judgement)
 
-    def _comes_or_goes(self, index: int, phrase: str, how: Movement) -> Judgement:
+    def _judge_appearance(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
         now = self._tracks(index, phrase)
         before = self._tracks(index - 1, phrase) if index else now
@@ -219,13 +219,13 @@ class BoxEvidence:
             best.setdefault(box.track or 0, box.detection)
         return best
 
-    def _recoloured(self, index: int, subject: str, colour: str) -> Judgement:
+    def _judge_colour_change(self, index: int, subject: str, colour: str) -> Judgement:
         """Whether the thing has the colour now, and was there without it in the frame before."""
         if index == 0:
             return Judgement.of(False)
         coloured = describe(head(subject), colour)
-        now, then = self._present(index, coloured), self._present(index - 1, coloured)
-        before = self._present(index - 1, subject)
+        now, then = self._judge_presence(index, coloured), self._judge_presence(index - 1, coloured)
+        before = self._judge_presence(index - 1, subject)
         for judgement in (now, then, before):
             if judgement.reason is not None:
                 return judgement
@@ -237,7 +237,7 @@ class BoxEvidence:
 # ------------------------------------------------------------------------------ geometry
 
 
-def moved(before: Box, after: Box, how: Movement, step: float) -> bool:
+def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
     (x, y), (later_x, later_y) = centre(before), centre(after)
     right, down = later_x - x, later_y - y

@@ -60,13 +60,13 @@ class Camera(Plugin):
     def _evidence(self, sample: Sample, source: Source) -> At:
         if source == "annotated":
             scene = scene_of(sample) or (SceneFrame(),) * len(sample.frames)
-            return _of_motion_alone(SceneEvidence(scene, sample.frames).at)
+            return _only_motion(SceneEvidence(scene, sample.frames).at)
         if source == "poses":
             steps = [motion_between(*pair) for pair in pairwise(poses_of(sample))]
-            return _of_motion_alone(evidence_of(frozenset(MOTIONS), lambda at: steps[at - 1]))
-        return _of_motion_alone(evidence_of(FLAT, cache(partial(self._shifted, sample.frames))))
+            return _only_motion(evidence_of(frozenset(MOTIONS), lambda at: steps[at - 1]))
+        return _only_motion(evidence_of(FLAT, cache(partial(self._motions, sample.frames))))
 
-    def _shifted(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:
+    def _motions(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:
         """What the shift since the frame before tells; None where there is no clear one."""
         before, after = (grey(frame.load()) for frame in frames[index - 1 : index + 1])
         if before.shape != after.shape:
@@ -134,7 +134,7 @@ def evidence_of(known: frozenset[str], motions: Callable[[int], frozenset[str] |
     return at
 
 
-def _of_motion_alone(at: At) -> At:
+def _only_motion(at: At) -> At:
     def of_motion(claim: Claim, index: int) -> Judgement:
         if claim.kind != "ego-motion":
             return Judgement.open("out of vocabulary")
@@ -176,14 +176,14 @@ def shift(
     # the highest of n values of unit-variance noise is near sqrt(2 log n)
     by_chance = np.sqrt(2 * np.log(surface.size) / surface.size)
     row, col = np.unravel_index(surface.argmax(), surface.shape)
-    down, right = _signed(int(row), rows), _signed(int(col), cols)
+    down, right = _wrap(int(row), rows), _wrap(int(col), cols)
     # where shifting the whole picture explains no more than leaving it, one thing moved in it
     if _change(before, after, right, down) >= _change(before, after, 0, 0):
         right = down = 0
     return right / cols, down / rows, float(surface.max() / by_chance)
 
 
-def _signed(index: int, length: int) -> int:
+def _wrap(index: int, length: int) -> int:
     """A shift beyond half the length went the other way."""
     return (index + length // 2) % length - length // 2
 

@@ -25,7 +25,7 @@ class GenerativeModel(StockModel):
     processor: Any
 
     @cached_property
-    def _opened(self) -> tuple[Any, FusionShape | UserError]:
+    def _network_and_fusion(self) -> tuple[Any, FusionShape | UserError]:
         """The network, its attention switched to one that edits can reach, and what came of that.
 
         Both at once: attention that is switched after some answers would change the last digits
@@ -38,12 +38,12 @@ class GenerativeModel(StockModel):
     @cached_property
     def network(self) -> Any:
         """The network with its weights."""
-        return self._opened[0]
+        return self._network_and_fusion[0]
 
     @property
     def fusion(self) -> FusionShape:
         """The sizes of the fusion layers; raises UserError where they are closed."""
-        _, shape = self._opened
+        _, shape = self._network_and_fusion
         if isinstance(shape, UserError):
             raise UserError(
                 f"{self.title} cannot be edited or looked into",

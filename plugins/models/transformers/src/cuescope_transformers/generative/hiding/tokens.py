@@ -82,7 +82,10 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
         if bool(visible.all()):
             return None
         kept = gather_visible(tokens, visible)
-        kwargs = {**kwargs, "attention_mask": _masked(kwargs.get("attention_mask"), visible, kept)}
+        kwargs = {
+            **kwargs,
+            "attention_mask": _mask_between(kwargs.get("attention_mask"), visible, kept),
+        }
         return (args, {**kwargs, name: kept}) if name else ((kept, *args[1:]), kwargs)
 
     hook = encoder.register_forward_pre_hook(enter, with_kwargs=True)
@@ -92,7 +95,7 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
         hook.remove()
 
 
-def _masked(
+def _mask_between(
     mask: Float[Tensor, "image 1 token token"] | None, visible: Tensor, kept: Tensor
 ) -> Tensor | None:
     """The mask between the tokens that are kept; what fills a row up is seen by none."""
