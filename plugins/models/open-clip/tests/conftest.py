@@ -76,9 +76,16 @@ def build(folder: Path) -> Callable[..., OpenCLIP]:
     """`build(checkpoint=..., dtype=...)`: the plugin on the tiny model."""
 
     def make(
-        *, dtype: str = "float32", batch_size: int = 64, dataset: Any = None, **options: Any
+        *,
+        dtype: str = "float32",
+        batch_size: int = 64,
+        dataset: Any = None,
+        planning: bool = False,
+        **options: Any,
     ) -> OpenCLIP:
-        context = Context(device="cpu", dtype=dtype, batch_size=batch_size, dataset=dataset)
+        context = Context(
+            device="cpu", dtype=dtype, batch_size=batch_size, dataset=dataset, planning=planning
+        )
         return OpenCLIP(OpenCLIPOptions(**{"model": str(folder), **options}), context)
 
     return make

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import open_clip
 import pytest
 import torch
 from open_clip.transformer import QuickGELU
@@ -14,12 +15,14 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from cuescope_open_clip import OpenCLIP
-from cuescope_open_clip.loading import load
-from cuescope_sdk import Sample, Trial, UserError
-from cuescope_sdk.torch import tensor_bytes
+from cuescope_open_clip.loading import StockModel, find_model
+from cuescope_sdk import Context, LazyWeights, PlanStopped, Sample, Trial, UserError
 
 Build = Callable[..., OpenCLIP]
-CPU = torch.device("cpu")
+
+
+def load(model: str, checkpoint: Path | None = None) -> StockModel:
+    return find_model(model, checkpoint, Context(device="cpu"))
 
 
 def weights_of(folder: Path) -> dict[str, torch.Tensor]:
@@ -40,7 +43,7 @@ def test_every_form_of_a_full_checkpoint_answers_alike(
         prefixed = {f"module.{name}": tensor for name, tensor in tensors.items()}
         torch.save({"epoch": 3, "state_dict": prefixed}, path)
     model = build(checkpoint=path)
-    loaded = load(str(folder), path, CPU, "float32").model.state_dict()
+    loaded = load(str(folder), path).network.state_dict()
     assert all(torch.equal(loaded[name], tensor) for name, tensor in tensors.items())
     [changed], [original] = (
         model.respond([Trial(sample=clip)]),
@@ -74,7 +77,7 @@ def test_weights_that_do_not_fit_are_refused_in_one_line(
     path = tmp_path / "bad.safetensors"
     save_file(tensors, path)
     with pytest.raises(UserError, match=r"bad.safetensors does not fit.*conv[19].weight") as caught:
-        build(checkpoint=path)
+        build(checkpoint=path).open_weights()
     assert "\n" not in str(caught.value)
 
 
@@ -109,12 +112,12 @@ def test_a_tags_activation_is_the_models(folder: Path, monkeypatch: pytest.Monke
 
     find = loading.find_source
     monkeypatch.setattr(loading, "find_source", lambda *args: replace(find(*args), quick_gelu=True))
-    quick = load(str(folder), None, CPU, "float32")
-    assert any(isinstance(module, QuickGELU) for module in quick.model.visual.modules())
+    quick = load(str(folder))
+    assert any(isinstance(module, QuickGELU) for module in quick.network.visual.modules())
     monkeypatch.undo()
-    plain = load(str(folder), None, CPU, "float32")
-    assert not any(isinstance(module, QuickGELU) for module in plain.model.visual.modules())
-    assert quick.fingerprint("", True) != plain.fingerprint("", True)
+    plain = load(str(folder))
+    assert not any(isinstance(module, QuickGELU) for module in plain.network.visual.modules())
+    assert quick.fingerprint("") != plain.fingerprint("")
 
 
 def test_the_folders_preprocessing_is_used(build: Build) -> None:
@@ -127,7 +130,7 @@ def test_building_moves_no_generator_and_says_nothing(
 ) -> None:
     before = torch.random.get_rng_state()
     handlers = list(logging.getLogger().handlers)
-    build()
+    build().open_weights()
     assert torch.equal(before, torch.random.get_rng_state())
     assert logging.getLogger().handlers == handlers
     assert not caplog.records
@@ -146,7 +149,7 @@ def test_equal_builds_have_equal_fingerprints(build: Build, table: Path) -> None
     assert len(prints) == 6
 
 
-def test_the_fingerprint_covers_the_weights_in_use_and_no_other(
+def test_the_fingerprint_covers_the_weights(
     build: Build, folder: Path, table: Path, tmp_path: Path
 ) -> None:
     def with_bump(name: str) -> Path:
@@ -162,16 +165,100 @@ def test_the_fingerprint_covers_the_weights_in_use_and_no_other(
     assert build(checkpoint=image).fingerprint != plain
     assert build(checkpoint=text).fingerprint != plain
     assert build(checkpoint=image, class_embeddings=table).fingerprint != tabled
-    assert build(checkpoint=text, class_embeddings=table).fingerprint == tabled
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
-def test_tensor_bytes_tell_values_of_any_dtype_and_rank_apart(dtype: torch.dtype) -> None:
-    scalar = torch.tensor(3, dtype=dtype)
-    assert tensor_bytes(scalar).size == scalar.element_size()
-    assert not np.array_equal(tensor_bytes(scalar), tensor_bytes(scalar + 1))
-    transposed = torch.arange(6, dtype=dtype).reshape(2, 3).T
-    assert np.array_equal(tensor_bytes(transposed), tensor_bytes(transposed.contiguous()))
+def test_a_table_does_not_depend_on_the_text_tower(
+    build: Build, folder: Path, table: Path, tmp_path: Path, clip: Sample
+) -> None:
+    tensors = weights_of(folder)
+    tensors["token_embedding.weight"] += 1
+    save_file(tensors, tmp_path / "text.safetensors")
+    plain, changed = (
+        build(class_embeddings=table, **given).respond([Trial(sample=clip)])[0].logits
+        for given in ({}, {"checkpoint": tmp_path / "text.safetensors"})
+    )
+    assert np.array_equal(plain, changed)
+
+
+@pytest.mark.parametrize("part", ["whole", "image tower", "pt"])
+def test_a_plan_builds_no_network(
+    build: Build, folder: Path, image_tower: Path, table: Path, tmp_path: Path, part: str,
+    monkeypatch: pytest.MonkeyPatch, clip: Sample,
+) -> None:  # fmt: skip
+    def fail(*args: object, **kwargs: object) -> None:
+        raise AssertionError("a network was built")
+
+    options: dict[str, object] = {}
+    if part == "image tower":
+        options = {"checkpoint": image_tower, "class_embeddings": table}
+    elif part == "pt":
+        torch.save(weights_of(folder), tmp_path / "w.pt")
+        options = {"checkpoint": tmp_path / "w.pt"}
+    run = build(**options)
+    run.open_weights()
+    for library, name in ((open_clip, "create_model"), (open_clip, "load_checkpoint")):
+        monkeypatch.setattr(library, name, fail)
+    monkeypatch.setattr(torch.nn.Module, "__init__", fail)
+    model = build(planning=True, **options)
+    assert isinstance(model, LazyWeights)
+    assert (model.fingerprint, model.facts) == (run.fingerprint, run.facts)
+    assert (model.device, model.capabilities) == (run.device, run.capabilities)
+    for ask in (
+        model.open_weights,
+        lambda: model.respond([Trial(sample=clip)]),
+        lambda: model.canvas(clip.frames),
+        lambda: model.patch_features(clip.frames),
+        lambda: model.image_tower,
+        *([] if part == "image tower" else [
+            lambda: model.embed_choices(clip.choices), lambda: model.embed_texts(["a bird"])
+        ]),
+    ):  # fmt: skip
+        with pytest.raises(PlanStopped, match="the weights of"):
+            ask()
+
+
+def test_weights_are_opened_once(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[object] = []
+    real = open_clip.create_model
+    monkeypatch.setattr(
+        open_clip,
+        "create_model",
+        lambda *args, **given: opened.append(args) or real(*args, **given),
+    )
+    model = build()
+    model.open_weights()
+    model.open_weights()
+    model.embed_texts(["a bird"])
+    assert len(opened) == 1
+
+
+def test_the_logit_scale_is_known_before_the_weights(
+    build: Build, folder: Path, tmp_path: Path
+) -> None:
+    tensors = weights_of(folder)
+    tensors["logit_scale"] = torch.tensor([2.5]).log()
+    save_file(tensors, tmp_path / "scaled.safetensors")
+    model = build(checkpoint=tmp_path / "scaled.safetensors")
+    assert model.facts["logit scale"] == "2.5"
+    assert model._head.scale == float(model._model.network.logit_scale.float().exp())
+    del tensors["logit_scale"]
+    save_file(tensors, tmp_path / "scaled.safetensors")
+    with pytest.raises(UserError, match=r"does not fit.*got no logit_scale"):
+        build(checkpoint=tmp_path / "scaled.safetensors")
+
+
+def test_a_configuration_that_cannot_be_read_is_refused_at_once(
+    build: Build, folder: Path, tmp_path: Path
+) -> None:
+    for text in ("{", "{}", "[]"):
+        spoilt = tmp_path / "spoilt"
+        spoilt.mkdir(exist_ok=True)
+        (spoilt / "open_clip_config.json").write_text(text)
+        (spoilt / "open_clip_model.safetensors").write_bytes(
+            (folder / "open_clip_model.safetensors").read_bytes()
+        )
+        with pytest.raises(UserError, match="spoilt cannot be built"):
+            build(model=str(spoilt))
 
 
 def test_no_path_of_the_machine_is_in_the_facts(build: Build, folder: Path, table: Path) -> None:

@@ -9,11 +9,16 @@ import pytest
 from huggingface_hub import constants
 
 from cuescope_open_clip import OpenCLIP
-from cuescope_open_clip.hub import find_weights, weights_of_tag
-from cuescope_open_clip.sources import find_source, split_name
-from cuescope_sdk import UserError
+from cuescope_open_clip.sources import Source, find_weights, split_name, weights_of_tag
+from cuescope_open_clip.sources import find_source as find_source_in
+from cuescope_sdk import Context, PlanStopped, UserError
 
 Build = Callable[..., OpenCLIP]
+
+
+def find_source(model: str, checkpoint: Path | None) -> Source:
+    """The source in an audit that is run, not planned."""
+    return find_source_in(model, checkpoint, Context())
 
 
 @pytest.fixture
@@ -104,7 +109,7 @@ def test_a_failed_download_is_one_line(offline: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(open_clip, "download_pretrained", fail)
     with pytest.raises(UserError, match=r"RN50/cc12m could not be downloaded.*\(Not Found\)") as e:
-        weights_of_tag({"url": "https://example.org/x.pt"}, "RN50/cc12m")
+        weights_of_tag({"url": "https://example.org/x.pt"}, "RN50/cc12m", Context())
     assert "\n" not in str(e.value)
 
 
@@ -133,3 +138,24 @@ def test_weights_of_a_folder_are_open_clips_or_the_only_ones(tmp_path: Path) -> 
     assert find_weights(tmp_path) is None
     (tmp_path / "open_clip_pytorch_model.bin").touch()
     assert find_weights(tmp_path) == tmp_path / "open_clip_pytorch_model.bin"
+
+
+@pytest.mark.parametrize(
+    "model", ["ViT-B-16/openai", "ViT-B-16/datacomp_xl_s13b_b90k", "hf-hub:some/model"]
+)
+def test_a_plan_ends_before_a_download(offline: Path, model: str) -> None:
+    with pytest.raises(PlanStopped, match=f"the weights of {model}, which must be downloaded"):
+        find_source_in(model, None, Context(planning=True))
+
+
+def test_a_plan_goes_on_with_what_was_downloaded_before(offline: Path, folder: Path) -> None:
+    home = cached(offline, "some/model")
+    for file in folder.iterdir():
+        (home / file.name).write_bytes(file.read_bytes())
+    source = find_source_in("hf-hub:some/model", None, Context(planning=True))
+    assert source.weights == home / "open_clip_model.safetensors"
+
+
+def test_a_plan_still_refuses_wrong_names(offline: Path) -> None:
+    with pytest.raises(UserError, match="Did you mean 'openai'"):
+        find_source_in("ViT-B-16/openia", None, Context(planning=True))

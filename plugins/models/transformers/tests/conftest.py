@@ -143,8 +143,10 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build(folders: dict[str, Path]) -> Callable[..., Transformers]:
     """`build("clip", dtype=...)`: the plugin on a tiny model."""
 
-    def make(kind: str, *, dtype: str = "float32", **options: Any) -> Transformers:
-        context = Context(device="cpu", dtype=dtype)
+    def make(
+        kind: str, *, dtype: str = "float32", planning: bool = False, **options: Any
+    ) -> Transformers:
+        context = Context(device="cpu", dtype=dtype, planning=planning)
         return Transformers(
             TransformersOptions(**{"model": str(folders.get(kind, kind)), **options}), context
         )

@@ -11,7 +11,7 @@ from torch.nn.functional import layer_norm, linear
 
 from cuescope_sdk import Frame, HideTokens, Sample, Trial
 from cuescope_sdk.testing import hiding_checks
-from cuescope_sdk.torch import encode_visible
+from cuescope_sdk.torch.hiding import encode_visible
 from cuescope_transformers import Transformers
 
 LABELS = ("bird", "boat", "cow")
@@ -64,7 +64,7 @@ def test_hidden_keys_are_absent_as_computed_by_hand(
 ) -> None:
     model = build("clip-vision")
     tower = model.image_tower
-    weights = model._loaded.model.state_dict()
+    weights = model._model.network.state_dict()
     rng = np.random.default_rng(1)
     for frame in frames[:3]:
         inputs = tower.prepare([frame.load()])
@@ -101,7 +101,7 @@ def test_a_videos_hidden_patches_reach_neither_video_nor_texts(
     build: Build, frames: tuple[Frame, ...]
 ) -> None:
     plugin = build("xclip")
-    model = plugin._loaded.model
+    model = plugin._model.network
     mask = np.random.default_rng(2).random((4, 4, 4)) < 0.5
     mask[:, 1, 2] = True  # at one place in every frame
     mask[:, 3, 3] = False
@@ -109,7 +109,7 @@ def test_a_videos_hidden_patches_reach_neither_video_nor_texts(
     pixels = plugin.image_tower.prepare([frame.load() for frame in frames[:4]])["pixel_values"][0]
     video, places = seen_by_hand(model, pixels, hidden)
     assert len(places) < 16
-    tokenizer = plugin._loaded.tokenizer
+    tokenizer = plugin._model.tokenizer
     prompts = [f"a photo of a {label}." for label in LABELS]
     texts = model.get_text_features(**tokenizer(prompts, padding=True, return_tensors="pt"))
     raw = texts.pooler_output[None]

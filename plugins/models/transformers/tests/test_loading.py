@@ -9,17 +9,20 @@ from pathlib import Path
 from shutil import copytree
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
-from cuescope_sdk import UserError
-from cuescope_sdk.torch import find_source
+from cuescope_sdk import Frame, LazyWeights, PlanStopped, Sample, Trial, UserError
+from cuescope_sdk.torch.hub_folders import find_source
 from cuescope_transformers import Transformers
 
 Build = Callable[..., Transformers]
+KINDS = ("clip", "siglip", "siglip2", "xclip")
+LABELS = ("bird", "boat", "cow")
 
 
 @pytest.fixture
@@ -116,7 +119,9 @@ def test_weights_that_are_missing_are_not_drawn_at_random(
     weights = load_file(folder / "model.safetensors")
     del weights["visual_projection.weight"]
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    line = said(build, folder)
+    with pytest.raises(UserError) as caught:
+        build(str(folder)).open_weights()
+    line = str(caught.value)
     assert "lacks weights of a CLIPVisionModelWithProjection" in line
     assert "1 without, visual_projection.weight the first" in line
 
@@ -179,7 +184,9 @@ def test_a_safe_state_dict_is_read(copied: Callable[[str], Path], build: Build) 
     folder = copied("clip")
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
-    assert build(str(folder)).fingerprint == build("clip").fingerprint
+    one, other = (build(model).embed_texts(["a bird"]) for model in (str(folder), "clip"))
+    np.testing.assert_allclose(one, other, atol=1e-6)  # where tensors lie changes the last digits
+    assert build(str(folder)).facts["logit scale"] == build("clip").facts["logit scale"]
 
 
 def test_the_fingerprint_follows_what_answers(
@@ -208,15 +215,82 @@ def test_the_fingerprint_follows_what_answers(
 
 
 def test_a_table_does_not_depend_on_the_text_tower(
-    copied: Callable[[str], Path], build: Build, table: Path
+    copied: Callable[[str], Path], build: Build, table: Path, frames: tuple[Frame, ...]
 ) -> None:
     folder = copied("clip")
     weights = load_file(folder / "model.safetensors")
     weights["text_projection.weight"] += 1
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    one, other = (build(m, class_embeddings=table) for m in ("clip", str(folder)))
-    assert one.fingerprint == other.fingerprint
+    sample = Sample(key="one", frames=frames[:1], choices=LABELS)
+    one, other = (
+        build(model, class_embeddings=table).respond([Trial(sample=sample)])[0].logits
+        for model in ("clip", str(folder))
+    )
+    assert np.array_equal(one, other)
     assert build("clip").fingerprint != build(str(folder)).fingerprint
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", ["safetensors", "bin"])
+def test_a_plan_builds_no_network(
+    copied: Callable[[str], Path], build: Build, kind: str, form: str, opened: list[str],
+    table: Path, frames: tuple[Frame, ...],
+) -> None:  # fmt: skip
+    folder = copied(kind)
+    if form == "bin":
+        torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+        (folder / "model.safetensors").unlink()
+    planned, run = (build(str(folder), planning=planning) for planning in (True, False))
+    assert isinstance(planned, LazyWeights)
+    sample = Sample(key="s", frames=frames[:4], choices=LABELS)
+    for ask in (
+        planned.open_weights,
+        lambda: planned.respond([Trial(sample=sample)]),
+        lambda: planned.canvas(sample.frames),
+        lambda: planned.patch_features(sample.frames),
+        lambda: planned.image_tower,
+        lambda: planned.embed_choices(LABELS),
+        lambda: planned.embed_texts(LABELS),
+    ):
+        with pytest.raises(PlanStopped, match="the weights of spoilt"):
+            ask()
+    assert not opened, "capabilities, facts and fingerprint come from the files"
+    before = dict(run.facts), run.fingerprint, run.device
+    run.open_weights()
+    run.embed_texts(["bird"])
+    assert opened == [run.facts["architecture"]]
+    assert (dict(planned.facts), planned.fingerprint, planned.device) == before
+    network = run._model.network
+    assert run._head.scale == float(network.logit_scale.float().exp())
+    assert run._head.bias == float(getattr(network, "logit_bias", 0.0))
+    assert type(network).__name__ == run.facts["architecture"]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_the_logit_scale_is_that_of_the_precision(build: Build, dtype: str) -> None:
+    model = build("siglip", dtype=dtype)
+    assert model._head.scale == float(model._model.network.logit_scale.float().exp())
+    assert model._head.bias == float(model._model.network.logit_bias)
+
+
+def test_a_missing_logit_scale_is_told_at_once(copied: Callable[[str], Path], build: Build) -> None:
+    folder = copied("siglip")
+    weights = load_file(folder / "model.safetensors")
+    del weights["logit_scale"]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    assert "lacks weights of a SiglipModel" in said(build, folder)
+
+
+def test_the_scale_is_found_in_any_shard(copied: Callable[[str], Path], build: Build) -> None:
+    folder = copied("siglip")
+    network = build("siglip")._model.network
+    (folder / "model.safetensors").unlink()
+    network.save_pretrained(folder, max_shard_size="40KB")
+    assert len(list(folder.glob("model-*.safetensors"))) > 2
+    model = build(str(folder))
+    assert model.facts["logit scale"] == build("siglip").facts["logit scale"]
+    one, other = (plugin.embed_texts(["bird"]) for plugin in (model, build("siglip")))
+    np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 def test_loading_is_silent_and_leaves_settings_alone(
@@ -226,7 +300,7 @@ def test_loading_is_silent_and_leaves_settings_alone(
 
     before = logging.get_verbosity(), logging.is_progress_bar_enabled()
     state = torch.get_rng_state()
-    build("clip")
+    build("clip").open_weights()
     assert capfd.readouterr() == ("", "")
     assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
     assert torch.equal(torch.get_rng_state(), state)

@@ -14,7 +14,7 @@ from torchvision.ops.misc import FrozenBatchNorm2d
 from torchvision.transforms.functional import to_tensor
 
 from cuescope_detectors.coco import CocoDetector
-from cuescope_sdk import Context, Frame, UserError
+from cuescope_sdk import Context, Frame, PlanStopped, UserError
 from cuescope_sdk.testing import ToolContract
 
 CLASSES = {0: "N/A", 1: "person", 2: "Dining Table", 3: "cat"}
@@ -107,9 +107,18 @@ def test_its_names_are_said_without_weights(detr: Path, rcnn: tuple[Path, Faster
     assert coco.isdisjoint({"n/a", "__background__"})
 
 
+def test_a_plan_opens_no_weights(detr: Path, rcnn: tuple[Path, FasterRCNN]) -> None:
+    for options in ({"model": str(detr)}, {"model": str(rcnn[0]), "backbone": "resnet18"}):
+        planned = CocoDetector(
+            CocoDetector.Options(**options), Context(device="cpu", planning=True)
+        )
+        with pytest.raises(PlanStopped, match="the weights of"):
+            planned.open_weights()
+
+
 def test_other_names_cost_no_pass(detr: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finder = tool(detr)
-    monkeypatch.setattr(finder._network, "look", None)
+    monkeypatch.setattr(finder._network, "detect", None)
     assert finder.detect([Frame.from_array(np.zeros((9, 9, 3), np.uint8))], ["zebra"]) == [()]
 
 

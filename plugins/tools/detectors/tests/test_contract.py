@@ -12,7 +12,8 @@ from cuescope_detectors import GroundingDino, Owl
 from cuescope_detectors.annotated import AnnotatedBoxes, AnnotatedMasks
 from cuescope_detectors.grounded_sam import GroundedSam
 from cuescope_sdk import Context, Detection, Frame
-from cuescope_sdk.testing import CUE, NAME, FakeDataset, FakeDetector, PluginShelf, ToolContract
+from cuescope_sdk.testing import CUE, FakeDataset, FakeDetector, PluginShelf, ToolContract
+from cuescope_sdk.testing.running import NAME
 
 
 class Annotated(FakeDataset):

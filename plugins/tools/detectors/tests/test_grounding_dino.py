@@ -9,9 +9,9 @@ import pytest
 import torch
 import transformers
 
-from cuescope_detectors.captions import captions, packed
+from cuescope_detectors.grounding_dino import make_captions, pack
 from cuescope_sdk import Detection, Frame, UserError
-from cuescope_sdk.tools import k_scores
+from cuescope_sdk.detection import k_scores
 
 KINDS = ("grounding-dino", "mm-grounding-dino")
 NAMES = ("cat", "red cat", "caterpillar", "dog")
@@ -64,12 +64,12 @@ def test_boxes_are_the_librarys_and_scores_those_of_a_names_own_tokens(
 
 def test_a_caption_is_the_librarys(folders: dict[str, Path], frames: list[Frame]) -> None:
     processor = transformers.AutoProcessor.from_pretrained(folders["grounding-dino"])
-    (caption,) = captions(NAMES, processor.tokenizer, 256, None)
+    (caption,) = make_captions(NAMES, processor.tokenizer, 256, None)
     (expected,) = processor(text=[list(NAMES)], images=frames[0].load()).input_ids
     assert list(caption.ids) == list(expected)
     words = [
         processor.tokenizer.convert_ids_to_tokens([caption.ids[i] for i in places])
-        for places in caption.places.values()
+        for places in caption.positions.values()
     ]
     assert words == [["cat"], ["red", "cat"], ["cat", "##erpillar"], ["dog"]]
 
@@ -87,7 +87,7 @@ def test_a_caption_is_the_librarys(folders: dict[str, Path], frames: list[Frame]
 def test_names_are_packed_into_few_captions(
     lengths: list[int], most: int | None, runs: list[int]
 ) -> None:
-    found = packed(lengths, 4, most)
+    found = pack(lengths, 4, most)
     assert [len(run) for run in found] == runs
     assert [index for run in found for index in run] == list(range(len(lengths)))
 

@@ -125,7 +125,7 @@ def test_sam_opens_its_detector_too(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    monkeypatch.setattr(Owl, "load", lambda self: calls.append(self.owner))
+    monkeypatch.setattr(Owl, "open_weights", lambda self: calls.append(self.owner))
     context = Context(PluginShelf({("tool", "owl"): Owl}), device="cpu")
     given = {"model": str(folders["sam"]), "detector": f"owl:{folders['owlvit']}"}
     GroundedSam(GroundedSam.Options(**given), context).open_weights()

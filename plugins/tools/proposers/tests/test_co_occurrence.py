@@ -91,7 +91,9 @@ def test_it_counts_in_another_split() -> None:
 
 
 def test_what_cannot_be_counted_is_refused() -> None:
-    with pytest.raises(UserError, match=r"there is none here\. Use the proposer llm or cues"):
+    with pytest.raises(
+        UserError, match=r"there is no data set here\. Use the proposer llm or cues"
+    ):
         CoOccurrence(CoOccurrenceOptions(), Context())
     with pytest.raises(UserError, match="names nothing beside its labels: expected 'boxes'"):
         tool(Shelf([sample(0, "Cup")])).propose("Cup")

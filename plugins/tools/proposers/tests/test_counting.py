@@ -7,7 +7,7 @@ import pytest
 from scipy.stats.contingency import odds_ratio
 
 from cuescope_proposers.captions import nouns
-from cuescope_proposers.counting import Counts, bond
+from cuescope_proposers.co_occurrence import Counts, bond
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_a_planted_cue_is_first_and_a_rare_name_is_not() -> None:
         shown |= {"fence"} if rng.random() < 0.3 else set()
         counts.add({name for name in shown if name in ("cup", "boat")}, shown)
     counts.add({"cup"}, {"cup", "unicorn"})
-    assert counts.ranked("cup", 5)[0] == "table"
-    assert set(counts.ranked("cup", 5)) == {"table", "fence", "sky"}
-    assert "unicorn" in counts.ranked("cup", 1)
-    assert counts.ranked("cup", 1)[0] == "table"
-    assert counts.ranked("boat", 5)[-1] == "table"
+    assert counts.rank("cup", 5)[0] == "table"
+    assert set(counts.rank("cup", 5)) == {"table", "fence", "sky"}
+    assert "unicorn" in counts.rank("cup", 1)
+    assert counts.rank("cup", 1)[0] == "table"
+    assert counts.rank("boat", 5)[-1] == "table"

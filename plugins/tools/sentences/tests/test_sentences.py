@@ -10,7 +10,7 @@ import pytest
 import torch
 import transformers
 
-from cuescope_sdk import Context, UserError
+from cuescope_sdk import Context, PlanStopped, UserError
 from cuescope_sdk.testing import ToolContract
 from cuescope_sentences import SentenceTransformers
 
@@ -119,3 +119,21 @@ def test_the_real_minilm_tells_related_from_unrelated(
     assert likeness[0, :3] == pytest.approx([1, 0.6660, 0.1046], abs=1e-3)
     assert likeness[1, 2] == pytest.approx(0.1411, abs=1e-3)
     assert likeness[3, 4] > 0.8 > 0.3 > likeness[3, :3].max()
+
+
+def test_a_plan_opens_no_weights(folder: Path, tmp_path: Path) -> None:
+    context = Context(device="cpu", planning=True)
+    planned = SentenceTransformers(SentenceTransformers.Options(model=str(folder)), context)
+    run = SentenceTransformers(
+        SentenceTransformers.Options(model=str(folder)), Context(device="cpu")
+    )
+    assert (planned.fingerprint, planned.facts) == (run.fingerprint, run.facts)
+    for ask in (planned.open_weights, lambda: planned.encode(["a dog"])):
+        with pytest.raises(PlanStopped, match="the weights of"):
+            ask()
+
+
+def test_a_plan_downloads_nothing() -> None:
+    context = Context(device="cpu", planning=True)
+    with pytest.raises(PlanStopped, match="no-such/model, which must be downloaded first"):
+        SentenceTransformers(SentenceTransformers.Options(model="no-such/model"), context)

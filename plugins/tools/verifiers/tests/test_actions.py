@@ -11,10 +11,10 @@ import transformers
 from scipy.special import softmax
 
 from cuescope_sdk import Context, Frame, Sample, UserError
-from cuescope_sdk.testing import ToolContract, action, entity, motion, order, says
-from cuescope_verifiers.actions import Actions
-from cuescope_verifiers.clips import clips, fits, verdict
-from cuescope_verifiers.sentences import opposites, sentence
+from cuescope_sdk.testing import ToolContract
+from cuescope_sdk.testing.claiming import action, entity, motion, order, says
+from cuescope_verifiers.actions import Actions, choose_clips, fits, verdict
+from cuescope_verifiers.phrases import opposites, sentence
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz."
 VISION = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
@@ -148,11 +148,16 @@ def test_the_most_likely_is_supported_and_less_than_chance_is_not() -> None:
 
 
 def test_clips_are_of_the_moments_meant() -> None:
-    assert clips((1,), 10, 4) == [(0, 1, 2, 3)]
-    assert clips((9,), 10, 4) == [(6, 7, 8, 9)]
-    assert clips((2, 8), 10, 4) == [(2, 4, 6, 8)]
-    assert clips(range(10), 10, 4) == [(0, 1, 2, 3), (2, 3, 4, 5), (4, 5, 6, 7), (6, 7, 8, 9)]
-    assert clips(range(2), 2, 4) == [(0, 0, 1, 1)]
+    assert choose_clips((1,), 10, 4) == [(0, 1, 2, 3)]
+    assert choose_clips((9,), 10, 4) == [(6, 7, 8, 9)]
+    assert choose_clips((2, 8), 10, 4) == [(2, 4, 6, 8)]
+    assert choose_clips(range(10), 10, 4) == [
+        (0, 1, 2, 3),
+        (2, 3, 4, 5),
+        (4, 5, 6, 7),
+        (6, 7, 8, 9),
+    ]
+    assert choose_clips(range(2), 2, 4) == [(0, 0, 1, 1)]
 
 
 def test_classes_are_matched_by_verb_particle_and_thing() -> None:

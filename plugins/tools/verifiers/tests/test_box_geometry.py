@@ -7,10 +7,10 @@ import pytest
 
 from cuescope_sdk import Context, Sample, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing import action, attribute, entity, motion, order, relation, says
+from cuescope_sdk.testing.claiming import action, attribute, entity, motion, order, relation, says
 from cuescope_verifiers.box_geometry import BoxGeometry
-from cuescope_verifiers.movement import colour_after, moved, movement
-from cuescope_verifiers.phrases import query
+from cuescope_verifiers.boxes import has_moved
+from cuescope_verifiers.phrases import colour_after, movement, query
 
 CHAIR, TABLE = (10, 40, 20, 50), (60, 40, 80, 50)
 STILL = {"dining table": [TABLE], "table": [TABLE]}
@@ -158,9 +158,9 @@ def test_movement_is_read_from_verbs_and_boxes() -> None:
         "red", None, "blue",
     ]  # fmt: skip
     before, after = (0, 0, 10, 10), (5, -8, 15, 2)
-    ways = {how: moved(before, after, how, 1) for how in ("left", "right", "up", "down", "any")}
+    ways = {how: has_moved(before, after, how, 1) for how in ("left", "right", "up", "down", "any")}
     assert [how for how, so in ways.items() if so] == ["up", "any"]
-    assert moved(before, after, "none", 9)
+    assert has_moved(before, after, "none", 9)
 
 
 def test_nonsense_is_judged_without_an_error(

@@ -9,9 +9,8 @@ import pytest
 
 from cuescope_sdk import Context, Frame, Sample, UserError
 from cuescope_sdk.grounding import SCENE, SceneFrame
-from cuescope_sdk.testing import entity, motion, order, says
-from cuescope_verifiers.camera import POSES, Camera
-from cuescope_verifiers.shift import shift
+from cuescope_sdk.testing.claiming import entity, motion, order, says
+from cuescope_verifiers.camera import POSES, Camera, shift
 
 WIDE = np.random.default_rng(3).integers(0, 256, (160, 400)).astype(np.uint8)
 
@@ -105,7 +104,7 @@ def test_annotated_motion_comes_first_and_is_said() -> None:
     assert says(camera(source="frames"), told, motion("turn right", 1)) == ["supported"]
     assert says(camera(source="poses"), told, motion("stop", 1)) == ["supported"]
     says(tool, sample([view(1), view(2)]), motion("stop"))
-    assert dict(tool.told_by) == {"annotated": 1, "frames": 1}
+    assert tool.facts["samples, by where motion was known from"] == "annotated 1, frames 1"
 
 
 def test_wrong_poses_are_refused() -> None:

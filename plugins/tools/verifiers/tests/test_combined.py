@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from cuescope_sdk import Context, Sample, UserError
+from cuescope_sdk import Context, LazyWeights, Sample, UserError
 from cuescope_sdk.grounding import SCENE, SceneFrame, Thing
-from cuescope_sdk.testing import action, attribute, entity, motion, says
+from cuescope_sdk.testing.claiming import action, attribute, entity, motion, says
 from cuescope_verifiers.combined import Combined
 
 CHAIR = Thing(id="c", name="chair", box=(0, 0, 9, 9))
@@ -66,8 +66,13 @@ def test_strangers_are_refused(context: Context) -> None:
 def test_weights_are_opened_through_all_layers(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tool, opened = combined(context, "camera", "box-geometry:knowing"), []
-    detector = type(tool._verifiers[1]._detector)  # type: ignore[attr-defined]
-    monkeypatch.setattr(detector, "load", lambda self: opened.append(self), raising=False)
+    class Late(LazyWeights):
+        opened = 0
+
+        def open_weights(self) -> None:
+            self.opened += 1
+
+    tool, detector = combined(context, "camera", "box-geometry:knowing"), Late()
+    monkeypatch.setattr(tool._verifiers[1], "_detector", detector)
     tool.open_weights()
-    assert len(opened) == 1
+    assert detector.opened == 1

@@ -10,18 +10,13 @@ import pytest
 
 from cuescope_sdk import Context, Trial, generator
 from cuescope_sdk.grounding import SCENE, SceneFrame, Thing
-from cuescope_sdk.testing import (
-    NAME,
-    FakeDataset,
-    FakeDetector,
-    FakeModel,
-    PluginShelf,
-    ToolContract,
-)
-from cuescope_verifiers.box_geometry import BoxGeometry, BoxOptions
+from cuescope_sdk.testing import FakeDataset, FakeDetector, FakeModel, PluginShelf, ToolContract
+from cuescope_sdk.testing.running import NAME
+from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.camera import Camera
 from cuescope_verifiers.combined import Combined
 from cuescope_verifiers.image_text import ImageText
+from cuescope_verifiers.options import BoxOptions
 from cuescope_verifiers.scene_graph import SceneGraph
 from cuescope_verifiers.tracks import Tracks
 

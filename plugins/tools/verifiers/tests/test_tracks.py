@@ -9,7 +9,7 @@ import pytest
 
 from cuescope_sdk import Context, Detection, Sample, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing import action, entity, order, relation, says
+from cuescope_sdk.testing.claiming import action, entity, order, relation, says
 from cuescope_verifiers.tracks import Tracks
 
 needs_trackers = pytest.mark.skipif(
@@ -65,7 +65,7 @@ def test_verdicts(
 
 @needs_trackers
 def test_numbers_follow_the_things() -> None:
-    from cuescope_verifiers.tracking import track
+    from cuescope_verifiers.tracks import track
 
     seen = [[Detection(name="ball", score=0.9, box=b) for b in of["ball"]] for of in TABLE]
     tracks = [[box.track for box in of] for of in track(seen, 2, -0.4, 0.3)]

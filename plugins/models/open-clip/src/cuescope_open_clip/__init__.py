@@ -1,32 +1,18 @@
 """Any stock open_clip model as a cuescope model: zero-shot over images and frame sequences."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import Field
-
+from cuescope_open_clip.options import OpenCLIPOptions
 from cuescope_sdk import Context, Options
-from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.zero_shot import ZeroShotModel
 
-
-class OpenCLIPOptions(ZeroShotOptions):
-    """Options of `open-clip`; the part after `open-clip:` is `model`."""
-
-    argument: ClassVar[str | None] = "model"
-
-    model: str = Field(
-        description="ARCHITECTURE/TAG (ViT-B-16/openai), ARCHITECTURE with checkpoint=, "
-        "hf-hub:OWNER/NAME, or a folder with open_clip_config.json"
-    )
-    checkpoint: Path | None = Field(
-        default=None,
-        description="local weights (.safetensors, .pt): the full model or its image tower alone",
-    )
+if TYPE_CHECKING:
+    from cuescope_sdk.torch.image_tower import ImageTower
 
 
 class OpenCLIP(ZeroShotModel):
-    """open_clip's own forward, with the edits and readings of its image tower.
+    """open_clip's own forward, with the edits and readouts of its image tower.
 
     One built from an image tower alone has no `embed_texts`, and scores by `class_embeddings`.
     """
@@ -37,20 +23,24 @@ class OpenCLIP(ZeroShotModel):
 
     def __init__(self, options: OpenCLIPOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_open_clip.loading import load
-        from cuescope_open_clip.towers import image_tower, text_tower
-        from cuescope_sdk.torch import resolve_device
+        from cuescope_open_clip.loading import find_model
+        from cuescope_open_clip.towers import text_tower
 
-        loaded = load(
-            options.model, options.checkpoint, resolve_device(context.device), context.dtype
-        )
-        texts = text_tower(loaded) if loaded.has_text_tower else None
-        head = self.use(image_tower(loaded), texts, loaded.dim)
-        self.fingerprint = loaded.fingerprint(head.fingerprint, head.uses_text_tower)
-        self.facts = {**loaded.facts, **head.facts, "sequence": "mean of frame embeddings"}
+        self._model = model = find_model(options.model, options.checkpoint, context)
+        texts = text_tower(model) if model.has_text_tower else None
+        head = self.choose_head(model.name, str(model.device), texts, model.dim)
+        self.fingerprint = model.fingerprint(head.fingerprint)
+        self.facts = {**model.facts, **head.facts, "sequence": "mean of frame embeddings"}
+
+    def open_image_tower(self) -> "ImageTower":
+        """Open the weights and give the image encoder."""
+        from cuescope_open_clip.towers import image_tower
+
+        return image_tower(self._model)
 
     def more_templates(self) -> Mapping[str, Sequence[str]]:
         """The 80 prompts of Radford et al. (2021) for ImageNet, as open_clip carries them."""
+        # open_clip imports torch: it is not imported to learn that such a set exists
         if self.options.templates != "openai80":
             return {"openai80": ()}
         from open_clip import OPENAI_IMAGENET_TEMPLATES

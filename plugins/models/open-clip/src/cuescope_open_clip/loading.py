@@ -1,82 +1,144 @@
-"""Build a stock open_clip model and fill it, strictly, from a weights file."""
+"""A stock open_clip model by its files; its weights are opened when they are first needed."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
+from zipfile import is_zipfile
 
 import open_clip
 import torch
-from open_clip.transform import PreprocessCfg, image_transform_v2
+from open_clip.transform import PreprocessCfg, image_transform_v2, merge_preprocess_dict
 from PIL import Image
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from cuescope_open_clip.sources import Source, find_source
-from cuescope_sdk import UserError, digest
-from cuescope_sdk.torch import resolve_dtype, tensor_bytes
+from cuescope_sdk import Context, UserError, digest
+from cuescope_sdk.torch.devices import resolve_device, resolve_dtype
+from cuescope_sdk.torch.fingerprints import files_digest
 
 VISUAL = "visual."
-SCALARS = ("logit_scale", "logit_bias")
+SCALE, BIAS = SCALARS = ("logit_scale", "logit_bias")
 PRECISIONS = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A model ready to encode; `dim` is the size of its shared embedding space.
+class StockModel:
+    """Everything that is known of a model before its weights; `network` opens them.
 
-    `has_text_tower` tells whether weights came for it.
+    `dim` is the size of its shared embedding space, `tensors` are the names in its weights file,
+    `scalars` the values there that turn cosines into logits.
     """
 
-    model: Any
     source: Source
-    preprocess: Callable[[Image.Image], Tensor]
+    context: Context
     device: torch.device
-    input_dtype: torch.dtype
-    dim: int
-    has_text_tower: bool
+    dtype: torch.dtype
+    configuration: Mapping[str, Any]
+    tensors: frozenset[str]
+    scalars: Mapping[str, Tensor]
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return f"open-clip: {self.source.architecture}"
+
+    @property
+    def dim(self) -> int:
+        """Size of the space that images and texts share."""
+        return int(self.configuration["embed_dim"])
+
+    @property
+    def has_text_tower(self) -> bool:
+        """Whether weights came for it."""
+        return not all(name.startswith(VISUAL) or name in SCALARS for name in self.tensors)
+
+    @property
+    def logit_scale(self) -> float:
+        """Factor on the cosines."""
+        return float(self._scalar(SCALE).exp())
+
+    @property
+    def logit_bias(self) -> float:
+        """What SigLIP adds to its logits, 0 elsewhere."""
+        return float(self._scalar(BIAS)) if BIAS in self.scalars else 0.0
+
+    def _scalar(self, name: str) -> Tensor:
+        """A value as the network will hold it, from its file, so that a plan can report it."""
+        # open_clip casts all of a timm model, of its own models only what multiplies matrices
+        timm = "timm_model_name" in self.configuration.get("vision_cfg", {})
+        return self.scalars[name].to(self.dtype if timm else torch.float32).float()
 
     @property
     def facts(self) -> dict[str, str]:
         """What a report says of the model."""
         return {"architecture": self.source.architecture, "weights": self.source.title}
 
+    def fingerprint(self, head: str) -> str:
+        """Digest of the weights file, the configuration, the preprocessing, the dtype and head."""
+        # the library's own defaults too: another version of it may have others
+        stated = dict(self.source.stated_preprocess())
+        preprocess = merge_preprocess_dict(asdict(PreprocessCfg()), stated)
+        return digest(
+            files_digest([self.source.weights]),
+            self.configuration,
+            repr(sorted(preprocess.items())),
+            self.source.quick_gelu,
+            str(self.dtype),
+            head,
+        )
+
+    @cached_property
+    def network(self) -> Any:
+        """The network with its weights, on its device. A plan ends here."""
+        self.context.stop_plan_before(f"the weights of {self.source.title}")
+        network = _build(self.source, PRECISIONS[self.dtype])
+        fill(network, self)
+        return network.eval().requires_grad_(False).to(self.device)
+
+    @cached_property
+    def preprocess(self) -> Callable[[Image.Image], Tensor]:
+        """From an image to what the network takes."""
+        config = PreprocessCfg(**self.network.visual.preprocess_cfg)
+        transform: Callable[[Image.Image], Tensor] = image_transform_v2(config, is_train=False)
+        return transform
+
+    @cached_property
     def tokenizer(self) -> Callable[[list[str]], Tensor]:
         """open_clip's tokenizer for this model."""
         tokenize: Callable[[list[str]], Tensor] = open_clip.get_tokenizer(self.source.name)
         return tokenize
 
-    def fingerprint(self, head: str, uses_text_tower: bool) -> str:
-        """Digest of the weights in use, the preprocessing, the dtype and the head."""
-        used = {
-            name: tensor_bytes(tensor)
-            for name, tensor in self.model.state_dict().items()
-            if uses_text_tower or name.startswith(VISUAL)
-        }
-        preprocess = repr(sorted(self.model.visual.preprocess_cfg.items()))
-        architecture = open_clip.get_model_config(self.source.name)
-        return digest(
-            used, preprocess, architecture, self.source.quick_gelu, str(self.input_dtype), head
-        )
+
+def find_model(model: str, checkpoint: Path | None, context: Context) -> StockModel:
+    """Find and read all but the weights; raises UserError for whatever a person can mend."""
+    dtype, device = resolve_dtype(context.dtype), resolve_device(context.device)
+    source = find_source(model, checkpoint, context)
+    names, scalars = outline(source.weights)
+    stock = StockModel(
+        source, context, device, dtype, _configuration(source), frozenset(names), scalars
+    )
+    if stock.has_text_tower and SCALE not in scalars:
+        raise _misfit(source, f"no {SCALE}")
+    return stock
 
 
-def load(model: str, checkpoint: Path | None, device: torch.device, dtype: str) -> Loaded:
-    """Build and fill the model; raises UserError for whatever a person can mend."""
-    input_dtype = resolve_dtype(dtype)
-    source = find_source(model, checkpoint)
-    network = _build(source, PRECISIONS[input_dtype])
-    has_text_tower = fill(network, source.weights, source.architecture)
-    network.eval().requires_grad_(False).to(device)
-    preprocess = image_transform_v2(PreprocessCfg(**network.visual.preprocess_cfg), is_train=False)
-    dim = int(open_clip.get_model_config(source.name)["embed_dim"])
-    return Loaded(network, source, preprocess, device, input_dtype, dim, has_text_tower)
+def _configuration(source: Source) -> Mapping[str, Any]:
+    try:
+        config: dict[str, Any] = open_clip.get_model_config(source.name)
+        int(config["embed_dim"])
+    except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
+        raise _unbuildable(source, error) from error
+    return config
 
 
 def _build(source: Source, precision: str) -> Any:
-    # open_clip draws initial weights that are overwritten: the caller's generator must not move.
+    # open_clip draws initial weights that are overwritten: the caller's generator must not move
     with torch.random.fork_rng(devices=[]), quiet_root_logger():
         try:
             return open_clip.create_model(
@@ -88,39 +150,46 @@ def _build(source: Source, precision: str) -> Any:
                 force_preprocess_cfg=dict(source.preprocess),
             )
         except (RuntimeError, ValueError, OSError, ImportError, TypeError) as error:
-            raise UserError(
-                f"open-clip: {source.title} cannot be built",
-                got=f"{type(error).__name__} ({shorten(str(error), 160)})",
-            ) from error
+            raise _unbuildable(source, error) from error
 
 
-def fill(network: nn.Module, weights: Path, architecture: str) -> bool:
-    """Load `weights` strictly; True where they hold the text tower too.
+def _unbuildable(source: Source, error: Exception) -> UserError:
+    return UserError(
+        f"open-clip: {source.title} cannot be built",
+        got=f"{type(error).__name__} ({shorten(str(error), 160)})",
+    )
+
+
+def fill(network: nn.Module, model: StockModel) -> None:
+    """Load the weights strictly.
 
     A file of `visual.*` alone (perhaps with the logit scale) fills the image tower, every tensor
     of it; any other must fill the whole model. Raises UserError for a file that does not fit.
     """
+    weights = model.source.weights
     try:
-        names = tensor_names(weights)
-        if not all(name.startswith(VISUAL) or name in SCALARS for name in names):
+        if model.has_text_tower:
             with quiet_root_logger():
                 open_clip.load_checkpoint(network, str(weights), strict=True, weights_only=True)
-            return True
-        _fill_image_tower(network, weights)
+        else:
+            _fill_image_tower(network, weights)
     except (RuntimeError, KeyError) as error:
-        raise UserError(
-            f"open-clip: {weights.name} does not fit {architecture}",
-            expected="every tensor of the model, or of its image tower (visual.*), and no other",
-            got=_first_fault(error),
-            remedy="Name the architecture that the weights were made with.",
-        ) from error
-    return False
+        raise _misfit(model.source, _first_fault(error)) from error
+
+
+def _misfit(source: Source, fault: str) -> UserError:
+    return UserError(
+        f"open-clip: {source.weights.name} does not fit {source.architecture}",
+        expected="every tensor of the model, or of its image tower (visual.*), and no other",
+        got=fault,
+        remedy="Name the architecture that the weights were made with.",
+    )
 
 
 def _first_fault(error: Exception) -> str:
     """The first of the faults that torch lists, on one line."""
-    listed = f"{error}".split("\n\t")
-    return shorten(listed[1] if len(listed) > 1 else listed[0], 200).rstrip(".")
+    faults = f"{error}".split("\n\t")
+    return shorten(faults[1] if len(faults) > 1 else faults[0], 200).rstrip(".")
 
 
 def _fill_image_tower(network: Any, weights: Path) -> None:
@@ -135,17 +204,21 @@ def _fill_image_tower(network: Any, weights: Path) -> None:
                 getattr(network, name).copy_(tensors[name].reshape(getattr(network, name).shape))
 
 
-def tensor_names(path: Path) -> list[str]:
-    """Names of the tensors in a weights file, without a data-parallel prefix."""
-    if path.suffix == ".safetensors":
-        try:
-            with safe_open(str(path), framework="pt") as file:
-                names = list(file.keys())
-        except (SafetensorError, OSError) as error:
-            raise _unreadable(path, error) from error
-    else:
-        names = list(read_tensors(path))
-    return [name.removeprefix("module.") for name in names]
+def outline(path: Path) -> tuple[list[str], dict[str, Tensor]]:
+    """Names of the tensors in a weights file, and its logit scale and bias; the rest stays there.
+
+    Raises UserError for a file that cannot be read.
+    """
+    if path.suffix != ".safetensors":
+        tensors = read_tensors(path)
+        return list(tensors), {name: tensors[name] for name in SCALARS if name in tensors}
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118 (no iterator)
+            scalars = {name: file.get_tensor(stored[name]) for name in SCALARS if name in stored}
+    except (SafetensorError, OSError) as error:
+        raise _unreadable(path, error) from error
+    return list(stored), scalars
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -156,13 +229,20 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
             content: Any = load_file(path)
         else:
-            content = torch.load(path, map_location="cpu", weights_only=True)
+            # a zip archive is mapped: what nobody looks at is never read from the disk
+            mapped = is_zipfile(path)
+            content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
         raise _unreadable(path, error) from error
     tensors = content.get("state_dict", content) if isinstance(content, dict) else {}
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors.values()):
         raise _unreadable(path, ValueError("no mapping of names to tensors"))
-    return {name.removeprefix("module."): tensor for name, tensor in tensors.items()}
+    return {_plain(name): tensor for name, tensor in tensors.items()}
+
+
+def _plain(name: str) -> str:
+    """A tensor's name without the prefix that data-parallel training leaves."""
+    return name.removeprefix("module.")
 
 
 def _unreadable(path: Path, error: Exception) -> UserError:
@@ -176,11 +256,15 @@ def _unreadable(path: Path, error: Exception) -> UserError:
 
 @contextmanager
 def quiet_root_logger() -> Iterator[None]:
-    """open_clip speaks through the root logger, and says "initialized randomly" before `fill`."""
+    """Within it the root logger is silent.
+
+    open_clip logs there, and warns "initialized randomly" of weights that are filled in later.
+    """
 
     def silence(record: logging.LogRecord) -> bool:
         return False
 
+    # a root logger without any handler would print warnings by Python's handler of last resort
     root, handler = logging.getLogger(), logging.NullHandler()
     root.addFilter(silence)
     root.addHandler(handler)

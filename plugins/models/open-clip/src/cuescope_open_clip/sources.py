@@ -1,16 +1,32 @@
-"""What `model` and `checkpoint` stand for: an architecture, its preprocessing, a weights file."""
+"""What `model` and `checkpoint` stand for: an architecture, its preprocessing, a weights file.
 
+Files come from a folder, the hub's cache, or the hub while it can be reached.
+"""
+
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import open_clip
 
-from cuescope_open_clip import hub
-from cuescope_sdk import UserError, nearest
+from cuescope_sdk import Context, UserError, nearest
+from cuescope_sdk.hub import require_hub
 
+CONFIG_NAME = "open_clip_config.json"
+WEIGHTS_NAMES = (
+    "open_clip_model.safetensors",
+    "open_clip_pytorch_model.safetensors",
+    "open_clip_pytorch_model.bin",
+)
+WEIGHTS_SUFFIXES = (".safetensors", ".pt", ".pth", ".bin")
+SMALL_FILES = ("*.json", "*.txt", "*.model")
+LOCAL = "Connect, or give local weights with -M checkpoint=FILE."
 SHOWN_TAGS = 6
+PREPROCESS_KEYS = ("mean", "std", "interpolation", "resize_mode")
 
 
 @dataclass(frozen=True)
@@ -20,7 +36,8 @@ class Source:
     `architecture` and `title` name both to a reader, without a path of this machine.
 
     `preprocess` and `quick_gelu` come from the pretrained tag, where one was named: open_clip
-    itself only warns when a tag was trained with the other activation.
+    itself only warns when a tag was trained with the other activation. What stands in the
+    configuration of a `folder` open_clip applies by itself.
     """
 
     name: str
@@ -29,22 +46,32 @@ class Source:
     title: str
     preprocess: Mapping[str, Any] = field(default_factory=dict)
     quick_gelu: bool = False
+    folder: Path | None = None
+
+    def stated_preprocess(self) -> Mapping[str, Any]:
+        """What the tag, or the folder's own configuration, says of preprocessing."""
+        if self.folder is None:
+            return self.preprocess
+        config = json.loads((self.folder / CONFIG_NAME).read_text(encoding="utf-8"))
+        stated: Mapping[str, Any] = config.get("preprocess_cfg", {})
+        return stated
 
 
-def find_source(model: str, checkpoint: Path | None) -> Source:
+def find_source(model: str, checkpoint: Path | None, context: Context) -> Source:
     """Where the model comes from; raises UserError for names and files that are not there.
 
     With both a tag and a checkpoint the tag gives the preprocessing, the checkpoint the weights.
+    A plan ends before anything is downloaded.
     """
-    weights = None if checkpoint is None else _checked(checkpoint)
+    weights = None if checkpoint is None else _require_weights_file(checkpoint)
     if model.startswith("hf-hub:"):
-        folder = hub.snapshot(model.removeprefix("hf-hub:"), with_weights=weights is None)
+        folder = snapshot(model.removeprefix("hf-hub:"), weights is None, context)
         return _in_folder(folder, model, weights)
     folder = Path(model.removeprefix("local-dir:")).expanduser()
     named_as_path = model.startswith(("local-dir:", "./", "../", "/", "~"))
-    if named_as_path or (folder / hub.CONFIG_NAME).is_file():
+    if named_as_path or (folder / CONFIG_NAME).is_file():
         return _in_folder(folder, folder.resolve().name, weights)
-    return _by_name(model, weights)
+    return _by_name(model, weights, context)
 
 
 def split_name(model: str) -> tuple[str, str | None]:
@@ -72,50 +99,43 @@ def split_name(model: str) -> tuple[str, str | None]:
     return architecture, tag
 
 
-def _by_name(model: str, weights: Path | None) -> Source:
+def _by_name(model: str, weights: Path | None, context: Context) -> Source:
     architecture, tag = split_name(model)
-    described = open_clip.get_pretrained_cfg(architecture, tag) if tag else {}
+    tag_config = open_clip.get_pretrained_cfg(architecture, tag) if tag else {}
     if weights is None:
         if tag is None:
             raise _weightless(architecture, open_clip.list_pretrained_tags_by_model(architecture))
-        weights = hub.weights_of_tag(described, wanted=model)
+        weights = weights_of_tag(tag_config, model, context)
         title = model
     else:
         title = weights.name
-    kept = ("mean", "std", "interpolation", "resize_mode")
-    return Source(
-        architecture,
-        architecture,
-        weights,
-        title,
-        {key: described[key] for key in kept if key in described},
-        bool(described.get("quick_gelu", False)),
-    )
+    preprocess = {key: tag_config[key] for key in PREPROCESS_KEYS if key in tag_config}
+    quick_gelu = bool(tag_config.get("quick_gelu", False))
+    return Source(architecture, architecture, weights, title, preprocess, quick_gelu)
 
 
 def _in_folder(folder: Path, title: str, weights: Path | None) -> Source:
-    if not (folder / hub.CONFIG_NAME).is_file():
-        raise UserError(
-            f"open-clip: {folder} is no model folder", expected=f"{hub.CONFIG_NAME} in it"
-        )
-    found = weights or hub.find_weights(folder)
-    if found is None:
+    if not (folder / CONFIG_NAME).is_file():
+        raise UserError(f"open-clip: {folder} is no model folder", expected=f"{CONFIG_NAME} in it")
+    file = weights or find_weights(folder)
+    if file is None:
         raise UserError(
             f"open-clip: no weights in {folder}",
-            expected=f"{hub.WEIGHTS_NAMES[0]}, or one weights file",
+            expected=f"{WEIGHTS_NAMES[0]}, or one weights file",
             remedy="Name the file with -M checkpoint=FILE.",
         )
-    return Source(f"local-dir:{folder}", title, found, weights.name if weights else title)
+    name = f"local-dir:{folder}"
+    return Source(name, title, file, weights.name if weights else title, folder=folder)
 
 
-def _checked(checkpoint: Path) -> Path:
+def _require_weights_file(checkpoint: Path) -> Path:
     path = checkpoint.expanduser()
     if not path.is_file():
         raise UserError(f"open-clip: no checkpoint file {checkpoint}")
-    if path.suffix not in hub.WEIGHTS_SUFFIXES:
+    if path.suffix not in WEIGHTS_SUFFIXES:
         raise UserError(
             f"open-clip: checkpoint {path.name} has no known ending",
-            expected=", ".join(hub.WEIGHTS_SUFFIXES),
+            expected=", ".join(WEIGHTS_SUFFIXES),
             got=path.suffix or "none",
         )
     return path
@@ -133,3 +153,76 @@ def _weightless(architecture: str, tags: list[str]) -> UserError:
 def _some(tags: list[str]) -> str:
     more = len(tags) - SHOWN_TAGS
     return ", ".join(tags[:SHOWN_TAGS]) + (f" and {more} more" if more > 0 else "")
+
+
+def weights_of_tag(tag: Mapping[str, Any], title: str, context: Context) -> Path:
+    """The weights of a pretrained tag (open_clip's own description of it), downloaded if need be.
+
+    `title` names them in the UserError raised where they are neither here nor to be had.
+    """
+    repository, name = os.path.split(tag.get("hf_hub", ""))
+    for candidate in (name,) if name else WEIGHTS_NAMES:
+        # open_clip would ask the hub for the newest version even of what lies in the cache
+        cached = repository and huggingface_hub.try_to_load_from_cache(repository, candidate)
+        if isinstance(cached, str) and cached:
+            return Path(cached)
+    if repository or not _downloaded_before(tag):
+        _stop_plan_before_download(title, context)
+    if repository:
+        require_hub("open-clip", f"the checkpoint of {title}", LOCAL)
+    try:
+        return Path(open_clip.download_pretrained(dict(tag)))
+    except Exception as error:  # the clients raise the errors of three libraries
+        raise _not_to_be_had(title, error) from error
+
+
+def _downloaded_before(tag: Mapping[str, Any]) -> bool:
+    """Whether the weights of a tag with an address are where open_clip keeps such downloads."""
+    file = Path("~/.cache/clip", Path(tag.get("url", "")).name).expanduser()
+    return "file" in tag or file.is_file()
+
+
+def _stop_plan_before_download(title: str, context: Context) -> None:
+    context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
+
+
+def snapshot(repository: str, with_weights: bool, context: Context) -> Path:
+    """Folder with configuration, tokenizer and, if wanted, weights of a hub repository."""
+    cached = _cached_snapshot(repository)
+    if cached is not None and (find_weights(cached) or not with_weights):
+        return cached
+    title = f"hf-hub:{repository}"
+    _stop_plan_before_download(title, context)
+    require_hub("open-clip", f"the checkpoint of {title}", LOCAL)
+    try:
+        patterns = [*SMALL_FILES, *(["open_clip*.safetensors"] if with_weights else [])]
+        folder = Path(huggingface_hub.snapshot_download(repository, allow_patterns=patterns))
+        # a pickle only where there are no safetensors, so that no weights are fetched twice
+        if with_weights and find_weights(folder) is None:
+            huggingface_hub.hf_hub_download(repository, WEIGHTS_NAMES[-1])
+    except Exception as error:
+        raise _not_to_be_had(title, error) from error
+    return folder
+
+
+def find_weights(folder: Path) -> Path | None:
+    """The weights in a model folder: by open_clip's names, else the only weights file there."""
+    for name in WEIGHTS_NAMES:
+        if (folder / name).is_file():
+            return folder / name
+    others = [path for path in sorted(folder.iterdir()) if path.suffix in WEIGHTS_SUFFIXES]
+    return others[0] if len(others) == 1 else None
+
+
+def _cached_snapshot(repository: str) -> Path | None:
+    cached = huggingface_hub.try_to_load_from_cache(repository, CONFIG_NAME)
+    return Path(cached).parent if isinstance(cached, str) else None
+
+
+def _not_to_be_had(title: str, error: Exception) -> UserError:
+    reason = f"{error}".strip().partition("\n")[0]
+    return UserError(
+        f"open-clip: the weights of {title} could not be downloaded",
+        got=f"{type(error).__name__} ({reason})" if reason else type(error).__name__,
+        remedy="Check name and network, or give local weights with -M checkpoint=FILE.",
+    )

@@ -8,55 +8,60 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from cuescope_open_clip.loading import Loaded
-from cuescope_sdk.models import TextTower
-from cuescope_sdk.torch import Block, ImageTower, Inputs, Masked, Pooling, additive, split_heads
+from cuescope_open_clip.loading import StockModel
+from cuescope_sdk.torch.image_tower import (
+    Block,
+    ImageTower,
+    Inputs,
+    Masked,
+    Pooling,
+    additive,
+    split_heads,
+)
+from cuescope_sdk.zero_shot.texts import TextTower
 
 
-def text_tower(loaded: Loaded) -> TextTower:
-    """Tokenizer and text encoder of a loaded model."""
-    model, tokenize = loaded.model, loaded.tokenizer()
-    bias = getattr(model, "logit_bias", None)
+def text_tower(model: StockModel) -> TextTower:
+    """Tokenizer and text encoder; the first text opens the weights."""
 
     @torch.inference_mode()
     def encode(texts: list[str]) -> np.ndarray:
-        features = model.encode_text(tokenize(texts).to(loaded.device))
-        return np.asarray(features.float().cpu().numpy())
+        tokens = model.tokenizer(texts).to(model.device)
+        return np.asarray(model.network.encode_text(tokens).float().cpu().numpy())
 
-    scale = float(model.logit_scale.float().exp())
-    return TextTower(encode, loaded.dim, scale, 0.0 if bias is None else float(bias))
+    return TextTower(encode, model.dim, model.logit_scale, model.logit_bias)
 
 
-def image_tower(loaded: Loaded) -> ImageTower:
-    """The image encoder with its blocks; a network without tokens has none."""
-    visual = loaded.model.visual
-    blocks, pooling, prefix, grid = _anatomy(visual)
+def image_tower(model: StockModel) -> ImageTower:
+    """The image encoder with its blocks; a network without tokens has none. Opens the weights."""
+    network = model.network
+    blocks, pooling, prefix, grid = _anatomy(network.visual)
 
     def prepare(frames: Any) -> Inputs:
-        return {"image": torch.stack([loaded.preprocess(frame) for frame in frames])}
+        return {"image": torch.stack([model.preprocess(frame) for frame in frames])}
 
     def encode(inputs: Inputs) -> Tensor:
-        features = loaded.model.encode_image(inputs["image"].to(loaded.device, loaded.input_dtype))
+        features = network.encode_image(inputs["image"].to(model.device, model.dtype))
         return torch.as_tensor(features)
 
     return ImageTower(
-        name=f"open-clip: {loaded.source.architecture}",
+        name=model.name,
         prepare=prepare,
-        canvas=lambda image: _canvas(loaded, image),
+        canvas=lambda image: _canvas(model, image),
         encode=encode,
         grid=lambda inputs: grid,
         blocks=blocks,
         pooling=pooling,
-        device=loaded.device,
+        device=model.device,
         prefix=prefix,
     )
 
 
-def _canvas(loaded: Loaded, image: Image.Image) -> np.ndarray:
+def _canvas(model: StockModel, image: Image.Image) -> np.ndarray:
     """The preprocessed image with its normalisation undone: the very pixels, uint8."""
-    config = loaded.model.visual.preprocess_cfg
+    config = model.network.visual.preprocess_cfg
     mean, std = (torch.tensor(config[name]).view(3, 1, 1) for name in ("mean", "std"))
-    pixels = (loaded.preprocess(image) * std + mean) * 255
+    pixels = (model.preprocess(image) * std + mean) * 255
     return np.asarray(pixels.round().clamp(0, 255).byte().permute(1, 2, 0).numpy())
 
 
@@ -80,6 +85,7 @@ def _own_block(block: Any) -> Block:
     heads = attention.num_heads
 
     def form(visible: Tensor) -> Tensor:
+        # torch's MultiheadAttention takes a mask for each head, all heads of an image in a row
         mask = additive(visible, torch.float32)
         tokens = visible.shape[1]
         return mask.expand(-1, heads, tokens, -1).reshape(-1, tokens, tokens)
@@ -91,6 +97,7 @@ def _own_block(block: Any) -> Block:
             queries, keys = attention.ln_q(queries), attention.ln_k(keys)
         return queries * queries.shape[-1] ** -0.5, keys, values
 
+    # CustomResidualAttentionBlock.forward(x, attn_mask), ResidualAttentionBlock(q, k, v, attn_mask)
     position = 1 if hasattr(block, "ln_attn") else 3
     masked = Masked(block, "attn_mask", position, form)
     return Block(masked, attention, project, lambda: attention.out_proj.weight)
@@ -98,10 +105,12 @@ def _own_block(block: Any) -> Block:
 
 def _own_pooling(visual: Any) -> Pooling:
     if visual.attn_pool is not None:
+        # CoCa's parallel poolers: the embedding is what the contrastive one gives
         pool = visual.attn_pool_contrastive if visual.attn_pool_type == "parallel" else None
         return Pooling("attention", masked=_padding_mask((pool or visual.attn_pool).attn))
     if visual.pool_type != "avg":
         return Pooling("token")
+    # the mean is taken of normed tokens, or of what the last block gives and normed afterwards
     normed = not visual.final_ln_after_pool
     return Pooling("average", module=visual.ln_post if normed else visual.transformer.resblocks[-1])
 
@@ -136,6 +145,7 @@ def _timm_pooling(trunk: Any) -> Pooling:
         masked = Masked(
             trunk.attn_pool, "attn_mask", 1, lambda visible: additive(visible, weight.dtype)
         )
+        # timm may leave class and register tokens out of the keys of its pooler
         first = 0 if trunk.pool_include_prefix else trunk.num_prefix_tokens
         return Pooling("attention", masked=masked, first=first)
     if trunk.global_pool == "token":

@@ -1,24 +1,22 @@
-"""Load a stock model with its image processor and tokenizer, strictly and quietly."""
+"""Stock models by their files: read now, their weights opened when they are first needed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
+from pathlib import Path
+from textwrap import shorten
 from typing import Any
+from zipfile import is_zipfile
 
 import torch
 import transformers
+from safetensors import safe_open
+from torch import Tensor
 
-from cuescope_sdk import UserError, digest, nearest
-from cuescope_sdk.torch import (
-    Source,
-    config_content,
-    find_source,
-    load_part,
-    require_tensors,
-    require_vocabulary,
-    resolve_dtype,
-    tensor_bytes,
-    tokenizer_content,
-)
+from cuescope_sdk import Context, UserError, nearest
+from cuescope_sdk.torch.hub_folders import Source, weight_files
+from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
+from cuescope_sdk.torch.reading import content, require_vocabulary, vocabulary
 
 OWNER = "transformers"
 # kind of configuration -> what builds the model; AutoModel has no projection for CLIP's image tower
@@ -31,76 +29,118 @@ BUILDERS = {
     "siglip_vision_model": "AutoModel",
     "siglip2_vision_model": "AutoModel",
 }
-TEXT_PARTS = ("text_", "prompts_", "logit_")
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A model ready to encode, of one of the kinds in `BUILDERS`.
+class StockModel:
+    """A model of transformers; whoever asks for `network` opens its weights. A plan ends there."""
+
+    files: Pretrained
+
+    @cached_property
+    def network(self) -> Any:
+        """The network with its weights."""
+        return self.files.opened()
+
+    @property
+    def device(self) -> torch.device:
+        """Where it is."""
+        return self.files.device
+
+    @property
+    def title(self) -> str:
+        """What errors call it."""
+        return self.files.title
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a report says of the model."""
+        return self.files.facts
+
+
+@dataclass(frozen=True)
+class ContrastiveModel(StockModel):
+    """A model that compares images with texts, of one of the kinds in `BUILDERS`.
 
     `tokenizer` is None for an image tower alone.
     """
 
-    model: Any
     kind: str
-    source: Source
     image_processor: Any
     tokenizer: Any | None
-    device: torch.device
+
+    @property
+    def takes_video(self) -> bool:
+        """Whether it looks at all frames of a sample together."""
+        return self.kind == "xclip"
 
     @property
     def vision_config(self) -> Any:
         """Configuration of the image tower."""
-        return getattr(self.model.config, "vision_config", self.model.config)
+        return getattr(self.files.config, "vision_config", self.files.config)
+
+    @property
+    def frames(self) -> int:
+        """Frames of one input."""
+        return int(self.vision_config.num_frames) if self.takes_video else 1
 
     @property
     def dim(self) -> int:
         """Size of the shared space; SigLIP's is the image tower's own."""
         siglip = self.kind.startswith("siglip")
-        return int(self.vision_config.hidden_size if siglip else self.model.config.projection_dim)
+        return int(self.vision_config.hidden_size if siglip else self.files.config.projection_dim)
 
     @property
-    def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
-        return {"architecture": type(self.model).__name__, "weights": self.source.title}
+    def logit_scale(self) -> float:
+        """Factor on the cosines."""
+        return float(self._scalars["logit_scale"].exp())
+
+    @property
+    def logit_bias(self) -> float:
+        """What SigLIP adds to its logits, 0 elsewhere."""
+        return float(self._scalars.get("logit_bias", 0.0))
+
+    @cached_property
+    def _scalars(self) -> dict[str, Tensor]:
+        """Scale and bias as the network will hold them, from the files: a plan reports the scale.
+
+        Raises UserError where the files do not have the scale.
+        """
+        names = (
+            ("logit_scale", "logit_bias") if self.kind.startswith("siglip") else ("logit_scale",)
+        )
+        scalars = stored_tensors(self.files.source, names)
+        if missing := [name for name in names if name not in scalars]:
+            raise UserError(
+                f"{self.title} lacks weights of a {self.files.network.__name__}",
+                expected="every tensor of the model",
+                got=f"no {missing[0]}",
+            )
+        return {name: tensor.to(self.files.dtype).float() for name, tensor in scalars.items()}
 
     def fingerprint(self, head: str, uses_text_tower: bool) -> str:
-        """Digest of the weights in use, the configuration, the preprocessing, dtype and head."""
-        used = {
-            name: tensor_bytes(tensor)
-            for name, tensor in self.model.state_dict().items()
-            if uses_text_tower or not name.startswith(TEXT_PARTS)
-        }
-        config = self.model.config if uses_text_tower else self.vision_config
-        words = tokenizer_content(self.tokenizer) if uses_text_tower else None
-        return digest(
-            used, self.kind, config_content(config), config_content(self.image_processor), words,
-            str(self.model.dtype), head,
-        )  # fmt: skip
+        """Digest of the weights' files, the configuration, the preprocessing, dtype and head."""
+        words = vocabulary(self.tokenizer) if uses_text_tower else None
+        return self.files.fingerprint(self.kind, content(self.image_processor), words, head)
 
 
-def load(
-    model: str, revision: str | None, trust_remote_code: bool, device: torch.device, dtype: str
-) -> Loaded:
-    """Find and load everything; raises UserError for whatever a person can mend."""
-    precision = resolve_dtype(dtype)
-    source = find_source(OWNER, model, revision, trust_remote_code)
-    read = partial(load_part, source, trust_remote_code)
-    config = read("configuration", transformers.AutoConfig)
-    kind = kind_of(config, source)
-    builder = getattr(transformers, BUILDERS[kind])
-    network, info = read(
-        "weights", builder, config=config, dtype=precision, output_loading_info=True
-    )
-    require_tensors(network, info, source)
-    _require_head(network, source)
-    network.eval().requires_grad_(False).to(device)
-    image_processor = read("image processor", transformers.AutoImageProcessor)
+def find_contrastive(
+    model: str, revision: str | None, trust_remote_code: bool, context: Context
+) -> ContrastiveModel:
+    """Find and read all but the weights; raises UserError for whatever a person can mend."""
+
+    def builder_of(config: Any, source: Source) -> Any:
+        return getattr(transformers, BUILDERS[kind_of(config, source)])
+
+    files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
+    kind = kind_of(files.config, files.source)
+    _require_head(files)
+    image_processor = files.read("image processor", transformers.AutoImageProcessor)
     tokenizer = None
     if not kind.endswith("_vision_model"):
-        require_vocabulary(source)
-        tokenizer = read("tokenizer", transformers.AutoTokenizer)
-    return Loaded(network, kind, source, image_processor, tokenizer, device)
+        require_vocabulary(files.source)
+        tokenizer = files.read("tokenizer", transformers.AutoTokenizer)
+    return ContrastiveModel(files, kind, image_processor, tokenizer)
 
 
 def kind_of(config: Any, source: Source) -> str:
@@ -118,11 +158,39 @@ def kind_of(config: Any, source: Source) -> str:
     )
 
 
-def _require_head(network: Any, source: Source) -> None:
+def _require_head(files: Pretrained) -> None:
     """Without a pooling head there is no image embedding."""
-    vision = getattr(network.config, "vision_config", network.config)
+    vision = getattr(files.config, "vision_config", files.config)
     if getattr(vision, "vision_use_head", True) is False:
         raise UserError(
-            f"{OWNER}: {source.title} has no pooling head (vision_use_head is false)",
+            f"{files.title} has no pooling head (vision_use_head is false)",
             expected="a model that gives image embeddings",
         )
+
+
+def stored_tensors(source: Source, names: Sequence[str]) -> dict[str, Tensor]:
+    """Those of the named tensors that the weights' files hold; no other is read.
+
+    Raises UserError for a file that cannot be read.
+    """
+    tensors: dict[str, Tensor] = {}
+    for file in weight_files(source):
+        try:
+            tensors |= _tensors_in(file, names)
+        except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
+            raise UserError(
+                f"{source.owner}: the weights of {source.title} cannot be read",
+                got=shorten(str(error), 200) or type(error).__name__,
+            ) from error
+    return tensors
+
+
+def _tensors_in(file: Path, names: Sequence[str]) -> dict[str, Tensor]:
+    # a checkpoint of a model around this one has the inner model's name before a tensor's
+    if file.suffix == ".safetensors":
+        with safe_open(str(file), framework="pt") as stored:
+            keys = {key.rpartition(".")[2]: key for key in stored.keys()}  # noqa: SIM118
+            return {name: stored.get_tensor(keys[name]) for name in names if name in keys}
+    # a zip archive is mapped: what nobody looks at is never read from the disk
+    state = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zipfile(file))
+    return {name: state[key] for key in state for name in names if key.rpartition(".")[2] == name}

@@ -5,31 +5,40 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float, UInt8
 from PIL import Image
 from torch import Tensor
 from torch.nn.functional import pad
 
-from cuescope_sdk.models import TextTower
-from cuescope_sdk.torch import Block, ImageTower, Inputs, Masked, Pooling, additive, split_heads
-from cuescope_transformers.loading import OWNER, Loaded
-from cuescope_transformers.pixels import as_image
+from cuescope_sdk.torch.image_tower import (
+    Block,
+    ImageTower,
+    Inputs,
+    Masked,
+    Pooling,
+    additive,
+    split_heads,
+)
+from cuescope_sdk.zero_shot.texts import TextTower
+from cuescope_transformers.loading import ContrastiveModel
 
 PATCHES = "spatial_shapes"  # beside inputs that are cut into patches already: rows, columns
 TOKENS = ("input_ids", "attention_mask")
 CLASS_TOKEN = ("clip", "clip_vision_model", "xclip")
 
 
-def text_tower(loaded: Loaded) -> TextTower:
-    """Tokenizer and text encoder of a loaded model; a text beyond the context is cut at its end.
+def text_tower(model: ContrastiveModel) -> TextTower:
+    """Tokenizer and text encoder; a text beyond the context is cut at its end.
 
-    SigLIP reads the last of 64 places, and was trained on lower-cased text; not every tokenizer
-    of its family says so.
+    The first text opens the weights.
     """
-    model, tokenizer, siglip = loaded.model, loaded.tokenizer, loaded.kind.startswith("siglip")
-    context = model.config.text_config.max_position_embeddings
+    tokenizer, siglip = model.tokenizer, model.kind.startswith("siglip")
+    context = model.files.config.text_config.max_position_embeddings
 
     @torch.inference_mode()
     def encode(texts: list[str]) -> np.ndarray:
+        # SigLIP reads the last of 64 places, and was trained on lower-cased text; not every
+        # tokenizer of its family says so
         tokens = tokenizer(  # type: ignore[misc]
             [text.lower() for text in texts] if siglip else texts,
             padding="max_length" if siglip else True,
@@ -37,47 +46,45 @@ def text_tower(loaded: Loaded) -> TextTower:
             max_length=context,
             return_tensors="pt",
         )
-        wanted = {name: tokens[name].to(loaded.device) for name in tokens if name in TOKENS}
-        features = model.get_text_features(**wanted).pooler_output
+        inputs = {name: tokens[name].to(model.device) for name in tokens if name in TOKENS}
+        features = model.network.get_text_features(**inputs).pooler_output
         return np.asarray(features.float().cpu().numpy())
 
-    bias = getattr(model, "logit_bias", None)
-    scale = float(model.logit_scale.float().exp())
-    return TextTower(encode, loaded.dim, scale, 0.0 if bias is None else float(bias))
+    return TextTower(encode, model.dim, model.logit_scale, model.logit_bias)
 
 
-def image_tower(loaded: Loaded) -> ImageTower:
-    """The image encoder of a model of single images."""
-    vision = vision_of(loaded)
-    size, naflex = loaded.vision_config.patch_size, loaded.kind.startswith("siglip2")
+def image_tower(model: ContrastiveModel) -> ImageTower:
+    """The image encoder of a model of single images. Opens the weights."""
+    network, vision = model.network, vision_of(model)
+    size, naflex = model.vision_config.patch_size, model.kind.startswith("siglip2")
 
     def prepare(frames: Sequence[Image.Image]) -> Inputs:
-        return dict(loaded.image_processor(list(frames), return_tensors="pt"))
+        return dict(model.image_processor(list(frames), return_tensors="pt"))
 
     def encode(inputs: Inputs) -> Tensor:
-        shown = {name: tensor.to(loaded.device) for name, tensor in inputs.items()}
-        if loaded.tokenizer is not None:
-            return torch.as_tensor(loaded.model.get_image_features(**shown).pooler_output)
-        output = loaded.model(**shown)
+        placed = {name: tensor.to(model.device) for name, tensor in inputs.items()}
+        if model.tokenizer is not None:
+            return torch.as_tensor(network.get_image_features(**placed).pooler_output)
+        output = network(**placed)
         projected = getattr(output, "image_embeds", None)
         return torch.as_tensor(output.pooler_output if projected is None else projected)
 
     return ImageTower(
-        name=f"{OWNER}: {loaded.source.title}",
+        name=model.title,
         prepare=prepare,
-        canvas=lambda image: canvas(loaded, prepare([image])),
+        canvas=lambda image: canvas(model, prepare([image])),
         encode=encode,
         grid=lambda inputs: grid(inputs, size),
         blocks=tuple(block(layer, padded=naflex) for layer in vision.encoder.layers),
-        pooling=_pooling(loaded.kind, vision),
-        device=loaded.device,
-        prefix=int(loaded.kind in CLASS_TOKEN),
+        pooling=_pooling(model.kind, vision),
+        device=model.device,
+        prefix=int(model.kind in CLASS_TOKEN),
     )
 
 
-def vision_of(loaded: Loaded) -> Any:
+def vision_of(model: ContrastiveModel) -> Any:
     """The module with the embeddings and the encoder of the image tower."""
-    return getattr(loaded.model, "vision_model", loaded.model)
+    return getattr(model.network, "vision_model", model.network)
 
 
 def grid(inputs: Inputs, patch_size: int) -> tuple[int, int]:
@@ -89,9 +96,9 @@ def grid(inputs: Inputs, patch_size: int) -> tuple[int, int]:
     return height // patch_size, width // patch_size
 
 
-def canvas(loaded: Loaded, inputs: Inputs) -> np.ndarray:
+def canvas(model: ContrastiveModel, inputs: Inputs) -> np.ndarray:
     """The pixels of the first image, rescaling and normalisation undone: uint8 (row, col, 3)."""
-    size = loaded.vision_config.patch_size
+    size = model.vision_config.patch_size
     if PATCHES in inputs:
         rows, cols = grid(inputs, size)
         patches = inputs["pixel_values"][0, : rows * cols].view(rows, cols, size, size, 3)
@@ -99,7 +106,18 @@ def canvas(loaded: Loaded, inputs: Inputs) -> np.ndarray:
     else:
         values = inputs["pixel_values"]
         pixels = values.view(-1, *values.shape[-3:])[0].permute(1, 2, 0)
-    return as_image(pixels, loaded.image_processor)
+    return as_image(pixels, model.image_processor)
+
+
+def as_image(
+    values: Float[Tensor, "height width 3"], processor: Any
+) -> UInt8[np.ndarray, "height width 3"]:
+    """The values before they were rescaled and normalised."""
+    if processor.do_normalize:
+        values = values * torch.tensor(processor.image_std) + torch.tensor(processor.image_mean)
+    if processor.do_rescale:
+        values = values / processor.rescale_factor
+    return np.asarray(values.round().clamp(0, 255).byte().numpy())
 
 
 def block(layer: Any, own: int = 0, padded: bool = False) -> Block:
@@ -108,6 +126,7 @@ def block(layer: Any, own: int = 0, padded: bool = False) -> Block:
     heads = attention.num_heads
 
     def form(visible: Tensor) -> Tensor:
+        # X-CLIP's layers append a message token after the mask was made
         return additive(pad(visible, (0, own), value=True), attention.q_proj.weight.dtype)
 
     def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -124,7 +143,9 @@ def block(layer: Any, own: int = 0, padded: bool = False) -> Block:
 def _pooling(kind: str, vision: Any) -> Pooling:
     if kind in CLASS_TOKEN:
         return Pooling("token")
-    if kind.startswith("siglip2"):  # its head makes the mask of its attention from this one
+    # SigLIP 2's head makes its own mask from one of True and False; SigLIP's head takes none, but
+    # the attention in it, which is torch's, does
+    if kind.startswith("siglip2"):
         masked = Masked(vision.head, "attention_mask", 1, lambda visible: visible, padded=True)
         return Pooling("attention", masked=masked)
     attention = vision.head.attention

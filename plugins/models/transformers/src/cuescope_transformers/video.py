@@ -15,44 +15,47 @@ from PIL import Image
 from torch import Tensor
 
 from cuescope_sdk import UserError
-from cuescope_sdk.models import fill, unit, unit_mean
-from cuescope_sdk.torch import ImageTower, Inputs, Pooling
-from cuescope_transformers.loading import OWNER, Loaded
+from cuescope_sdk.torch.image_tower import ImageTower, Inputs, Pooling
+from cuescope_sdk.zero_shot.templates import fill
+from cuescope_sdk.zero_shot.texts import unit, unit_mean
+from cuescope_transformers.loading import ContrastiveModel
 from cuescope_transformers.towers import block, canvas, image_tower, vision_of
 
 MESSAGE_TOKENS = 1
 
 
-def video_tower(loaded: Loaded) -> ImageTower:
-    """The video encoder; its inputs are `frames` frames each."""
-    model, count = loaded.model, int(loaded.vision_config.num_frames)
-    layers = vision_of(loaded).encoder.layers
+def video_tower(model: ContrastiveModel) -> ImageTower:
+    """The video encoder; its inputs are `frames` frames each. Opens the weights."""
+    network, count = model.network, model.frames
+    layers = vision_of(model).encoder.layers
 
-    def processed(frames: Sequence[Image.Image]) -> Inputs:
-        values = loaded.image_processor(list(frames), return_tensors="pt")["pixel_values"]
+    def pixel_values(frames: Sequence[Image.Image]) -> Inputs:
+        values = model.image_processor(list(frames), return_tensors="pt")["pixel_values"]
         return {"pixel_values": values.reshape(1, len(frames), *values.shape[-3:])}
 
     def prepare(frames: Sequence[Image.Image]) -> Inputs:
+        # another number would fail only inside the library's layers
         if len(frames) != count:
             raise UserError(
-                f"{OWNER}: {loaded.source.title} looks at {count} frames together",
+                f"{model.title} looks at {count} frames together",
                 expected=f"{count} frames a sample",
                 got=f"{len(frames)}",
                 remedy=f"Sample as many, say with -D frames={count}.",
             )
-        return processed(frames)
+        return pixel_values(frames)
 
     def encode(inputs: Inputs) -> Tensor:
-        output = model.get_video_features(inputs["pixel_values"].to(loaded.device))
-        patches = model.prompts_visual_layernorm(output.last_hidden_state[:, 1:])
-        patches = (patches @ model.prompts_visual_projection).float()
+        output = network.get_video_features(inputs["pixel_values"].to(model.device))
+        patches = network.prompts_visual_layernorm(output.last_hidden_state[:, 1:])
+        patches = (patches @ network.prompts_visual_projection).float()
+        # hidden patches are NaN: the mean is over the frames in which a place is seen
         places = patches.unflatten(0, (-1, count)).nanmean(dim=1).nan_to_num(0.0)
         return torch.cat([output.pooler_output.float(), places.flatten(1)], dim=1)
 
     return replace(
-        image_tower(loaded),
+        image_tower(model),
         prepare=prepare,
-        canvas=lambda image: canvas(loaded, processed([image])),
+        canvas=lambda image: canvas(model, pixel_values([image])),
         encode=encode,
         blocks=tuple(block(layer, MESSAGE_TOKENS) for layer in layers),
         pooling=Pooling("token", module=layers[-1]),
@@ -65,28 +68,28 @@ class PromptedTexts:
 
     def __init__(
         self,
-        model: Any,
+        network: Any,
         encode: Callable[[list[str]], Float[np.ndarray, "text dim"]],
         templates: Sequence[str],
     ) -> None:
-        self._model, self._encode, self._templates = model, encode, templates
-        self._known: dict[str, np.ndarray] = {}
+        self._network, self._encode, self._templates = network, encode, templates
+        self._embedded: dict[str, np.ndarray] = {}
 
     def rows(
         self, choices: Sequence[str], places: Float[np.ndarray, "place dim"]
     ) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
         for choice in choices:
-            if choice not in self._known:
-                self._known[choice] = self._encode([fill(t, choice) for t in self._templates])
-        texts = np.concatenate([self._known[choice] for choice in choices])
-        seen = unit(conditioned(self._model, texts, places))
-        return np.stack([unit_mean(of) for of in np.split(seen, len(choices))])
+            if choice not in self._embedded:
+                self._embedded[choice] = self._encode([fill(t, choice) for t in self._templates])
+        texts = np.concatenate([self._embedded[choice] for choice in choices])
+        rows = unit(condition(self._network, texts, places))
+        return np.stack([unit_mean(prompts) for prompts in np.split(rows, len(choices))])
 
 
 @torch.inference_mode()
-def conditioned(
-    model: Any, texts: Float[np.ndarray, "text dim"], places: Float[np.ndarray, "place dim"]
+def condition(
+    network: Any, texts: Float[np.ndarray, "text dim"], places: Float[np.ndarray, "place dim"]
 ) -> Float[np.ndarray, "text dim"]:
     """Text features after the prompt generator has seen the places that are there.
 
@@ -96,7 +99,7 @@ def conditioned(
     if not len(visible):
         return texts
     features, video = (
-        torch.from_numpy(rows)[None].to(model.device, model.dtype) for rows in (texts, visible)
+        torch.from_numpy(rows)[None].to(network.device, network.dtype) for rows in (texts, visible)
     )
-    prompted = features + model.prompts_generator(features, video)
+    prompted = features + network.prompts_generator(features, video)
     return np.asarray(prompted[0].float().cpu().numpy())

@@ -11,7 +11,8 @@ from jaxtyping import Float
 
 from cuescope_sdk import Edit, Response, Trial
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
-from cuescope_sdk.torch import matrix_form, quiet
+from cuescope_sdk.torch.fusion import matrix_form
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative import TransformersVLM
 
 Build = Callable[..., TransformersVLM]
@@ -163,7 +164,7 @@ def test_an_answer_is_read_step_by_step(
     count = 1 if kind in SINGLE else 3
     trials = [trial(count, edit=EDITS[name], **fields) for name in ("crossmodal", "tokens")]
     cached = plugin.respond(trials)
-    network = plugin._loaded.model
+    network = plugin._model.network
     generate = network.generate
 
     def afresh(**given: Any) -> Any:
@@ -225,13 +226,13 @@ def test_tokens_are_told_apart(build: Build, trial: MakeTrial, kind: str, video:
 
 
 def test_prompts_are_padded_where_answers_do_not_follow(build: Build, trial: MakeTrial) -> None:
-    from cuescope_transformers.generative.batching import batches, row_of
+    from cuescope_transformers.generative.batches import batches, row_of
 
     for kind, place in (("internvl", 0), ("paligemma", 0), ("florence2", -1)):
         plugin = build(kind)
         pair = [mixed(trial, kind)[index] for index in (0, 1)]
-        rows = [row_of(plugin._loaded, plugin.options, *one) for one in enumerate(pair)]
-        [(_, batch)] = batches(plugin._loaded, rows, 1.0, 8)
+        rows = [row_of(plugin._model, plugin.options, *one) for one in enumerate(pair)]
+        [(_, batch)] = batches(plugin._model, rows, 1.0, 8)
         mask = batch.inputs["attention_mask"]
         assert mask[0, place] == 0
         assert mask[0, -1 - place] == mask[1, place] == 1

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from cuescope_sdk import Frame, HideTokens, Response, Sample, Trial, UserError
 from cuescope_transformers.generative import TransformersVLM
-from cuescope_transformers.generative.hiding.marking import covered
+from cuescope_transformers.generative.hiding.masks import coverage
 
 Build = Callable[..., TransformersVLM]
 BOTH = frozenset({"logits", "text"})
@@ -190,7 +190,7 @@ def test_hidden_patches_never_enter_the_vision_encoder(
     build: Build, kind: str, frames: int, size: tuple[int, int], first: str, entering: int
 ) -> None:
     model, found = build(kind), []
-    block = model._loaded.model.base_model.get_submodule(first)
+    block = model._model.network.base_model.get_submodule(first)
     hook = block.register_forward_pre_hook(
         lambda module, args, kwargs: found.append(args[0] if args else kwargs["hidden_states"]),
         with_kwargs=True,
@@ -224,7 +224,7 @@ def test_a_pixel_is_masked_as_far_as_it_overlaps(mask: np.ndarray, height: int, 
     rows, cols = mask.shape
     fine = mask.repeat(height, 0).repeat(width, 1).astype(float)
     expected = fine.reshape(height, rows, width, cols).mean(axis=(1, 3))
-    np.testing.assert_allclose(covered(mask, height, width), expected, atol=1e-12)
+    np.testing.assert_allclose(coverage(mask, height, width), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["paligemma", "llava"])
@@ -270,14 +270,14 @@ def test_a_model_that_does_not_know_its_placeholders_is_refused(
     build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = build("qwen2-vl")
-    monkeypatch.setattr(model._loaded.model.config, "image_token_id", 4)
+    monkeypatch.setattr(model._model.network.config, "image_token_id", 4)
     with pytest.raises(UserError, match="placeholders in the prompt for 6 visual tokens, got 2"):
         model.respond([asking(pixels(1, (16, 24)), np.ones((1, 4, 4), bool))])
 
 
 def test_other_towers_are_refused(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     model = build("llava-next")
-    config = model._loaded.model.base_model.vision_tower.config
+    config = model._model.network.base_model.vision_tower.config
     monkeypatch.setattr(config, "model_type", "pixtral")
     with pytest.raises(UserError, match="got the image tower 'pixtral'"):
         model.respond([asking(pixels(1, (16, 16)), np.ones((1, 4, 4), bool))])

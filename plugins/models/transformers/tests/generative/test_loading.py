@@ -15,8 +15,8 @@ from cuescope_sdk import Edit, LazyWeights, PlanStopped, Trial, UserError
 from cuescope_sdk.fusion import AverageAttention, AverageTokens, HasFusion
 from cuescope_transformers import Transformers, TransformersOptions
 from cuescope_transformers.generative import TransformersVLM
-from cuescope_transformers.generative.editing import require_told
-from cuescope_transformers.generative.showing import Batch
+from cuescope_transformers.generative.batches import require_visual_tokens
+from cuescope_transformers.generative.inputs import Batch
 
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]
@@ -66,7 +66,7 @@ def test_weights_that_are_missing_are_not_drawn_at_random(
     del weights[gone]
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     plugin = build(str(folder))
-    for ask in (plugin.load, lambda: plugin.fusion):
+    for ask in (plugin.open_weights, lambda: plugin.fusion):
         assert "spoilt lacks weights of a InternVLForConditionalGeneration" in said(ask)
 
 
@@ -92,7 +92,7 @@ def test_a_shard_that_is_missing_is_missed_at_once(
 ) -> None:
     folder = copytree(folder_of("internvl"), tmp_path / "spoilt")
     (folder / "model.safetensors").unlink()
-    build("internvl")._loaded.model.save_pretrained(folder, max_shard_size="20KB")
+    build("internvl")._model.network.save_pretrained(folder, max_shard_size="20KB")
     shards = sorted(folder.glob("model-*.safetensors"))
     assert len(shards) > 2
     plugin = build(str(folder))
@@ -158,9 +158,9 @@ def test_a_model_with_closed_layers_answers_and_refuses_edits(
 
 def test_a_model_that_does_not_say_what_is_visual(build: Build, trial: MakeTrial) -> None:
     text = Batch({}, torch.full((1, 5), 2, dtype=torch.int8))
-    line = said(lambda: require_told(build("internvl")._loaded, text, trial(2)))
+    line = said(lambda: require_visual_tokens(build("internvl")._model, text, trial(2)))
     assert "does not say which of its tokens are visual: expected" in line
-    require_told(build("internvl")._loaded, text, trial(0))
+    require_visual_tokens(build("internvl")._model, text, trial(0))
 
 
 def test_samples_that_a_model_cannot_be_shown(build: Build, trial: MakeTrial) -> None:

@@ -11,7 +11,7 @@ import transformers
 from torch import Tensor
 
 from cuescope_sdk import Frame, HasPatches, UserError
-from cuescope_sdk.torch import quiet
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative import TransformersVLM
 from cuescope_transformers.generative.hiding import HIDING
 
@@ -124,7 +124,7 @@ def test_families_that_hide_tokens_show_them(
     folder_of: Callable[[str], Path], build: Build
 ) -> None:
     shown = [build(kind) for kind in CELL]
-    assert {plugin._loaded.kind for plugin in shown} == HIDING.keys()
+    assert {plugin._model.kind for plugin in shown} == HIDING.keys()
     assert all("patches" in plugin.capabilities.exposes for plugin in shown)
 
 

@@ -11,7 +11,12 @@ from transformers import PreTrainedTokenizerFast
 
 from cuescope_sdk import Sample, Trial, UserError
 from cuescope_transformers.generative import TransformersVLM
-from cuescope_transformers.generative.prompts import answer_tokens, gap_after, rendered, said_of
+from cuescope_transformers.generative.prompts import (
+    answer_tokens,
+    gap_before_answer,
+    render_prompt,
+    user_words,
+)
 
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]
@@ -23,27 +28,32 @@ def asking(question: str | None, *choices: str) -> Sample:
 
 
 def test_what_is_said() -> None:
-    assert said_of(asking("why?"), "{question}", "", listed=False) == "why?"
-    assert said_of(asking("why?"), "{question} One word.", "", listed=False) == "why? One word."
-    assert said_of(asking(None), "{question} One word.", "", listed=False) == "One word."
-    assert said_of(asking(None), "{question}", "what?", listed=False) == "what?"
-    listed = said_of(asking("why?", "a cat", "a dog"), "{question}", "", listed=True)
+    assert user_words(asking("why?"), "{question}", "", listed=False) == "why?"
+    assert user_words(asking("why?"), "{question} One word.", "", listed=False) == "why? One word."
+    assert user_words(asking(None), "{question} One word.", "", listed=False) == "One word."
+    assert user_words(asking(None), "{question}", "what?", listed=False) == "what?"
+    listed = user_words(asking("why?", "a cat", "a dog"), "{question}", "", listed=True)
     assert listed == "why?\n(A) a cat\n(B) a dog\nAnswer with the letter."
 
 
 def test_more_choices_than_letters() -> None:
     sample = asking("why?", *map(str, range(27)))
     with pytest.raises(UserError, match=r"at most 26 .* got 27\. Use -M scoring=likelihood"):
-        said_of(sample, "{question}", "", listed=True)
+        user_words(sample, "{question}", "", listed=True)
 
 
 def test_prompts_without_a_chat_template() -> None:
     processor = SimpleNamespace(chat_template=None, image_token="<i>", video_token="<v>")
-    said = rendered(processor, "llava", "what is it", ["image", "image"])
+    said = render_prompt(processor, "llava", "what is it", ["image", "image"])
     assert said == "<i><i>\nwhat is it\nAnswer:"
-    assert rendered(processor, "any", "what is it", []) == "what is it\nAnswer:"
-    assert rendered(processor, "paligemma", "what is it", ["image"]) == "<i>answer en what is it"
-    assert rendered(processor, "blip-2", "what is it", ["image"]) == "Question: what is it Answer:"
+    assert render_prompt(processor, "any", "what is it", []) == "what is it\nAnswer:"
+    assert (
+        render_prompt(processor, "paligemma", "what is it", ["image"]) == "<i>answer en what is it"
+    )
+    assert (
+        render_prompt(processor, "blip-2", "what is it", ["image"])
+        == "Question: what is it Answer:"
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +61,7 @@ def test_prompts_without_a_chat_template() -> None:
     [("assistant:", " "), ("assistant\n", ""), ("<|assistant|>", ""), ("", ""), ("model", " ")],
 )
 def test_what_stands_before_an_answer(prompt: str, gap: str) -> None:
-    assert gap_after(prompt, "llava", True, ["<|assistant|>"]) == gap
+    assert gap_before_answer(prompt, "llava", True, ["<|assistant|>"]) == gap
 
 
 def _words(pre_tokenizer: Any, *vocabulary: str) -> Any:

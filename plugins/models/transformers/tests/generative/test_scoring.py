@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import AverageAttention
-from cuescope_sdk.torch import quiet
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.generative import TransformersVLM
-from cuescope_transformers.generative.scoring import log_probability, rows_for
+from cuescope_transformers.generative.answers import log_probability, rows_to_feed
 
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]
@@ -22,13 +22,13 @@ ANSWERS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=4).map(tuple
 
 
 def test_answers_of_one_token_share_a_row() -> None:
-    assert rows_for([(1,), (2,), (3,)]) == {(): [0, 1, 2]}
-    assert rows_for([(1,), (2, 3), (2, 4, 5), (6, 7)]) == {(2, 4): [2, 1, 0], (6,): [3]}
+    assert rows_to_feed([(1,), (2,), (3,)]) == {(): [0, 1, 2]}
+    assert rows_to_feed([(1,), (2, 3), (2, 4, 5), (6, 7)]) == {(2, 4): [2, 1, 0], (6,): [3]}
 
 
 @given(ANSWERS)
 def test_every_answer_is_served_once_by_a_row_that_feeds_it(answers: list[Any]) -> None:
-    rows = rows_for(answers)
+    rows = rows_to_feed(answers)
     served = sorted(index for of in rows.values() for index in of)
     assert served == list(range(len(answers)))
     for row, of in rows.items():
@@ -55,7 +55,7 @@ def test_answers_of_several_tokens_against_one_whole_forward(
     inputs = batch_of(plugin, shown)
     prompt = inputs["input_ids"].shape[1]
     for choice, score in zip(choices, found, strict=True):
-        answer = plugin._loaded.tokenizer(choice, add_special_tokens=False, return_tensors="pt")
+        answer = plugin._model.tokenizer(choice, add_special_tokens=False, return_tensors="pt")
         tokens = torch.cat([inputs["input_ids"], answer["input_ids"]], dim=1)
         whole = {**inputs, "input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
         with torch.inference_mode():
@@ -66,10 +66,10 @@ def test_answers_of_several_tokens_against_one_whole_forward(
 
 def batch_of(plugin: TransformersVLM, shown: Trial) -> dict[str, torch.Tensor]:
     """The tensors of one trial, checked against the library elsewhere."""
-    from cuescope_transformers.generative.batching import batches, row_of
+    from cuescope_transformers.generative.batches import batches, row_of
 
-    row = row_of(plugin._loaded, plugin.options, 0, shown)
-    [(_, batch)] = batches(plugin._loaded, [row], 1.0, 1)
+    row = row_of(plugin._model, plugin.options, 0, shown)
+    [(_, batch)] = batches(plugin._model, [row], 1.0, 1)
     return batch.inputs
 
 
@@ -87,7 +87,7 @@ def test_letters_are_scored_with_the_choices_listed(build: Build, trial: MakeTri
 def test_text_is_greedy_and_ends_with_the_answer(build: Build, trial: MakeTrial) -> None:
     """Token by token the one that scores highest as the next choice."""
     plugin = build("qwen2-vl", max_new_tokens=3)
-    tokenizer = plugin._loaded.tokenizer
+    tokenizer = plugin._model.tokenizer
     text = plugin.respond([trial(2, outputs=frozenset({"text"}))])[0].text
     assert text
     words = [w for w in tokenizer.get_vocab() if tokenizer.convert_tokens_to_ids(w) >= 5]

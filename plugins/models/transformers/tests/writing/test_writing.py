@@ -12,9 +12,9 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from cuescope_sdk import LazyWeights, PlanStopped, UserError
-from cuescope_sdk.torch import quiet
+from cuescope_sdk.torch.quiet import quiet
 from cuescope_transformers.writing import network
-from cuescope_transformers.writing.network import rendered
+from cuescope_transformers.writing.network import render_prompt
 
 Writer = Callable[..., Any]
 PROMPTS = ["name an animal .", "say where a tree stands . be brief .", "name a plant"]
@@ -55,13 +55,13 @@ def test_it_writes_the_most_likely_tokens(
 
 def test_nothing_is_written_twice(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    real = network.written
+    real = network.write
 
     def counting(of: Any, prompts: list[str], system: str, most: int) -> list[str]:
         asked.extend(prompts)
         return real(of, prompts, system, most)
 
-    monkeypatch.setattr(network, "written", counting)
+    monkeypatch.setattr(network, "write", counting)
     first = writer("llama").generate([*PROMPTS, PROMPTS[0]])
     assert sorted(asked) == sorted(PROMPTS)
     assert first[3] == first[0]
@@ -99,7 +99,7 @@ def test_what_was_written_before_a_fault_is_kept(
             raise KeyboardInterrupt
         return ["text"] * len(prompts)
 
-    monkeypatch.setattr(network, "written", failing)
+    monkeypatch.setattr(network, "write", failing)
     with pytest.raises(KeyboardInterrupt):
         writer("llama", batch_size=1).generate(PROMPTS)
     assert writer("llama", batch_size=1).generate(PROMPTS) == ["text"] * 3
@@ -107,12 +107,12 @@ def test_what_was_written_before_a_fault_is_kept(
 
 
 def test_the_chat_around_a_prompt(writer: Writer) -> None:
-    tokenizer = writer("llama")._network.tokenizer
-    assert rendered(tokenizer, "yes ?", "be brief") == (
+    tokenizer = writer("llama")._model.tokenizer
+    assert render_prompt(tokenizer, "yes ?", "be brief") == (
         "<turn> system : be brief <turn> user : yes ? <turn> assistant :"
     )
     plain = writer("bloom")
-    assert rendered(plain._network.tokenizer, "yes ?", "be brief") == "be brief\n\nyes ?"
+    assert render_prompt(plain._model.tokenizer, "yes ?", "be brief") == "be brief\n\nyes ?"
     assert plain.facts["prompts are"].startswith("plain text")
     line = said(lambda: writer("qwen2", system="be brief").generate(PROMPTS))
     assert "refuses the prompt: got no system. Leave the option `system` out." in line

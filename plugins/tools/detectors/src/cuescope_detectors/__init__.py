@@ -1,25 +1,71 @@
-"""Open-vocabulary detectors by transformers' stock classes."""
+"""Open-vocabulary detectors by transformers' stock classes: OWLv2 and Grounding DINO."""
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from pydantic import Field, field_validator
+from PIL import Image
 
-from cuescope_detectors.open_vocabulary import MODEL, OpenVocabularyDetector, OpenVocabularyOptions
-from cuescope_sdk import Context, Options
+from cuescope_detectors.options import GroundingDinoOptions, OpenVocabularyOptions, OwlOptions
+from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, digest
+from cuescope_sdk.detection import detections, spoken
+
+if TYPE_CHECKING:
+    from cuescope_detectors.loading import ScoredBoxes
 
 
-class OwlOptions(OpenVocabularyOptions):
-    """Options of `owl`; the default is SpurLens's detector."""
+class Network(Protocol):
+    """The part with weights."""
 
-    model: str = Field("google/owlv2-base-patch16-ensemble", description=MODEL)
-    prompt: str = Field("{name}", description="what is searched for, as in 'a photo of a {name}'")
+    @property
+    def fingerprint(self) -> str: ...
 
-    @field_validator("prompt")
-    @classmethod
-    def _names(cls, prompt: str) -> str:
-        if "{name}" not in prompt:
-            raise ValueError("expected {name} in it")
-        return prompt
+    @property
+    def facts(self) -> Mapping[str, str]: ...
+
+    def open_weights(self) -> None: ...
+
+    def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> "list[ScoredBoxes]":
+        """Scores of distinct spoken names on boxes (x0, y0, x1, y1) in pixels, an image each."""
+        ...
+
+
+class OpenVocabularyDetector(Plugin, LazyWeights):
+    """Asks its network about batches of images, for all names at once."""
+
+    options: OpenVocabularyOptions
+    owner: ClassVar[str]
+    fingerprint: str
+    facts: Mapping[str, str]
+
+    def open_weights(self) -> None:
+        """Open the weights now."""
+        self._network.open_weights()
+
+    def use(self, network: Network) -> None:
+        """Take the network; called once, in `__init__`."""
+        self._network = network
+        self._limits = self.options.threshold, self.options.overlap
+        self.fingerprint = digest(self.owner, 1, network.fingerprint, self._limits)
+        self.facts = {**network.facts, "threshold": f"{self.options.threshold:g}"}
+
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+        """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
+        spoken_of = {name: spoken(name) for name in names}
+        # "traffic_light" and "traffic light" are one query, and its scores go to both names
+        queries = list(dict.fromkeys(spoken_of.values()))
+        if not queries:
+            return [() for _ in frames]
+        columns = [queries.index(query) for query in spoken_of.values()]
+        by_frame = []
+        for start in range(0, len(frames), self.options.images):
+            images = [frame.load() for frame in frames[start : start + self.options.images]]
+            answers = self._network.detect(images, queries)
+            for image, (scores, boxes) in zip(images, answers, strict=True):
+                by_name = scores[:, columns]
+                by_frame.append(
+                    detections(list(spoken_of), by_name, boxes, image.size, *self._limits)
+                )
+        return by_frame
 
 
 class Owl(OpenVocabularyDetector):
@@ -37,21 +83,7 @@ class Owl(OpenVocabularyDetector):
         super().__init__(options, context)
         from cuescope_detectors.owl import OwlNetwork
 
-        self.use(OwlNetwork(self.files(OwlNetwork.builders), options.prompt))
-
-
-class GroundingDinoOptions(OpenVocabularyOptions):
-    """Options of `grounding-dino`."""
-
-    model: str = Field("IDEA-Research/grounding-dino-base", description=MODEL)
-    one_by_one: bool = Field(
-        False, description="a pass a name: slower, and no name changes the answer for another"
-    )
-    tokens: Literal["max", "mean"] = Field(
-        "max",
-        description="score of a name of several tokens: its best token's, as published, or the "
-        "mean of all, with which a 'cat' is less of a 'cat bed'",
-    )
+        self.use(OwlNetwork(options, context))
 
 
 class GroundingDino(OpenVocabularyDetector):
@@ -69,8 +101,7 @@ class GroundingDino(OpenVocabularyDetector):
         super().__init__(options, context)
         from cuescope_detectors.grounding_dino import GroundingDinoNetwork
 
-        loaded = self.files(GroundingDinoNetwork.builders)
-        self.use(GroundingDinoNetwork(loaded, options.one_by_one, options.tokens))
+        self.use(GroundingDinoNetwork(options, context))
 
     @property
     def joint(self) -> bool:

@@ -1,14 +1,19 @@
 """The data set's own boxes and masks as tools: what people have drawn, and no network."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope_detectors.known import Known, boxes_of, mask_of
-from cuescope_sdk import Context, Detection, Frame, Plugin, digest
-from cuescope_sdk.tools import sort_by_score
+from cuescope_sdk import Context, Detection, Frame, Plugin, Sample, UserError, digest
+from cuescope_sdk.detection import best_first, spoken
+from cuescope_sdk.proposing import singular
+
+WHITE = 127
+REMEDY = "Use a tool that looks at the image, such as owl or sam."
 
 
 class AnnotatedBoxes(Plugin):
@@ -16,15 +21,15 @@ class AnnotatedBoxes(Plugin):
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
-        self._known = Known("annotations", context, ("boxes",))
-        self.fingerprint = digest("annotations", 2, self._known.data.fingerprint)
+        self._annotations = Annotations("annotations", context, ("boxes",))
+        self.fingerprint = digest("annotations", 2, self._annotations.data.fingerprint)
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """The boxes of any of the names, a tuple a frame; raises UserError for other frames."""
         names = tuple(dict.fromkeys(names))
         return [
-            sort_by_score(
-                box for name in names for box in boxes_of(self._known.samples(frame), name)
+            best_first(
+                box for name in names for box in boxes_of(self._annotations.samples(frame), name)
             )
             for frame in frames
         ]
@@ -35,8 +40,8 @@ class AnnotatedMasks(Plugin):
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
-        self._known = Known("masks", context, ("masks", "foreground"))
-        self.fingerprint = digest("masks", 2, self._known.data.fingerprint)
+        self._annotations = Annotations("masks", context, ("masks", "foreground"))
+        self.fingerprint = digest("masks", 2, self._annotations.data.fingerprint)
 
     def segment(
         self, frames: Sequence[Frame], names: Sequence[str]
@@ -45,6 +50,99 @@ class AnnotatedMasks(Plugin):
         return [self._masks(frame, names) for frame in frames]
 
     def _masks(self, frame: Frame, names: Sequence[str]) -> Bool[np.ndarray, "name row col"]:
-        samples, size = self._known.samples(frame), frame.load().size
+        # the size of the frame as it is, also where all masks are empty
+        samples, size = self._annotations.samples(frame), frame.load().size
         masks = [mask_of(samples, name, size) for name in names]
         return np.array(masks, dtype=bool).reshape(len(names), *size[::-1])
+
+
+class Annotations:
+    """The samples of the audited data set by the keys of their frames, read when first asked.
+
+    What is annotated of a sample holds for each of its frames. `keys` are the annotations to look
+    for. Raises UserError where there is no data set, and where nothing is annotated.
+    """
+
+    def __init__(self, owner: str, context: Context, keys: tuple[str, ...]) -> None:
+        if context.dataset is None:
+            raise UserError(
+                f"{owner} reads what a data set annotates, and there is no data set here",
+                remedy=REMEDY,
+            )
+        self.owner, self.data, self.keys = owner, context.dataset, keys
+        self._context = context
+        self._samples: dict[str, list[Sample]] = {}
+
+    def samples(self, frame: Frame) -> Sequence[Sample]:
+        """The samples that show a frame; raises UserError for one that is not of the data set."""
+        self._samples = self._samples or self._read()
+        if frame.key not in self._samples:
+            raise UserError(
+                f"{self.owner}: asked about an image that is not of the data set",
+                expected="frames of the audited samples, unchanged",
+                remedy=REMEDY,
+            )
+        return self._samples[frame.key]
+
+    def _read(self) -> dict[str, list[Sample]]:
+        by_key: dict[str, list[Sample]] = defaultdict(list)
+        annotated = False
+        with self._context.progress(f"reading {self.owner}", len(self.data)) as advance:
+            for index in range(len(self.data)):
+                sample = self.data[index]
+                annotated |= any(key in sample.annotations for key in self.keys)
+                # a still clip shows one frame many times
+                for key in {frame.key for frame in sample.frames}:
+                    by_key[key].append(sample)
+                advance(1)
+        if not annotated:
+            raise UserError(
+                f"{self.owner}: the data set has none",
+                expected=f"{' or '.join(map(repr, self.keys))} among a sample's annotations",
+                remedy=REMEDY,
+            )
+        return dict(by_key)
+
+
+@lru_cache(maxsize=4096)
+def comparable(name: str) -> str:
+    """A name without case and number: COCO's "skis" are what a proposer calls "ski"."""
+    return singular(spoken(name))
+
+
+def boxes_of(samples: Sequence[Sample], name: str) -> list[Detection]:
+    """The boxes of a name, under that name, each once."""
+    boxes = [box for sample in samples for box in sample.annotations.get("boxes", ())]
+    matching = (box for box in boxes if comparable(box.name) == comparable(name))
+    return list(dict.fromkeys(box.model_copy(update={"name": name}) for box in matching))
+
+
+def mask_of(
+    samples: Sequence[Sample], name: str, size: tuple[int, int]
+) -> Bool[np.ndarray, "row col"]:
+    """Everything of a name in an image of `size` (width, height)."""
+    union = np.zeros(size[::-1], dtype=bool)
+    for sample in samples:
+        for thing, mask in _masks(sample):
+            if comparable(thing) == comparable(name):
+                pixels = mask_pixels(mask)
+                if pixels.shape != union.shape:
+                    raise UserError(
+                        f"the mask of '{thing}' in sample {sample.key}",
+                        expected=f"{size[0]} x {size[1]} pixels, as its image",
+                        got=f"{pixels.shape[1]} x {pixels.shape[0]}",
+                    )
+                union |= pixels
+    return union
+
+
+def mask_pixels(mask: Frame | np.ndarray) -> Bool[np.ndarray, "row col"]:
+    """A mask as a picture, white on black, or as an array."""
+    pixels = mask if isinstance(mask, np.ndarray) else np.asarray(mask.load().convert("L")) > WHITE
+    return np.asarray(pixels, dtype=bool)
+
+
+def _masks(sample: Sample) -> Iterator[tuple[str, Any]]:
+    yield from sample.annotations.get("masks", {}).items()
+    if sample.label is not None and "foreground" in sample.annotations:
+        yield sample.label, sample.annotations["foreground"]

@@ -1,76 +1,143 @@
-"""Grounding DINO: a pass for each caption of names, and of a box the tokens that are a name's."""
+"""Grounding DINO: a pass for each caption of names, and of a box the tokens that are a name's.
 
-from collections.abc import Mapping, Sequence
+A caption is "[CLS] red cat . dog . [SEP]", with the positions of each name's tokens.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
 from PIL import Image
 
-from cuescope_detectors.boxes import corners
-from cuescope_detectors.captions import Caption, captions
-from cuescope_detectors.loading import Loaded
-from cuescope_detectors.open_vocabulary import Found
+from cuescope_detectors.loading import ScoredBoxes, corners, find_model
+from cuescope_detectors.options import GroundingDinoOptions
+from cuescope_sdk import Context
+from cuescope_sdk.detection import spoken
+
+BUILDERS = {
+    "grounding-dino": "GroundingDinoForObjectDetection",
+    "mm-grounding-dino": "MMGroundingDinoForObjectDetection",
+}
+PHRASE_END = "."
+ENDS = str.maketrans(".?", "  ")  # within a name they would end its phrase
+FRAME_TOKENS = 2  # before the first phrase and after the last
+
+
+@dataclass(frozen=True)
+class Caption:
+    """Token ids; for each of its names the index among all names, and where its tokens are."""
+
+    ids: tuple[int, ...]
+    positions: dict[int, range]
+
+
+def make_captions(
+    names: Sequence[str], tokenizer: Any, limit: int, most: int | None
+) -> list[Caption]:
+    """Captions of at most `limit` tokens and `most` names; a name that fits in none is cut."""
+    # one more goes to the "." that ends the phrase
+    room = limit - FRAME_TOKENS - 1
+    phrases = [_tokens(name, tokenizer)[:room] for name in names]
+    return [
+        _caption(part, phrases, tokenizer)
+        for part in pack([len(phrase) + 1 for phrase in phrases], limit - FRAME_TOKENS, most)
+    ]
+
+
+def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
+    """Consecutive runs whose lengths add up to no more than `room`, of no more than `most`."""
+    runs: list[range] = []
+    start = used = 0
+    for index, length in enumerate(lengths):
+        if index > start and (used + length > room or index - start == most):
+            runs.append(range(start, index))
+            start, used = index, 0
+        used += length
+    return [*runs, range(start, len(lengths))] if lengths else []
+
+
+def _caption(part: range, phrases: Sequence[Sequence[int]], tokenizer: Any) -> Caption:
+    end = tokenizer.convert_tokens_to_ids(PHRASE_END)
+    ids, positions = [tokenizer.cls_token_id], {}
+    for index in part:
+        positions[index] = range(len(ids), len(ids) + len(phrases[index]))
+        ids += [*phrases[index], end]
+    return Caption((*ids, tokenizer.sep_token_id), positions)
+
+
+def _tokens(name: str, tokenizer: Any) -> list[int]:
+    words = spoken(name.translate(ENDS))
+    return list(tokenizer(words, add_special_tokens=False).input_ids)
 
 
 class GroundingDinoNetwork:
     """The stock model, asked with captions whose tokens are known one by one."""
 
-    builders: ClassVar[Mapping[str, str]] = {
-        "grounding-dino": "GroundingDinoForObjectDetection",
-        "mm-grounding-dino": "MMGroundingDinoForObjectDetection",
-    }
+    def __init__(self, options: GroundingDinoOptions, context: Context) -> None:
+        self._model = model = find_model("grounding-dino", BUILDERS, options, context)
+        self._most = 1 if options.one_by_one else None
+        self._over_tokens = np.max if options.tokens == "max" else np.mean
+        self.fingerprint = model.fingerprint("grounding-dino", options.one_by_one, options.tokens)
+        self.facts = {
+            **model.facts,
+            "names": "one by one" if options.one_by_one else "together in a caption",
+            "score of a name": f"{options.tokens} of its tokens",
+        }
 
-    def __init__(self, loaded: Loaded, one_by_one: bool, tokens: Literal["max", "mean"]) -> None:
-        self._loaded, self._most = loaded, 1 if one_by_one else None
-        self._over_tokens = np.max if tokens == "max" else np.mean
-        self.fingerprint = loaded.fingerprint("grounding-dino", one_by_one, tokens)
-        names = "one by one" if one_by_one else "together in a caption"
-        self.facts = {**loaded.facts, "names": names, "score of a name": f"{tokens} of its tokens"}
+    def open_weights(self) -> None:
+        """Open the weights now."""
+        _ = self._model.network
 
-    def look(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[Found]:
-        """Probability of each name on its caption's boxes, 0 on the boxes of another caption.
-
-        Images of one size go together: beside a larger one an image would be padded, and that
-        changes its boxes a little.
-        """
-        limit = self._loaded.model.config.max_text_len
-        asked = captions(names, self._loaded.processor.tokenizer, limit, self._most)
-        found: dict[int, Found] = {}
-        by_size = sorted(range(len(images)), key=lambda place: images[place].size)
-        for size, alike in groupby(by_size, key=lambda place: images[place].size):
-            places = list(alike)
-            shown = self._loaded.processor.image_processor(
-                [images[place] for place in places], return_tensors="pt"
-            ).to(self._loaded.device, self._loaded.dtype)
-            passes = [self._pass(shown, size, caption) for caption in asked]
-            for place, of_image in zip(places, zip(*passes, strict=True), strict=True):
-                found[place] = side_by_side(asked, of_image, len(names))
-        return [found[place] for place in range(len(images))]
+    def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:
+        """Probability of each name on its caption's boxes, 0 on the boxes of another caption."""
+        model = self._model
+        limit = model.network.config.max_text_len
+        captions = make_captions(names, model.processor.tokenizer, limit, self._most)
+        answers: dict[int, ScoredBoxes] = {}
+        # images of one size go together: beside a larger one an image would be padded, and that
+        # changes its boxes a little
+        by_size = sorted(range(len(images)), key=lambda index: images[index].size)
+        for size, alike in groupby(by_size, key=lambda index: images[index].size):
+            indices = list(alike)
+            pixels = model.processor.image_processor(
+                [images[index] for index in indices], return_tensors="pt"
+            ).to(model.device, model.dtype)
+            passes = [self._pass(pixels, size, caption) for caption in captions]
+            for index, of_image in zip(indices, zip(*passes, strict=True), strict=True):
+                answers[index] = merge_captions(captions, of_image, len(names))
+        return [answers[index] for index in range(len(images))]
 
     @torch.no_grad()
-    def _pass(self, shown: Any, size: tuple[int, int], caption: Caption) -> list[Found]:
+    def _pass(self, pixels: Any, size: tuple[int, int], caption: Caption) -> list[ScoredBoxes]:
         """Probability of each name of a caption on each box, an image after the other."""
-        ids = torch.tensor([caption.ids] * len(shown.pixel_values), device=self._loaded.device)
-        said = self._loaded.model(**shown, input_ids=ids)
-        tokens = said.logits.float().sigmoid().cpu().numpy()
-        over, places = self._over_tokens, caption.places.values()
+        ids = torch.tensor([caption.ids] * len(pixels.pixel_values), device=self._model.device)
+        output = self._model.network(**pixels, input_ids=ids)
+        tokens = output.logits.float().sigmoid().cpu().numpy()
         return [
-            (np.stack([over(tokens[image][:, at], axis=1) for at in places], axis=1),
-             corners(said.pred_boxes[image], size))
-            for image in range(len(tokens))
-        ]  # fmt: skip
+            (
+                np.stack(
+                    [
+                        self._over_tokens(of_image[:, at], axis=1)
+                        for at in caption.positions.values()
+                    ],
+                    axis=1,
+                ),
+                corners(boxes, size),
+            )
+            for of_image, boxes in zip(tokens, output.pred_boxes, strict=True)
+        ]
 
 
-def side_by_side(
-    asked: Sequence[Caption], found: Sequence[Found], names: int
-) -> tuple[Float[np.ndarray, "box name"], Float[np.ndarray, "box 4"]]:
+def merge_captions(
+    captions: Sequence[Caption], answers: Sequence[ScoredBoxes], names: int
+) -> ScoredBoxes:
     """The boxes of all captions, with the scores of all names."""
-    spread = []
-    for caption, (scores, _) in zip(asked, found, strict=True):
-        wide = np.zeros((len(scores), names), dtype=np.float32)
-        wide[:, list(caption.places)] = scores
-        spread.append(wide)
-    return np.concatenate(spread), np.concatenate([boxes for _, boxes in found])
+    wide = []
+    for caption, (scores, _) in zip(captions, answers, strict=True):
+        of_caption = np.zeros((len(scores), names), dtype=np.float32)
+        of_caption[:, list(caption.positions)] = scores
+        wide.append(of_caption)
+    return np.concatenate(wide), np.concatenate([boxes for _, boxes in answers])

@@ -5,30 +5,31 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 import transformers
+from jaxtyping import Float
+from torch import Tensor
 
-from cuescope_detectors.open_vocabulary import PretrainedOptions
+from cuescope_detectors.options import PretrainedOptions
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch import (
-    Pretrained,
-    Source,
-    config_content,
-    find_pretrained,
-    tokenizer_content,
-)
+from cuescope_sdk.torch.hub_folders import Source
+from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
+from cuescope_sdk.torch.reading import content, vocabulary
+
+ScoredBoxes = tuple[Float[np.ndarray, "box name"], Float[np.ndarray, "box 4"]]
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A model that can look; `model` opens its weights."""
+class StockModel:
+    """A model of transformers; whoever asks for `network` opens its weights. A plan ends there."""
 
     files: Pretrained
     processor: Any
 
     @cached_property
-    def model(self) -> Any:
-        """The network."""
+    def network(self) -> Any:
+        """The network with its weights."""
         return self.files.opened()
 
     @property
@@ -46,20 +47,20 @@ class Loaded:
         """What a report says of the model."""
         return self.files.facts
 
-    def fingerprint(self, *said: object) -> str:
-        """Digest of weights, configuration, preprocessing, words, dtype and what else is said."""
+    def fingerprint(self, *more: object) -> str:
+        """Digest of weights, configuration, preprocessing, words, dtype and whatever is added."""
         tokenizer = getattr(self.processor, "tokenizer", None)
-        words = None if tokenizer is None else tokenizer_content(tokenizer)
-        return self.files.fingerprint(config_content(self.processor.image_processor), words, *said)
+        words = None if tokenizer is None else vocabulary(tokenizer)
+        return self.files.fingerprint(content(self.processor.image_processor), words, *more)
 
 
-def load(
+def find_model(
     owner: str,
     builders: Mapping[str, str],
     options: PretrainedOptions,
     context: Context,
-    takes_text: bool,
-) -> Loaded:
+    takes_text: bool = True,
+) -> StockModel:
     """Find the files and read all but the weights; `builders` are classes by `model_type`.
 
     Raises UserError for whatever a person can mend.
@@ -77,4 +78,12 @@ def load(
         )
 
     files = find_pretrained(owner, options.model, options.revision, context, builder_of)
-    return Loaded(files, files.processor(takes_text))
+    return StockModel(files, files.processor(takes_text))
+
+
+def corners(boxes: Float[Tensor, "box 4"], extent: tuple[int, int]) -> Float[np.ndarray, "box 4"]:
+    """(x0, y0, x1, y1) in pixels of (centre x, centre y, width, height) in shares of `extent`."""
+    shares = boxes.float().cpu().numpy()
+    # in float32 on the CPU: half precision would round pixels of a large image
+    centres, halves = shares[:, :2], shares[:, 2:] / 2
+    return np.asarray(np.hstack((centres - halves, centres + halves)) * (*extent, *extent))

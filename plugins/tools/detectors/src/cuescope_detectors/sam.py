@@ -1,14 +1,15 @@
 """SAM by its parts: the image once, then its boxes."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from jaxtyping import Bool
 from PIL import Image
 
-from cuescope_detectors.loading import Loaded
+from cuescope_detectors.loading import find_model
+from cuescope_detectors.options import GroundedSamOptions
+from cuescope_sdk import Context
 
 BOXES_AT_ONCE = 32
 
@@ -16,12 +17,14 @@ BOXES_AT_ONCE = 32
 class SamNetwork:
     """The stock model, asked for one mask a box."""
 
-    builders: ClassVar[Mapping[str, str]] = {"sam": "SamModel"}
+    def __init__(self, options: GroundedSamOptions, context: Context) -> None:
+        self._model = find_model("sam", {"sam": "SamModel"}, options, context, takes_text=False)
+        self.fingerprint = self._model.fingerprint("sam")
+        self.facts = self._model.facts
 
-    def __init__(self, loaded: Loaded) -> None:
-        self._loaded = loaded
-        self.fingerprint = loaded.fingerprint("sam")
-        self.facts = loaded.facts
+    def open_weights(self) -> None:
+        """Open the weights now."""
+        _ = self._model.network
 
     @torch.no_grad()
     def outline(
@@ -30,13 +33,19 @@ class SamNetwork:
         """What is in each box (x0, y0, x1, y1) in pixels of the image."""
         if not boxes:
             return np.zeros((0, image.height, image.width), dtype=bool)
-        loaded = self._loaded
-        shown = loaded.processor(image, input_boxes=[[list(b) for b in boxes]], return_tensors="pt")
-        seen = loaded.model.get_image_embeddings(shown.pixel_values.to(loaded.device, loaded.dtype))
+        model = self._model
+        inputs = model.processor(
+            image, input_boxes=[[list(box) for box in boxes]], return_tensors="pt"
+        )
+        pixels = inputs.pixel_values.to(model.device, model.dtype)
+        embeddings = model.network.get_image_embeddings(pixels)
         masks = []
-        for prompts in shown.input_boxes.float().to(loaded.device).split(BOXES_AT_ONCE, dim=1):
-            said = loaded.model(image_embeddings=seen, input_boxes=prompts, multimask_output=False)
-            masks += loaded.processor.post_process_masks(
-                said.pred_masks.float().cpu(), shown.original_sizes, shown.reshaped_input_sizes
+        # the image is encoded once; the decoder's memory grows with the boxes of a pass
+        for prompts in inputs.input_boxes.float().to(model.device).split(BOXES_AT_ONCE, dim=1):
+            output = model.network(
+                image_embeddings=embeddings, input_boxes=prompts, multimask_output=False
+            )
+            masks += model.processor.post_process_masks(
+                output.pred_masks.float().cpu(), inputs.original_sizes, inputs.reshaped_input_sizes
             )
         return np.asarray(torch.cat(masks)[:, 0].numpy())

@@ -5,7 +5,7 @@ from functools import cache
 
 import simplemma
 
-from cuescope_sdk.language import clean_name, singular
+from cuescope_sdk.proposing import named, singular
 
 _CLAUSE = re.compile(r"[^\w\s'-]+")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
@@ -43,16 +43,17 @@ def nouns(caption: str) -> set[str]:
     A phrase ends where a preposition, a verb, an adjective of a short list or a mark stands, so
     that "A man riding a wave on his white surf board" gives man, wave, board and surf board.
     """
-    found = set[str]()
+    phrases = set[str]()
     for clause in _CLAUSE.split(caption.lower()):
         phrase: list[str] = []
+        # an article ends every clause, so that its last phrase ends too
         for word in [*_WORD.findall(clause), "a"]:
             if not _ends_phrase(word):
                 phrase.append(word)
             elif phrase:
-                found |= {phrase[-1], " ".join(phrase[-2:])}
+                phrases |= {phrase[-1], " ".join(phrase[-2:])}
                 phrase = []
-    return {singular(name) for text in found if (name := clean_name(text))}
+    return {singular(name) for text in phrases if (name := named(text))}
 
 
 @cache
@@ -62,4 +63,5 @@ def _ends_phrase(word: str) -> bool:
         return True
     if word.endswith("ing"):
         return word not in _NO_VERBS
+    # "parked" is a form of "park"; "bed" and "shed" are words of their own
     return word.endswith("ed") and simplemma.lemmatize(word, lang="en") != word

@@ -1,12 +1,13 @@
 """Cues that the data set itself names beside a class; no language model is asked."""
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from math import log, sqrt
+from typing import ClassVar
 
-from pydantic import Field, PositiveInt
-
-from cuescope_proposers.counting import Counts
+from cuescope_proposers.options import CoOccurrenceOptions, Source
 from cuescope_sdk import (
     Context,
     Dataset,
@@ -18,24 +19,40 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.tools import normalise_name
+from cuescope_sdk.detection import spoken
 
 OWNER = "co-occurrence"
-Source = Literal["all", "annotations", "captions"]
 REMEDY = "Use the proposer llm or cues."
+Z = 1.96  # of a two-sided 95% interval
 
 
-class CoOccurrenceOptions(Options):
-    """Options of `co-occurrence`."""
+@dataclass
+class Counts:
+    """Images by what they show: all of them, each class, each name, and both together."""
 
-    source: Source = Field(
-        "all", description="names of `annotations` (boxes and objects), of `captions`, or `all`"
-    )
-    split: str | None = Field(
-        None, description="count in this split (`train`); default: the audited one"
-    )
-    least: PositiveInt = Field(5, description="images of the class with the name, or more")
-    most: PositiveInt = Field(32, description="names a class")
+    images: int = 0
+    of_class: Counter[str] = field(default_factory=Counter)
+    of_name: Counter[str] = field(default_factory=Counter)
+    together: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def add(self, classes: Set[str], names: Set[str]) -> None:
+        """An image that belongs to these classes and shows these names."""
+        self.images += 1
+        self.of_class.update(classes)
+        self.of_name.update(names)
+        for name in classes:
+            self.together[name].update(names)
+
+    def rank(self, label: str, least: int) -> list[str]:
+        """The names in `least` images of a class or more, those of the strongest bond first."""
+        return [
+            name
+            for _, name in sorted(
+                (-bond(both, self.of_class[label], self.of_name[name], self.images), name)
+                for name, both in self.together[label].items()
+                if both >= least and name != label
+            )
+        ]
 
 
 class CoOccurrence(Plugin):
@@ -47,7 +64,9 @@ class CoOccurrence(Plugin):
     def __init__(self, options: CoOccurrenceOptions, context: Context) -> None:
         super().__init__(options, context)
         if context.dataset is None:
-            raise UserError(f"{OWNER} counts in a data set, and there is none here", remedy=REMEDY)
+            raise UserError(
+                f"{OWNER} counts in a data set, and there is no data set here", remedy=REMEDY
+            )
         self._data = _split(context.dataset, options.split)
         self.fingerprint = digest(OWNER, 1, self._data.fingerprint, options.model_dump())
 
@@ -59,13 +78,14 @@ class CoOccurrence(Plugin):
 
     def propose(self, label: str) -> list[str]:
         """The names that go with a class; raises UserError for one that no image shows."""
-        name = normalise_name(label)
+        name = spoken(label)
         if name not in self._counts.of_class:
             raise UserError(
-                f"{OWNER}: no image of '{label}'", expected="a class that images show",
+                f"{OWNER}: no image of '{label}'",
+                expected="a class that images show",
                 remedy=nearest(name, self._counts.of_class),
-            )  # fmt: skip
-        return self._counts.ranked(name, self.options.least)[: self.options.most]
+            )
+        return self._counts.rank(name, self.options.least)[: self.options.most]
 
     @cached_property
     def _counts(self) -> Counts:
@@ -87,20 +107,20 @@ class CoOccurrence(Plugin):
 def classes_of(sample: Sample) -> set[str]:
     """The classes that an image shows."""
     label = () if sample.label is None else (sample.label,)
-    return {normalise_name(name) for name in (*sample.annotations.get("objects", ()), *label)}
+    return {spoken(name) for name in (*sample.annotations.get("objects", ()), *label)}
 
 
 def names_in(sample: Sample, source: Source) -> set[str]:
     """What is named in an image."""
-    known, found = sample.annotations, set[str]()
+    annotations, names = sample.annotations, set[str]()
     if source != "captions":
-        found |= {normalise_name(name) for name in known.get("objects", ())}
-        found |= {normalise_name(box.name) for box in known.get("boxes", ())}
-    if source != "annotations" and known.get("captions"):
+        names |= {spoken(name) for name in annotations.get("objects", ())}
+        names |= {spoken(box.name) for box in annotations.get("boxes", ())}
+    if source != "annotations" and annotations.get("captions"):
         from cuescope_proposers.captions import nouns
 
-        found |= {name for caption in known["captions"] for name in nouns(caption)}
-    return found
+        names |= {name for caption in annotations["captions"] for name in nouns(caption)}
+    return names
 
 
 def _split(data: Dataset, name: str | None) -> Dataset:
@@ -109,3 +129,15 @@ def _split(data: Dataset, name: str | None) -> Dataset:
     if not isinstance(data, HasSplits):
         raise UserError(f"{OWNER}: the data set has no split '{name}'", remedy="Leave it out.")
     return data.split(name)
+
+
+def bond(both: int, of_class: int, of_name: int, images: int) -> float:
+    """Log odds ratio of a name and a class over images, at the lower end of its 95% interval.
+
+    One half is added to each of the four counts (Haldane, 1956), so that none is zero.
+    """
+    # the four cells: with the name and of the class, of the class alone, the name alone, neither
+    cells = both, of_class - both, of_name - both, images - of_class - of_name + both
+    with_both, with_class, with_name, with_neither = (count + 0.5 for count in cells)
+    ratio = log(with_both * with_neither / (with_class * with_name))
+    return ratio - Z * sqrt(sum(1 / (count + 0.5) for count in cells))

@@ -5,24 +5,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import yaml
-from pydantic import Field
 
+from cuescope_proposers.options import CueFileOptions
 from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
-from cuescope_sdk.data import read_lines
+from cuescope_sdk.annotation_files import read_lines
 
 OWNER = "cues"
 Cues = dict[str, list[str]]  # by class
-
-
-class CueFileOptions(Options):
-    """Options of `cues`; the part after `cues:` is `path`."""
-
-    argument: ClassVar[str | None] = "path"
-
-    path: Path = Field(
-        description="YAML or JSON {class: [cues]}, TXT with lines `class: cue, cue`, or a folder "
-        "with a class.txt of one cue a line"
-    )
 
 
 class CueFile(Plugin):
@@ -60,10 +49,11 @@ def read_cues(path: Path) -> Cues:
     if path.suffix.lower() == ".txt":
         return _of_lines(path)
     raise UserError(
-        f"cues: {path.name}", expected="a .yaml, .json or .txt file, or a folder of .txt files",
+        f"cues: {path.name}",
+        expected="a .yaml, .json or .txt file, or a folder of .txt files",
         got="no such file" if not path.exists() else f"'{path.suffix}'",
         remedy=nearest(path.name, _beside(path)),
-    )  # fmt: skip
+    )
 
 
 def plain(name: str) -> str:
@@ -81,67 +71,79 @@ def _of_folder(folder: Path) -> Cues:
 
 
 def _of_lines(path: Path) -> Cues:
-    found = []
-    for place, line in _lines(path):
-        name, colon, cues = line.partition(":")
+    classes = []
+    for where, line in _lines(path):
+        name, colon, listed = line.partition(":")
         if not colon or not name.strip():
-            raise UserError(place, expected="class: cue, cue", got=f"'{line[:60]}'")
-        found.append((name.strip(), [cue for part in cues.split(",") if (cue := part.strip())],
-                      place))  # fmt: skip
-    return _distinct(path, found)
+            raise UserError(where, expected="class: cue, cue", got=f"'{line[:60]}'")
+        cues = [cue for part in listed.split(",") if (cue := part.strip())]
+        classes.append((name.strip(), cues, where))
+    return _distinct(path, classes)
 
 
 def _of_yaml(path: Path) -> Cues:
     try:
-        said = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cues: cannot read {path.name}", expected="UTF-8 text",
-                        got=getattr(error, "strerror", None) or str(error)) from None  # fmt: skip
+        raise UserError(
+            f"cues: cannot read {path.name}",
+            expected="UTF-8 text",
+            got=getattr(error, "strerror", None) or str(error),
+        ) from None
     except (yaml.YAMLError, RecursionError) as error:
-        place = getattr(error, "problem_mark", None)
-        line = f" line {place.line + 1}" if place else ""
+        mark = getattr(error, "problem_mark", None)
+        line = f" line {mark.line + 1}" if mark else ""
         raise UserError(
             f"cues: {path.name}{line} is no YAML", got=getattr(error, "problem", None)
         ) from None
-    if not isinstance(said, Mapping) or not said:
-        raise UserError(f"cues: {path.name}", expected="a mapping {class: [cue, cue]}",
-                        got=type(said).__name__ if said else "nothing")  # fmt: skip
+    if not isinstance(content, Mapping) or not content:
+        raise UserError(
+            f"cues: {path.name}",
+            expected="a mapping {class: [cue, cue]}",
+            got=type(content).__name__ if content else "nothing",
+        )
     return _distinct(
-        path, [(_text(path, name), _texts(path, name, cues), path.name)
-               for name, cues in said.items()],
-    )  # fmt: skip
+        path,
+        [
+            (_text(path, name), _texts(path, name, cues), path.name)
+            for name, cues in content.items()
+        ],
+    )
 
 
 def _texts(path: Path, name: Any, cues: Any) -> list[str]:
     if not isinstance(cues, list):
-        raise UserError(f"cues: {path.name} class '{name}'", expected="a list [cue, cue]",
-                        got=repr(cues)[:60])  # fmt: skip
+        raise UserError(
+            f"cues: {path.name} class '{name}'", expected="a list [cue, cue]", got=repr(cues)[:60]
+        )
     return [_text(path, cue) for cue in cues]
 
 
-def _text(path: Path, said: Any) -> str:
-    if not isinstance(said, str) or not said.strip():
-        raise UserError(f"cues: {path.name}", expected="words", got=repr(said)[:60],
-                        remedy="Put it in quotes.")  # fmt: skip
-    return said.strip()
+def _text(path: Path, value: Any) -> str:
+    # YAML reads `no` as False and `12` as a number
+    if not isinstance(value, str) or not value.strip():
+        raise UserError(
+            f"cues: {path.name}", expected="words", got=repr(value)[:60], remedy="Put it in quotes."
+        )
+    return value.strip()
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """The lines that say something, behind their places."""
-    return ((place, line) for place, line in read_lines(path, OWNER) if not line.startswith("#"))
+    """The lines that are no comments, each after where it stands."""
+    return ((where, line) for where, line in read_lines(path, OWNER) if not line.startswith("#"))
 
 
-def _distinct(path: Path, found: Sequence[tuple[str, list[str], str]]) -> Cues:
+def _distinct(path: Path, listed: Sequence[tuple[str, list[str], str]]) -> Cues:
     """By class; raises UserError where a class is there twice."""
     classes: dict[str, str] = {}
-    for name, _, place in found:
+    for name, _, where in listed:
         if plain(name) in classes:
             raise UserError(
                 f"cues: {path.name} has class '{name}' twice",
-                got=f"'{classes[plain(name)]}' and '{name}'" + f" ({place})" * (place != path.name),
+                got=f"'{classes[plain(name)]}' and '{name}'" + f" ({where})" * (where != path.name),
             )
         classes[plain(name)] = name
-    return {name: cues for name, cues, _ in found}
+    return {name: cues for name, cues, _ in listed}
 
 
 def _beside(path: Path) -> list[str]:

@@ -2,25 +2,12 @@
 
 from collections.abc import Mapping
 from itertools import chain, zip_longest
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pydantic import Field, PositiveInt
-
+from cuescope_proposers.options import LLMOptions
 from cuescope_sdk import Context, Options, Plugin, UserError, digest
-from cuescope_sdk.language import ANGLES, EACH, proposal_prompts
-from cuescope_sdk.tools import normalise_name
-
-
-class LLMOptions(Options):
-    """Options of `llm`; the part after `llm:` is `generator`."""
-
-    argument: ClassVar[str | None] = "generator"
-
-    generator: str = Field(
-        description="SPEC of the language model: openai:gpt-4o-mini, transformers-llm:MODEL"
-    )
-    generator_options: Mapping[str, Any] = Field({}, description="options of that tool")
-    each: PositiveInt = Field(EACH, description="names asked for in each of the four ways")
+from cuescope_sdk.detection import spoken
+from cuescope_sdk.proposing.asking import ANGLES, angles
 
 
 class LLMProposer(Plugin):
@@ -39,20 +26,23 @@ class LLMProposer(Plugin):
             raise UserError(
                 f"llm: tool {options.generator} writes no text", expected="one with generate()"
             )
-        asked = getattr(self._generator, "fingerprint", None)
-        self.fingerprint = asked and digest("llm", 1, asked, ANGLES, options.each)
+        # what a generator without a fingerprint says cannot be told from what another says
+        generator = getattr(self._generator, "fingerprint", None)
+        self.fingerprint = generator and digest("llm", 1, generator, ANGLES, options.each)
 
     @property
     def facts(self) -> Mapping[str, str]:
         """Who is asked, and what the language model says of itself."""
-        told = getattr(self._generator, "facts", {})
-        return {**told, "cues are named by": self.options.generator}
+        generator = getattr(self._generator, "facts", {})
+        return {**generator, "cues are named by": self.options.generator}
 
     def propose(self, label: str) -> list[str]:
         """The names in the four replies, the first of each reply first; [] where all is prose."""
-        from cuescope_sdk.language import parse_list
+        from cuescope_sdk.proposing import listed
 
-        own = normalise_name(label)
-        replies = self._generator.generate(proposal_prompts(label, self.options.each))
-        ranks = zip_longest(*map(parse_list, replies), fillvalue=own)
+        own = spoken(label)
+        replies = self._generator.generate(angles(label, self.options.each))
+        # the first name of each reply, then the second of each: a proposer's best come first.
+        # Shorter replies are filled up with the label, which is no cue and drops out
+        ranks = zip_longest(*map(listed, replies), fillvalue=own)
         return [name for name in dict.fromkeys(chain.from_iterable(ranks)) if name != own]

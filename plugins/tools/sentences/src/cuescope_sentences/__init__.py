@@ -6,24 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, digest
-
-
-class SentenceOptions(Options):
-    """Options of `sentence-transformers`."""
-
-    argument: ClassVar[str | None] = "model"
-
-    model: str = Field(
-        "sentence-transformers/all-MiniLM-L6-v2",
-        description="a folder that SentenceTransformer.save wrote, or a hub id",
-    )
-    revision: str | None = Field(
-        None, description="branch, tag or commit of a hub id; default: main"
-    )
-    sentences: PositiveInt = Field(64, description="sentences that the network reads at once")
+from cuescope_sentences.options import SentenceOptions
 
 
 class SentenceTransformers(Plugin, LazyWeights):
@@ -37,11 +22,11 @@ class SentenceTransformers(Plugin, LazyWeights):
 
     def __init__(self, options: SentenceOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch import resolve_device, resolve_dtype
-        from cuescope_sentences.files import content, find
+        from cuescope_sdk.torch.devices import resolve_device, resolve_dtype
+        from cuescope_sentences.loading import content, find
 
         self._device, self._dtype = resolve_device(context.device), resolve_dtype(context.dtype)
-        self._source = find(options.model, options.revision)
+        self._source = find(options.model, options.revision, context)
         self.fingerprint = digest(
             "sentence-transformers", 1, content(self._source.folder), context.dtype
         )
@@ -53,18 +38,22 @@ class SentenceTransformers(Plugin, LazyWeights):
 
     @cached_property
     def _network(self) -> Any:
-        from cuescope_sentences.files import opened
+        from cuescope_sentences.loading import open_network
 
-        return opened(self._source, self._device, self._dtype)
+        self.context.stop_plan_before(f"the weights of {self._source.title}")
+        return open_network(self._source, self._device, self._dtype)
 
     def encode(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Unit rows."""
         if not texts:
             return np.zeros((0, self._network.get_embedding_dimension()), dtype=np.float32)
         tensors = self._network.encode(
-            list(texts), batch_size=self.options.sentences, show_progress_bar=False,
+            list(texts),
+            batch_size=self.options.sentences,
+            show_progress_bar=False,
             convert_to_tensor=True,
-        )  # fmt: skip
+        )
+        # not every model ends with a module that normalises
         rows = tensors.float().cpu().numpy()
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-12))
 

@@ -1,45 +1,23 @@
 """Claims of actions held against a network that recognises them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
+from jaxtyping import Float
 from scipy.special import softmax
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement, Look, best_judgement, judge_claim
-from cuescope_sdk.language import normalise_words
-from cuescope_verifiers.clips import Clip, clips, fits, forms, verdict
-from cuescope_verifiers.sentences import opposites, sentence
+from cuescope_sdk.grounding import Case, Claim, Judgement
+from cuescope_sdk.grounding.judging import Look, in_any, judged
+from cuescope_sdk.grounding.words import head, plain
+from cuescope_verifiers.options import ActionOptions
+from cuescope_verifiers.phrases import opposites, sentence, third_person
 
-_OTHERS = (
-    "Nothing happens.", "A person walks.", "A person sits down.", "A person stands up.",
-    "A person lies down.", "A person picks up something.", "A person puts down something.",
-    "A person holds something.", "A person throws something.", "A person opens something.",
-    "A person closes something.", "A person washes something.", "A person cuts something.",
-    "A person pours something.", "A person eats something.", "A person drinks something.",
-    "A person reads something.", "A person watches something.", "A person turns on something.",
-    "A person turns off something.", "A person talks.", "A person dresses.",
-)  # fmt: skip
-
-
-class ActionOptions(Options):
-    """Options of `actions`."""
-
-    argument: ClassVar[str | None] = "model"
-
-    model: str = Field(
-        "microsoft/xclip-base-patch32",
-        description="X-CLIP or VideoMAE: a folder that save_pretrained wrote, or a hub id",
-    )
-    revision: str | None = Field(
-        None, description="branch, tag or commit of a hub id; default: main"
-    )
-    alternatives: tuple[str, ...] = Field(
-        _OTHERS, min_length=1,
-        description="X-CLIP: sentences that a claim competes with; those of its verb are left out",
-    )  # fmt: skip
+Clip = tuple[int, ...]  # indices of frames
+_ANYTHING = frozenset(
+    {"something", "someone", "object", "objects", "thing", "things", "(something)"}
+)
 
 
 class Actions(Plugin, LazyWeights):
@@ -54,9 +32,9 @@ class Actions(Plugin, LazyWeights):
 
     def __init__(self, options: ActionOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_verifiers.recognition import recogniser
+        from cuescope_verifiers.action_networks import find_network
 
-        self._network = recogniser(options.model, options.revision, context)
+        self._network = find_network(options.model, options.revision, context)
         others = None if self._network.classes else options.alternatives
         self.fingerprint = digest("actions", 1, self._network.fingerprint, others)
         self.facts = {**self._network.files.facts, "evidence": f"actions by {options.model}"}
@@ -67,54 +45,114 @@ class Actions(Plugin, LazyWeights):
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        found = []
+        judgements = []
         with self.context.progress("recognising actions", len(cases)) as advance:
             for sample, claims in cases:
-                look = self._looking(sample, claims)
-                found.append([judge_claim(claim, len(sample.frames), look) for claim in claims])
+                look = self._look(sample, claims)
+                judgements.append([judged(claim, len(sample.frames), look) for claim in claims])
                 advance(1)
-        return found
+        return judgements
 
-    def _looking(self, sample: Sample, claims: Sequence[Claim]) -> Look:
+    def _look(self, sample: Sample, claims: Sequence[Claim]) -> Look:
         """Shows each clip of a sample once, beside all sentences about it."""
-        texts = list(dict.fromkeys(said for claim in _all(claims) for said in self._texts(claim)))
-        seen: dict[Clip, np.ndarray] = {}
+        sentences = (text for claim in _with_parts(claims) for text in self._texts(claim))
+        texts = list(dict.fromkeys(sentences))
+        logits: dict[Clip, np.ndarray] = {}
 
         def look(claim: Claim, meant: Sequence[int]) -> Judgement:
             candidates, ours = self._candidates(claim, texts)
             if not ours:
                 return Judgement.open("out of vocabulary")
-            found = []
-            for clip in clips(meant, len(sample.frames), self._network.length):
-                if clip not in seen:
+            judgements = []
+            for clip in choose_clips(meant, len(sample.frames), self._network.length):
+                if clip not in logits:
                     images = [sample.frames[index].load() for index in clip]
-                    seen[clip] = self._network.logits(images, texts)
-                said = verdict(softmax(seen[clip][candidates]), ours)
-                found.append(said.model_copy(update={"frame": clip[len(clip) // 2]}))
-            return best_judgement(found)
+                    logits[clip] = self._network.logits(images, texts)
+                judgement = verdict(softmax(logits[clip][candidates]), ours)
+                judgements.append(judgement.model_copy(update={"frame": clip[len(clip) // 2]}))
+            return in_any(judgements)
 
         return look
 
     def _candidates(self, claim: Claim, texts: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Places of the candidates among the logits, and of the claim's own among those."""
+        """Indices of the candidates among the logits, and of the claim's own among those."""
         if claim.kind != "action":
             return [], []
         if self._network.classes is None:
-            return [texts.index(said) for said in self._texts(claim)], [0]
+            return [texts.index(text) for text in self._texts(claim)], [0]
         names = self._network.classes
-        ours = [place for place, name in enumerate(names) if fits(claim, name)]
+        ours = [index for index, name in enumerate(names) if fits(claim, name)]
         return list(range(len(names))), ours
 
     def _texts(self, claim: Claim) -> list[str]:
         """The claim in words, first, and what it competes with."""
-        said = sentence(claim) if claim.kind == "action" else None
-        if said is None or self._network.classes is not None:
+        claimed = sentence(claim) if claim.kind == "action" else None
+        if claimed is None or self._network.classes is not None:
             return []
-        ours = forms(normalise_words(claim.predicate or "").partition(" ")[0])
+        # "A person opens something." would compete with "The person opens the door."
+        ours = forms(plain(claim.predicate or "").partition(" ")[0])
         others = (text for text in self.options.alternatives if ours.isdisjoint(text.split()))
-        return list(dict.fromkeys((said, *opposites(claim), *others)))
+        return list(dict.fromkeys((claimed, *opposites(claim), *others)))
 
 
-def _all(claims: Sequence[Claim]) -> list[Claim]:
-    """The claims with the parts of those in order."""
-    return [one for claim in claims for one in (claim, *_all(claim.parts))]
+def _with_parts(claims: Sequence[Claim]) -> Iterator[Claim]:
+    """The claims, and the parts of those in order."""
+    for claim in claims:
+        yield claim
+        yield from _with_parts(claim.parts)
+
+
+def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:
+    """Clips of `length` frames for the moments meant: around them, or over the whole video.
+
+    Those over the whole video overlap by half. What is too short repeats its frames.
+    """
+    if len(meant) < frames:
+        # the moments stand in the middle of the clip, unless it would begin before the video
+        spare = max(length - (meant[-1] - meant[0] + 1), 0)
+        first = min(max(meant[0] - spare // 2, 0), max(frames - length, 0))
+        last = max(meant[-1], min(first + length, frames) - 1)
+        return [_spread(first, last, length)]
+    starts = [*range(0, max(frames - length, 0), max(length // 2, 1)), max(frames - length, 0)]
+    return [_spread(start, min(start + length, frames) - 1, length) for start in starts]
+
+
+def _spread(first: int, last: int, length: int) -> Clip:
+    return tuple(np.linspace(first, last, length).round().astype(int).tolist())
+
+
+def verdict(probabilities: Float[np.ndarray, " candidate"], ours: Sequence[int]) -> Judgement:
+    """Supported where the best candidate is ours, unsupported where ours are less than chance."""
+    # above chance but not the best is neither for the claim nor against it
+    share = float(probabilities[list(ours)].sum())
+    if int(probabilities.argmax()) in ours:
+        return Judgement.of(True, score=share)
+    if share < len(ours) / len(probabilities):
+        return Judgement.of(False, score=share)
+    return Judgement(verdict="unverifiable", reason="no evidence", score=share)
+
+
+def fits(claim: Claim, title: str) -> bool:
+    """Whether an action claim is what a class is called: "open", "door" is "opening a door".
+
+    A class of another thing does not fit; one of "something" does.
+    """
+    words = set(title.lower().replace("_", " ").replace(",", " ").split())
+    verb, _, particle = plain(claim.predicate or "").partition(" ")
+    thing = head(plain(claim.object or ""))
+    return (
+        not words.isdisjoint(forms(verb))
+        and set(particle.split()) <= words
+        and (not thing or not words.isdisjoint({thing, f"{thing}s"} | _ANYTHING))
+    )
+
+
+def forms(verb: str) -> set[str]:
+    """The forms in which a verb may stand in a class name: "put", "puts", "putting" ..."""
+    stem = verb.removesuffix("e")
+    doubled = f"{verb}{verb[-1:]}"  # "putting"
+    return {
+        *(verb, third_person(verb)),
+        *(f"{stem}ing", f"{verb}ing", f"{doubled}ing"),
+        *(f"{stem}ed", f"{doubled}ed"),
+    }

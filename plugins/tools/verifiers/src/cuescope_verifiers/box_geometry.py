@@ -1,33 +1,16 @@
 """Claims held against the boxes that a detector finds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
-
-from pydantic import Field
+from typing import ClassVar
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, UserError, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claim, per_frame
-from cuescope_sdk.tools import CachedDetector, cached_detector
-from cuescope_verifiers.boxes import BoxEvidence
-from cuescope_verifiers.looking import Found, look
-from cuescope_verifiers.phrases import wanted
-
-
-class BoxOptions(Options):
-    """Options of every verifier that looks through a detector."""
-
-    argument: ClassVar[str | None] = "detector"
-
-    detector: str = Field("owl", description="SPEC of the tool that finds boxes: owl:MODEL ...")
-    detector_options: Mapping[str, Any] = Field({}, description="options of that tool")
-    threshold: float = Field(
-        0.1, ge=0, lt=1, description="boxes must score more than this to be evidence"
-    )
-    step: float = Field(
-        0.01, ge=0, lt=1, description="what moves goes further than this from frame to frame, in "
-        "widths of the picture",
-    )  # fmt: skip
+from cuescope_sdk.grounding import Case, Claim, Judgement
+from cuescope_sdk.grounding.judging import frame_by_frame, judged
+from cuescope_sdk.remembering import Remembered, remembered
+from cuescope_verifiers.boxes import Boxes, BoxEvidence, find_boxes
+from cuescope_verifiers.options import BoxOptions
+from cuescope_verifiers.phrases import names_by_frame
 
 
 class BoxGeometry(Plugin, LazyWeights):
@@ -50,9 +33,9 @@ class BoxGeometry(Plugin, LazyWeights):
                 expected="one with detect()",
             )
         self._vocabulary: frozenset[str] | None = getattr(self._detector, "names", None)
-        found_by = getattr(self._detector, "fingerprint", None)
-        self.fingerprint: str | None = found_by and digest(
-            self.owner, 2, found_by, options.model_dump(exclude={"detector", "detector_options"})
+        detector = getattr(self._detector, "fingerprint", None)
+        self.fingerprint: str | None = detector and digest(
+            self.owner, 2, detector, options.model_dump(exclude={"detector", "detector_options"})
         )
         self.facts = {
             **getattr(self._detector, "facts", {}),
@@ -65,31 +48,31 @@ class BoxGeometry(Plugin, LazyWeights):
             self._detector.open_weights()
 
     @cached_property
-    def finder(self) -> CachedDetector:
+    def finder(self) -> Remembered:
         """The detector with its memory; `passes` counts the frames that it was shown."""
-        return cached_detector(self._detector, self.context)
+        return remembered(self._detector, self.context)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        asked = [self.asked(sample, claims) for sample, claims in cases]
-        found = look(
-            self.finder, [sample.frames for sample, _ in cases], asked, self.options.threshold
-        )
+        names = [self.names(sample, claims) for sample, claims in cases]
+        videos = [sample.frames for sample, _ in cases]
+        boxes = find_boxes(self.finder, videos, names, self.options.threshold)
         return [
-            self._judged(sample, claims, self.joined(sample, of_sample))
-            for (sample, claims), of_sample in zip(cases, found, strict=True)
+            self._judge(sample, claims, self.join(sample, of_sample))
+            for (sample, claims), of_sample in zip(cases, boxes, strict=True)
         ]
 
-    def asked(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
+    def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         """The names to look for in each frame."""
-        return wanted(claims, len(sample.frames), self._vocabulary)
+        return names_by_frame(claims, len(sample.frames), self._vocabulary)
 
-    def joined(self, sample: Sample, found: Found) -> Found:
+    def join(self, sample: Sample, boxes: Boxes) -> Boxes:
         """The boxes with their tracks; here there are none."""
-        return found
+        return boxes
 
-    def _judged(self, sample: Sample, claims: Sequence[Claim], found: Found) -> list[Judgement]:
+    def _judge(self, sample: Sample, claims: Sequence[Claim], boxes: Boxes) -> list[Judgement]:
         frames = len(sample.frames)
+        # lengths are shares of the picture's width, so that its resolution does not count
         width = sample.frames[0].load().width if frames else 0
-        evidence = BoxEvidence(found, frames, self._vocabulary, width, self.options.step * width)
-        return [judge_claim(claim, frames, per_frame(evidence.at)) for claim in claims]
+        evidence = BoxEvidence(boxes, frames, self._vocabulary, width, self.options.step * width)
+        return [judged(claim, frames, frame_by_frame(evidence.at)) for claim in claims]

@@ -1,20 +1,76 @@
-"""What boxes with names say of a claim: presence, places, movement."""
+"""Boxes for the claims of many samples, and what they say: presence, places, movement."""
 
-from cuescope_sdk import Detection
-from cuescope_sdk.grounding import (
-    IN_DEPTH,
-    INVERSE,
-    Claim,
-    Judgement,
-    agent_relation,
-    best_judgement,
-    holds_for_agent,
-    relation_holds,
-)
-from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, normalise_words
-from cuescope_verifiers.looking import Box, Found
-from cuescope_verifiers.movement import Movement, colour_after, moved, movement, overlaps
-from cuescope_verifiers.phrases import described, query
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cuescope_sdk import Detection, Detector, Frame
+from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.grounding.agent import beside_agent, from_agent
+from cuescope_sdk.grounding.judging import in_any
+from cuescope_sdk.grounding.relations import IN_DEPTH, INVERSE, Box, centre, holds
+from cuescope_sdk.grounding.words import IN_SIGHT, OUT_OF_SIGHT, head, plain
+from cuescope_verifiers.phrases import Movement, colour_after, describe, movement, query
+
+Boxes = Mapping[tuple[int, str], Sequence["TrackedBox"]]  # by frame and name, best first
+SAME_THING = 0.8  # of the larger of two boxes is in both
+
+
+@dataclass(frozen=True)
+class TrackedBox:
+    """A detection, and the number of its `track`, never 0; None where nothing was tracked."""
+
+    detection: Detection
+    track: int | None = None
+
+
+def find_boxes(
+    detector: Detector,
+    videos: Sequence[Sequence[Frame]],
+    names: Sequence[Sequence[set[str]]],
+    threshold: float,
+) -> list[Boxes]:
+    """For each video the boxes by frame and name, best first; no box, no thing.
+
+    `names` are those to look for in each frame of each video; boxes must score more than
+    `threshold`. Each frame is shown to the detector once, for all names.
+    """
+    names_of: dict[str, set[str]] = defaultdict(set)
+    frame_of: dict[str, Frame] = {}
+    for video, of_video in zip(videos, names, strict=True):
+        for frame, of_frame in zip(video, of_video, strict=True):
+            names_of[frame.key] |= of_frame
+            frame_of[frame.key] = frame
+    detections = _detect(detector, frame_of, names_of)
+    return [
+        {
+            (index, name): [
+                TrackedBox(detection)
+                for detection in detections[frame.key]
+                if detection.name == name and detection.score > threshold
+            ]
+            for index, (frame, of_frame) in enumerate(zip(video, of_video, strict=True))
+            for name in of_frame
+        }
+        for video, of_video in zip(videos, names, strict=True)
+    ]
+
+
+def _detect(
+    detector: Detector, frame_of: Mapping[str, Frame], names_of: Mapping[str, set[str]]
+) -> dict[str, tuple[Detection, ...]]:
+    """Frames with the same names to look for go in one call."""
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for key, of_frame in names_of.items():
+        alike[tuple(sorted(of_frame))].append(key)
+    detections: dict[str, tuple[Detection, ...]] = {}
+    for names, keys in alike.items():
+        if names:
+            answers = detector.detect([frame_of[key] for key in keys], names)
+            detections |= zip(keys, answers, strict=True)
+        else:
+            detections |= dict.fromkeys(keys, ())
+    return detections
 
 
 class BoxEvidence:
@@ -26,106 +82,120 @@ class BoxEvidence:
     """
 
     def __init__(
-        self, found: Found, frames: int, vocabulary: frozenset[str] | None, width: int, step: float
+        self, boxes: Boxes, frames: int, vocabulary: frozenset[str] | None, width: int, step: float
     ) -> None:
-        self._found, self._frames, self._vocabulary = found, frames, vocabulary
+        self._by_name, self._frames, self._vocabulary = boxes, frames, vocabulary
         self._width, self._step = width, step
 
     def at(self, claim: Claim, index: int) -> Judgement:
         """The judgement in one frame."""
-        found = self._at(claim, index)
-        return found.model_copy(update={"frame": index}) if found.reason is None else found
+        judgement = self._at(claim, index)
+        if judgement.reason is not None:
+            return judgement
+        return judgement.model_copy(update={"frame": index})
 
     def _at(self, claim: Claim, index: int) -> Judgement:
-        subject, said = normalise_words(claim.subject), normalise_words(claim.predicate or "")
+        subject, predicate = plain(claim.subject), plain(claim.predicate or "")
         match claim.kind:
             case "entity":
-                return self._there(index, subject)
-            case "attribute" if said in IN_SIGHT:
-                return self._there(index, subject)
-            case "attribute" if said in OUT_OF_SIGHT:  # gone or covered, boxes do not tell
-                seen = self._there(index, subject).verdict == "supported"
-                return Judgement.of(False) if seen else Judgement.open("occluded")
-            case "attribute" if how := movement(said):
-                return self._moves(index, subject, how)
+                return self._judge_presence(index, subject)
+            case "attribute" if predicate in IN_SIGHT:
+                return self._judge_presence(index, subject)
+            case "attribute" if predicate in OUT_OF_SIGHT:  # gone or covered, boxes do not tell
+                visible = self._judge_presence(index, subject).verdict == "supported"
+                return Judgement.of(False) if visible else Judgement.open("occluded")
+            case "attribute" if how := movement(predicate):
+                return self._judge_movement(index, subject, how)
             case "attribute":
-                return self._there(index, described(subject, said))
-            case "relation" if beside := agent_relation(claim):
-                return self._beside(index, *beside)
+                return self._judge_presence(index, describe(subject, predicate))
+            case "relation" if beside := beside_agent(claim):
+                return self._judge_side(index, *beside)
             case "relation":
-                return self._related(index, subject, said, normalise_words(claim.object or ""))
+                return self._judge_relation(index, subject, predicate, plain(claim.object or ""))
             case "action" if not subject:
                 return Judgement.open("unclear reference")
-            case "action" if colour := colour_after(said):
-                return self._recoloured(index, subject, colour)
-            case "action" if how := movement(said):
-                return self._moves(index, subject, how)
+            case "action" if colour := colour_after(predicate):
+                return self._judge_colour_change(index, subject, colour)
+            case "action" if how := movement(predicate):
+                return self._judge_movement(index, subject, how)
         return Judgement.open("out of vocabulary")
 
     # -------------------------------------------------------------------------- presence and place
 
-    def _boxes(self, index: int, phrase: str) -> list[Box]:
+    def _boxes(self, index: int, phrase: str) -> list[TrackedBox]:
         names = query(phrase, self._vocabulary).names
-        return [box for name in names for box in self._found.get((index, name), ())]
+        return [box for name in names for box in self._by_name.get((index, name), ())]
 
-    def _told(self, phrase: str, found: Judgement) -> Judgement:
-        """What was found, unless it was not found for the whole phrase."""
+    def _of_phrase(self, phrase: str, judgement: Judgement) -> Judgement:
+        """The judgement, unless it was not made of the whole phrase.
+
+        With a closed vocabulary "red cup" is looked for as "cup": no cup refutes it, and a cup
+        says nothing of its colour.
+        """
         asked = query(phrase, self._vocabulary)
-        untold = not asked.names or (found.verdict == "supported" and not asked.exact)
-        return Judgement.open("out of vocabulary") if untold else found
+        unknown = not asked.names or (judgement.verdict == "supported" and not asked.exact)
+        return Judgement.open("out of vocabulary") if unknown else judgement
 
-    def _there(self, index: int, phrase: str) -> Judgement:
-        boxes = self._boxes(index, phrase)
-        best = max((box.seen for box in boxes), key=lambda seen: seen.score, default=None)
-        found = Judgement.of(True, score=best.score, box=best.box) if best else Judgement.of(False)
-        return self._told(phrase, found)
+    def _judge_presence(self, index: int, phrase: str) -> Judgement:
+        detections = [box.detection for box in self._boxes(index, phrase)]
+        best = max(detections, key=lambda detection: detection.score, default=None)
+        judgement = (
+            Judgement.of(True, score=best.score, box=best.box) if best else Judgement.of(False)
+        )
+        return self._of_phrase(phrase, judgement)
 
-    def _related(self, index: int, one: str, relation: str, other: str) -> Judgement:
+    def _judge_relation(self, index: int, subject: str, relation: str, other: str) -> Judgement:
         if relation not in INVERSE or relation in IN_DEPTH:
             return Judgement.open("complex relation")
-        for phrase in (one, other):
+        for phrase in (subject, other):
             if not self._boxes(index, phrase):
-                return self._there(index, phrase)
+                return self._judge_presence(index, phrase)
         pairs = [
-            Judgement.of(bool(relation_holds(relation, a.seen.box, b.seen.box)), box=a.seen.box)
-            for a in self._boxes(index, one)
-            for b in self._boxes(index, other)
-            if not overlaps(a.seen.box, b.seen.box)
+            (box.detection.box, beside.detection.box)
+            for box in self._boxes(index, subject)
+            for beside in self._boxes(index, other)
         ]
-        found = best_judgement(pairs) if pairs else Judgement.of(False)
-        return self._told(one, self._told(other, found))
+        # two names may have found one thing, which stands in no relation to itself
+        judgements = [
+            Judgement.of(bool(holds(relation, box, beside)), box=box)
+            for box, beside in pairs
+            if not overlaps(box, beside)
+        ]
+        judgement = in_any(judgements) if judgements else Judgement.of(False)
+        return self._of_phrase(subject, self._of_phrase(other, judgement))
 
-    def _beside(self, index: int, phrase: str, side: str) -> Judgement:
+    def _judge_side(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
-        boxes = [box.seen for box in self._boxes(index, phrase)]
-        if not boxes:
-            return holds_for_agent(side, self._there(index, phrase), self._width)
-        seen = (Judgement.of(True, box=box.box, score=box.score) for box in boxes)
-        found = best_judgement(holds_for_agent(side, one, self._width) for one in seen)
-        return self._told(phrase, found)
+        detections = [box.detection for box in self._boxes(index, phrase)]
+        if not detections:
+            return from_agent(side, self._judge_presence(index, phrase), self._width)
+        judgements = (Judgement.of(True, box=each.box, score=each.score) for each in detections)
+        judgement = in_any(from_agent(side, present, self._width) for present in judgements)
+        return self._of_phrase(phrase, judgement)
 
     # ------------------------------------------------------------------------------------ movement
 
-    def _moves(self, index: int, phrase: str, how: Movement) -> Judgement:
+    def _judge_movement(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether any track does it since the frame before; in the first frame, until the next."""
         if self._frames < 2:
             return Judgement.open("no evidence")
         if how in ("appear", "disappear"):
-            return self._told(phrase, self._comes_or_goes(index, phrase, how))
+            return self._of_phrase(phrase, self._judge_appearance(index, phrase, how))
         if not self._boxes(index, phrase):
-            return self._there(index, phrase)
+            return self._judge_presence(index, phrase)
         start = max(index - 1, 0)
         before, after = self._tracks(start, phrase), self._tracks(start + 1, phrase)
-        both = [(before[track], after[track]) for track in after if track in before]
-        if not both:  # a track that was lost tells nothing; a thing that was not there did not move
+        pairs = [(before[track], after[track]) for track in after if track in before]
+        # a track that was lost tells nothing; a thing that was not there did not move
+        if not pairs:
             return Judgement.open("no evidence") if before and after else Judgement.of(False)
-        found = best_judgement(
-            Judgement.of(moved(old.box, new.box, how, self._step), box=new.box, score=new.score)
-            for old, new in both
+        judgement = in_any(
+            Judgement.of(has_moved(old.box, new.box, how, self._step), box=new.box, score=new.score)
+            for old, new in pairs
         )
-        return self._told(phrase, found)
+        return self._of_phrase(phrase, judgement)
 
-    def _comes_or_goes(self, index: int, phrase: str, how: Movement) -> Judgement:
+    def _judge_appearance(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
         now = self._tracks(index, phrase)
         before = self._tracks(index - 1, phrase) if index else now
@@ -135,7 +205,9 @@ class BoxEvidence:
         else:
             changed = {track: now[track] for track in now if track not in after}
             changed |= {track: before[track] for track in before if track not in now}
+        # a track that is missing here and known elsewhere was only lost for some frames
         elsewhere = range(index) if how == "appear" else range(index + 1, self._frames)
+        # track 0 is whatever is best in a frame, and not the same thing in another
         known = {track for frame in elsewhere for track in self._tracks(frame, phrase) if track}
         for_good = [box for track, box in changed.items() if track not in known]
         return Judgement.of(bool(for_good), box=for_good[0].box if for_good else None)
@@ -143,18 +215,56 @@ class BoxEvidence:
     def _tracks(self, index: int, phrase: str) -> dict[int, Detection]:
         """The box of each track; where nothing is tracked the best box alone, as track 0."""
         best: dict[int, Detection] = {}
-        for box in sorted(self._boxes(index, phrase), key=lambda box: -box.seen.score):
-            best.setdefault(box.track or 0, box.seen)
+        for box in sorted(self._boxes(index, phrase), key=lambda box: -box.detection.score):
+            best.setdefault(box.track or 0, box.detection)
         return best
 
-    def _recoloured(self, index: int, subject: str, colour: str) -> Judgement:
+    def _judge_colour_change(self, index: int, subject: str, colour: str) -> Judgement:
         """Whether the thing has the colour now, and was there without it in the frame before."""
         if index == 0:
             return Judgement.of(False)
-        coloured = described(head_noun(subject), colour)
-        now, then = self._there(index, coloured), self._there(index - 1, coloured)
-        there = self._there(index - 1, subject)
-        untold = [one for one in (now, then, there) if one.reason is not None]
-        said = (now.verdict, then.verdict, there.verdict)
-        turned = said == ("supported", "unsupported", "supported")
-        return untold[0] if untold else Judgement.of(turned, box=now.box, score=now.score)
+        coloured = describe(head(subject), colour)
+        now, then = self._judge_presence(index, coloured), self._judge_presence(index - 1, coloured)
+        before = self._judge_presence(index - 1, subject)
+        for judgement in (now, then, before):
+            if judgement.reason is not None:
+                return judgement
+        verdicts = (now.verdict, then.verdict, before.verdict)
+        turned = verdicts == ("supported", "unsupported", "supported")
+        return Judgement.of(turned, box=now.box, score=now.score)
+
+
+# ------------------------------------------------------------------------------ geometry
+
+
+def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
+    """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
+    (x, y), (later_x, later_y) = centre(before), centre(after)
+    right, down = later_x - x, later_y - y
+    match how:
+        case "left" | "right":
+            along = right if how == "right" else -right
+            return along > step and along >= abs(down)
+        case "up" | "down":
+            along = down if how == "down" else -down
+            return along > step and along >= abs(right)
+        case "any":
+            return max(abs(right), abs(down)) > step
+        case "none":
+            return max(abs(right), abs(down)) <= step
+    raise ValueError(f"'{how}' is no way to go")
+
+
+def overlaps(box: Box, other: Box) -> bool:
+    """Whether two boxes are of the same thing: nearly the same place and size."""
+    shared = _span(box, other, 0) * _span(box, other, 1)
+    return shared > SAME_THING * max(_area(box), _area(other))
+
+
+def _span(box: Box, other: Box, axis: int) -> float:
+    low, high = max(box[axis], other[axis]), min(box[axis + 2], other[axis + 2])
+    return max(0.0, high - low)
+
+
+def _area(box: Sequence[float]) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])

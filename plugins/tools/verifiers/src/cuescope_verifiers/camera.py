@@ -7,22 +7,16 @@ from itertools import pairwise
 from math import cos, degrees, sin
 from typing import ClassVar, Literal
 
-from pydantic import Field
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
 
 from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest
-from cuescope_sdk.grounding import (
-    MOTIONS,
-    Case,
-    Claim,
-    Judgement,
-    SceneEvidence,
-    SceneFrame,
-    judge_claim,
-    per_frame,
-    scene_of,
-    turn_name,
-)
-from cuescope_verifiers.shift import grey, shift
+from cuescope_sdk.grounding import MOTIONS, Case, Claim, Judgement, SceneFrame, scene_of
+from cuescope_sdk.grounding.by_scene import SceneEvidence
+from cuescope_sdk.grounding.judging import frame_by_frame, judged
+from cuescope_sdk.grounding.motions import turn_of
+from cuescope_verifiers.options import CameraOptions
 
 POSES = "poses"  # an annotation: (x, y, z, heading) of each frame
 Pose = tuple[float, float, float, float]  # metres, z up; radians clockwise from y
@@ -30,24 +24,7 @@ MOVED = 0.2  # metres that are a step
 FLAT = frozenset({"turn left", "turn right", "look up", "look down", "stop"})  # a shift tells them
 Source = Literal["annotated", "poses", "frames"]
 At = Callable[[Claim, int], Judgement]
-
-
-class CameraOptions(Options):
-    """Options of `camera`."""
-
-    source: Literal["first", "annotated", "poses", "frames"] = Field(
-        "first",
-        description="where motion is known from: annotations, poses or the frames themselves; "
-        "the first of them that a sample has",
-    )
-    turn: float = Field(
-        0.02, gt=0, lt=0.5,
-        description="frames: the picture shifts by more than this share of its side in a turn",
-    )  # fmt: skip
-    peak: float = Field(
-        1.5, ge=0,
-        description="frames: nothing is said where a shift is no clearer than so many times chance",
-    )  # fmt: skip
+LONGEST = 128  # pixels; larger pictures are made smaller first
 
 
 class Camera(Plugin):
@@ -65,38 +42,37 @@ class Camera(Plugin):
         self.fingerprint = digest("camera", 1, options)
         order = "annotated, else poses, else shifts of the frames"
         self.facts = {"evidence": order if options.source == "first" else options.source}
-        self.told_by: Counter[Source] = Counter()  # samples by where their motion was known from
+        self._sources: Counter[Source] = Counter()  # samples by where their motion is known from
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        found = [self._judged(sample, claims) for sample, claims in cases]
-        told = (f"{source} {count}" for source, count in sorted(self.told_by.items()))
-        self.facts["samples, by where motion was known from"] = ", ".join(told)
-        return found
+        judgements = [self._judge(sample, claims) for sample, claims in cases]
+        counts = (f"{source} {count}" for source, count in sorted(self._sources.items()))
+        self.facts["samples, by where motion was known from"] = ", ".join(counts)
+        return judgements
 
-    def _judged(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
+    def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
         source = source_of(sample) if self.options.source == "first" else self.options.source
-        self.told_by[source] += 1
-        look = per_frame(self._evidence(sample, source))
-        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
+        self._sources[source] += 1
+        look = frame_by_frame(self._evidence(sample, source))
+        return [judged(claim, len(sample.frames), look) for claim in claims]
 
     def _evidence(self, sample: Sample, source: Source) -> At:
         if source == "annotated":
             scene = scene_of(sample) or (SceneFrame(),) * len(sample.frames)
-            return _of_motion_alone(SceneEvidence(scene, sample.frames).at)
+            return _only_motion(SceneEvidence(scene, sample.frames).at)
         if source == "poses":
-            poses = poses_of(sample)
-            since = [motion_between(*two) for two in pairwise(poses)]
-            return _of_motion_alone(told_by(frozenset(MOTIONS), lambda index: since[index - 1]))
-        return _of_motion_alone(told_by(FLAT, cache(partial(self._seen, sample.frames))))
+            steps = [motion_between(*pair) for pair in pairwise(poses_of(sample))]
+            return _only_motion(evidence_of(frozenset(MOTIONS), lambda at: steps[at - 1]))
+        return _only_motion(evidence_of(FLAT, cache(partial(self._motions, sample.frames))))
 
-    def _seen(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:
+    def _motions(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:
         """What the shift since the frame before tells; None where there is no clear one."""
         before, after = (grey(frame.load()) for frame in frames[index - 1 : index + 1])
         if before.shape != after.shape:
             return None
         right, down, peak = shift(before, after)
-        return turned(right, down, self.options.turn) if peak >= self.options.peak else None
+        return camera_turn(right, down, self.options.turn) if peak >= self.options.peak else None
 
 
 def source_of(sample: Sample) -> Source:
@@ -123,45 +99,100 @@ def motion_between(before: Pose, after: Pose) -> frozenset[str]:
     """The motions that lead from one pose to another."""
     right, ahead, up = (new - old for old, new in zip(before[:3], after[:3], strict=True))
     forward = right * sin(before[3]) + ahead * cos(before[3])
-    found = {turn_name(degrees(after[3] - before[3]))}
+    motions = {turn_of(degrees(after[3] - before[3]))}
     if abs(forward) > MOVED:
-        found.add("move forward" if forward > 0 else "move backward")
+        motions.add("move forward" if forward > 0 else "move backward")
     if abs(up) > MOVED:
-        found.add("go up" if up > 0 else "go down")
-    return frozenset(name for name in found if name) or frozenset({"stop"})
+        motions.add("go up" if up > 0 else "go down")
+    return frozenset(motion for motion in motions if motion) or frozenset({"stop"})
 
 
-def turned(right: float, down: float, least: float) -> frozenset[str]:
+def camera_turn(right: float, down: float, least: float) -> frozenset[str]:
     """The motions by which the content goes right and down: the camera turns the other way."""
-    found = set()
+    motions = set()
     if abs(right) > least:
-        found.add("turn left" if right > 0 else "turn right")
+        motions.add("turn left" if right > 0 else "turn right")
     if abs(down) > least:
-        found.add("look up" if down > 0 else "look down")
-    return frozenset(found or {"stop"})
+        motions.add("look up" if down > 0 else "look down")
+    return frozenset(motions or {"stop"})
 
 
-def told_by(known: frozenset[str], motions: Callable[[int], frozenset[str] | None]) -> At:
+def evidence_of(known: frozenset[str], motions: Callable[[int], frozenset[str] | None]) -> At:
     """Evidence of motions since the frame before; before the first frame there is none.
 
     `motions` None is an unclear moment, a motion that is not among `known` is never clear.
     """
 
     def at(claim: Claim, index: int) -> Judgement:
-        seen = motions(index) if index else frozenset[str]()
+        current = motions(index) if index else frozenset[str]()
         if claim.predicate not in MOTIONS:
             return Judgement.open("out of vocabulary")
-        if seen is None or claim.predicate not in known:
+        if current is None or claim.predicate not in known:
             return Judgement.open("no evidence")
-        return Judgement.of(claim.predicate in seen, frame=index)
+        return Judgement.of(claim.predicate in current, frame=index)
 
     return at
 
 
-def _of_motion_alone(at: At) -> At:
+def _only_motion(at: At) -> At:
     def of_motion(claim: Claim, index: int) -> Judgement:
         if claim.kind != "ego-motion":
             return Judgement.open("out of vocabulary")
         return at(claim, index)
 
     return of_motion
+
+
+# --------------------------------------------------------------- phase correlation by FFT
+
+
+def grey(image: Image.Image) -> Float[np.ndarray, "row col"]:
+    """Brightness of a picture, at most `LONGEST` pixels a side."""
+    small = image.convert("L")
+    small.thumbnail((LONGEST, LONGEST))
+    return np.asarray(small, dtype=np.float64)
+
+
+def shift(
+    before: Float[np.ndarray, "row col"], after: Float[np.ndarray, "row col"]
+) -> tuple[float, float, float]:
+    """(right, down) in shares of width and height by which the content moved, and the peak.
+
+    The cross-power spectrum of two pictures of the same content has one sharp peak at the shift
+    (Kuglin and Hines, 1975). A Hann window keeps the borders, which do not wrap, from making one
+    of their own at no shift. The peak is given in units of the highest that noise is expected to
+    have over so many pixels: near 1 for unrelated pictures, many for a clean shift, infinite for
+    the same picture.
+    """
+    if np.array_equal(before, after):
+        return 0.0, 0.0, np.inf
+    rows, cols = before.shape
+    window = np.outer(np.hanning(rows), np.hanning(cols))
+    old, new = (np.fft.rfft2((picture - picture.mean()) * window) for picture in (before, after))
+    cross = new * old.conj()
+    size = np.abs(cross)
+    # phase alone: each frequency counts the same, none where there is next to nothing of it
+    surface = np.fft.irfft2(cross / np.maximum(size, 1e-9 * max(size.max(), 1e-12)), s=(rows, cols))
+    # the highest of n values of unit-variance noise is near sqrt(2 log n)
+    by_chance = np.sqrt(2 * np.log(surface.size) / surface.size)
+    row, col = np.unravel_index(surface.argmax(), surface.shape)
+    down, right = _wrap(int(row), rows), _wrap(int(col), cols)
+    # where shifting the whole picture explains no more than leaving it, one thing moved in it
+    if _change(before, after, right, down) >= _change(before, after, 0, 0):
+        right = down = 0
+    return right / cols, down / rows, float(surface.max() / by_chance)
+
+
+def _wrap(index: int, length: int) -> int:
+    """A shift beyond half the length went the other way."""
+    return (index + length // 2) % length - length // 2
+
+
+def _change(
+    before: Float[np.ndarray, "row col"], after: Float[np.ndarray, "row col"], right: int, down: int
+) -> float:
+    """Mean difference of what both show once the first is shifted."""
+    rows, cols = before.shape
+    old = before[max(-down, 0) : rows - max(down, 0), max(-right, 0) : cols - max(right, 0)]
+    new = after[max(down, 0) : rows + min(down, 0), max(right, 0) : cols + min(right, 0)]
+    return float(np.abs(new - old).mean())

@@ -1,26 +1,11 @@
 """Several verifiers in order: the first that can tell decides."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
-
-from pydantic import Field
+from collections.abc import Sequence
+from typing import ClassVar
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, UserError, digest
 from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement
-
-
-class CombinedOptions(Options):
-    """Options of `combined`."""
-
-    argument: ClassVar[str | None] = "verifiers"
-
-    verifiers: tuple[str, ...] = Field(
-        ("scene-graph", "camera"), min_length=1,
-        description="SPECs in order: scene-graph,tracks:owl,image-text:open-clip:ViT-B-16/openai",
-    )  # fmt: skip
-    options: Mapping[str, Mapping[str, Any]] = Field(
-        {}, description="options of each, under its SPEC"
-    )
+from cuescope_verifiers.options import CombinedOptions
 
 
 class Combined(Plugin, LazyWeights):
@@ -36,38 +21,42 @@ class Combined(Plugin, LazyWeights):
                 f"combined: options for '{min(strangers)}', which is not asked",
                 expected=f"one of {', '.join(options.verifiers)}",
             )
-        self._verifiers = [self._built(spec) for spec in options.verifiers]
-        known = [getattr(one, "fingerprint", None) for one in self._verifiers]
-        self.fingerprint = digest("combined", 1, known) if all(known) else None
+        self._verifiers = [self._build(spec) for spec in options.verifiers]
+        fingerprints = [getattr(verifier, "fingerprint", None) for verifier in self._verifiers]
+        self.fingerprint = digest("combined", 1, fingerprints) if all(fingerprints) else None
         self.facts = {"evidence": ", then ".join(options.verifiers)} | {
-            f"{spec}: {name}": said
-            for spec, one in zip(options.verifiers, self._verifiers, strict=True)
-            for name, said in getattr(one, "facts", {}).items()
+            f"{spec}: {name}": fact
+            for spec, verifier in zip(options.verifiers, self._verifiers, strict=True)
+            for name, fact in getattr(verifier, "facts", {}).items()
         }
 
     def open_weights(self) -> None:
         """Open the weights of those that open them late."""
-        for one in self._verifiers:
-            if isinstance(one, LazyWeights):
-                one.open_weights()
+        for verifier in self._verifiers:
+            if isinstance(verifier, LazyWeights):
+                verifier.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        found = self._verifiers[0].judge(cases)
+        judgements = self._verifiers[0].judge(cases)
         for verifier in self._verifiers[1:]:
-            asked = [
-                (place, [index for index, one in enumerate(said) if one.reason is not None])
-                for place, said in enumerate(found)
+            # (case, claim) of what is open still; a sample is shown again for these claims alone
+            undecided = [
+                (case, [claim for claim, known in enumerate(of_case) if known.reason is not None])
+                for case, of_case in enumerate(judgements)
             ]
-            asked = [(place, indices) for place, indices in asked if indices]
-            left = [(cases[at][0], [cases[at][1][i] for i in indices]) for at, indices in asked]
-            for (place, indices), said in zip(asked, verifier.judge(left), strict=True):
-                for index, one in zip(indices, said, strict=True):
-                    if one.reason is None:
-                        found[place][index] = one
-        return found
+            undecided = [(case, claims) for case, claims in undecided if claims]
+            left = [
+                (cases[case][0], [cases[case][1][claim] for claim in claims])
+                for case, claims in undecided
+            ]
+            for (case, claims), answers in zip(undecided, verifier.judge(left), strict=True):
+                for claim, answer in zip(claims, answers, strict=True):
+                    if answer.reason is None:
+                        judgements[case][claim] = answer
+        return judgements
 
-    def _built(self, spec: str) -> ClaimVerifier:
+    def _build(self, spec: str) -> ClaimVerifier:
         tool = self.context.build("tool", spec, self.options.options.get(spec, {}))
         if not isinstance(tool, ClaimVerifier):
             raise UserError(f"combined: tool {spec} is no claim-verifier", expected="judge()")

@@ -1,11 +1,10 @@
 """Claims held against the likeness of pictures and sentences."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import Field
 
 from cuescope_sdk import (
     Context,
@@ -18,39 +17,13 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
-from cuescope_sdk.grounding import (
-    Case,
-    Claim,
-    ClaimKind,
-    Judgement,
-    frames_meant,
-    judge_claim,
-    per_frame,
-)
-from cuescope_verifiers.phrases import atoms
-from cuescope_verifiers.sentences import opposites, sentence
+from cuescope_sdk.grounding import Case, Claim, Judgement
+from cuescope_sdk.grounding.judging import frame_by_frame, judged, moments
+from cuescope_verifiers.options import ImageTextOptions
+from cuescope_verifiers.phrases import atoms, opposites, sentence
 
 EMBEDDING = frozenset({"embedding"})
 Row = Float[np.ndarray, " dim"]
-
-
-class ImageTextOptions(Options):
-    """Options of `image-text`."""
-
-    argument: ClassVar[str | None] = "model"
-
-    model: str = Field(
-        "open-clip:ViT-B-16/openai", description="SPEC of a model with an image and a text tower"
-    )
-    model_options: Mapping[str, Any] = Field({}, description="options of that model")
-    kinds: tuple[ClaimKind, ...] = Field(
-        ("entity", "attribute", "relation", "action"),
-        description="claims that it is asked about; a model of still pictures may know no action",
-    )
-    margin: float = Field(
-        0.01, ge=0, le=2,
-        description="cosine by which a claim must beat its opposites, or they it; less is open",
-    )  # fmt: skip
 
 
 class ImageText(Plugin, LazyWeights):
@@ -91,27 +64,29 @@ class ImageText(Plugin, LazyWeights):
         texts: dict[str, None] = {}
         for sample, claims in cases:
             for claim in atoms(claims):
-                if said := self._sentences(claim):
-                    texts |= dict.fromkeys(said)
-                    meant = (sample.frames[at] for at in frames_meant(claim, len(sample.frames)))
+                if sentences := self._sentences(claim):
+                    texts |= dict.fromkeys(sentences)
+                    meant = (sample.frames[at] for at in moments(claim, len(sample.frames)))
                     frames |= {frame.key: frame for frame in meant}
         self._embed([frame for key, frame in frames.items() if key not in self._frames])
         if new := [text for text in texts if text not in self._texts]:
             self._texts |= zip(new, unit(self._model.embed_texts(new)), strict=True)
-        return [self._judged(sample, claims) for sample, claims in cases]
+        return [self._judge(sample, claims) for sample, claims in cases]
 
-    def _judged(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
-        look = per_frame(self._against(sample))
-        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
+    def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
+        look = frame_by_frame(self._against(sample))
+        return [judged(claim, len(sample.frames), look) for claim in claims]
 
     def _against(self, sample: Sample) -> Callable[[Claim, int], Judgement]:
         def at(claim: Claim, index: int) -> Judgement:
-            said = self._sentences(claim)
-            if not said:
+            sentences = self._sentences(claim)
+            if not sentences:
                 return Judgement.open("out of vocabulary")
-            rows = np.stack([self._texts[text] for text in said])
+            # the claim against the opposite that fits the frame best
+            rows = np.stack([self._texts[text] for text in sentences])
             likeness = rows @ self._frames[sample.frames[index].key]
             ahead = float(likeness[0] - likeness[1:].max())
+            # cosines of a claim and its opposite are close: a small lead is noise of the wording
             if abs(ahead) <= self.options.margin:
                 return Judgement.open("no evidence").model_copy(update={"score": ahead})
             return Judgement.of(ahead > 0, score=ahead, frame=index)
@@ -120,19 +95,19 @@ class ImageText(Plugin, LazyWeights):
 
     def _sentences(self, claim: Claim) -> list[str]:
         """The claim in words, and its opposites; [] where it is not one to ask about."""
-        said = sentence(claim) if claim.kind in self.options.kinds else None
-        return [said, *opposites(claim)] if said else []
+        claimed = sentence(claim) if claim.kind in self.options.kinds else None
+        return [claimed, *opposites(claim)] if claimed else []
 
     def _embed(self, frames: Sequence[Frame]) -> None:
         """Ask for the frames in batches, each shown as often as the model needs frames."""
-        shown = max(self._model.capabilities.min_frames, 1)
+        count = max(self._model.capabilities.min_frames, 1)
         size = self.context.batch_size
         with self.context.progress("comparing frames with sentences", len(frames)) as advance:
             for start in range(0, len(frames), size):
                 batch = frames[start : start + size]
-                asked = [Sample(key=frame.key, frames=(frame,) * shown) for frame in batch]
-                said = self._model.respond([Trial(sample=s, outputs=EMBEDDING) for s in asked])
-                rows = unit(np.stack([response.embedding for response in said]))
+                samples = [Sample(key=frame.key, frames=(frame,) * count) for frame in batch]
+                answers = self._model.respond([Trial(sample=s, outputs=EMBEDDING) for s in samples])
+                rows = unit(np.stack([response.embedding for response in answers]))
                 self._frames |= zip((frame.key for frame in batch), rows, strict=True)
                 advance(len(batch))
 

@@ -1,20 +1,66 @@
-"""What a detector is asked for, claim by claim."""
+"""A claim in words: what a detector is asked for, and sentences for and against it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from cuescope_sdk.grounding import Claim, agent_relation, frames_meant, why_unverifiable
-from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, is_name_of, normalise_words
-from cuescope_verifiers.movement import colour_after, movement
+from cuescope_sdk.grounding import Claim
+from cuescope_sdk.grounding.agent import beside_agent
+from cuescope_sdk.grounding.judging import moments, untold
+from cuescope_sdk.grounding.relations import INVERSE
+from cuescope_sdk.grounding.words import IN_SIGHT, OUT_OF_SIGHT, head, names, plain
+
+Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disappear"]
 
 OUTRIGHT = IN_SIGHT | OUT_OF_SIGHT  # said of a thing without describing it
+_COLOURS = "red green blue yellow orange purple pink brown black white grey cyan magenta"
+_GOING = "move go slide walk run fly drift travel shift roll head"
+COLOURS, GOING = frozenset(_COLOURS.split()), frozenset(_GOING.split())
+_WAYS: dict[str, Movement] = {
+    **{"": "any", "left": "left", "right": "right", "leftward": "left", "rightward": "right"},
+    **dict.fromkeys(("up", "upward", "upwards"), "up"),
+    **dict.fromkeys(("down", "downward", "downwards"), "down"),
+}
+_ALONE: dict[str, Movement] = {
+    **dict.fromkeys(("rise", "ascend"), "up"),
+    **dict.fromkeys(("fall", "drop", "descend"), "down"),
+    **dict.fromkeys(("appear", "reappear", "enter", "emerge"), "appear"),
+    **dict.fromkeys(("disappear", "leave", "exit"), "disappear"),
+    **dict.fromkeys(("stay", "rest", "remain", "stop", "still", "stationary"), "none"),
+    **dict.fromkeys(("stand still", "stay still", "motionless"), "none"),
+    "moving": "any",
+}
+_OPPOSITES = (
+    "open/closed, open/close, on/off, big/small, large/small, tall/short, long/short, full/empty, "
+    "clean/dirty, old/new, wet/dry, light/dark, wooden/metal, round/square, sitting/standing, "
+    "moving/still, move left/move right, move up/move down, appear/disappear, pick up/put down, "
+    "take/put, sit down/stand up, sit/stand, enter/leave, turn on/turn off, push/pull, rise/fall, "
+    "lie down/get up, walk up/walk down"
+)
+_PAIRS = [pair.split("/") for pair in _OPPOSITES.split(", ")]
+_DISTANT = {"near": "far from", "far from": "near", "touching": "far from"}
+
+
+def movement(verb: str) -> Movement | None:
+    """What a verb or adjective says of boxes, None where it says nothing of them."""
+    first, _, way = verb.partition(" ")
+    return _WAYS.get(way) if first in GOING else _ALONE.get(verb)
+
+
+def colour_after(verb: str) -> str | None:
+    """ "turn red" -> "red"."""
+    first, _, colour = verb.partition(" ")
+    return colour if first in ("turn", "become") and colour in COLOURS else None
+
+
+# --------------------------------------------------------------------- what to look for
 
 
 @dataclass(frozen=True)
 class Query:
-    """The names that a phrase is asked by; `exact` False leaves its adjectives untold."""
+    """The names that a phrase is asked by; `exact` is False where the adjectives are not in it."""
 
-    is_name_of: tuple[str, ...]
+    names: tuple[str, ...]
     exact: bool = True
 
 
@@ -25,9 +71,7 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
     words = phrase.split()
     for start in range(len(words)):
         tail = " ".join(words[start:])
-        known = {tail} & vocabulary or {
-            name for name in vocabulary if is_name_of(tail, normalise_words(name))
-        }
+        known = {tail} & vocabulary or {name for name in vocabulary if names(tail, plain(name))}
         if known:
             return Query(tuple(sorted(known)), exact=start == 0)
     return Query(())
@@ -35,19 +79,19 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
 
 def phrases(claim: Claim) -> tuple[str, ...]:
     """The noun phrases whose boxes tell of an atomic claim; () where boxes tell nothing."""
-    subject, other = normalise_words(claim.subject), normalise_words(claim.object or "")
-    verb = normalise_words(claim.predicate or "")
+    subject, other = plain(claim.subject), plain(claim.object or "")
+    verb = plain(claim.predicate or "")
     match claim.kind:
         case "entity":
             return (subject,)
         case "attribute":
-            return (subject,) if verb in OUTRIGHT or movement(verb) else (described(subject, verb),)
-        case "relation" if beside := agent_relation(claim):
+            return (subject,) if verb in OUTRIGHT or movement(verb) else (describe(subject, verb),)
+        case "relation" if beside := beside_agent(claim):
             return (beside[0],)
         case "relation":
             return (subject, other)
         case "action" if colour := colour_after(verb):
-            return subject, described(head_noun(subject), colour)
+            return subject, describe(head(subject), colour)
         case "action" if movement(verb):
             return (subject,)
     return ()
@@ -55,13 +99,13 @@ def phrases(claim: Claim) -> tuple[str, ...]:
 
 def of_change(claim: Claim) -> bool:
     """Whether it is told by the boxes of successive frames."""
-    verb = normalise_words(claim.predicate or "")
+    verb = plain(claim.predicate or "")
     if claim.kind == "action":
         return bool(movement(verb) or colour_after(verb))
     return claim.kind == "attribute" and movement(verb) is not None
 
 
-def described(subject: str, attribute: str) -> str:
+def describe(subject: str, attribute: str) -> str:
     """ "red", "chair" -> "red chair"; said of it already, nothing is added."""
     return subject if attribute in subject.split() else f"{attribute} {subject}"
 
@@ -70,21 +114,100 @@ def atoms(claims: Iterable[Claim]) -> Iterator[Claim]:
     """The claims themselves, and the parts of those in order at any moment."""
     for claim in claims:
         if claim.kind == "temporal":
-            yield from atoms(p.model_copy(update={"frames": None}) for p in claim.parts)
-        elif why_unverifiable(claim) is None:
+            yield from atoms(part.model_copy(update={"frames": None}) for part in claim.parts)
+        elif untold(claim) is None:
             yield claim
 
 
-def wanted(
+def names_by_frame(
     claims: Sequence[Claim], frames: int, vocabulary: frozenset[str] | None
 ) -> list[set[str]]:
     """The names to look for in each frame; what moves is looked for beside it as well."""
-    asked: list[set[str]] = [set() for _ in range(frames)]
+    by_frame: list[set[str]] = [set() for _ in range(frames)]
     for claim in atoms(claims):
-        known = (query(phrase, vocabulary).names for phrase in phrases(claim) if phrase)
-        found = {name for names_of_phrase in known for name in names_of_phrase}
+        queries = [query(phrase, vocabulary) for phrase in phrases(claim) if phrase]
+        of_claim = {name for of_phrase in queries for name in of_phrase.names}
+        # movement is told from the frames before and after: the thing is looked for there too
         reach = int(of_change(claim))
-        for frame in frames_meant(claim, frames):
+        for frame in moments(claim, frames):
             for near in range(max(frame - reach, 0), min(frame + reach + 1, frames)):
-                asked[near] |= found
-    return asked
+                by_frame[near] |= of_claim
+    return by_frame
+
+
+# ------------------------------------------------------------------------- in sentences
+
+
+def sentence(claim: Claim) -> str | None:
+    """ "There is a red chair.", "The chair is open." ...; None for the camera and for order."""
+    subject, predicate = plain(claim.subject), plain(claim.predicate or "")
+    other = plain(claim.object or "")
+    match claim.kind:
+        case "entity":
+            return f"There is {_with_article(subject)}."
+        case "attribute":
+            return f"The {subject} is {predicate}."
+        case "relation":
+            return f"The {subject} is {predicate} the {other}."
+        case "action":
+            return (
+                f"The {subject or 'person'} {third_person(predicate)}{other and f' the {other}'}."
+            )
+    return None
+
+
+def opposites(claim: Claim) -> list[str]:
+    """Sentences that are false where the claim is true: the inverse, the swapped, the denied."""
+    subject, predicate = plain(claim.subject), plain(claim.predicate or "")
+    other = plain(claim.object or "")
+    match claim.kind:
+        case "entity":
+            swapped = [_with_article(phrase) for phrase in _swap(subject)]
+            return [f"There is no {subject}.", *(f"There is {phrase}." for phrase in swapped)]
+        case "attribute":
+            words = (*_swap(predicate), f"not {predicate}")
+            return [f"The {subject} is {word}." for word in words]
+        case "relation":
+            # INVERSE says how the other stands to this one: near stays near, left becomes right
+            inverse = _DISTANT.get(predicate, INVERSE.get(predicate, f"not {predicate}"))
+            return [f"The {subject} is {inverse} the {other}."]
+        case "action":
+            rest = other and f" the {other}"
+            does = [third_person(verb) for verb in _swap(predicate)] or [f"does not {predicate}"]
+            return [f"The {subject or 'person'} {verb}{rest}." for verb in does]
+    return []
+
+
+def third_person(verb: str) -> str:
+    """ "pick up" -> "picks up"."""
+    first, space, rest = verb.partition(" ")
+    if first.endswith(("s", "sh", "ch", "x", "z", "o")):
+        first += "es"
+    elif first.endswith("y") and first[-2:-1] not in "aeiou":
+        first = f"{first[:-1]}ies"
+    else:
+        first += "s"
+    return f"{first}{space}{rest}"
+
+
+def _with_article(phrase: str) -> str:
+    return f"{'an' if phrase[:1] in 'aeiou' else 'a'} {phrase}"
+
+
+def _swap(words: str) -> list[str]:
+    """The words with one colour, or one of a pair of opposites, exchanged."""
+    # "move left" as a whole first: word by word "left" alone has no opposite here
+    parts = words.split()
+    return _opposites_of(words) or [
+        " ".join((*parts[:index], other, *parts[index + 1 :]))
+        for index, word in enumerate(parts)
+        for other in _opposites_of(word)
+    ]
+
+
+def _opposites_of(word: str) -> list[str]:
+    if word in COLOURS:
+        return sorted(COLOURS - {word})
+    return [
+        second if word == first else first for first, second in _PAIRS if word in (first, second)
+    ]

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from cuescope_sdk import Context, Plugin
-from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
+from cuescope_sdk.grounding import Case, Judgement
+from cuescope_sdk.grounding.by_scene import SceneVerifier
 
 
 class SceneGraph(Plugin):

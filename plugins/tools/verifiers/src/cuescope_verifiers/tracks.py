@@ -1,29 +1,22 @@
-"""Claims held against things that are followed from frame to frame."""
+"""Claims held against things that are followed from frame to frame.
 
+By ByteTrack (Zhang et al., 2022) over sparse frames, of the `trackers` library.
+"""
+
+import warnings
 from collections.abc import Sequence
-from typing import ClassVar
+from itertools import count
+from typing import Any, ClassVar
 
-from pydantic import Field, NonNegativeInt
+import numpy as np
 
-from cuescope_sdk import Context, Options, Sample
+from cuescope_sdk import Context, Detection, Options, Sample, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_verifiers.box_geometry import BoxGeometry, BoxOptions
-from cuescope_verifiers.looking import Box, Found
-from cuescope_verifiers.tracking import library, track
+from cuescope_verifiers.box_geometry import BoxGeometry
+from cuescope_verifiers.boxes import Boxes, TrackedBox
+from cuescope_verifiers.options import TrackOptions
 
-
-class TrackOptions(BoxOptions):
-    """Options of `tracks`."""
-
-    lost: NonNegativeInt = Field(2, description="frames for which a thing may be missing")
-    overlap: float = Field(
-        -0.4, ge=-1, lt=1,
-        description="generalised intersection over union of a thing's boxes in successive frames; "
-        "-0.4 lets it go two of its widths",
-    )  # fmt: skip
-    start: float = Field(
-        0.3, ge=0, le=1, description="score of a box that starts a track; weaker ones continue one"
-    )
+AS_PUBLISHED = 30.0  # the library counts its buffer in frames of videos at 30 a second
 
 
 class Tracks(BoxGeometry):
@@ -41,18 +34,88 @@ class Tracks(BoxGeometry):
         library()
         self.facts |= {"tracks": "ByteTrack"}
 
-    def asked(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
+    def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         """Every name in every frame: a track has no holes."""
-        names = set().union(*super().asked(sample, claims))
+        names = set[str]().union(*super().names(sample, claims))
         return [names for _ in sample.frames]
 
-    def joined(self, sample: Sample, found: Found) -> Found:
+    def join(self, sample: Sample, boxes: Boxes) -> Boxes:
         """The boxes of each name with their tracks."""
-        names = {name for _, name in found}
-        frames, given = range(len(sample.frames)), self.options
-        joined: dict[tuple[int, str], Sequence[Box]] = {}
-        for name in names:
-            seen = [[box.seen for box in found[frame, name]] for frame in frames]
-            boxes = track(seen, given.lost, given.overlap, given.start)
-            joined |= {(frame, name): boxes[frame] for frame in frames}
+        frames, options = range(len(sample.frames)), self.options
+        joined: dict[tuple[int, str], Sequence[TrackedBox]] = {}
+        for name in {name for _, name in boxes}:
+            detections = [[box.detection for box in boxes[frame, name]] for frame in frames]
+            tracked = track(detections, options.lost, options.overlap, options.start)
+            joined |= {(frame, name): tracked[frame] for frame in frames}
         return joined
+
+
+def library() -> tuple[Any, Any]:
+    """The libraries `trackers` and `supervision`; raises UserError where they are not installed.
+
+    The second warns at import where OpenCV is missing, which nothing here needs.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import supervision
+            import trackers  # type: ignore[import-not-found,unused-ignore]
+    except ImportError as error:
+        raise UserError(
+            f"tracks: {error.name} is not installed",
+            remedy="pip install 'cuescope-verifiers[tracks]'",
+        ) from error
+    return trackers, supervision
+
+
+def track(
+    frames: Sequence[Sequence[Detection]], lost: int, overlap: float, start: float
+) -> list[list[TrackedBox]]:
+    """The detections of one name in successive frames, each with the number of its track.
+
+    Boxes are joined by their generalised intersection over union (Rezatofighi et al., 2019), which
+    tells near from far where they do not meet; it must exceed `overlap`. What was seen in two
+    successive frames may be missing for `lost`. A track starts with a box of at least the score
+    `start`; weaker ones only continue one. A box that no other follows has a number below 0.
+    """
+    trackers, supervision = library()
+    tracker = trackers.ByteTrackTracker(
+        lost_track_buffer=lost,
+        frame_rate=AS_PUBLISHED,
+        minimum_consecutive_frames=1,
+        track_activation_threshold=start,
+        high_conf_det_threshold=start,
+        minimum_iou_threshold=overlap,
+        iou=trackers.GIoU(),
+    )
+    numbers: list[list[int | None]] = []
+    # the library numbers a track in its second frame: where it began is looked up by its box
+    begun: dict[Any, tuple[int, int]] = {}
+    for index, detections in enumerate(frames):
+        boxes = np.array([box.box for box in detections], dtype=np.float64).reshape(-1, 4)
+        scores = np.array([box.score for box in detections], dtype=np.float64)
+        positions = {"position": np.arange(len(detections))}
+        tracked = tracker.update(
+            supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
+        )
+        given = dict(zip(tracked.data.get("position", ()), tracked.tracker_id, strict=True))
+        numbers.append([_number(given.get(at, -1)) for at in range(len(detections))])
+        for path in tracker.tracks:
+            if path not in begun:
+                distances = np.abs(boxes - path.get_state_bbox()).sum(axis=1)
+                begun[path] = index, int(distances.argmin())
+    for path, (index, at) in begun.items():
+        numbers[index][at] = _number(path.tracker_id)
+    alone = count(-1, -1)
+    return [
+        [
+            TrackedBox(detection, next(alone) if number is None else number)
+            for detection, number in zip(detections, of_frame, strict=True)
+        ]
+        for detections, of_frame in zip(frames, numbers, strict=True)
+    ]
+
+
+def _number(given: int) -> int | None:
+    """Tracks from 1 on; None where the library gave none."""
+    return None if given < 0 else int(given) + 1

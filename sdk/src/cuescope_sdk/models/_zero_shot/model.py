@@ -1,6 +1,7 @@
 """Answers of a contrastive model, from an image tower and a zero-shot head."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -8,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field
 
-from cuescope.capabilities import Capabilities
+from cuescope.capabilities import Capabilities, LazyWeights
 from cuescope.context import Context
 from cuescope.plugin import Plugin
 from cuescope.types import Frame, Options, Output, Response, Trial
@@ -22,8 +23,9 @@ from cuescope_sdk.models._zero_shot.heads import (
 )
 from cuescope_sdk.models._zero_shot.texts import TextTower, templates_of, unit, unit_mean
 
-if TYPE_CHECKING:
-    from cuescope_sdk.torch._image_tower import ImageTower
+if TYPE_CHECKING:  # they import torch, which listing plugins must not pay for
+    from cuescope_sdk.torch.encoding import TowerEncoder
+    from cuescope_sdk.torch.image_tower import ImageTower
 
 OUTPUTS: frozenset[Output] = frozenset(("logits", "embedding"))
 
@@ -47,12 +49,15 @@ class ZeroShotOptions(Options):
     )
 
 
-class ZeroShotModel(Plugin):
+class ZeroShotModel(Plugin, LazyWeights):
     """Zero-shot classification over the choices of a sample; a question is not shown.
 
     A sequence is the mean of its frames (TRoVe, section 5.1: non-temporal models), unless the
-    tower takes video. A subclass loads its weights, then calls `use`. With a text tower it also
-    has `embed_texts`.
+    tower takes video. With a text tower the model also has `embed_texts`.
+
+    As it is built, a subclass finds its files and calls `choose_head`; it opens the weights in
+    `open_image_tower`, which runs once, when an answer is first asked for. A subclass whose tower
+    is open already calls `use` in place of both.
     """
 
     owner: ClassVar[str]
@@ -64,12 +69,13 @@ class ZeroShotModel(Plugin):
     )
     fingerprint: str
     facts: Mapping[str, str]
-    image_tower: "ImageTower"
+    device: str
     embed_texts: Callable[[Sequence[str]], Float[np.ndarray, "text dim"]]
 
     def __init__(self, options: ZeroShotOptions, context: Context) -> None:
         super().__init__(options, context)
-        if options.class_embeddings is None:  # told before any weights load
+        # a wrong template set or table is reported before any weights are looked for
+        if options.class_embeddings is None:
             self._templates = templates_of(options.templates, self.owner, self.more_templates())
         else:
             read_table(options.class_embeddings, self.owner)
@@ -78,30 +84,54 @@ class ZeroShotModel(Plugin):
         """Template sets that the model's library has."""
         return {}
 
-    def use(self, tower: "ImageTower", texts: TextTower | None, dim: int) -> Head:
-        """Answer with these towers; `dim` is the size of their shared space. Gives the head."""
-        from cuescope_sdk.torch._encoding import TowerEncoder
+    def choose_head(self, name: str, device: str, texts: TextTower | None, dim: int) -> Head:
+        """Take what scores choices: a table, prompts through `texts`, or nothing.
 
-        self.image_tower = tower
-        self.device = str(tower.device)
-        self._encoder = TowerEncoder(tower, self.context.batch_size)
+        `name` is what errors call the model, `dim` the size of the space that images and texts
+        share. `texts.encode` may open the weights when it is first called.
+        """
+        self.device = device
         if texts is not None:
             self.embed_texts = texts.embed
-        self._head = self._choose_head(texts, dim)
+        self._head = self._head_of(name, texts, dim)
         if self.context.dataset is not None and self.context.dataset.labels:
             self._head.check(self.context.dataset.labels)
         return self._head
 
-    def _choose_head(self, texts: TextTower | None, dim: int) -> Head:
+    def use(self, tower: "ImageTower", texts: TextTower | None, dim: int) -> Head:
+        """Answer with towers that are open already. Gives the head."""
+        self.image_tower = tower
+        return self.choose_head(tower.name, str(tower.device), texts, dim)
+
+    def _head_of(self, name: str, texts: TextTower | None, dim: int) -> Head:
         options = self.options
         if options.class_embeddings is not None:
             return EmbeddingTable.read(
                 self.owner, options.class_embeddings, dim, options.logit_scale
             )
         if texts is None:
-            return Headless(self.image_tower.name)
-        name = Path(options.templates).name
-        return PromptHead(texts, name, self._templates, options.logit_scale)
+            return Headless(name)
+        templates = Path(options.templates).name
+        return PromptHead(texts, templates, self._templates, options.logit_scale)
+
+    def open_image_tower(self) -> "ImageTower":
+        """Open the weights and give the image encoder; a plan must end here."""
+        raise NotImplementedError(f"{type(self).__name__}: open_image_tower(), or use() at once")
+
+    @cached_property
+    def image_tower(self) -> "ImageTower":
+        """The image encoder; whoever asks for it first opens the weights."""
+        return self.open_image_tower()
+
+    def open_weights(self) -> None:
+        """Open the weights now."""
+        _ = self.image_tower
+
+    @cached_property
+    def _encoder(self) -> "TowerEncoder":
+        from cuescope_sdk.torch.encoding import TowerEncoder
+
+        return TowerEncoder(self.image_tower, self.context.batch_size)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits over the choices and the unit embedding, as each trial asks."""
@@ -109,21 +139,22 @@ class ZeroShotModel(Plugin):
 
         for trial in trials:
             refuse_unanswerable(self.owner, self.capabilities, trial)
-        shown = [tower_inputs(trial, self.image_tower.frames) for trial in trials]
-        rows = iter(self._encoder.embed([one for of_trial in shown for one in of_trial]))
+        inputs = [shown_in(trial, self.image_tower.frames) for trial in trials]
+        # one call for the inputs of all trials: what they share is encoded once
+        rows = iter(self._encoder.embed([item for of_trial in inputs for item in of_trial]))
         return [
             self._answer(trial, np.stack([next(rows) for _ in of_trial]))
-            for trial, of_trial in zip(trials, shown, strict=True)
+            for trial, of_trial in zip(trials, inputs, strict=True)
         ]
 
     def _answer(self, trial: Trial, rows: Float[np.ndarray, "input size"]) -> Response:
-        embedding = self.pooled(rows)
+        embedding = self.pool(rows)
         logits = self.logits(rows, trial.sample.choices) if "logits" in trial.outputs else None
         return Response(
             logits=logits, embedding=embedding if "embedding" in trial.outputs else None
         )
 
-    def pooled(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
+    def pool(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
         """The unit embedding of a sample from what the tower gave for its inputs."""
         return unit_mean(unit(rows))
 
@@ -132,7 +163,7 @@ class ZeroShotModel(Plugin):
     ) -> Float[np.ndarray, " choice"]:
         """scale * cosine + bias."""
         head = self._head
-        return np.asarray(head.scale * (head.rows(choices) @ self.pooled(rows)) + head.bias)
+        return np.asarray(head.scale * (head.rows(choices) @ self.pool(rows)) + head.bias)
 
     def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit rows that image embeddings are compared with."""

@@ -5,66 +5,57 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import torch
 import transformers
+from torch import nn
 
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.torch import (
-    Pretrained,
-    Source,
-    config_content,
-    find_pretrained,
-    quiet,
-    stock_fusion,
-    tokenizer_content,
-)
-from cuescope_transformers.generative.shape import fusion_shape
-from cuescope_transformers.loading import BUILDERS, OWNER
+from cuescope_sdk.torch.fusion import stock_fusion
+from cuescope_sdk.torch.hub_folders import Source
+from cuescope_sdk.torch.pretrained import find_pretrained
+from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch.reading import content, vocabulary
+from cuescope_transformers.loading import BUILDERS, OWNER, StockModel
 
 
 @dataclass(frozen=True)
-class Opened:
-    """The network; `fusion` is None, with the reason, where its layers are closed."""
+class GenerativeModel(StockModel):
+    """A model that answers in words; whoever asks for `network` or `fusion` opens its weights."""
 
-    model: Any
-    fusion: FusionShape | None
-    closed: UserError | None
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A model that can answer; what asks for `opened` or `model` opens its weights."""
-
-    files: Pretrained
     processor: Any
 
     @cached_property
-    def opened(self) -> Opened:
-        """The weights, read when first asked for."""
+    def _network_and_fusion(self) -> tuple[Any, FusionShape | UserError]:
+        """The network, its attention switched to one that edits can reach, and what came of that.
+
+        Both at once: attention that is switched after some answers would change the last digits
+        of the answers that follow.
+        """
         network = self.files.opened()
         network.generation_config.pad_token_id = self.tokenizer.pad_token_id
-        return Opened(network, *_fusing(network))
+        return network, _fusion_of(network)
+
+    @cached_property
+    def network(self) -> Any:
+        """The network with its weights."""
+        return self._network_and_fusion[0]
 
     @property
-    def model(self) -> Any:
-        """The network."""
-        return self.opened.model
-
-    @property
-    def device(self) -> torch.device:
-        """Where it is."""
-        return self.files.device
+    def fusion(self) -> FusionShape:
+        """The sizes of the fusion layers; raises UserError where they are closed."""
+        _, shape = self._network_and_fusion
+        if isinstance(shape, UserError):
+            raise UserError(
+                f"{self.title} cannot be edited or looked into",
+                got=f"{shape}",
+                remedy="Ask it for plain answers.",
+            )
+        return shape
 
     @property
     def kind(self) -> str:
         """The family: `model_type` of the configuration."""
         return str(self.files.config.model_type)
-
-    @property
-    def title(self) -> str:
-        """What errors call it."""
-        return self.files.title
 
     @property
     def tokenizer(self) -> Any:
@@ -74,9 +65,10 @@ class Loaded:
     @property
     def takes_padding(self) -> bool:
         """Whether rows of different lengths may go together: positions do not count padding."""
-        parts = (self.model, getattr(self.model, "language_model", None))
+        parts = (self.network, getattr(self.network, "language_model", None))
+        # a forward pass without `position_ids` counts them itself, padding included
         follows = [part for part in parts if part and "position_ids" in arguments(part.forward)]
-        return bool(follows) or bool(self.model.config.is_encoder_decoder)
+        return bool(follows) or bool(self.network.config.is_encoder_decoder)
 
     @property
     def needs_image(self) -> bool:
@@ -92,6 +84,7 @@ class Loaded:
         added = tokenizer.added_tokens_decoder
         marked = {index for index, token in added.items() if token.special}
         ends = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id}
+        # "<unk>" is marked special, and stands for a word all the same
         unknown = {tokenizer.unk_token_id} - ends
         return frozenset((marked | set(tokenizer.all_special_ids)) - unknown)
 
@@ -101,15 +94,18 @@ class Loaded:
         video = getattr(self.processor, "video_processor", None) is not None
         return {**self.files.facts, "frames are shown as": "a video" if video else "images"}
 
-    def fingerprint(self, *said: object) -> str:
+    def fingerprint(self, *more: object) -> str:
         """Digest of weights, configuration, preprocessing, words, chat template and dtype."""
         parts = [
             getattr(self.processor, name, None) for name in ("image_processor", "video_processor")
         ]
         return self.files.fingerprint(
-            config_content(self.processor), [config_content(part) for part in parts if part is not None],
-            tokenizer_content(self.tokenizer), str(self.processor.chat_template), *said,
-        )  # fmt: skip
+            content(self.processor),
+            [content(part) for part in parts if part is not None],
+            vocabulary(self.tokenizer),
+            str(self.processor.chat_template),
+            *more,
+        )
 
 
 def arguments(function: Any) -> frozenset[str]:
@@ -117,13 +113,16 @@ def arguments(function: Any) -> frozenset[str]:
     return frozenset(inspect.signature(function).parameters)
 
 
-def load(model: str, revision: str | None, trust_remote_code: bool, context: Context) -> Loaded:
+def find_generative(
+    model: str, revision: str | None, trust_remote_code: bool, context: Context
+) -> GenerativeModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
     files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
     processor = files.processor()
+    # padding is masked out wherever it stands: any token will do for it
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
-    return Loaded(files, processor)
+    return GenerativeModel(files, processor)
 
 
 def builder_of(config: Any, source: Source) -> Any:
@@ -145,12 +144,43 @@ def builder_of(config: Any, source: Source) -> Any:
     )
 
 
-def _fusing(model: Any) -> tuple[FusionShape | None, UserError | None]:
-    """The fusion layers switched to attention that can be edited; a model without still answers."""
+def _fusion_of(network: Any) -> FusionShape | UserError:
+    """The fusion layers, switched to attention that can be edited; the reason where they are not.
+
+    A model whose layers are closed still answers.
+    """
     try:
         with quiet():
-            return fusion_shape(model, stock_fusion(model)), None
+            return fusion_shape(network, stock_fusion(network))
     except UserError as reason:
-        return None, reason
+        return reason
     except (AttributeError, StopIteration) as reason:  # a model of another make
-        return None, UserError(f"the sizes of its layers cannot be read ({reason})")
+        return UserError(f"the sizes of its layers cannot be read ({reason})")
+
+
+def fusion_shape(network: Any, layers: int) -> FusionShape:
+    """From the configuration of the language side and the modules of one of its blocks."""
+    config = network.config.get_text_config()
+    heads, dim = config.num_attention_heads, config.hidden_size
+    return FusionShape(
+        layers=layers,
+        heads=heads,
+        kv_heads=getattr(config, "num_key_value_heads", None) or heads,
+        head_dim=getattr(config, "head_dim", None) or dim // heads,
+        dim=dim,
+        mlp_multiplications=_mlp_multiplications(blocks(network.get_decoder())[0]),
+    )
+
+
+def blocks(side: Any) -> Any:
+    """The blocks of an encoder or decoder, in order."""
+    return next(part for part in side.modules() if isinstance(part, nn.ModuleList))
+
+
+def _mlp_multiplications(block: Any) -> int:
+    """Weights of the linear maps beside attention."""
+    return sum(
+        module.weight.numel()
+        for name, module in block.named_modules()
+        if isinstance(module, nn.Linear) and "attn" not in name and "attention" not in name
+    )

@@ -1,4 +1,4 @@
-"""What is said to a model: the question, the listed choices, the chat around them."""
+"""The words of a prompt: the question, the listed choices, the chat around them."""
 
 from collections.abc import Sequence
 from string import ascii_uppercase
@@ -7,19 +7,21 @@ from typing import Any, Literal
 from cuescope_sdk import Sample, UserError
 
 Medium = Literal["image", "video"]
+Tokens = tuple[int, ...]
 
-# models without a chat template: what is said, {media} where the images go; what precedes an answer
-PLAIN = "{media}\n{said}\nAnswer:"
+# models without a chat template: the prompt, {media} where the images go, and what stands between
+# the prompt and an answer
+PLAIN = "{media}\n{words}\nAnswer:"
 PLAIN_OF = {
-    "paligemma": ("{media}answer en {said}", ""),
-    "blip-2": ("Question: {said} Answer:", " "),
-    "instructblip": ("{said}", " "),
-    "instructblipvideo": ("{said}", " "),
-    "florence2": ("{said}", ""),
+    "paligemma": ("{media}answer en {words}", ""),
+    "blip-2": ("Question: {words} Answer:", " "),
+    "instructblip": ("{words}", " "),
+    "instructblipvideo": ("{words}", " "),
+    "florence2": ("{words}", ""),
 }
 
 
-def said_of(sample: Sample, prompt: str, question: str, listed: bool) -> str:
+def user_words(sample: Sample, prompt: str, question: str, listed: bool) -> str:
     """The user's words; `question` stands in where the sample has none.
 
     Raises UserError for more choices than there are letters to list them with.
@@ -34,45 +36,47 @@ def said_of(sample: Sample, prompt: str, question: str, listed: bool) -> str:
             got=str(len(sample.choices)),
             remedy="Use -M scoring=likelihood.",
         )
-    lines = [f"({letter}) {choice}" for letter, choice in lettered(sample.choices)]
+    lines = [f"({letter}) {choice}" for letter, choice in with_letters(sample.choices)]
     return "\n".join([*([words] if words else []), *lines, "Answer with the letter."])
 
 
-def lettered(choices: Sequence[str]) -> list[tuple[str, str]]:
+def with_letters(choices: Sequence[str]) -> list[tuple[str, str]]:
     """Each choice with its letter."""
     return list(zip(ascii_uppercase, choices, strict=False))
 
 
-def rendered(processor: Any, kind: str, said: str, media: Sequence[Medium]) -> str:
+def render_prompt(processor: Any, kind: str, words: str, media: Sequence[Medium]) -> str:
     """The prompt up to the answer, a placeholder for each medium in it.
 
     By the processor's chat template where it has one, else by the format of the family `kind`.
     """
     if getattr(processor, "chat_template", None):
         parts: list[dict[str, str]] = [{"type": medium} for medium in media]
-        if said or not media:
-            parts.append({"type": "text", "text": said})
-        talk = [{"role": "user", "content": parts}]
-        return str(processor.apply_chat_template(talk, add_generation_prompt=True, tokenize=False))
+        if words or not media:
+            parts.append({"type": "text", "text": words})
+        chat = [{"role": "user", "content": parts}]
+        return str(processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False))
     tokens = "".join(str(getattr(processor, f"{medium}_token", "")) for medium in media)
     pattern, _ = PLAIN_OF.get(kind, (PLAIN, " "))
-    return pattern.replace("{media}", tokens).replace("{said}", said).strip()
+    return pattern.replace("{media}", tokens).replace("{words}", words).strip()
 
 
-def gap_after(prompt: str, kind: str, chat: bool, special: Sequence[str]) -> str:
+def gap_before_answer(prompt: str, kind: str, chat: bool, special: Sequence[str]) -> str:
     """What stands between prompt and answer: nothing after a line's end or a special token."""
     if not chat and kind in PLAIN_OF:
         return PLAIN_OF[kind][1]
+    # "assistant\n" and "<|im_start|>" end a word already; a space would make another token
     ended = not prompt or prompt[-1].isspace() or prompt.endswith(tuple(special))
     return "" if ended else " "
 
 
-def answer_tokens(tokenizer: Any, prompt: str, gap: str, answer: str) -> tuple[int, ...]:
+def answer_tokens(tokenizer: Any, prompt: str, gap: str, answer: str) -> Tokens:
     """The tokens of an answer as they follow the prompt.
 
     Tokenised together, for a word after a space is another token than at the beginning; by itself
     where the two would melt into each other.
     """
+    # SentencePiece melts a space into the word after it, byte-level pairs may melt both sides
     head, whole = (_ids(tokenizer, text) for text in (prompt, prompt + gap + answer))
     if whole[: len(head)] == head and len(whole) > len(head):
         return tuple(whole[len(head) :])

@@ -11,27 +11,24 @@ import transformers
 from jinja2 import TemplateError
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import (
-    Pretrained,
-    Source,
-    find_pretrained,
-    quiet,
-    require_vocabulary,
-    tokenizer_content,
-)
-from cuescope_transformers.writing import OWNER
+from cuescope_sdk.torch.hub_folders import Source
+from cuescope_sdk.torch.pretrained import find_pretrained
+from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch.reading import require_vocabulary, vocabulary
+from cuescope_transformers.loading import StockModel
+
+OWNER = "transformers-llm"
 
 
 @dataclass(frozen=True)
-class Network:
-    """A language model that can write; what asks for `model` opens its weights."""
+class WriterModel(StockModel):
+    """A language model that continues texts; whoever asks for `network` opens its weights."""
 
-    files: Pretrained
     tokenizer: Any
 
     @cached_property
-    def model(self) -> Any:
-        """The network, its weights read when first asked for."""
+    def network(self) -> Any:
+        """The network with its weights."""
         network = self.files.opened()
         network.generation_config.pad_token_id = self.tokenizer.pad_token_id
         return network
@@ -39,7 +36,7 @@ class Network:
     @property
     def takes_padding(self) -> bool:
         """Whether prompts of different lengths may go together: positions do not count padding."""
-        return "position_ids" in inspect.signature(self.model.forward).parameters
+        return "position_ids" in inspect.signature(self.network.forward).parameters
 
     @property
     def facts(self) -> dict[str, str]:
@@ -47,20 +44,23 @@ class Network:
         chat = "a chat" if self.tokenizer.chat_template else "plain text: it has no chat template"
         return {**self.files.facts, "prompts are": chat}
 
-    def fingerprint(self, *said: object) -> str:
-        """Digest of weights, configuration, words, chat template and dtype."""
-        words, template = tokenizer_content(self.tokenizer), str(self.tokenizer.chat_template)
-        return self.files.fingerprint(words, template, *said)
+    def fingerprint(self, *more: object) -> str:
+        """Digest of weights, configuration, words, chat template, dtype and whatever is added."""
+        words, template = vocabulary(self.tokenizer), str(self.tokenizer.chat_template)
+        return self.files.fingerprint(words, template, *more)
 
 
-def load(model: str, revision: str | None, trust_remote_code: bool, context: Context) -> Network:
+def find_writer(
+    model: str, revision: str | None, trust_remote_code: bool, context: Context
+) -> WriterModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
     files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
     require_vocabulary(files.source)
+    # padding goes before a prompt: what is written must follow its last word
     tokenizer = files.read("tokenizer", transformers.AutoTokenizer, padding_side="left")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return Network(files, tokenizer)
+    return WriterModel(files, tokenizer)
 
 
 def builder_of(config: Any, source: Source) -> Any:
@@ -71,43 +71,46 @@ def builder_of(config: Any, source: Source) -> Any:
         return transformers.AutoModelForCausalLM
     raise UserError(
         f"{OWNER}: {source.title} does not continue texts",
-        expected="a causal language model", got=f"the architecture '{config.model_type}'",
-    )  # fmt: skip
+        expected="a causal language model",
+        got=f"the architecture '{config.model_type}'",
+    )
 
 
 @torch.inference_mode()
-def written(network: Network, prompts: Sequence[str], system: str, most: int) -> list[str]:
+def write(model: WriterModel, prompts: Sequence[str], system: str, most: int) -> list[str]:
     """The most likely text after each prompt, of `most` tokens at most, without special tokens."""
-    said = [rendered(network.tokenizer, prompt, system) for prompt in prompts]
+    tokenizer = model.tokenizer
+    texts = [render_prompt(tokenizer, prompt, system) for prompt in prompts]
     with quiet():
-        inputs = network.tokenizer(
-            said, padding=True, return_tensors="pt", return_token_type_ids=False,
-            add_special_tokens=not network.tokenizer.chat_template,
-        ).to(network.files.device)  # fmt: skip
-        tokens = network.model.generate(
-            **inputs, do_sample=False, num_beams=1, max_new_tokens=most
-        )  # fmt: skip
+        inputs = tokenizer(
+            texts,
+            padding=True,
+            return_tensors="pt",
+            return_token_type_ids=False,
+            add_special_tokens=not tokenizer.chat_template,  # a template writes them itself
+        ).to(model.device)
+        tokens = model.network.generate(**inputs, do_sample=False, num_beams=1, max_new_tokens=most)
     new = tokens[:, inputs["input_ids"].shape[1] :]
-    texts = network.tokenizer.batch_decode(new, skip_special_tokens=True)
-    return [text.strip() for text in texts]
+    return [text.strip() for text in tokenizer.batch_decode(new, skip_special_tokens=True)]
 
 
-def rendered(tokenizer: Any, prompt: str, system: str) -> str:
+def render_prompt(tokenizer: Any, prompt: str, system: str) -> str:
     """The prompt in the model's chat template, or as it stands where there is none.
 
     Templates that offer reasoning first are asked to leave it out.
     """
     if not tokenizer.chat_template:
         return f"{system}\n\n{prompt}" if system else prompt
-    talk = [{"role": "system", "content": system}] if system else []
-    talk.append({"role": "user", "content": prompt})
+    chat = [{"role": "system", "content": system}] if system else []
+    chat.append({"role": "user", "content": prompt})
     try:
-        said = tokenizer.apply_chat_template(
-            talk, add_generation_prompt=True, tokenize=False, enable_thinking=False
+        text = tokenizer.apply_chat_template(
+            chat, add_generation_prompt=True, tokenize=False, enable_thinking=False
         )
     except TemplateError as error:
         raise UserError(
-            f"{OWNER}: the model's chat template refuses the prompt", got=str(error),
+            f"{OWNER}: the model's chat template refuses the prompt",
+            got=str(error),
             remedy="Leave the option `system` out." if system else None,
-        ) from error  # fmt: skip
-    return str(said)
+        ) from error
+    return str(text)

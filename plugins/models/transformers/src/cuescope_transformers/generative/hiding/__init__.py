@@ -7,40 +7,26 @@ with others, is left out too, with its placeholder. All others keep their positi
 leaked would turn an answer into NaN.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from cuescope_sdk import HideTokens, Trial, UserError
-from cuescope_transformers.generative.hiding.crossing import without_keys
-from cuescope_transformers.generative.hiding.marking import blanked, erase
-from cuescope_transformers.generative.hiding.packed import without_packed
-from cuescope_transformers.generative.hiding.towers import without_patches
-from cuescope_transformers.generative.loading import Loaded, arguments
-from cuescope_transformers.generative.showing import Batch, described, processed
-
-HIDING: dict[str, Callable[[Loaded, dict[str, Any]], Batch]] = {
-    "qwen2_vl": without_packed,
-    "qwen2_5_vl": without_packed,
-    "llava": without_patches,
-    "llava_next": without_patches,
-    "llava_next_video": without_patches,
-    "llava_onevision": without_patches,
-    "paligemma": without_patches,
-    "mllama": without_keys,
-}
+from cuescope_transformers.generative.hiding.families import HIDING
+from cuescope_transformers.generative.hiding.masks import grey_out, mark_hidden
+from cuescope_transformers.generative.inputs import Batch, network_inputs, with_modalities
+from cuescope_transformers.generative.loading import GenerativeModel, arguments
 
 
-def require_hiding(loaded: Loaded, trial: Trial, edit: HideTokens) -> None:
+def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> None:
     """Raises UserError where the model hides no tokens, or the mask is over other frames."""
-    if loaded.kind not in HIDING:
+    if model.kind not in HIDING:
         raise UserError(
-            f"{loaded.title} cannot leave tokens out",
+            f"{model.title} cannot leave tokens out",
             expected=", ".join(HIDING),
-            got=f"the architecture '{loaded.kind}'",
+            got=f"the architecture '{model.kind}'",
         )
-    if loaded.kind != "mllama" and "mm_encoder_outputs" not in arguments(loaded.model.forward):
+    if model.kind != "mllama" and "mm_encoder_outputs" not in arguments(model.network.forward):
         raise UserError(
-            f"{loaded.title} cannot leave tokens out",
+            f"{model.title} cannot leave tokens out",
             expected="a transformers whose `generate` takes `mm_encoder_outputs`",
             remedy="pip install -U transformers",
         )
@@ -54,18 +40,21 @@ def require_hiding(loaded: Loaded, trial: Trial, edit: HideTokens) -> None:
         )
 
 
-def hidden(
-    loaded: Loaded, pairs: Sequence[tuple[Trial, HideTokens]], prompts: Sequence[str], fps: float
+def hide(
+    model: GenerativeModel,
+    pairs: Sequence[tuple[Trial, HideTokens]],
+    prompts: Sequence[str],
+    fps: float,
 ) -> Batch:
-    """What `shown` makes of the trials, each without the tokens that its mask touches."""
+    """What `show` makes of the trials, each without the tokens that its mask touches."""
     for trial, edit in pairs:
-        require_hiding(loaded, trial, edit)
-    shown = [(trial.sample, edit.mask) for trial, edit in pairs]
-    inputs = processed(loaded, [blanked(*pair) for pair in shown], prompts, fps)
-    if not shown[0][0].frames:
-        return described(loaded, inputs)
-    erase(loaded, inputs, shown, prompts, fps)
-    return HIDING[loaded.kind](loaded, inputs)
+        require_hiding(model, trial, edit)
+    masked = [(trial.sample, edit.mask) for trial, edit in pairs]
+    inputs = network_inputs(model, [grey_out(*pair) for pair in masked], prompts, fps)
+    if not masked[0][0].frames:
+        return with_modalities(model, inputs)
+    mark_hidden(model, inputs, masked, prompts, fps)
+    return HIDING[model.kind](model, inputs)
 
 
-__all__ = ["HIDING", "hidden", "require_hiding"]
+__all__ = ["HIDING", "hide", "require_hiding"]

@@ -11,18 +11,14 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch import (
-    Pretrained,
-    Source,
-    config_content,
-    find_pretrained,
-    tokenizer_content,
-)
+from cuescope_sdk.torch.hub_folders import Source
+from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
+from cuescope_sdk.torch.reading import content, vocabulary
 
 OWNER = "actions"
 
 
-class Recogniser(Protocol):
+class ActionNetwork(Protocol):
     """An action network: `length` frames of a clip; `classes` None where it reads sentences."""
 
     length: int
@@ -39,7 +35,7 @@ class Recogniser(Protocol):
         ...
 
 
-class _Stock:
+class StockNetwork:
     """The stock model, opened when it is first asked."""
 
     def __init__(self, files: Pretrained) -> None:
@@ -56,11 +52,11 @@ class _Stock:
 
     def pixels(self, processor: Any, clip: Sequence[Image.Image]) -> torch.Tensor:
         """(1, frame, channel, row, col) on the model's device."""
-        shown = processor([list(clip)], return_tensors="pt").pixel_values
-        return torch.as_tensor(shown).to(self.files.device, self.files.dtype)
+        values = processor([list(clip)], return_tensors="pt").pixel_values
+        return torch.as_tensor(values).to(self.files.device, self.files.dtype)
 
 
-class XCLIP(_Stock):
+class XCLIP(StockNetwork):
     """X-CLIP (Ni et al., 2022): a clip and sentences, each by itself."""
 
     classes: tuple[str, ...] | None = None
@@ -69,8 +65,8 @@ class XCLIP(_Stock):
         super().__init__(files)
         self.length: int = files.config.vision_config.num_frames
         self._processor = files.processor()
-        words = tokenizer_content(self._processor.tokenizer)
-        self.fingerprint = files.fingerprint(config_content(self._processor.image_processor), words)
+        words = vocabulary(self._processor.tokenizer)
+        self.fingerprint = files.fingerprint(content(self._processor.image_processor), words)
 
     @torch.no_grad()
     def logits(
@@ -78,34 +74,38 @@ class XCLIP(_Stock):
     ) -> Float[np.ndarray, " candidate"]:
         """Likeness of the clip to each sentence, times the model's scale."""
         tokens = self._processor.tokenizer(
-            list(texts), padding="max_length", truncation=True, return_tensors="pt",
+            list(texts),
+            padding="max_length",
+            truncation=True,
+            return_tensors="pt",
             max_length=self.files.config.text_config.max_position_embeddings,
-        ).to(self.files.device)  # fmt: skip
-        said = self.model(
-            input_ids=tokens.input_ids, attention_mask=tokens.attention_mask,
+        ).to(self.files.device)
+        output = self.model(
+            input_ids=tokens.input_ids,
+            attention_mask=tokens.attention_mask,
             pixel_values=self.pixels(self._processor.image_processor, clip),
-        )  # fmt: skip
-        return np.asarray(said.logits_per_video[0].float().cpu().numpy())
+        )
+        return np.asarray(output.logits_per_video[0].float().cpu().numpy())
 
 
-class VideoMAE(_Stock):
+class VideoMAE(StockNetwork):
     """VideoMAE (Tong et al., 2022), fine-tuned on classes of actions."""
 
     def __init__(self, files: Pretrained) -> None:
         super().__init__(files)
         self.length: int = files.config.num_frames
-        names = files.config.id2label
-        self.classes: tuple[str, ...] | None = tuple(names[key] for key in sorted(names))
+        names = files.config.id2label  # in the order of the file, which need not be that of logits
+        self.classes: tuple[str, ...] | None = tuple(names[index] for index in sorted(names))
         self._processor = files.read("processor", transformers.AutoImageProcessor)
-        self.fingerprint = files.fingerprint(config_content(self._processor))
+        self.fingerprint = files.fingerprint(content(self._processor))
 
     @torch.no_grad()
     def logits(
         self, clip: Sequence[Image.Image], texts: Sequence[str]
     ) -> Float[np.ndarray, " candidate"]:
         """Of each class; `texts` are not read."""
-        said = self.model(pixel_values=self.pixels(self._processor, clip))
-        return np.asarray(said.logits[0].float().cpu().numpy())
+        output = self.model(pixel_values=self.pixels(self._processor, clip))
+        return np.asarray(output.logits[0].float().cpu().numpy())
 
 
 KINDS: Mapping[str, tuple[str, type[XCLIP] | type[VideoMAE]]] = {
@@ -114,7 +114,7 @@ KINDS: Mapping[str, tuple[str, type[XCLIP] | type[VideoMAE]]] = {
 }
 
 
-def recogniser(model: str, revision: str | None, context: Context) -> Recogniser:
+def find_network(model: str, revision: str | None, context: Context) -> ActionNetwork:
     """The network of a folder or hub id; raises UserError for whatever a person can mend."""
 
     def builder_of(config: Any, source: Source) -> Any:

@@ -11,16 +11,21 @@ from torch import Tensor
 from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
 
 from cuescope_sdk.fusion import TEXT
-from cuescope_sdk.torch import Fusion, quiet, use_fusion
-from cuescope_transformers.generative.loading import Loaded
-from cuescope_transformers.generative.scoring import Tokens
-from cuescope_transformers.generative.showing import Batch
+from cuescope_sdk.torch.fusion import Fusion, fusing
+from cuescope_sdk.torch.quiet import quiet
+from cuescope_transformers.generative.inputs import Batch
+from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.prompts import Tokens
 
 SLIDING = "sliding_attention"
 
 
 class _Steps(LogitsProcessor):
-    """Counts the steps of `generate`; with tokens, each row goes on with its own, step by step."""
+    """Counts the steps of `generate`; with tokens, each row goes on with its own, step by step.
+
+    Feeding them through `generate` itself leaves positions, caches and cross-attention to the
+    library, family by family.
+    """
 
     def __init__(self, tokens: Int[Tensor, "row step"] | None = None) -> None:
         self.taken, self._tokens = 0, tokens
@@ -34,59 +39,71 @@ class _Steps(LogitsProcessor):
         return torch.full_like(scores, -torch.inf).scatter(1, wanted, 0.0)
 
 
-def generated(
-    loaded: Loaded, batch: Batch, fusion: Fusion | None, most: int
+def generate_tokens(
+    model: GenerativeModel, batch: Batch, fusion: Fusion | None, most: int
 ) -> Int[Tensor, "row step"]:
     """The most likely tokens after the prompts, until all have ended, `most` of them at most."""
     steps = _Steps()
-    output = _generate(loaded, batch, fusion, most, steps)
+    output = _generate(model, batch, fusion, most, steps)
     return torch.as_tensor(output.sequences)[:, -steps.taken :]
 
 
-def predicted(
-    loaded: Loaded, batch: Batch, fusion: Fusion | None, fed: Sequence[Tokens]
+def predict_logits(
+    model: GenerativeModel, batch: Batch, fusion: Fusion | None, fed: Sequence[Tokens]
 ) -> Float[Tensor, "row step vocabulary"]:
     """Raw logits after the prompts, and after each token that is fed; rows end with padding."""
     most = max(map(len, fed)) + 1
-    padding = loaded.tokenizer.pad_token_id
+    padding = model.tokenizer.pad_token_id
     tokens = torch.tensor([[*row, *[padding] * (most - len(row))] for row in fed])
-    output = _generate(loaded, batch, fusion, most, _Steps(tokens), output_logits=True)
+    output = _generate(model, batch, fusion, most, _Steps(tokens), output_logits=True)
     return torch.stack(output.logits, dim=1).cpu()
 
 
 @torch.inference_mode()
 def _generate(
-    loaded: Loaded, batch: Batch, fusion: Fusion | None, most: int, steps: _Steps, **asked: Any
+    model: GenerativeModel,
+    batch: Batch,
+    fusion: Fusion | None,
+    most: int,
+    steps: _Steps,
+    **options: Any,
 ) -> Any:
-    with quiet(), batch.around(), following(loaded.model, fusion):
-        return loaded.model.generate(
-            **batch.inputs, **_cache(loaded.model), **asked, do_sample=False, num_beams=1,
-            max_new_tokens=most, use_cache=True, logits_processor=LogitsProcessorList([steps]),
+    with quiet(), batch.around(), follow(model.network, fusion):
+        return model.network.generate(
+            **batch.inputs,
+            **_cache(model.network),
+            **options,
+            do_sample=False,
+            num_beams=1,
+            max_new_tokens=most,
+            use_cache=True,
+            logits_processor=LogitsProcessorList([steps]),
             return_dict_in_generate=True,
-        )  # fmt: skip
+        )
 
 
-def _cache(model: Any) -> dict[str, Any]:
+def _cache(network: Any) -> dict[str, Any]:
     """A cache of every key where windows slide: edits must know which tokens the keys are of."""
-    layers = set(getattr(model.config.get_text_config(), "layer_types", None) or ())
+    layers = set(getattr(network.config.get_text_config(), "layer_types", None) or ())
+    # a sliding layer's own cache forgets keys, and the modality of those left would be unknown
     slides = SLIDING in layers and layers <= {SLIDING, "full_attention"}
-    whole = slides and not model.config.is_encoder_decoder
+    whole = slides and not network.config.is_encoder_decoder
     return {"past_key_values": DynamicCache()} if whole else {}
 
 
 @contextmanager
-def following(model: Any, fusion: Fusion | None) -> Iterator[None]:
+def follow(network: Any, fusion: Fusion | None) -> Iterator[None]:
     """Within it the fusion layers follow `fusion`, if there is one.
 
     An encoder reads the prompt; to its decoder that is the other sequence, and its own is TEXT.
     """
     with ExitStack() as stack:
-        if fusion is not None and model.config.is_encoder_decoder:
+        if fusion is not None and network.config.is_encoder_decoder:
             own = fusion.modality.new_full((len(fusion.modality), 1), TEXT)
-            stack.enter_context(use_fusion(replace(fusion, modality=own, cross=fusion.modality)))
-            stack.enter_context(_within(model.get_encoder(), fusion))
+            stack.enter_context(fusing(replace(fusion, modality=own, cross=fusion.modality)))
+            stack.enter_context(_within(network.get_encoder(), fusion))
         elif fusion is not None:
-            stack.enter_context(use_fusion(fusion))
+            stack.enter_context(fusing(fusion))
         yield
 
 
@@ -95,7 +112,7 @@ def _within(module: Any, fusion: Fusion) -> Iterator[None]:
     """Only while `module` runs do the fusion layers follow `fusion`."""
     inside = ExitStack()
     hooks = [
-        module.register_forward_pre_hook(lambda *_: inside.enter_context(use_fusion(fusion))),
+        module.register_forward_pre_hook(lambda *_: inside.enter_context(fusing(fusion))),
         module.register_forward_hook(lambda *_: inside.close()),
     ]
     try:

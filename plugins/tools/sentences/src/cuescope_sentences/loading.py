@@ -7,19 +7,21 @@ from typing import Any
 import huggingface_hub
 import torch
 
-from cuescope_sdk import UserError, digest
-from cuescope_sdk.models import require_hub
-from cuescope_sdk.torch import Source, files_digest, find_source, quiet, weight_files
+from cuescope_sdk import Context, UserError, digest
+from cuescope_sdk.hub import require_hub
+from cuescope_sdk.torch.fingerprints import files_digest
+from cuescope_sdk.torch.hub_folders import Source, find_source, weight_files
+from cuescope_sdk.torch.quiet import quiet
 
 OWNER = "sentence-transformers"
 SMALL = ("*.json", "*.txt", "*.model")
 KINDS = (*SMALL, "*.safetensors", "*.bin")
 
 
-def find(model: str, revision: str | None) -> Source:
+def find(model: str, revision: str | None, context: Context) -> Source:
     """A folder, or a hub id's snapshot with the folders of its modules.
 
-    Raises UserError where the files are not to be had.
+    Raises UserError where the files are not to be had. A plan ends before a download.
     """
     folder = Path(model).expanduser()
     if folder.exists() or model.startswith((".", "/", "~")):
@@ -28,6 +30,7 @@ def find(model: str, revision: str | None) -> Source:
     try:
         return _snapshot(model, revision, title, local=True)
     except Exception:  # not in the cache, or not whole
+        context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
         require_hub(OWNER, title, "Connect, or give a folder with the model's files.")
     try:
         return _snapshot(model, revision, title, local=False)
@@ -41,11 +44,15 @@ def find(model: str, revision: str | None) -> Source:
 
 def _snapshot(model: str, revision: str | None, title: str, local: bool) -> Source:
     """Weights at the top in one format; the modules' folders with their own small ones."""
-    found = huggingface_hub.snapshot_download(
-        model, revision=revision, local_files_only=local,
-        allow_patterns=[*SMALL, "*.safetensors"], ignore_patterns=["onnx/*", "openvino/*"],
-    )  # fmt: skip
-    source = Source(OWNER, Path(found), title)
+    folder = huggingface_hub.snapshot_download(
+        model,
+        revision=revision,
+        local_files_only=local,
+        allow_patterns=[*SMALL, "*.safetensors"],
+        # repositories carry the same weights for other runtimes
+        ignore_patterns=["onnx/*", "openvino/*"],
+    )
+    source = Source(OWNER, Path(folder), title)
     if not weight_files(source):
         raise FileNotFoundError("no model.safetensors in it")
     return source
@@ -58,7 +65,7 @@ def content(folder: Path) -> str:
     return digest(names, files_digest(files))
 
 
-def opened(source: Source, device: torch.device, dtype: torch.dtype) -> Any:
+def open_network(source: Source, device: torch.device, dtype: torch.dtype) -> Any:
     """The model with its weights on its device; raises UserError where it cannot be read.
 
     Without `modules.json` it is the mean of the tokens.
@@ -68,9 +75,12 @@ def opened(source: Source, device: torch.device, dtype: torch.dtype) -> Any:
     try:
         with quiet():
             network = SentenceTransformer(
-                str(source.folder), device=str(device), local_files_only=True,
-                trust_remote_code=False, model_kwargs={"dtype": dtype},
-            )  # fmt: skip
+                str(source.folder),
+                device=str(device),
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"dtype": dtype},
+            )
     except Exception as error:  # a stranger's files fail in any way they like
         raise UserError(
             f"{OWNER}: {source.title} cannot be read",

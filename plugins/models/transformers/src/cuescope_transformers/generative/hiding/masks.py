@@ -9,21 +9,21 @@ from torch import Tensor
 from torch.nn.functional import max_pool2d
 
 from cuescope_sdk import Frame, Sample
-from cuescope_transformers.generative.loading import Loaded
-from cuescope_transformers.generative.showing import pixels_in, processed
+from cuescope_transformers.generative.inputs import network_inputs, pixels_name
+from cuescope_transformers.generative.loading import GenerativeModel
 
 GREY, WHITE = 128, 255
-DIM = 85  # 255 x a quarter = 85 x the rest
+DIM = 85  # where a quarter is masked both drawings are equal: 255 x 1/4 = 85 x 3/4
 Masks = Bool[np.ndarray, "frame row col"]
 Pixels = UInt8[np.ndarray, "height width 3"]
 Share = Float[np.ndarray, "height width"]
 Draw = Callable[[Pixels, Share], np.ndarray]
 
 
-def erase(
-    loaded: Loaded,
+def mark_hidden(
+    model: GenerativeModel,
     inputs: dict[str, Any],
-    shown: Sequence[tuple[Sample, Masks]],
+    masked: Sequence[tuple[Sample, Masks]],
     prompts: Sequence[str],
     fps: float,
 ) -> None:
@@ -32,25 +32,27 @@ def erase(
     Two drawings of the masks go the way of the frames, resized, cut and padded alike: the first is
     the brighter one there. What blurs over the edge of a mask is less.
     """
-    name = pixels_in(inputs)
+    # no processor tells where a pixel goes, so its own work on two drawings is compared instead:
+    # normalising keeps their order, whatever it does to their values
+    name = pixels_name(inputs)
     bright, dim = (
-        processed(loaded, [drawn(*pair, draw) for pair in shown], prompts, fps)[name]
+        network_inputs(model, [redraw(*pair, draw) for pair in masked], prompts, fps)[name]
         for draw in (_bright, _dim)
     )
     inputs[name] = inputs[name].masked_fill(bright > dim, float("nan"))
 
 
-def blanked(sample: Sample, masks: Masks) -> Sample:
+def grey_out(sample: Sample, masks: Masks) -> Sample:
     """The sample with grey under the masks, so that resampling carries nothing away from there."""
-    return drawn(sample, masks, _grey)
+    return redraw(sample, masks, _grey)
 
 
-def drawn(sample: Sample, masks: Masks, draw: Draw) -> Sample:
+def redraw(sample: Sample, masks: Masks, draw: Draw) -> Sample:
     """The sample with each frame drawn anew, from its pixels and how much of each is masked."""
     frames = []
     for frame, mask in zip(sample.frames, masks, strict=True):
         pixels = np.asarray(frame.load())
-        levels = draw(pixels, covered(mask, *pixels.shape[:2]))
+        levels = draw(pixels, coverage(mask, *pixels.shape[:2]))
         frames.append(Frame.from_array(np.broadcast_to(levels, pixels.shape).astype(np.uint8)))
     return sample.with_frames(tuple(frames), "drawn")
 
@@ -67,14 +69,15 @@ def _dim(pixels: Pixels, share: Share) -> np.ndarray:
     return np.asarray(np.rint(DIM * (1 - share))[..., None])
 
 
-def covered(mask: Bool[np.ndarray, "row col"], height: int, width: int) -> Share:
+def coverage(mask: Bool[np.ndarray, "row col"], height: int, width: int) -> Share:
     """The share of each pixel under a mask that is stretched over them, in [0, 1]."""
-    return _stretched(_stretched(mask.astype(int), height).T, width).T / mask.size
+    return _stretch(_stretch(mask.astype(int), height).T, width).T / mask.size
 
 
-def _stretched(share: Int[np.ndarray, "old side"], new: int) -> Int[np.ndarray, "new side"]:
+def _stretch(share: Int[np.ndarray, "old side"], new: int) -> Int[np.ndarray, "new side"]:
     """As many rows over the same length, each `old` times the mean of what it covers."""
     old = len(share)
+    # in integers, so that a share of exactly a quarter is one: sums up to each new border
     row, past = np.divmod(np.arange(new + 1) * old, new)
     before, following = (
         np.pad(share.cumsum(axis=0), ((1, 0), (0, 0))),
@@ -92,7 +95,7 @@ def cells_with_nan(
     return cells.bool().view(*bad.shape[:-2], *cells.shape[-2:])
 
 
-def grown(
+def spread_nan(
     pixels: Float[Tensor, "*image channel height width"], cell: int
 ) -> Float[Tensor, "*image channel height width"]:
     """Pixels with NaN spread over whole cells."""

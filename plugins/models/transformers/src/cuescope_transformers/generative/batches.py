@@ -1,0 +1,108 @@
+"""Trials as rows of batches that go through the model together, and the edits of a batch."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cuescope_sdk import HideTokens, Trial, UserError
+from cuescope_sdk.fusion import AverageAttention, AverageTokens
+from cuescope_sdk.torch.fusion import Fusion, require_layers
+from cuescope_sdk.torch.fusion.state import Watch
+from cuescope_transformers.generative.hiding import hide, require_hiding
+from cuescope_transformers.generative.inputs import Batch, media_of, placeholders, show
+from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.prompts import Tokens, render_prompt, user_words
+from cuescope_transformers.options import VLMOptions
+
+
+@dataclass(frozen=True)
+class Row:
+    """A trial (the one at `index`) with its prompt, and what is fed after it.
+
+    `choices` are those whose log-probability is read off the row.
+    """
+
+    index: int
+    trial: Trial
+    prompt: str
+    fed: Tokens = ()
+    choices: tuple[int, ...] = ()
+
+
+def row_of(model: GenerativeModel, options: VLMOptions, index: int, trial: Trial) -> Row:
+    """The row that shows a trial and feeds nothing."""
+    sample = trial.sample
+    words = user_words(sample, options.prompt, options.question, options.scoring == "letters")
+    media = media_of(model, sample)
+    return Row(index, trial, render_prompt(model.processor, model.kind, words, media))
+
+
+def batches(
+    model: GenerativeModel, rows: Sequence[Row], fps: float, size: int
+) -> Iterator[tuple[list[Row], Batch]]:
+    """At most `size` rows at once, of one edit and one number of frames; any masks go together.
+
+    One at a time, where a model would count padding as words.
+    """
+    size = size if model.takes_padding else 1
+    alike: dict[object, list[Row]] = {}
+    for row in rows:
+        edit = row.trial.edit
+        # a mask changes the inputs of its own row; any other edit is one state of all layers
+        kind = edit.kind if isinstance(edit, HideTokens) else edit
+        alike.setdefault((kind, len(row.trial.sample.frames)), []).append(row)
+    for group in alike.values():
+        for start in range(0, len(group), size):
+            part = group[start : start + size]
+            yield part, _batch(model, part, fps)
+
+
+def _batch(model: GenerativeModel, rows: Sequence[Row], fps: float) -> Batch:
+    prompts = [row.prompt for row in rows]
+    masked = [(t, t.edit) for t in (row.trial for row in rows) if isinstance(t.edit, HideTokens)]
+    if masked:
+        return hide(model, masked, prompts, fps)
+    return show(model, [row.trial.sample for row in rows], prompts, fps)
+
+
+def require_editable(model: GenerativeModel, trial: Trial) -> None:
+    """Raises UserError where the layers are closed, or the edit names one that is not there.
+
+    The same where tokens are to be hidden that cannot be.
+    """
+    if isinstance(trial.edit, HideTokens):
+        require_hiding(model, trial, trial.edit)
+    elif trial.edit is not None:
+        require_layers(model.title, trial.edit, model.fusion.layers)
+
+
+def fusion_of(
+    model: GenerativeModel, batch: Batch, trial: Trial, watch: Watch | None = None
+) -> Fusion | None:
+    """What happens in the fusion layers while a batch of the trial's kind is shown; None: nothing.
+
+    Raises UserError where the model does not say which of its tokens are visual.
+    """
+    # hidden tokens are gone from the inputs: the layers have nothing to do about them
+    averages = AverageAttention | AverageTokens
+    edit = trial.edit if isinstance(trial.edit, averages) else None
+    plain = edit is None and watch is None
+    if not plain or placeholders(model.network.config, model.processor):
+        require_visual_tokens(model, batch, trial)
+    if plain:
+        return None
+    return Fusion(batch.modality, edit, batch.cross, watch)
+
+
+def require_visual_tokens(model: GenerativeModel, batch: Batch, trial: Trial) -> None:
+    """Raises UserError where frames are shown and no token is known to be visual.
+
+    Where tokens are hidden those that are visual were known, and there may be none left.
+    """
+    hides = isinstance(trial.edit, HideTokens)
+    if trial.sample.frames and not hides and not batch.shows_video:
+        raise UserError(
+            f"{model.title} does not say which of its tokens are visual",
+            expected="a placeholder in the prompt, image_token_id or video_token_id in config.json",
+            got=f"the architecture '{model.kind}'",
+            remedy="Mend config.json, or ask a model with placeholders.",
+        )

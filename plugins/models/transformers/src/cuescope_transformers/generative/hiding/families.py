@@ -1,0 +1,236 @@
+"""What leaving tokens out means to each family: image towers, packed patches, cross-attention."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from cuescope_sdk import UserError
+from cuescope_sdk.fusion import OTHER
+from cuescope_sdk.torch.tokens import entering
+from cuescope_transformers.generative.hiding.masks import cells_with_nan, spread_nan
+from cuescope_transformers.generative.hiding.tokens import (
+    gather_visible,
+    medium_of,
+    nan_apart,
+    put_back,
+    visible_first,
+    without_nan,
+    without_placeholders,
+)
+from cuescope_transformers.generative.inputs import Batch, pixels_name, with_modalities
+from cuescope_transformers.generative.loading import GenerativeModel, arguments
+
+TOWERS = ("clip_vision_model", "siglip_vision_model")
+
+
+# --------------------------------------------- an image tower and a projector: LLaVA, PaliGemma
+
+
+@torch.inference_mode()
+def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
+    """The batch without the patches that are NaN, and without the tokens that read one.
+
+    In a model of tiles the mask hides in the tiles and in the whole image; the tokens that end
+    lines see nothing, and stay.
+    """
+    base, medium, name = model.network.base_model, medium_of(inputs), pixels_name(inputs)
+    tower = _require_tower(model, base.vision_tower)
+    pooling = getattr(base, "vision_resampler", None) if medium == "video" else None
+    merge = _patches_a_side(base.config, medium)
+    # a token that pools over several patches goes as a whole, and so do all its patches
+    if merge > 1:
+        patch = base.config.vision_config.patch_size
+        inputs = {**inputs, name: spread_nan(inputs[name], patch * merge)}
+    features_of = getattr(base, f"get_{medium}_features")
+    given = {key: inputs[key] for key in arguments(features_of) if key in inputs}
+    reader = pooling or base.multi_modal_projector
+    with (
+        nan_apart(tower.embeddings.patch_embedding),
+        without_nan(tower.encoder) as entered,
+        entering(reader, lambda tokens: _put_back_patches(tokens, entered[-1])),
+    ):
+        features = features_of(**given, return_dict=True).pooler_output
+    # NaN went through the projector: the tokens that read a hidden patch are those that are NaN
+    rows = torch.cat([part.reshape(-1, part.shape[-1]) for part in features])
+    visible = ~rows.isnan().any(dim=1)
+    left = rows[visible]
+    packed = left[None] if isinstance(features, Tensor) else [left]
+    return without_placeholders(model, inputs, medium, visible, packed)
+
+
+def _put_back_patches(tokens: Tensor, visible: Tensor) -> Tensor:
+    """Tokens of the encoder, perhaps without its class token, at their places."""
+    # the library drops CLIP's class token before it projects, and SigLIP has none
+    first = max(1, int(visible.sum(dim=1).max())) - tokens.shape[1]
+    return put_back(tokens, visible[:, first:])
+
+
+def _patches_a_side(config: Any, medium: str) -> int:
+    """Patches a side that one token of the language model reads, 1 where tokens share them."""
+    if medium == "image":
+        return 1
+    if config.model_type == "llava_next_video":
+        return int(config.spatial_pool_stride)
+    side = config.vision_config.image_size // config.vision_config.patch_size
+    return 2 if side % 2 == 0 else 1  # LLaVA-OneVision halves it by interpolation
+
+
+def _require_tower(model: GenerativeModel, tower: Any) -> Any:
+    kind = tower.config.model_type
+    if kind not in TOWERS:
+        raise UserError(
+            f"{model.title} cannot leave tokens out",
+            expected=" or ".join(TOWERS),
+            got=f"the image tower '{kind}'",
+        )
+    return getattr(tower, "vision_model", tower)
+
+
+# ---------------------------------------------------------- packed patches: Qwen2-VL, Qwen2.5-VL
+
+
+@torch.inference_mode()
+def without_packed(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
+    """The batch without the merged tokens of which a patch is NaN; patches come block by block.
+
+    The others keep their rotary positions, their windows and their frames.
+    """
+    visual, medium = model.network.base_model.visual, medium_of(inputs)
+    pixels, grid = inputs[pixels_name(inputs)], inputs[f"{medium}_grid_thw"]
+    # four patches become one token: if any of them is hidden, the token goes
+    merged = visual.spatial_merge_size**2
+    visible = ~pixels.isnan().any(dim=1).view(-1, merged).any(dim=1)
+    features: tuple[Tensor, ...] = ()
+    if bool(visible.any()):
+        patches = pixels[visible.repeat_interleave(merged)]
+        layout = _layout(visual, grid, visible)
+        features = (visual(patches, grid_thw=grid, **layout).pooler_output,)
+    return without_placeholders(model, inputs, medium, visible, features)
+
+
+def _layout(
+    visual: Any, grid: Int[Tensor, "image 3"], visible: Bool[Tensor, " merged"]
+) -> dict[str, Any]:
+    """What the encoder would work out from the grid, for the patches that are there."""
+    from transformers.vision_utils import (  # newer than what the other families need
+        get_vision_cu_seqlens,
+        get_vision_position_ids,
+        get_vision_window_index,
+    )
+
+    size = visual.spatial_merge_size
+    patches = visible.repeat_interleave(size**2)
+    # what attends to what is told by bounds of segments (frames, windows), not by a mask
+    layout = {
+        "position_ids": get_vision_position_ids(grid, size)[patches],
+        "cu_seqlens": _bounds(get_vision_cu_seqlens(grid), patches),
+    }
+    if hasattr(visual, "window_size"):
+        order, bounds = get_vision_window_index(grid, size, visual.window_size, visual.patch_size)
+        order = order.to(visible.device)
+        # window_index[i] is the token that comes i-th: in that order, counted among those left
+        number = visible.cumsum(dim=0) - 1
+        layout["window_index"] = number[order[visible[order]]]
+        layout["cu_window_seqlens"] = _bounds(bounds, visible[order].repeat_interleave(size**2))
+    return layout
+
+
+def _bounds(
+    bounds: Int[Tensor, " bound"], visible: Bool[Tensor, " patch"]
+) -> Int[Tensor, " fewer"]:
+    """The bounds of segments of which only the patches that are `visible` are left."""
+    # a segment of which nothing is left has no bound of its own
+    before = pad(visible.cumsum(dim=0), (1, 0))[bounds.long()]
+    return before[pad(before.diff() > 0, (1, 0), value=True)].to(bounds.dtype)
+
+
+# -------------------------------------------------------------- cross-attention to tiles: Mllama
+
+
+def without_keys(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
+    """The batch without the patches that are NaN, in the encoder and among the crossed keys.
+
+    The class token of each tile stays, and so does what pads the tiles.
+    """
+    base = model.network.base_model
+    visible = visible_keys(inputs[pixels_name(inputs)], base.config.vision_config.patch_size)
+    batch = with_modalities(model, inputs)
+    if batch.cross is None:
+        raise ValueError("Mllama's processor made no cross_attention_mask")
+    order = visible_first(visible)
+    cross = batch.cross.gather(1, order).masked_fill(~visible.gather(1, order), OTHER)
+    return replace(batch, cross=cross, around=lambda: _without(base, visible))
+
+
+def visible_keys(pixels: Tensor, patch: int) -> Bool[Tensor, "row key"]:
+    """Of pixels (row, image, tile, 3, height, width): a class token and the patches, tile by tile.
+
+    A patch with a NaN is not visible.
+    """
+    rows, cols = (side // patch for side in pixels.shape[-2:])
+    hidden = cells_with_nan(pixels, patch)[..., :rows, :cols].flatten(-2)
+    return ~pad(hidden, (1, 0), value=False).flatten(1)
+
+
+@contextmanager
+def _without(base: Any, visible: Bool[Tensor, "row key"]) -> Iterator[None]:
+    """While open, the model runs without the patches that are NaN."""
+    vision = base.vision_model
+    with ExitStack() as stack:
+        stack.enter_context(nan_apart(vision.patch_embedding))
+        for encoder in (vision.transformer, vision.global_transformer):
+            entered = stack.enter_context(without_nan(encoder))
+            _hook(stack, encoder.register_forward_hook(_put_back_layers(entered)))
+        cross = _cross_visible(visible)
+        _hook(stack, base.language_model.register_forward_pre_hook(cross, with_kwargs=True))
+        yield
+
+
+def _hook(stack: ExitStack, handle: Any) -> None:
+    stack.callback(handle.remove)
+
+
+def _put_back_layers(entered: list[Tensor]) -> Any:
+    """A hook that puts the tokens of each layer back at their places."""
+
+    def put_back_each(module: nn.Module, args: Any, output: Any) -> Any:
+        visible = entered[-1]
+        states = tuple(put_back(state, visible) for state in output.hidden_states)
+        return type(output)(put_back(output.last_hidden_state, visible), states)
+
+    return put_back_each
+
+
+def _cross_visible(visible: Bool[Tensor, "row key"]) -> Any:
+    """A hook that leaves the keys that are not `visible` out of cross-attention."""
+    order = visible_first(visible)
+    fills = ~visible.gather(1, order)[:, None, None]
+
+    def cross(module: nn.Module, args: Any, kwargs: Any) -> Any:
+        mask, states = kwargs["cross_attention_mask"], kwargs["cross_attention_states"]
+        if mask is not None:
+            index = order[:, None, None].expand(-1, -1, mask.shape[2], -1)
+            mask = mask.gather(3, index).masked_fill(fills, torch.finfo(mask.dtype).min)
+        if states is not None:
+            states = gather_visible(states.reshape(len(visible), -1, states.shape[-1]), visible)
+        return args, {**kwargs, "cross_attention_mask": mask, "cross_attention_states": states}
+
+    return cross
+
+
+HIDING: dict[str, Callable[[GenerativeModel, dict[str, Any]], Batch]] = {
+    "qwen2_vl": without_packed,
+    "qwen2_5_vl": without_packed,
+    "llava": without_patches,
+    "llava_next": without_patches,
+    "llava_next_video": without_patches,
+    "llava_onevision": without_patches,
+    "paligemma": without_patches,
+    "mllama": without_keys,
+}

@@ -1,0 +1,227 @@
+"""Samples to the tensors of a batch, with the modality of every token."""
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from textwrap import shorten
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Int, Int8
+from torch import Tensor
+from transformers.video_utils import VideoMetadata
+
+from cuescope_sdk import Sample, UserError
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
+from cuescope_sdk.torch.quiet import quiet
+from cuescope_transformers.generative.loading import GenerativeModel, arguments
+from cuescope_transformers.generative.prompts import Medium
+
+SINGLE_IMAGE = ("blip", "blip-2", "instructblip", "florence2", "git", "kosmos-2", "pix2struct")
+PLACEHOLDER_NAMES = ("image_token_id", "image_token_index", "video_token_id", "video_token_index")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch on the model's device, and what its tokens are.
+
+    It is padded on the left, where answers follow the prompt, and on the right of an encoder.
+    `cross` are the keys of cross-attention, where the visual tokens are there alone. The model
+    is run within `around()`.
+    """
+
+    inputs: dict[str, Any]
+    modality: Int8[Tensor, "row token"]
+    cross: Int8[Tensor, "row key"] | None = None
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    @property
+    def shows_video(self) -> bool:
+        """Whether any token is known to be visual."""
+        sides = [self.modality, *([] if self.cross is None else [self.cross])]
+        return any(bool((side == VIDEO).any()) for side in sides)
+
+
+def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
+    """How the frames are shown: together as a video where the processor takes one, else as images.
+
+    A single frame is an image, unless the processor takes videos only. Raises UserError for
+    several frames where a model looks at one.
+    """
+    count, processor = len(sample.frames), model.processor
+    takes_video, takes_image = (
+        getattr(processor, f"{kind}_processor", None) is not None for kind in ("video", "image")
+    )
+    if not count and model.needs_image:
+        raise UserError(
+            f"{model.title} answers nothing without an image",
+            expected="a sample with a frame",
+            got=f"none in '{sample.key}'",
+        )
+    if count and takes_video and (count > 1 or not takes_image):
+        return ["video"]
+    if count > 1 and model.kind in SINGLE_IMAGE:
+        raise UserError(
+            f"{model.title} looks at one image",
+            expected="one frame a sample",
+            got=f"{count} frames in '{sample.key}'",
+            remedy="Say -D frames=1, or take a video model.",
+        )
+    return ["image"] * count
+
+
+def show(
+    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str], fps: float
+) -> Batch:
+    """Samples of equally many frames, each with its prompt; raises UserError where refused."""
+    return with_modalities(model, network_inputs(model, samples, prompts, fps))
+
+
+def network_inputs(
+    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str], fps: float
+) -> dict[str, Any]:
+    """What the model is given, on its device; raises UserError where the processor refuses."""
+    taken = arguments(model.network.forward) - {"labels"}
+    return {
+        name: _to_device(value, model)
+        for name, value in processor_outputs(model, samples, prompts, fps).items()
+        if name in taken
+    }
+
+
+def processor_outputs(
+    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str], fps: float
+) -> dict[str, Any]:
+    """What the processor makes; raises UserError where it refuses."""
+    try:
+        with quiet():
+            return dict(_call_processor(model, samples, list(prompts), fps))
+    except UserError:
+        raise
+    except Exception as error:  # processors refuse with whatever breaks first
+        count = len(samples[0].frames)
+        raise UserError(
+            f"{model.title} cannot be shown {count or 'no'} frame{'' if count == 1 else 's'}",
+            got=shorten(str(error), 200) or type(error).__name__,
+        ) from error
+
+
+def pixels_name(inputs: Mapping[str, Any]) -> str:
+    """The name of what is given of the frames."""
+    return next(name for name in ("pixel_values_videos", "pixel_values") if name in inputs)
+
+
+def _call_processor(
+    model: GenerativeModel, samples: Sequence[Sample], prompts: list[str], fps: float
+) -> Any:
+    tokenizer = model.tokenizer
+    side = "right" if model.files.config.is_encoder_decoder else "left"
+    # answers follow a prompt, so that padding goes before it; to a decoder of its own it is the
+    # encoder's input, padded as in training
+    options: dict[str, Any] = {"padding": True, "padding_side": side, "return_tensors": "pt"}
+    bos = tokenizer.bos_token
+    # a chat template may have written the opening token already: two of them are another prompt
+    options["add_special_tokens"] = not (bos and prompts[0].startswith(bos))
+    frames = [[frame.load() for frame in sample.frames] for sample in samples]
+    match media_of(model, samples[0]):
+        case []:
+            if model.kind == "paligemma":  # its processor insists on images
+                prompts = [f"{bos}{prompt}\n" for prompt in prompts]
+                return tokenizer(prompts, return_token_type_ids=True, **options)
+            return model.processor(text=prompts, **options)
+        case ["video"]:
+            return model.processor(
+                text=prompts,
+                videos=frames,
+                do_sample_frames=False,
+                video_metadata=[_metadata(video, fps) for video in frames],
+                **options,
+            )
+        case _:
+            return model.processor(text=prompts, images=frames, **options)
+
+
+def _metadata(video: Sequence[Any], fps: float) -> VideoMetadata:
+    """The frames as they are: none was left out."""
+    count, (width, height) = len(video), video[0].size
+    return VideoMetadata(
+        total_num_frames=count,
+        fps=fps,
+        width=width,
+        height=height,
+        duration=count / fps,
+        frames_indices=list(range(count)),
+    )
+
+
+def _to_device(value: Any, model: GenerativeModel) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    return value.to(model.device, model.network.dtype if value.is_floating_point() else None)
+
+
+def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
+    """The batch with the modality of its tokens."""
+    tokens, config = inputs["input_ids"], model.network.config
+    mask = inputs.setdefault("attention_mask", torch.ones_like(tokens))
+    visual = placeholders(config, model.processor)
+    causal = not config.is_encoder_decoder
+    if "cross_attention_mask" not in inputs:
+        return Batch(inputs, modalities(tokens, mask, visual, model.special, causal))
+    patches = model.network.model.vision_model.num_patches
+    modality = modalities(tokens, mask, frozenset(), model.special | visual)
+    return Batch(inputs, modality, cross_modalities(inputs["cross_attention_mask"], patches))
+
+
+# ------------------------------------------------------------------------- what a token is
+
+
+def placeholders(config: Any, processor: Any) -> frozenset[int]:
+    """Ids of the tokens whose place visual tokens take: as the configuration says, or else the
+    processor, whose image token may be the one before them."""
+    # not every configuration names the token that its processor inserts
+    for owner in (config, processor):
+        values = {getattr(owner, name, None) for name in PLACEHOLDER_NAMES}
+        if ids := frozenset(value for value in values if isinstance(value, int)):
+            return ids
+    return frozenset()
+
+
+def cross_layers(config: Any) -> frozenset[int]:
+    """The layers whose keys are the visual tokens (Mllama), beside a sequence of text alone."""
+    return frozenset(getattr(config.get_text_config(), "cross_attention_layers", None) or ())
+
+
+def modalities(
+    tokens: Int[Tensor, "row token"],
+    mask: Int[Tensor, "row token"],
+    visual: Set[int],
+    special: Set[int],
+    causal: bool = True,
+) -> Int8[Tensor, "row token"]:
+    """VIDEO for placeholders, TEXT for all others: a separator reads what is around it.
+
+    Padding, where `mask` is 0, is OTHER; so are special tokens that open the sequence (BOS) of a
+    `causal` model, for they see neither.
+    """
+    modality = torch.full_like(tokens, TEXT, dtype=torch.int8)
+    modality[is_among(tokens, visual)] = VIDEO
+    modality[mask == 0] = OTHER
+    if causal:
+        # the cumulative product is 1 up to the first token that is neither padding nor special
+        opening = (mask == 0) | is_among(tokens, special - visual)
+        modality[opening.cumprod(dim=1).bool()] = OTHER
+    return modality
+
+
+def cross_modalities(
+    cross_mask: Int[Tensor, "row token image tile"], patches: int
+) -> Int8[Tensor, "row key"]:
+    """The keys of Mllama's cross-attention: `patches` a tile, OTHER in tiles that nobody sees."""
+    attended = cross_mask.any(dim=1).flatten(1).repeat_interleave(patches, dim=1)
+    return torch.where(attended, VIDEO, OTHER).to(torch.int8)
+
+
+def is_among(tokens: Int[Tensor, "*shape"], ids: Set[int]) -> Bool[Tensor, "*shape"]:
+    """Which tokens are one of the ids."""
+    return torch.isin(tokens, torch.tensor(sorted(ids), device=tokens.device, dtype=tokens.dtype))

@@ -1,0 +1,175 @@
+"""Networks with a fixed list of classes: DETR and its like, and Faster R-CNN."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+import transformers
+from PIL import Image
+from safetensors.torch import load_file
+from torch import Tensor
+from torchvision.models.detection import FasterRCNN, FasterRCNN_ResNet50_FPN_Weights
+from torchvision.models.detection.backbone_utils import resnet_fpn_backbone
+from torchvision.ops.misc import FrozenBatchNorm2d
+from torchvision.transforms.functional import to_tensor
+
+from cuescope_detectors.options import CocoOptions
+from cuescope_sdk import Context, UserError, digest
+from cuescope_sdk.torch.devices import resolve_device
+from cuescope_sdk.torch.fingerprints import files_digest
+from cuescope_sdk.torch.hub_folders import Source
+from cuescope_sdk.torch.pretrained import find_pretrained
+from cuescope_sdk.torch.reading import content
+
+OWNER = "coco-detector"
+ClassBox = tuple[float, int, tuple[float, float, float, float]]  # score, class, box in pixels
+NO_CLASS = frozenset({"N/A", "__background__"})
+CATEGORIES = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
+
+
+class ClosedNetwork(Protocol):
+    """`classes` are names by the numbers that `detect` gives."""
+
+    classes: dict[int, str]
+    fingerprint: str
+    facts: dict[str, str]
+
+    def open_weights(self) -> None: ...
+
+    def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:
+        """Boxes that score more than `threshold` in images of one size, an image each."""
+        ...
+
+
+def class_boxes(
+    output: Mapping[str, Tensor], image: Image.Image, threshold: float
+) -> list[ClassBox]:
+    """`output` ("scores", "labels", "boxes") with the boxes clipped to the image."""
+    limits = torch.tensor([*image.size, *image.size])
+    boxes = output["boxes"].float().cpu().clamp(min=0).minimum(limits).tolist()
+    rows = zip(output["scores"].tolist(), output["labels"].tolist(), boxes, strict=True)
+    # a box that lies outside of the image has no extent once it is clipped
+    return [
+        (score, label, (x0, y0, x1, y1))
+        for score, label, (x0, y0, x1, y1) in rows
+        if score > threshold and x1 > x0 and y1 > y0
+    ]
+
+
+class DetrNetwork:
+    """The stock model with the library's own post-processing."""
+
+    def __init__(self, options: CocoOptions, context: Context) -> None:
+        self._files = find_pretrained(OWNER, options.model, options.revision, context, _builder)
+        self._processor = self._files.read("processor", transformers.AutoImageProcessor)
+        labels = self._files.config.id2label
+        self.classes = {index: name for index, name in labels.items() if name not in NO_CLASS}
+        self.fingerprint = self._files.fingerprint(content(self._processor))
+        self.facts = self._files.facts
+
+    @cached_property
+    def _model(self) -> Any:
+        return self._files.opened()
+
+    def open_weights(self) -> None:
+        """Open the weights now."""
+        _ = self._model
+
+    @torch.no_grad()
+    def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:
+        """Boxes that score more than `threshold` in images of one size, an image each."""
+        inputs = self._processor(list(images), return_tensors="pt").to(self._files.device)
+        inputs["pixel_values"] = inputs["pixel_values"].to(self._files.dtype)
+        outputs = self._processor.post_process_object_detection(
+            self._model(**inputs),
+            threshold=threshold,
+            target_sizes=[image.size[::-1] for image in images],
+        )
+        return [
+            class_boxes(of_image, image, threshold)
+            for of_image, image in zip(outputs, images, strict=True)
+        ]
+
+
+def _builder(config: Any, source: Source) -> Any:
+    builder = transformers.AutoModelForObjectDetection
+    # there is no public name for the configurations that an Auto class knows
+    if type(config) in builder._model_mapping:
+        return builder
+    raise UserError(
+        f"{OWNER}: {source.title} is no object detector",
+        expected="DETR, RT-DETR, YOLOS or their like",
+        got=f"the architecture '{config.model_type}'",
+    )
+
+
+class FasterRCNNNetwork:
+    """torchvision's model with a local state dict; it runs in float32."""
+
+    def __init__(self, weights: Path, options: CocoOptions, context: Context) -> None:
+        self._weights, self._backbone, self._side = weights, options.backbone, options.side
+        self._context = context
+        self._device = resolve_device(context.device)
+        self.classes = {
+            index: name for index, name in enumerate(CATEGORIES) if name not in NO_CLASS
+        }
+        self.fingerprint = digest(
+            "faster-rcnn", 1, files_digest([weights]), options.backbone, options.side
+        )
+        self.facts = {
+            "architecture": f"Faster R-CNN, {options.backbone} FPN",
+            "weights": weights.name,
+        }
+
+    def open_weights(self) -> None:
+        """Open the weights now."""
+        _ = self._model
+
+    @cached_property
+    def _model(self) -> FasterRCNN:
+        """The network as published: batch norms are frozen, and add nothing to the variance."""
+        self._context.stop_plan_before(f"the weights of {self._weights.name}")
+        pyramid = resnet_fpn_backbone(
+            backbone_name=self._backbone, weights=None, norm_layer=FrozenBatchNorm2d
+        )
+        model = FasterRCNN(
+            pyramid, num_classes=len(CATEGORIES), min_size=self._side, max_size=self._side * 5 // 3
+        )
+        try:
+            model.load_state_dict(self._state())
+        except (RuntimeError, ValueError, AttributeError) as error:
+            raise UserError(
+                f"coco-detector: {self._weights.name} holds no Faster R-CNN",
+                expected=f"the weights of one with {self._backbone} and {len(CATEGORIES)} classes",
+                remedy="Another backbone: -T detector.backbone=resnet101.",
+            ) from error
+        # torchvision's own COCO weights were trained so; with its default of 1e-5 scores differ
+        for module in model.modules():
+            if isinstance(module, FrozenBatchNorm2d):
+                module.eps = 0.0
+        return model.eval().requires_grad_(False).to(self._device)
+
+    def _state(self) -> dict[str, Any]:
+        if self._weights.suffix == ".safetensors":
+            return load_file(self._weights)
+        try:
+            state: dict[str, Any] = torch.load(self._weights, map_location="cpu", weights_only=True)
+        except Exception as error:  # a stranger's pickle fails in any way it likes
+            raise UserError(
+                f"coco-detector: {self._weights.name} cannot be read",
+                expected="tensors by name, as torch.save(model.state_dict()) writes them",
+            ) from error
+        return state
+
+    @torch.no_grad()
+    def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:
+        """Boxes that score more than `threshold` in images of one size, an image each."""
+        # before suppression: the library's default of 0.05 would drop boxes under a lower one
+        self._model.roi_heads.score_thresh = threshold
+        outputs = self._model([to_tensor(image).to(self._device) for image in images])
+        return [
+            class_boxes(of_image, image, threshold)
+            for of_image, image in zip(outputs, images, strict=True)
+        ]

@@ -1,0 +1,96 @@
+"""Options of every detector and segmenter."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, PositiveInt, field_validator
+
+from cuescope_sdk import Options
+
+MODEL = "a folder that save_pretrained wrote, or a hub id"
+
+
+class PretrainedOptions(Options):
+    """Where a model's files are; the part after `NAME:` is `model`, with a default a tool."""
+
+    argument: ClassVar[str | None] = "model"
+
+    model: str = Field(description=MODEL)
+    revision: str | None = Field(
+        None, description="branch, tag or commit of a hub id; default: main"
+    )
+
+
+class OpenVocabularyOptions(PretrainedOptions):
+    """Options of every detector that takes any name."""
+
+    threshold: float = Field(
+        0.05, ge=0, lt=1, description="boxes must score more than this (SpurLens: 0.05)"
+    )
+    overlap: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="boxes of a name that overlap a better one by more (intersection over union) "
+        "are dropped; 1 keeps them",
+    )
+    images: PositiveInt = Field(4, description="images that the network is shown at once")
+
+
+class OwlOptions(OpenVocabularyOptions):
+    """Options of `owl`; the default is SpurLens's detector."""
+
+    model: str = Field("google/owlv2-base-patch16-ensemble", description=MODEL)
+    prompt: str = Field("{name}", description="what is searched for, as in 'a photo of a {name}'")
+
+    @field_validator("prompt")
+    @classmethod
+    def _has_name(cls, prompt: str) -> str:
+        if "{name}" not in prompt:
+            raise ValueError("expected {name} in it")
+        return prompt
+
+
+class GroundingDinoOptions(OpenVocabularyOptions):
+    """Options of `grounding-dino`."""
+
+    model: str = Field("IDEA-Research/grounding-dino-base", description=MODEL)
+    one_by_one: bool = Field(
+        False, description="a pass a name: slower, and no name changes the answer for another"
+    )
+    tokens: Literal["max", "mean"] = Field(
+        "max",
+        description="score of a name of several tokens: its best token's, as published, or the "
+        "mean of all, with which a 'cat' is less of a 'cat bed'",
+    )
+
+
+class CocoOptions(PretrainedOptions):
+    """Options of `coco-detector`."""
+
+    model: str = Field(
+        "facebook/detr-resnet-50",
+        description="DETR, RT-DETR, YOLOS ...: a folder that save_pretrained wrote, or a hub id; "
+        "or a file of torchvision's Faster R-CNN weights (.pth, .safetensors)",
+    )
+    backbone: Literal["resnet18", "resnet34", "resnet50", "resnet101"] = Field(
+        "resnet50", description="Faster R-CNN: the backbone that the weights are for"
+    )
+    side: PositiveInt = Field(
+        800, description="Faster R-CNN: an image is resized to this many pixels at its shorter side"
+    )
+    threshold: float = Field(0.5, ge=0, lt=1, description="boxes must score more than this")
+    images: PositiveInt = Field(4, description="images that the network is shown at once")
+
+
+class GroundedSamOptions(PretrainedOptions):
+    """Options of `sam`."""
+
+    model: str = Field("facebook/sam-vit-base", description=MODEL)
+    detector: str = Field(
+        "owl", description="SPEC of the tool that finds the boxes: owl:MODEL, annotations ..."
+    )
+    detector_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    threshold: float = Field(
+        0.3, ge=0, lt=1, description="boxes must score more than this to be outlined"
+    )

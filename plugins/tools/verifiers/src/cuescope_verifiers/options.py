@@ -1,0 +1,128 @@
+"""Options of the verifiers."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, NonNegativeInt
+
+from cuescope_sdk import Options
+from cuescope_sdk.grounding import ClaimKind
+
+_DOINGS = (
+    "walks, sits down, stands up, lies down, picks up something, puts down something, "
+    "holds something, throws something, opens something, closes something, washes something, "
+    "cuts something, pours something, eats something, drinks something, reads something, "
+    "watches something, turns on something, turns off something, talks, dresses"
+)
+ALTERNATIVES = ("Nothing happens.", *(f"A person {does}." for does in _DOINGS.split(", ")))
+
+
+class BoxOptions(Options):
+    """Options of every verifier that looks through a detector."""
+
+    argument: ClassVar[str | None] = "detector"
+
+    detector: str = Field("owl", description="SPEC of the tool that finds boxes: owl:MODEL ...")
+    detector_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    threshold: float = Field(
+        0.1, ge=0, lt=1, description="boxes must score more than this to be evidence"
+    )
+    step: float = Field(
+        0.01,
+        ge=0,
+        lt=1,
+        description="what moves goes further than this from frame to frame, in widths of the "
+        "picture",
+    )
+
+
+class TrackOptions(BoxOptions):
+    """Options of `tracks`."""
+
+    lost: NonNegativeInt = Field(2, description="frames for which a thing may be missing")
+    overlap: float = Field(
+        -0.4,
+        ge=-1,
+        lt=1,
+        description="generalised intersection over union of a thing's boxes in successive frames; "
+        "-0.4 lets it go two of its widths",
+    )
+    start: float = Field(
+        0.3, ge=0, le=1, description="score of a box that starts a track; weaker ones continue one"
+    )
+
+
+class ImageTextOptions(Options):
+    """Options of `image-text`."""
+
+    argument: ClassVar[str | None] = "model"
+
+    model: str = Field(
+        "open-clip:ViT-B-16/openai", description="SPEC of a model with an image and a text tower"
+    )
+    model_options: Mapping[str, Any] = Field({}, description="options of that model")
+    kinds: tuple[ClaimKind, ...] = Field(
+        ("entity", "attribute", "relation", "action"),
+        description="claims that it is asked about; a model of still pictures may know no action",
+    )
+    margin: float = Field(
+        0.01,
+        ge=0,
+        le=2,
+        description="cosine by which a claim must beat its opposites, or they it; less is open",
+    )
+
+
+class ActionOptions(Options):
+    """Options of `actions`."""
+
+    argument: ClassVar[str | None] = "model"
+
+    model: str = Field(
+        "microsoft/xclip-base-patch32",
+        description="X-CLIP or VideoMAE: a folder that save_pretrained wrote, or a hub id",
+    )
+    revision: str | None = Field(
+        None, description="branch, tag or commit of a hub id; default: main"
+    )
+    alternatives: tuple[str, ...] = Field(
+        ALTERNATIVES,
+        min_length=1,
+        description="X-CLIP: sentences that a claim competes with; those of its verb are left out",
+    )
+
+
+class CameraOptions(Options):
+    """Options of `camera`."""
+
+    source: Literal["first", "annotated", "poses", "frames"] = Field(
+        "first",
+        description="where motion is known from: annotations, poses or the frames themselves; "
+        "the first of them that a sample has",
+    )
+    turn: float = Field(
+        0.02,
+        gt=0,
+        lt=0.5,
+        description="frames: the picture shifts by more than this share of its side in a turn",
+    )
+    peak: float = Field(
+        1.5,
+        ge=0,
+        description="frames: nothing is said where a shift is no clearer than so many times chance",
+    )
+
+
+class CombinedOptions(Options):
+    """Options of `combined`."""
+
+    argument: ClassVar[str | None] = "verifiers"
+
+    verifiers: tuple[str, ...] = Field(
+        ("scene-graph", "camera"),
+        min_length=1,
+        description="SPECs in order: scene-graph,tracks:owl,image-text:open-clip:ViT-B-16/openai",
+    )
+    options: Mapping[str, Mapping[str, Any]] = Field(
+        {}, description="options of each, under its SPEC"
+    )
