@@ -22,7 +22,7 @@ from cuescope_sdk.testing import FAKE_TOOLS, Setup, remembering
 from cuescope_trove import TRoVe
 from cuescope_trove.report import clusters_words
 from cuescope_trove.scores import among_top, observe
-from cuescope_trove.trials import answers, baseline_trials, feasible, samples_by_key, sweep
+from cuescope_trove.trials import answer_arrays, feasible, sweep
 
 LABELS = ("a", "b", "c")
 
@@ -94,8 +94,8 @@ def test_outcomes_become_arrays() -> None:
         )
         for cluster in range(2)
     ]
-    arrays = answers(audit, features, respond(baseline_trials(samples_by_key(audit))))
-    observations, temperature = observe(**vars(arrays), top_k=1, rng=np.random.default_rng(1))
+    arrays = vars(answer_arrays(audit, features))
+    observations, temperature = observe(**arrays, top_k=1, rng=np.random.default_rng(1))
     owner = np.tile(np.arange(30)[::-1], 2)
     whole = np.stack(list(logits.values()))
     still = np.stack([static[f"clip-{i:02d}/static-{n // 30}"] for n, i in enumerate(owner)])

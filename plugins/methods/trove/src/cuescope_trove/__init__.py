@@ -2,18 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from cuescope_sdk import (
-    Audit,
-    Evidence,
-    Feature,
-    Metric,
-    Outcome,
-    Plugin,
-    Requirements,
-    Score,
-    Trial,
-    hookimpl,
-)
+from cuescope_sdk import Audit, Evidence, Feature, Metric, Plugin, Requirements, Score, hookimpl
 from cuescope_trove.options import TRoVeOptions
 
 METRICS = (
@@ -39,7 +28,11 @@ METRICS = (
 
 
 class TRoVe(Plugin):
-    """Clusters still clips, and asks which clusters cost a label its accuracy."""
+    """Clusters still clips, and asks which clusters cost a label its accuracy.
+
+    It has no `perturb`: the features are clusters of frames held still, so proposing asks all
+    trials, and the other hooks read what came back (`audit.once`).
+    """
 
     title = "TRoVe: static cues that make the model err"
     requires = Requirements(
@@ -52,29 +45,20 @@ class TRoVe(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """Clusters of still clips, each of which is one frame repeated."""
         from cuescope_trove.report import note_clusters
-        from cuescope_trove.trials import ask_still_clips, check, cluster, cluster_features
+        from cuescope_trove.trials import ask, check, cluster, cluster_features
 
         check(audit, self.options.top_k)
-        stills = audit.once(ask_still_clips, audit)
-        choice = cluster(audit, self.options, stills)
+        answers = audit.once(ask, audit)
+        choice = cluster(audit, self.options, answers)
         note_clusters(audit, choice)
-        yield from cluster_features(choice.clusters, list(stills.row))
+        yield from cluster_features(choice.clusters, list(answers.row))
 
     @hookimpl
-    def perturb(self, audit: Audit) -> Iterator[Trial]:
-        """The sequences as they are; their still clips are asked already."""
-        from cuescope_trove.trials import baseline_trials, samples_by_key
-
-        return baseline_trials(samples_by_key(audit))
-
-    @hookimpl
-    def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
-    ) -> Iterable[Score]:
+    def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
         """Error contribution, static bias and their sum for each (cluster, label)."""
         from cuescope_trove.report import scores
 
-        return scores(audit, self.options, features, outcomes)
+        return scores(audit, self.options, features)
 
     @hookimpl
     def verify(

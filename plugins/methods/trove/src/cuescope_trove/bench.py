@@ -11,11 +11,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Audit, Options, Plugin, Report, Request, Runner, Sample, Table
+from cuescope_sdk import Options, Plugin, Report, Request, Runner, Sample, Table
 from cuescope_sdk.ranking import precision_at_k, r_precision
 from cuescope_trove.paper import TABLE_1
 from cuescope_trove.scores import Observations, observe
-from cuescope_trove.trials import FrameId, answers, baseline_trials, samples_by_key
+from cuescope_trove.trials import FrameId, answer_arrays, baseline_trials, samples_by_key
 from cuescope_trove.verify import KS, rank_annotated_frames
 
 CUES = ("background", "object", "attribute")
@@ -116,7 +116,8 @@ class TRoVeBench(Plugin):
         # which an audit hides until it has its findings.
         session = self._runner.session(request)
         frames = annotated_frames(report, session.samples)
-        observations = self._observe(session.audit, report)
+        arrays = vars(answer_arrays(session.audit, report.features))
+        observations, _ = observe(**arrays, top_k=1, rng=session.audit.rng("temperature"))
         gaps = gaps_by_label(observations, frames, session.audit.labels)
         passing = [gap for gap in gaps if min(gap.image, gap.sequence) > MIN_GAP]
         worst = max(passing, key=lambda gap: gap.sequence, default=None)
@@ -129,11 +130,6 @@ class TRoVeBench(Plugin):
             gaps=worst,
             grades=grades(report, frames, confidence, worst.label, rng) if worst else {},
         )
-
-    def _observe(self, audit: Audit, report: Report) -> Observations:
-        outcomes = audit.respond(baseline_trials(samples_by_key(audit)))
-        arrays = vars(answers(audit, report.features, outcomes))
-        return observe(**arrays, top_k=1, rng=audit.rng("temperature"))[0]
 
     def _request(
         self,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cuescope_sdk import Audit, Feature, Outcome, Score
+from cuescope_sdk import Audit, Feature, Score
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Mistake,
@@ -18,7 +18,7 @@ from cuescope_trove.scores import (
     score,
     score_interval,
 )
-from cuescope_trove.trials import ClusterChoice, answers
+from cuescope_trove.trials import ClusterChoice, answer_arrays
 
 STATIC_BIAS_WORDS = {
     "label": "over the cluster's misclassified frames of the label (as the published code)",
@@ -26,11 +26,9 @@ STATIC_BIAS_WORDS = {
 }
 
 
-def scores(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature], outcomes: Sequence[Outcome]
-) -> Iterator[Score]:
+def scores(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> Iterator[Score]:
     """The rows of the report, and the facts at its head."""
-    observations, temperature = audit.once(observe_audit, audit, options, features, outcomes)
+    observations, temperature = audit.once(observe_audit, audit, options, features)
     correct = observations.correct
     top = "" if options.top_k == 1 else f" (top {options.top_k})"
     audit.note("accuracy", f"{correct.mean():.1%}{top} of {len(correct)} sequences")
@@ -68,10 +66,10 @@ class Intervals(NamedTuple):
 
 
 def observe_audit(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature], outcomes: Sequence[Outcome]
+    audit: Audit, options: TRoVeOptions, features: Sequence[Feature]
 ) -> tuple[Observations, np.ndarray]:
-    """The outcomes of `perturb` and the still clips as arrays, and each sequence's temperature."""
-    arrays = vars(answers(audit, features, outcomes))
+    """The answers as arrays, and each sequence's temperature."""
+    arrays = vars(answer_arrays(audit, features))
     return observe(**arrays, top_k=options.top_k, rng=audit.rng("calibration"))
 
 

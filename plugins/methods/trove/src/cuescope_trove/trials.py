@@ -45,35 +45,38 @@ def baseline_trials(
 
 
 @dataclass(frozen=True, eq=False)
-class StillClips:
-    """The answers to every frame, held still.
+class Answers:
+    """The model's answers to the sequences, by key, and to every frame of them held still.
 
-    `row` says which row of `embedding` (still, dim) and `logits` (still, class) a frame has.
+    `row` says which row of `embedding` (still, dim) and `static_logits` (still, class) a frame has.
     """
 
+    outcomes: Sequence[Outcome]
     row: Mapping[FrameId, int]
     embedding: np.ndarray
-    logits: np.ndarray
+    static_logits: np.ndarray
 
 
-def ask_still_clips(audit: Audit) -> StillClips:
-    """Each frame repeated to the length of its sequence (section 3.2), asked in one go."""
+def ask(audit: Audit) -> Answers:
+    """The sequences, and each frame repeated to the length of its sequence (section 3.2).
+
+    For `audit.once`: the clusters need the embeddings of all still clips, so proposing asks all
+    that TRoVe ever asks, and the other hooks find it here.
+    """
     samples = samples_by_key(audit)
-    trials = [
+    frames = [(sample, frame) for sample in samples for frame in range(len(sample.frames))]
+    stills = [
         Trial(sample=sample.static(frame), condition="static", outputs=OUTPUTS)
-        for sample in samples
-        for frame in range(len(sample.frames))
+        for sample, frame in frames
     ]
-    if audit.context.planning:
-        # A plan ends at the first question without an answer. What `perturb` asks is known
-        # already, so it is counted here with the rest.
-        audit.respond([*baseline_trials(samples), *trials])
-    outcomes = audit.respond(trials)
-    frames = [(sample.key, frame) for sample in samples for frame in range(len(sample.frames))]
-    return StillClips(
-        row={frame: row for row, frame in enumerate(frames)},
-        embedding=np.stack([np.asarray(outcome.response.embedding) for outcome in outcomes]),
-        logits=stack_logits(outcomes, audit.labels),
+    # In one go: the batches are full, and a plan, which ends at its first question, counts all.
+    outcomes = audit.respond([*baseline_trials(samples), *stills])
+    still_outcomes = outcomes[len(samples) :]
+    return Answers(
+        outcomes=outcomes[: len(samples)],
+        row={(sample.key, frame): row for row, (sample, frame) in enumerate(frames)},
+        embedding=np.stack([np.asarray(outcome.response.embedding) for outcome in still_outcomes]),
+        static_logits=stack_logits(still_outcomes, audit.labels),
     )
 
 
@@ -86,13 +89,13 @@ class ClusterChoice:
     wanted: Sequence[int]
 
 
-def cluster(audit: Audit, options: TRoVeOptions, stills: StillClips) -> ClusterChoice:
-    """Spherical k-means of the embeddings, the number of clusters chosen by silhouette."""
+def cluster(audit: Audit, options: TRoVeOptions, answers: Answers) -> ClusterChoice:
+    """Spherical k-means of the still clips, the number of clusters chosen by silhouette."""
     wanted = sweep(len(audit.labels), options.k_min, options.k_max, options.step)
-    counts = feasible(wanted, len(stills.row))
+    counts = feasible(wanted, len(answers.row))
     with audit.context.progress("clustering", len(counts)) as advance:
         clusters, silhouettes = best_clusters(
-            stills.embedding, counts, audit.derive_seed("kmeans"), advance
+            answers.embedding, counts, audit.derive_seed("kmeans"), advance
         )
     return ClusterChoice(clusters, silhouettes, wanted)
 
@@ -129,7 +132,7 @@ def cluster_features(clusters: Clusters, frames: Sequence[FrameId]) -> Iterator[
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class AnswerArrays:
     """The model's answers as arrays, and which sequence and cluster each frame belongs to."""
 
     label: Int[np.ndarray, " sample"]
@@ -139,23 +142,23 @@ class Answers:
     static_logits: Float[np.ndarray, "frame class"]
 
 
-def answers(audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]) -> Answers:
-    """From the outcomes of the sequences, and the still clip of each occurrence of each feature."""
-    stills = audit.once(ask_still_clips, audit)
-    samples = [outcome.trial.sample for outcome in outcomes]
+def answer_arrays(audit: Audit, features: Sequence[Feature]) -> AnswerArrays:
+    """Of the sequences, and of the still clip of each occurrence of each feature."""
+    answers = audit.once(ask, audit)
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
     number = {sample.key: index for index, sample in enumerate(samples)}
     frames = [
-        (number[occurrence.sample], cluster, stills.row[occurrence.sample, occurrence.frame or 0])
+        (number[occurrence.sample], cluster, answers.row[occurrence.sample, occurrence.frame or 0])
         for cluster, feature in enumerate(features)
         for occurrence in feature.occurrences
     ]
     frame_sample, frame_cluster, row = np.array(frames, dtype=np.int64).reshape(-1, 3).T
-    return Answers(
+    return AnswerArrays(
         label=np.array([audit.labels.index(str(sample.label)) for sample in samples]),
-        logits=stack_logits(outcomes, audit.labels),
+        logits=stack_logits(answers.outcomes, audit.labels),
         frame_sample=frame_sample,
         frame_cluster=frame_cluster,
-        static_logits=stills.logits[row],
+        static_logits=answers.static_logits[row],
     )
 
 

@@ -12,7 +12,7 @@ from cuescope_sdk.stats import accuracy_gap_p_value, exceeds_rate_p_value
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.report import observe_audit, score_observations
 from cuescope_trove.scores import Observations, shuffle_within_labels
-from cuescope_trove.trials import FrameId, baseline_trials, samples_by_key
+from cuescope_trove.trials import FrameId, ask, baseline_trials, samples_by_key
 
 KS = (10, 25, 100)
 SIGNIFICANT = 0.05
@@ -33,7 +33,7 @@ def evidence(
     own = any(score.metric == "trove_score" for score in scores)
     yield from check_against_annotation(audit, options, features, scores, own)
     if own:
-        observations, _ = audit.once(observe_audit, audit, options, features, audit.outcomes)
+        observations, _ = audit.once(observe_audit, audit, options, features)
         if "detector" in audit.tools:
             yield from check_with_detector(audit, options, features, scores, observations)
         if options.null_shuffles:
@@ -127,9 +127,9 @@ def check_against_annotation(
     cues = annotated_cues(audit.samples)
     if not cues:
         return
-    # Another method's trials may be anything; the sequences as they are must be asked then.
-    outcomes = audit.outcomes
-    if not own:
+    if own:
+        outcomes = audit.once(ask, audit).outcomes
+    else:  # another method need not have asked the sequences as they are
         outcomes = audit.respond(baseline_trials(samples_by_key(audit), frozenset({"logits"})))
     correct = {outcome.trial.sample.key: outcome.correct(options.top_k) for outcome in outcomes}
     findings = [score for score in scores if score.finding]
