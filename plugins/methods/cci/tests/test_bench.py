@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_cci.bench import CCIBench, captions_of
-from cuescope_cci.comparing import areas_table, gain, gains_table
+from cuescope_cci.bench import CCIBench, areas_table, captions_of, gain, gains_table
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import Context, Frame, Request, Runner, Sample, Table, UserError
 from cuescope_sdk.faithfulness import Schedule
@@ -119,7 +118,7 @@ def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CCIBench]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """`asked()`: how many trials the models were shown, readings beside them included."""
+    """`asked()`: how many trials the models were shown, readouts beside them included."""
     sessions: list[Any] = []
     opened = Runner.session
 

@@ -1,17 +1,19 @@
 """The answer sheet, the pictures, and whole audits of the fakes."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
 from cuescope_cci import CCI
-from cuescope_cci.sources import Source
-from cuescope_cci.verify import check_planted, show_examples
-from cuescope_sdk import UserError
-from cuescope_sdk.testing import FakeDataset, FakeModel, Setup
+from cuescope_cci.error_source import AnswerSource
+from cuescope_cci.figures import attach_examples
+from cuescope_cci.verify import check_planted
+from cuescope_sdk import HideTokens, Outcome, Trial, UserError
+from cuescope_sdk.testing import FakeDataset, FakeModel, Setup, remembering
 
-Many = Callable[..., list[Source]]
+Many = Callable[..., list[AnswerSource]]
 IMAGES = {"frames": 1, "samples": 60}
 
 
@@ -22,18 +24,18 @@ def audited(data: Any = FakeDataset, **given: Any) -> Any:
 # --------------------------------------------------------------------------------- answer sheet
 
 
-def sheet(found: list[Source], **misled: bool) -> Any:
+def sheet(found: list[AnswerSource], **misled: bool) -> Any:
     """Samples whose background is planted for "owl" where `misled` says so, by name of a group."""
     return [
-        one.answered.sample.model_copy(
+        source.image.sample.model_copy(
             update={
-                "key": one.key,
+                "key": source.key,
                 "annotations": {
-                    "cues": {"background of owl": (misled[one.key.partition("-")[0]],)}
+                    "cues": {"background of owl": (misled[source.key.partition("-")[0]],)}
                 },
             }
         )
-        for one in found
+        for source in found
     ]
 
 
@@ -52,8 +54,8 @@ def test_agreement_with_the_sheet_by_hand(many: Many) -> None:
     evidence = check_planted(sheet(found, **truth), found)
     assert evidence is not None
     assert (evidence.value, evidence.n, evidence.verdict) == (pytest.approx(0.8), 10, "refuted")
-    assert "misled 7" in evidence.detail
-    assert "for 7" in evidence.detail
+    assert "caused 7" in evidence.detail
+    assert "says that 7" in evidence.detail
 
 
 @pytest.mark.parametrize(("errors", "verdict"), [(4, "inconclusive"), (5, "supported")])
@@ -69,13 +71,13 @@ def test_a_background_that_misleads_by_chance_alone_decides_nothing(many: Many) 
     evidence = check_planted(sheet(found, a=False, b=True), found)
     assert evidence is not None
     assert (evidence.value, evidence.verdict) == (1.0, "inconclusive")
-    assert "no more than chance" in evidence.detail
+    assert "no more than by chance" in evidence.detail
 
 
 def test_no_sheet_no_evidence(many: Many) -> None:
     found = many(8, "a", label="toad", region="background")
-    assert check_planted([one.answered.sample.model_copy(update={"key": one.key})
-                          for one in found], found) is None  # fmt: skip
+    samples = [source.image.sample.model_copy(update={"key": source.key}) for source in found]
+    assert check_planted(samples, found) is None
 
 
 # ------------------------------------------------------------------------------------- pictures
@@ -91,7 +93,7 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
     }
     for words, group in kinds.items():
         audit = part_audit()
-        show_examples(audit, group, most=2)
+        attach_examples(audit, group, most=2)
         [picture] = audit.attachments
         assert words in picture.title
         assert picture.caption.count("'") == (2 if words in ("Right", "without a label") else 4) * (
@@ -99,14 +101,41 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
         )
         assert picture.image[:2] == b"\xff\xd8"  # a JPEG
     audit = part_audit()
-    show_examples(audit, [one for group in kinds.values() for one in group], most=2)
+    attach_examples(audit, [source for group in kinds.values() for source in group], most=2)
     assert len(audit.attachments) == 5
     audit = part_audit()
-    show_examples(audit, kinds["Right"], most=0)
+    attach_examples(audit, kinds["Right"], most=0)
     assert not audit.attachments
 
 
 # --------------------------------------------------------------------------------- whole audits
+
+
+def test_each_trial_passes_respond_once() -> None:
+    """With the maps of the faithfulness check, which are about images asked before."""
+    passed: Counter[tuple[str, str, bytes]] = Counter()
+    with remembering() as cache:
+        setup = Setup(CCI, options={"steps": 4, "faithfulness": 16}, data_options=IMAGES)
+        session = setup.session(cache)
+        respond = session.audit.respond
+
+        def counting(trials: Iterable[Trial]) -> list[Outcome]:
+            asked = list(trials)
+            for trial in asked:
+                if trial.readout is None and trial.sample.key.endswith("/canvas"):
+                    mask = trial.edit.mask.tobytes() if isinstance(trial.edit, HideTokens) else b""
+                    passed[trial.sample.key, trial.condition, mask] += 1
+            return respond(asked)
+
+        session.audit.respond = counting
+        session.run()
+    assert {condition for _, condition, _ in passed} == {
+        "baseline",
+        "cluster-hidden",
+        "objects-hidden",
+        "background-hidden",
+    }
+    assert set(passed.values()) == {1}
 
 
 @pytest.fixture(scope="module")

@@ -7,27 +7,19 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, false_discovery_control, fisher_exact, hypergeom, norm
 
-from cuescope_cci import CCI
-from cuescope_cci.reporting import (
-    Row,
-    Tally,
-    contrast_p_value,
-    error_table,
-    rows,
-    scores,
-    share_interval,
-    statement,
-)
-from cuescope_cci.sources import BACKGROUND, Source, features, groups, in_words
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, factor_words, features, groups
+from cuescope_cci.options import CCIOptions
+from cuescope_cci.report import Row, error_table, rows, scores, statement, tally
+from cuescope_cci.scores import Tally, contrast_p_value, share_interval
 from cuescope_sdk import Audit, Context, Score
 from cuescope_sdk.stats import benjamini_hochberg
 
 CHOICES = ("owl", "toad", "hawk")
-Many = Callable[..., list[Source]]
+Many = Callable[..., list[AnswerSource]]
 
 
 @pytest.fixture
-def leaning(many: Many) -> list[Source]:
+def leaning(many: Many) -> list[AnswerSource]:
     """Right 18 of 20 on an object and 4 of 16 on the background; one error of the 14 is fine."""
     return [
         *many(18, "fr", label="owl"),
@@ -38,42 +30,51 @@ def leaning(many: Many) -> list[Source]:
     ]
 
 
-def scored(found: list[Source], **given: Any) -> tuple[list[Score], Audit]:
-    chosen = CCI.Options(**given)
+def scored(found: list[AnswerSource], **given: Any) -> tuple[list[Score], Audit]:
+    chosen = CCIOptions(**given)
     audit = Audit(
         labels=CHOICES,
         options=chosen,
         respond=lambda trials: [],
         context=Context(),
-        samples=tuple(one.answered.sample for one in found),
+        samples=tuple(source.image.sample for source in found),
     )
     return list(scores(audit, chosen, found)), audit
 
 
 def value(found: list[Score], metric: str, label: str | None = None) -> Score:
-    [one] = [s for s in found if (s.feature, s.label, s.metric) == (BACKGROUND, label, metric)]
-    return one
+    [score] = [s for s in found if (s.feature, s.label, s.metric) == (BACKGROUND, label, metric)]
+    return score
 
 
 # ---------------------------------------------------------------------------------------- counts
 
 
-def test_counts_by_hand(leaning: list[Source]) -> None:
-    tally = Tally.of(leaning)
-    assert tally == Tally(
+def test_counts_by_hand(leaning: list[AnswerSource]) -> None:
+    counts = tally(leaning)
+    assert counts == Tally(
         images=36, errors=14, background=16, background_errors=12, fine_errors=1
     )  # a look-alike on the background is no fine-grained error
-    assert tally.foreground_errors == 2
-    assert tally.gap_counts == (18, 20, 4, 16)
+    assert counts.foreground_errors == 2
+    assert counts.gap_counts == (18, 20, 4, 16)
 
 
-def test_an_image_without_a_label_is_neither_right_nor_wrong(source: Callable[..., Source]) -> None:
+def test_an_image_without_a_label_is_neither_right_nor_wrong(
+    source: Callable[..., AnswerSource],
+) -> None:
     bare = source(label=None, prediction="owl", region="background")
-    assert (bare.correct, bare.wrong, bare.told, bare.fine_grained) == (False, False, False, False)
-    assert Tally.of([bare]).errors == 0
+    assert (bare.correct, bare.wrong, bare.counts, bare.fine_grained) == (
+        False,
+        False,
+        False,
+        False,
+    )
+    assert tally([bare]).errors == 0
 
 
-def test_background_share_is_that_of_the_positive_importance(source: Callable[..., Source]) -> None:
+def test_background_share_is_that_of_the_positive_importance(
+    source: Callable[..., AnswerSource],
+) -> None:
     assert source().background_share == 11 / 16  # columns 1 1 1.25 1.75 | 2.25 2.75 3 3
 
 
@@ -91,7 +92,7 @@ def test_groups_are_all_images_then_each_value_of_a_factor_that_varies(many: Man
 
 
 def test_a_group_in_words() -> None:
-    assert in_words("background|time of day=12=noon") == "time of day: 12=noon"
+    assert factor_words("background|time of day=12=noon") == "time of day: 12=noon"
 
 
 def test_a_feature_occurs_where_the_background_misled(many: Many) -> None:
@@ -106,14 +107,14 @@ def test_a_feature_occurs_where_the_background_misled(many: Many) -> None:
     assert len(feature.occurrences) == 3
 
 
-def test_no_feature_where_nothing_is_told(many: Many) -> None:
+def test_no_feature_where_no_region_is_known(many: Many) -> None:
     assert not list(features(many(3, "a", region=None) + many(3, "b", label=None)))
 
 
 # ---------------------------------------------------------------------------------------- scores
 
 
-def test_rates_and_the_gap_by_hand(leaning: list[Source]) -> None:
+def test_rates_and_the_gap_by_hand(leaning: list[AnswerSource]) -> None:
     found, _ = scored(leaning)
     bg_er, gap = value(found, "bg_er"), value(found, "accuracy_gap")
     assert bg_er.value == pytest.approx(12 / 14)
@@ -125,7 +126,7 @@ def test_rates_and_the_gap_by_hand(leaning: list[Source]) -> None:
     assert gap.low < 0.65 < gap.high
 
 
-def test_the_gaps_p_value_is_fishers(leaning: list[Source]) -> None:
+def test_the_gaps_p_value_is_fishers(leaning: list[AnswerSource]) -> None:
     found, _ = scored(leaning)
     [[right_fore, wrong_fore], [right_back, wrong_back]] = table = [[18, 2], [4, 12]]
     exact = fisher_exact(table, alternative="greater").pvalue
@@ -138,7 +139,9 @@ def test_the_gaps_p_value_is_fishers(leaning: list[Source]) -> None:
     assert wrong_fore + wrong_back == total - right
 
 
-def test_q_values_are_over_all_rows_that_were_tested(leaning: list[Source], many: Many) -> None:
+def test_q_values_are_over_all_rows_that_were_tested(
+    leaning: list[AnswerSource], many: Many
+) -> None:
     more = many(3, "more", label="owl", region="background")
     told = {row.label: row.p_value for row in rows([*leaning, *more], CHOICES)}
     found, _ = scored([*leaning, *more])
@@ -148,7 +151,7 @@ def test_q_values_are_over_all_rows_that_were_tested(leaning: list[Source], many
     assert [q_values[label] for label in tested] == pytest.approx(expected.tolist())
 
 
-def test_a_model_that_looks_at_nothing_else_is_told_by_the_majority(many: Many) -> None:
+def test_a_model_that_looks_at_nothing_else_is_found_by_the_majority(many: Many) -> None:
     found = rows(many(12, "all", label="owl", prediction="toad", region="background"), CHOICES)
     assert found[0].p_value == pytest.approx(0.5**12)
     assert "never looks at an object" in statement(found[0], found[0].tally)
@@ -164,8 +167,8 @@ def test_a_factor_is_news_only_where_it_differs() -> None:
     assert contrast_p_value(whole, whole) is None
     row = Row("background|size=small", None, group, exact)
     assert statement(row, whole) == (
-        "Where the images have {feature}, 9 of 10 wrong answers come from the background, "
-        "and 6 of 20 elsewhere."
+        "Where the images have {feature}, 9 of 10 wrong answers come from the background. "
+        "Elsewhere 6 of 20 do."
     )
 
 
@@ -174,7 +177,7 @@ def test_a_factor_is_news_only_where_it_differs() -> None:
     [({}, True), ({"min_bg_er": 0.9}, False), ({"fdr": 1e-6}, False), ({"min_bg_er": 0.85}, True)],
 )
 def test_the_rule_of_a_finding(
-    leaning: list[Source], given: dict[str, float], is_finding: bool
+    leaning: list[AnswerSource], given: dict[str, float], is_finding: bool
 ) -> None:
     found, _ = scored(leaning, **given)
     headline = value(found, "bg_er")
@@ -202,16 +205,17 @@ def test_no_errors_is_missing_not_zero(many: Many) -> None:
     assert value(found, "accuracy_gap").value == 0
 
 
-def test_the_statement_has_the_numbers(leaning: list[Source]) -> None:
+def test_the_statement_has_the_numbers(leaning: list[AnswerSource]) -> None:
     [whole, *_] = rows(leaning, CHOICES)
     assert statement(whole, whole.tally) == (
-        "Wrong answers come from {feature} in 12 of 14 cases: where the model looks there it is "
-        "right 25% of the time, and 90% where it looks at an object."
+        "Wrong answers come from {feature} in 12 of 14 cases. Where the model looks at the "
+        "background, it is right 25% of the time. Where it looks at an object, it is right 90% "
+        "of the time."
     )
 
 
 def test_findings_come_first_and_the_whole_data_set_before_its_parts(
-    leaning: list[Source], many: Many
+    leaning: list[AnswerSource], many: Many
 ) -> None:
     """One error of one counts for less than twelve of twelve."""
     alone = many(1, "x", label="hawk", prediction="owl", region="background")
@@ -233,7 +237,7 @@ def test_wilson_interval_in_closed_form(count: int, n: int, confidence: float) -
 # ----------------------------------------------------------------------------- table and the notes
 
 
-def test_the_table_has_the_shares_of_each_group(leaning: list[Source]) -> None:
+def test_the_table_has_the_shares_of_each_group(leaning: list[AnswerSource]) -> None:
     table = error_table(rows(leaning, CHOICES), 0.95)
     assert table.rows[0] == {
         "group": "all images",
@@ -246,7 +250,7 @@ def test_the_table_has_the_shares_of_each_group(leaning: list[Source]) -> None:
     assert set(table.columns) == set(table.rows[0])
 
 
-def test_the_notes_tell_what_was_left_out(leaning: list[Source], many: Many) -> None:
+def test_the_notes_tell_what_was_left_out(leaning: list[AnswerSource], many: Many) -> None:
     _, audit = scored([*leaning, *many(2, "none", region=None), *many(1, "bare", label=None)])
     assert audit.notes["accuracy"] == "63.2% of 38 images"  # 22 and the two without a region
     assert audit.notes["left out"].startswith("3 images")
