@@ -107,9 +107,12 @@ def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CCIBench]:
 
     def make(folder: Path = tmp_path, **given: Any) -> CCIBench:
         chosen = {
-            "model": f"open-clip:{tiny_clip}", "data_options": {"val": 8}, "limit": 6, "steps": 2,
+            "model": f"open-clip:{tiny_clip}",
+            "data_options": {"val": 8},
+            "limit": 6,
+            "steps": 2,
             "explainers": ("random", "grad-eclip"),
-        }  # fmt: skip
+        }
         options = CCIBench.Options(**{**chosen, **given})
         return CCIBench(options, Context(cache=folder, device="cpu"))
 
@@ -185,6 +188,6 @@ def test_without_captions_retrieval_is_left_out_and_says_so(
     assert "caption" in table.notes[0]
 
 
-def test_an_unknown_explainer_is_told_in_one_line(bench: Callable[..., CCIBench]) -> None:
+def test_an_unknown_explainer_is_refused_in_one_line(bench: Callable[..., CCIBench]) -> None:
     with pytest.raises(UserError, match=r"no explainer 'grad-clip'.*Did you mean 'grad-"):
         list(bench(explainers=("grad-clip",)).run())

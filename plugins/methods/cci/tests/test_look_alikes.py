@@ -113,8 +113,10 @@ def test_annotated_families(part_audit: MakeAudit) -> None:
     name, judge = choose_judge(part_audit(BIRDS), CCI.Options())
     assert name == "same family of labels"
     assert judge([PAIR, ("owl", "toad"), ("owl", "newt")]) == {
-        PAIR: True, ("owl", "toad"): False, ("owl", "newt"): None
-    }  # fmt: skip
+        PAIR: True,
+        ("owl", "toad"): False,
+        ("owl", "newt"): None,
+    }
 
 
 def test_a_taxonomy_file_comes_before_the_annotation(tmp_path: Path, part_audit: MakeAudit) -> None:
@@ -166,8 +168,6 @@ def test_the_models_own_embeddings_are_read_once_and_only_if_needed(part_audit: 
     assert "closest 10%" in name
     assert judge([]) == {}
     assert not asked
-    assert judge([PAIR, ("hawk", "toad"), ("owl", "newt")]) == {
-        PAIR: True, ("hawk", "toad"): False
-    }  # fmt: skip
+    assert judge([PAIR, ("hawk", "toad"), ("owl", "newt")]) == {PAIR: True, ("hawk", "toad"): False}
     assert len(asked) == 1
     assert asked[0].readout.choices == CHOICES

@@ -29,28 +29,28 @@ def test_the_segmenter_takes_the_place_of_the_annotation() -> None:
 
 
 def test_the_segmenter_is_asked_once_for_each_image_and_by_name() -> None:
-    asked: list[tuple[str, ...]] = []
+    prompts: list[tuple[str, ...]] = []
 
     class RightHalf(FakeSegmenter):
         def segment(self, frames: Any, names: Any) -> list[np.ndarray]:
-            asked.append(tuple(names))
+            prompts.append(tuple(names))
             mask = np.zeros((len(names), 8, 8), dtype=bool)
             mask[0, :, 3:8] = True  # as the annotation has it
             return [mask for _ in frames]
 
     report = setup(tools={"segmenter": RightHalf}).report()
-    assert len(asked) == 30
-    assert set(asked) == {(label, "foreground objects") for label in ("top", "middle", "bottom")}
+    assert len(prompts) == 30
+    assert set(prompts) == {(label, "foreground objects") for label in ("top", "middle", "bottom")}
     assert report.scores == setup().report().scores
 
 
-def test_some_masks_missing_is_told_in_one_line(changing: Callable[..., Any]) -> None:
+def test_some_masks_missing_is_refused_in_one_line(changing: Callable[..., Any]) -> None:
     holes = changing(only=3, annotations={"foreground": None})
     with pytest.raises(UserError, match=r"'val-003' has no foreground mask.*segmenter=SPEC"):
         setup(holes).report()
 
 
-def test_a_mask_of_another_size_is_told_in_one_line(changing: Callable[..., Any]) -> None:
+def test_a_mask_of_another_size_is_refused_in_one_line(changing: Callable[..., Any]) -> None:
     wrong = changing(annotations={"foreground": np.ones((5, 9), dtype=bool)})
     with pytest.raises(UserError, match=r"does not fit its frame: expected 8 x 8.*got 5 x 9"):
         setup(wrong).report()

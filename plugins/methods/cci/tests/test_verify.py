@@ -24,7 +24,7 @@ def audited(data: Any = FakeDataset, **given: Any) -> Any:
 # --------------------------------------------------------------------------------- answer sheet
 
 
-def sheet(found: list[AnswerSource], **misled: bool) -> Any:
+def sheet(sources: list[AnswerSource], **misled: bool) -> Any:
     """Samples whose background is planted for "owl" where `misled` says so, by name of a group."""
     return [
         source.image.sample.model_copy(
@@ -35,12 +35,12 @@ def sheet(found: list[AnswerSource], **misled: bool) -> Any:
                 },
             }
         )
-        for source in found
+        for source in sources
     ]
 
 
 def test_agreement_with_the_sheet_by_hand(many: Many) -> None:
-    found = [
+    sources = [
         *many(6, "misled", label="toad", region="background"),
         *many(1, "missed", label="toad", region="foreground"),
         *many(2, "own", label="toad", region="foreground"),
@@ -51,7 +51,7 @@ def test_agreement_with_the_sheet_by_hand(many: Many) -> None:
     ]
     truth = {"misled": True, "missed": True, "own": False, "wrongly": False}
     truth |= dict.fromkeys(("right", "unknown", "nowhere"), True)
-    evidence = check_planted(sheet(found, **truth), found)
+    evidence = check_planted(sheet(sources, **truth), sources)
     assert evidence is not None
     assert (evidence.value, evidence.n, evidence.verdict) == (pytest.approx(0.8), 10, "refuted")
     assert "caused 7" in evidence.detail
@@ -60,24 +60,24 @@ def test_agreement_with_the_sheet_by_hand(many: Many) -> None:
 
 @pytest.mark.parametrize(("errors", "verdict"), [(4, "inconclusive"), (5, "supported")])
 def test_few_errors_decide_nothing(many: Many, errors: int, verdict: str) -> None:
-    found = many(errors, "misled", label="toad", region="background")
-    evidence = check_planted(sheet(found, misled=True), found)
+    sources = many(errors, "misled", label="toad", region="background")
+    evidence = check_planted(sheet(sources, misled=True), sources)
     assert evidence is not None
     assert (evidence.value, evidence.verdict) == (1.0, verdict)
 
 
 def test_a_background_that_misleads_by_chance_alone_decides_nothing(many: Many) -> None:
-    found = [*many(6, "a", label="toad"), *many(2, "b", label="toad", region="background")]
-    evidence = check_planted(sheet(found, a=False, b=True), found)
+    sources = [*many(6, "a", label="toad"), *many(2, "b", label="toad", region="background")]
+    evidence = check_planted(sheet(sources, a=False, b=True), sources)
     assert evidence is not None
     assert (evidence.value, evidence.verdict) == (1.0, "inconclusive")
     assert "no more than by chance" in evidence.detail
 
 
 def test_no_sheet_no_evidence(many: Many) -> None:
-    found = many(8, "a", label="toad", region="background")
-    samples = [source.image.sample.model_copy(update={"key": source.key}) for source in found]
-    assert check_planted(samples, found) is None
+    sources = many(8, "a", label="toad", region="background")
+    samples = [source.image.sample.model_copy(update={"key": source.key}) for source in sources]
+    assert check_planted(samples, sources) is None
 
 
 # ------------------------------------------------------------------------------------- pictures
@@ -160,9 +160,11 @@ def test_the_red_corner_makes_the_background_errors(report: Any) -> None:
 
 def test_a_model_that_does_not_lean_has_no_background_errors_to_find() -> None:
     setup = Setup(
-        CCI, options={"faithfulness": 0, "pictures": 0}, data_options=IMAGES,
+        CCI,
+        options={"faithfulness": 0, "pictures": 0},
+        data_options=IMAGES,
         model_options={"lean": 0.0},
-    )  # fmt: skip
+    )
     assert not setup.report().findings
 
 
@@ -185,10 +187,8 @@ def test_without_labels_there_are_maps_and_no_errors(changing: Callable[..., Any
 def test_true_and_text_targets_give_other_maps() -> None:
     by_target = {
         target: audited(faithfulness=0, pictures=0, target=target, **more)
-        for target, more in {
-            "predicted": {}, "true": {}, "text": {"text": "middle"}
-        }.items()
-    }  # fmt: skip
+        for target, more in {"predicted": {}, "true": {}, "text": {"text": "middle"}}.items()
+    }
     shares = {
         target: {o.sample: o.strength for o in report.features[0].occurrences}
         for target, report in by_target.items()
@@ -208,9 +208,11 @@ def test_a_text_that_is_no_choice_is_asked_alone() -> None:
             return super().respond(trials)
 
     setup = Setup(
-        CCI, Watched, options={"faithfulness": 0, "pictures": 0, "target": "text", "text": "pond"},
+        CCI,
+        Watched,
+        options={"faithfulness": 0, "pictures": 0, "target": "text", "text": "pond"},
         data_options={"frames": 1, "samples": 6},
-    )  # fmt: skip
+    )
     setup.report()
     alone = [trial for trial in asked if trial.sample.choices == ("pond",)]
     assert {trial.sample.key for trial in alone} == {f"val-{i:03d}/canvas" for i in range(6)}
@@ -218,14 +220,14 @@ def test_a_text_that_is_no_choice_is_asked_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"target": "text"}, "target=text and text=... go together"),
         ({"text": "a pond"}, "target=text and text=... go together"),
     ],
 )
-def test_options_that_do_not_go_together(given: dict[str, str], told: str) -> None:
-    with pytest.raises(UserError, match=told):
+def test_options_that_do_not_go_together(given: dict[str, str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         audited(**given)
 
 

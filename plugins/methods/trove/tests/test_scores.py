@@ -75,11 +75,11 @@ def test_the_papers_reading_of_the_static_bias_counts_every_label() -> None:
 @pytest.mark.parametrize("across_labels", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -> None:
-    scene, clusters, found = random_scene(seed), 9, {}
+    scene, clusters, expected = random_scene(seed), 9, {}
     for cluster in range(clusters):
-        present = np.array([
-            (scene.frame_cluster[scene.frame_sample == s] == cluster).any() for s in range(120)
-        ])  # fmt: skip
+        present = np.array(
+            [(scene.frame_cluster[scene.frame_sample == s] == cluster).any() for s in range(120)]
+        )
         for label in range(4):
             inside, outside = (scene.label == label) & present, (scene.label == label) & ~present
             if not inside.any() or not outside.any():
@@ -92,25 +92,29 @@ def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -
                 and not scene.correct[sample]
                 and (across_labels or scene.label[sample] == label)
             ]
-            found[label, cluster] = (gap, np.mean(probabilities) if probabilities else None)
+            expected[label, cluster] = (gap, np.mean(probabilities) if probabilities else None)
     table = score(scene, clusters, PAPER, across_labels=across_labels)
     keys = list(zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True))
-    assert sorted(found) == keys
+    assert sorted(expected) == keys
     for pair, key in enumerate(keys):
-        assert table.pairs.error_contribution[pair] == pytest.approx(found[key][0])
-        assert table.scored[pair] == (found[key][1] is not None)
+        assert table.pairs.error_contribution[pair] == pytest.approx(expected[key][0])
+        assert table.scored[pair] == (expected[key][1] is not None)
         if table.scored[pair]:
-            assert table.bias.value[pair] == pytest.approx(found[key][1])
+            assert table.bias.value[pair] == pytest.approx(expected[key][1])
 
 
 def test_scores_do_not_depend_on_the_order_of_sequences_and_frames() -> None:
     scene, rng = random_scene(7), np.random.default_rng(0)
     samples, frames = rng.permutation(120), rng.permutation(len(scene.frame_sample))
-    place = np.argsort(samples)
+    position = np.argsort(samples)
     mixed = Observations(
-        scene.label[samples], scene.prediction[samples], scene.correct[samples],
-        place[scene.frame_sample[frames]], scene.frame_cluster[frames], scene.frame_static[frames],
-    )  # fmt: skip
+        scene.label[samples],
+        scene.prediction[samples],
+        scene.correct[samples],
+        position[scene.frame_sample[frames]],
+        scene.frame_cluster[frames],
+        scene.frame_static[frames],
+    )
     first, second = score(scene, 9, PAPER), score(mixed, 9, PAPER)
     assert second.score == pytest.approx(first.score)
     assert np.array_equal(second.q_value, first.q_value)
@@ -146,8 +150,8 @@ def test_the_most_common_mistake() -> None:
 )
 def test_each_exclusion_can_refuse_a_finding(rule: dict[str, float], passes: bool) -> None:
     table = score(leaning(), 2, replace(PAPER, **rule))
-    found = dict(zip(table.pairs.cluster.tolist(), table.finding.tolist(), strict=True))
-    assert found[1] is passes
+    is_finding = dict(zip(table.pairs.cluster.tolist(), table.finding.tolist(), strict=True))
+    assert is_finding[1] is passes
 
 
 def leaning() -> Observations:
@@ -174,17 +178,18 @@ def test_null_data_are_found_no_more_often_than_promised() -> None:
 
 def test_shuffling_keeps_each_labels_answers_and_breaks_the_tie_to_clusters() -> None:
     scene = random_scene(3)
-    dealt = shuffle_within_labels(scene, np.random.default_rng(0))
+    shuffled = shuffle_within_labels(scene, np.random.default_rng(0))
     for label in range(4):
         mine = scene.label == label
-        assert sorted(dealt.prediction[mine]) == sorted(scene.prediction[mine])
-    assert np.array_equal(dealt.correct, dealt.prediction == dealt.label)
-    assert not np.array_equal(dealt.prediction, scene.prediction)
+        assert sorted(shuffled.prediction[mine]) == sorted(scene.prediction[mine])
+    assert np.array_equal(shuffled.correct, shuffled.prediction == shuffled.label)
+    assert not np.array_equal(shuffled.prediction, scene.prediction)
     gaps = [
-        score(shuffle_within_labels(leaning(), np.random.default_rng(seed)), 2, PAPER)
-        .pairs.error_contribution[1]
+        score(
+            shuffle_within_labels(leaning(), np.random.default_rng(seed)), 2, PAPER
+        ).pairs.error_contribution[1]
         for seed in range(200)
-    ]  # fmt: skip
+    ]
     assert np.mean(gaps) == pytest.approx(0.0, abs=0.06)
 
 
@@ -204,8 +209,8 @@ def test_score_interval_is_that_of_a_plain_bootstrap(across_labels: bool) -> Non
             np.flatnonzero((scene.frame_sample == sample) & (scene.frame_cluster == cluster))
             for sample in range(160)
         ]
-        drawn = [plain_resample(scene, shows, label, across_labels, rng) for _ in range(600)]
-        expected = np.quantile(drawn, [0.05, 0.95]).tolist()
+        resamples = [plain_resample(scene, shows, label, across_labels, rng) for _ in range(600)]
+        expected = np.quantile(resamples, [0.05, 0.95]).tolist()
         assert [float(low[pair]), float(high[pair])] == pytest.approx(expected, abs=0.04)
 
 
@@ -220,7 +225,7 @@ def plain_resample(
     sized = np.array([len(frames) for frames in shows])
     with_it, mine = sized > 0, scene.label == label
     inside, outside, anywhere = (
-        rng.choice(kept := np.flatnonzero(which), len(kept))
+        rng.choice(members := np.flatnonzero(which), len(members))
         for which in (mine & with_it, mine & ~with_it, with_it)
     )
     static = [

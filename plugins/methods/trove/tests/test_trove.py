@@ -28,13 +28,13 @@ class Clips(Plugin):
     def __getitem__(self, index: int) -> Sample:
         label, turn = index % 4, index // 4
         red = (turn * 7) % 40 < 40 * self.red_share[label]
-        shown = tuple(red and frame in (1, 2) for frame in range(5))
+        shows = tuple(red and frame in (1, 2) for frame in range(5))
         return Sample(
             key=f"clip-{index:03d}",
-            frames=tuple(picture(index, frame, seen) for frame, seen in enumerate(shown)),
+            frames=tuple(picture(index, frame, flag) for frame, flag in enumerate(shows)),
             choices=self.labels,
             label=self.labels[label],
-            annotations={"cues": {"red": shown}},
+            annotations={"cues": {"red": shows}},
         )
 
 
@@ -77,9 +77,9 @@ class Honest(Leaning):
 
 
 def by_check(evidence: tuple[Evidence, ...], start: str) -> Evidence:
-    found = [item for item in evidence if item.check.startswith(start)]
-    assert len(found) == 1, [item.check for item in evidence]
-    return found[0]
+    matching = [item for item in evidence if item.check.startswith(start)]
+    assert len(matching) == 1, [item.check for item in evidence]
+    return matching[0]
 
 
 def test_the_planted_cue_leads_and_its_frames_lead_the_ranking() -> None:
@@ -93,8 +93,8 @@ def test_the_planted_cue_leads_and_its_frames_lead_the_ranking() -> None:
         best.statement
     )
     for check in ("Precision@10 ", "Precision@25 ", "Precision@100 ", "R-Prec"):
-        found = by_check(report.evidence, check)
-        assert (found.verdict, found.value) == ("supported", 1.0)
+        precision = by_check(report.evidence, check)
+        assert (precision.verdict, precision.value) == ("supported", 1.0)
     assert by_check(report.evidence, "null").verdict == "supported"
     medoid = report.features[[f.key for f in report.features].index(best.feature)].occurrences[0]
     assert medoid.frame in (1, 2)
@@ -120,8 +120,10 @@ def test_the_score_is_error_contribution_plus_static_bias() -> None:
     scored = [s for s in report.scores if s.metric == "trove_score" and s.value is not None]
     assert scored
     for score in scored:
-        parts = [rows[score.feature, score.label, name].value
-                 for name in ("error_contribution", "static_bias")]  # fmt: skip
+        parts = [
+            rows[score.feature, score.label, name].value
+            for name in ("error_contribution", "static_bias")
+        ]
         assert score.value == pytest.approx(sum(part for part in parts if part is not None))
         assert score.low is not None
         assert score.low <= score.value <= (score.high or 0)
@@ -165,9 +167,9 @@ def test_a_detector_tells_the_cue_from_the_decoy(name: str) -> None:
 
 def test_a_detector_without_a_name_says_what_to_do() -> None:
     report = Setup(TRoVe, tools={"detector": FAKE_TOOLS["detector"]}).report()
-    found = by_check(report.evidence, "detector")
-    assert found.verdict == "inconclusive"
-    assert "feature_name" in found.detail
+    check = by_check(report.evidence, "detector")
+    assert check.verdict == "inconclusive"
+    assert "feature_name" in check.detail
 
 
 def test_no_errors_leave_nothing_to_explain() -> None:
@@ -224,7 +226,7 @@ class ShuffledChoices(Clips):
 
     def __getitem__(self, index: int) -> Sample:
         order = np.random.default_rng(index).permutation(4)
-        choices = tuple(DIRECTIONS[place] for place in order)
+        choices = tuple(DIRECTIONS[number] for number in order)
         return super().__getitem__(index).model_copy(update={"choices": choices})
 
 
