@@ -20,9 +20,9 @@ from cuescope_sdk import (
 from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
 from cuescope_sdk.testing import FAKE_TOOLS, Setup, remembering
 from cuescope_trove import TRoVe
-from cuescope_trove.report import clusters_words
-from cuescope_trove.scores import among_top, observe
-from cuescope_trove.trials import answer_arrays, feasible, sweep
+from cuescope_trove.report import clusters_words, observe
+from cuescope_trove.scores import among_top
+from cuescope_trove.trials import feasible, sweep
 
 LABELS = ("a", "b", "c")
 
@@ -94,8 +94,7 @@ def test_outcomes_become_arrays() -> None:
         )
         for cluster in range(2)
     ]
-    arrays = vars(answer_arrays(audit, features))
-    observations, temperature = observe(**arrays, top_k=1, rng=np.random.default_rng(1))
+    observations, temperature = observe(audit, features, 1, "halves")
     owner = np.tile(np.arange(30)[::-1], 2)
     whole = np.stack(list(logits.values()))
     still = np.stack([static[f"clip-{i:02d}/static-{n // 30}"] for n, i in enumerate(owner)])
@@ -103,7 +102,7 @@ def test_outcomes_become_arrays() -> None:
     assert observations.frame_cluster.tolist() == [0] * 30 + [1] * 30
     assert observations.prediction.tolist() == whole.argmax(axis=1).tolist()
     assert observations.correct.tolist() == (whole.argmax(axis=1) == label).tolist()
-    fitted = cross_fitted_temperatures(whole, label, np.random.default_rng(1))
+    fitted = cross_fitted_temperatures(whole, label, audit.rng("halves"))
     assert temperature == pytest.approx(fitted, rel=1e-5)
     assert len(set(fitted)) == 2
     assert observations.frame_static == pytest.approx(softmax(still, fitted[owner]), abs=1e-5)

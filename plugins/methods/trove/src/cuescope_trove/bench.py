@@ -11,11 +11,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Options, Plugin, Report, Request, Runner, Sample, Table
+from cuescope_sdk import Options, Plugin, Report, Request, Runner, Table
 from cuescope_sdk.ranking import precision_at_k, r_precision
 from cuescope_trove.paper import TABLE_1
-from cuescope_trove.scores import Observations, observe
-from cuescope_trove.trials import FrameId, answer_arrays, baseline_trials, samples_by_key
+from cuescope_trove.report import observe
+from cuescope_trove.scores import Observations
+from cuescope_trove.trials import FrameId, baseline_trials, samples_by_key
 from cuescope_trove.verify import KS, rank_annotated_frames
 
 CUES = ("background", "object", "attribute")
@@ -115,12 +116,16 @@ class TRoVeBench(Plugin):
         # The answers are in the cache by now. `session.samples` keep the annotation of the cue,
         # which an audit hides until it has its findings.
         session = self._runner.session(request)
-        frames = annotated_frames(report, session.samples)
-        arrays = vars(answer_arrays(session.audit, report.features))
-        observations, _ = observe(**arrays, top_k=1, rng=session.audit.rng("temperature"))
-        gaps = gaps_by_label(observations, frames, session.audit.labels)
+        observations, _ = observe(session.audit, report.features, 1, "temperature")
+        annotated = {sample.key: sample.annotations["cues"] for sample in session.samples}
+        cues = {key: np.any(list(flags.values()), axis=0) for key, flags in annotated.items()}
+        frames = [(o.sample, o.frame or 0) for f in report.features for o in f.occurrences]
+        shows_cue = np.array([cues[sample][frame] for sample, frame in frames])
+        with_cue = np.array([cues[sample].any() for sample in sorted(cues)])
+        gaps = gaps_by_label(observations, shows_cue, with_cue, session.audit.labels)
         passing = [gap for gap in gaps if min(gap.image, gap.sequence) > MIN_GAP]
         worst = max(passing, key=lambda gap: gap.sequence, default=None)
+        shows = dict(zip(frames, shows_cue.tolist(), strict=True))
         confidence = observations.frame_static.max(axis=1)
         rng = session.audit.rng("random")
         return Graded(
@@ -128,7 +133,7 @@ class TRoVeBench(Plugin):
             temporal=self._unbiased_accuracy(configuration.length, {}),
             single_frame=self._unbiased_accuracy(configuration.length, {"frames": "middle"}),
             gaps=worst,
-            grades=grades(report, frames, confidence, worst.label, rng) if worst else {},
+            grades=grades(report, shows, confidence, worst.label, rng) if worst else {},
         )
 
     def _request(
@@ -164,39 +169,18 @@ def configurations() -> Iterator[Configuration]:
 # ------------------------------------------------- whether a cue is worth ranking for (appendix A)
 
 
-@dataclass(frozen=True, eq=False)
-class AnnotatedFrames:
-    """Every frame of a data set, in the order of a report's features and their occurrences."""
-
-    frame: Sequence[FrameId]
-    shows_cue: Bool[np.ndarray, " frame"]
-    in_sequence_with_cue: Bool[np.ndarray, " frame"]
-
-
-def annotated_frames(report: Report, samples: Sequence[Sample]) -> AnnotatedFrames:
-    """The frames that a report groups, and whether they show any of the annotated cues."""
-    shows = {
-        sample.key: np.any(list(sample.annotations["cues"].values()), axis=0) for sample in samples
-    }
-    frames = [(o.sample, o.frame or 0) for feature in report.features for o in feature.occurrences]
-    return AnnotatedFrames(
-        frame=frames,
-        shows_cue=np.array([shows[sample][frame] for sample, frame in frames]),
-        in_sequence_with_cue=np.array([shows[sample].any() for sample, _ in frames]),
-    )
-
-
 def gaps_by_label(
-    observations: Observations, frames: AnnotatedFrames, labels: Sequence[str]
+    observations: Observations,
+    shows_cue: Bool[np.ndarray, " frame"],
+    with_cue: Bool[np.ndarray, " sample"],
+    labels: Sequence[str],
 ) -> list[Gaps]:
     """The gaps of each label that occurs with and without the cue (appendix A)."""
     frame_label = observations.label[observations.frame_sample]
     image_correct = observations.frame_static.argmax(axis=1) == frame_label
-    with_cue = np.zeros(len(observations.label), dtype=bool)
-    with_cue[observations.frame_sample[frames.in_sequence_with_cue]] = True
     gaps = []
     for index, label in enumerate(labels):
-        image = _gap(image_correct, frames.shows_cue, frame_label == index)
+        image = _gap(image_correct, shows_cue, frame_label == index)
         sequence = _gap(observations.correct, with_cue, observations.label == index)
         if image is not None and sequence is not None:
             gaps.append(Gaps(label, image, sequence))
@@ -217,16 +201,19 @@ def _gap(
 
 def grades(
     report: Report,
-    frames: AnnotatedFrames,
+    shows: Mapping[FrameId, bool],
     confidence: Float[np.ndarray, " frame"],
     label: str,
     rng: np.random.Generator,
 ) -> dict[str, Grades]:
-    """Precision at each K and R-Precision of four rankings for a label (Tables 1 and 3)."""
+    """Precision at each K and R-Precision of four rankings for a label (Tables 1 and 3).
+
+    `shows` says of each frame whether it shows the cue, and `confidence` is in the same order.
+    """
+    shows_cue = np.array(list(shows.values()))
     by_confidence = np.argsort(-confidence, kind="stable")
-    shuffles = [rng.permutation(len(frames.shows_cue)) for _ in range(RANDOM_DRAWS)]
-    random = np.array([_grade(frames.shows_cue[order]) for order in shuffles], dtype=float)
-    shows = dict(zip(frames.frame, frames.shows_cue, strict=True))
+    shuffles = [rng.permutation(len(shows_cue)) for _ in range(RANDOM_DRAWS)]
+    random = np.array([_grade(shows_cue[order]) for order in shuffles], dtype=float)
 
     def by_score(metric: str) -> Grades:
         ranked = rank_annotated_frames(report.features, report.scores, label, metric)
@@ -234,7 +221,7 @@ def grades(
 
     return {
         "Random": tuple(random.mean(axis=0)),
-        "Confidence": _grade(frames.shows_cue[by_confidence]),
+        "Confidence": _grade(shows_cue[by_confidence]),
         "Static bias alone": by_score("static_bias"),
         "TRoVe": by_score("trove_score"),
     }

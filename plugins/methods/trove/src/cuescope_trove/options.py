@@ -18,6 +18,7 @@ class TRoVeOptions(Options):
     top_k: PositiveInt = Field(
         1, description="an answer is right if the label is among this many best"
     )
+    # The score is per label, and another label's errors say nothing of it: hence the code's way.
     static_bias: Literal["label", "cluster"] = Field(
         "label",
         description="eq. 2 over the cluster's misclassified frames of the label (published "
@@ -29,19 +30,13 @@ class TRoVeOptions(Options):
     above_chance: bool = Field(
         True, description="a finding's static bias exceeds 1 / number of labels"
     )
+    # The published code's bounds would exclude a cue that is rare in the label it harms, which is
+    # where most cues do their harm: the model learned them from other labels.
     min_frequency: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="a finding shows in at least this share of the label's sequences "
-        "(published code: 0.15)",
+        0.0, ge=0, le=1, description="a finding is in at least this share of its label (code: 0.15)"
     )
     max_frequency: float = Field(
-        1.0,
-        ge=0,
-        le=1,
-        description="a finding shows in at most this share of the label's sequences "
-        "(published code: 0.85)",
+        1.0, ge=0, le=1, description="a finding is in at most this share of its label (code: 0.85)"
     )
     fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all pairs tried")
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")

@@ -1,25 +1,28 @@
 """From arrays to the rows and the sentences of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from cuescope_sdk import Audit, Feature, Score
+from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Mistake,
     Observations,
     Rule,
     ScoredPairs,
+    among_top,
     most_common_mistake,
-    observe,
     ranking,
     score,
     score_interval,
 )
-from cuescope_trove.trials import ClusterChoice, answer_arrays
+from cuescope_trove.trials import ClusterChoice, ask, stack_logits
 
+CALIBRATION = "calibration"  # names the random halves on which temperatures are fitted
 STATIC_BIAS_WORDS = {
     "label": "over the cluster's misclassified frames of the label (as the published code)",
     "cluster": "over all misclassified frames of the cluster (as eq. 2 is printed)",
@@ -28,7 +31,7 @@ STATIC_BIAS_WORDS = {
 
 def scores(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> Iterator[Score]:
     """The rows of the report, and the facts at its head."""
-    observations, temperature = audit.once(observe_audit, audit, options, features)
+    observations, temperature = audit.once(observe, audit, features, options.top_k, CALIBRATION)
     correct = observations.correct
     top = "" if options.top_k == 1 else f" (top {options.top_k})"
     audit.note("accuracy", f"{correct.mean():.1%}{top} of {len(correct)} sequences")
@@ -41,36 +44,45 @@ def scores(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> 
     table = score_observations(observations, options, len(features))
     audit.note("pairs", pairs_words(table))
     mistake = most_common_mistake(observations, table.pairs, len(features))
-    intervals = Intervals(
-        *table.pairs.interval(options.confidence),
+    across_labels = options.static_bias == "cluster"
+    rng, level = audit.rng("bootstrap"), options.confidence
+    intervals = (
+        *table.pairs.interval(level),
         *score_interval(
-            observations,
-            table.pairs,
-            len(features),
-            audit.rng("bootstrap"),
-            options.confidence,
-            across_labels=options.static_bias == "cluster",
+            observations, table.pairs, len(features), rng, level, across_labels=across_labels
         ),
     )
     for pair in ranking(table).tolist():
         yield from _pair_scores(table, mistake, intervals, features, audit.labels, pair)
 
 
-class Intervals(NamedTuple):
-    """Bounds per pair: of the error contribution, and of the TRoVe score."""
-
-    gap_low: np.ndarray
-    gap_high: np.ndarray
-    score_low: np.ndarray
-    score_high: np.ndarray
-
-
-def observe_audit(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature]
-) -> tuple[Observations, np.ndarray]:
-    """The answers as arrays, and each sequence's temperature."""
-    arrays = vars(answer_arrays(audit, features))
-    return observe(**arrays, top_k=options.top_k, rng=audit.rng("calibration"))
+def observe(
+    audit: Audit, features: Sequence[Feature], top_k: int, stream: str
+) -> tuple[Observations, Float[np.ndarray, " sample"]]:
+    """The answers as arrays, and each sequence's temperature; `stream` names the random halves."""
+    answers = audit.once(ask, audit)
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    number = {sample.key: index for index, sample in enumerate(samples)}
+    frames = [
+        (number[occurrence.sample], cluster, answers.row[occurrence.sample, occurrence.frame or 0])
+        for cluster, feature in enumerate(features)
+        for occurrence in feature.occurrences
+    ]
+    frame_sample, frame_cluster, row = np.array(frames, dtype=np.int64).reshape(-1, 3).T
+    label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
+    logits = stack_logits(answers.outcomes, audit.labels)
+    temperature = cross_fitted_temperatures(logits, label, audit.rng(stream))
+    observations = Observations(
+        label=label,
+        prediction=logits.argmax(axis=1),
+        correct=among_top(logits, label, top_k),
+        frame_sample=frame_sample,
+        frame_cluster=frame_cluster,
+        # A still clip takes the temperature of its sequence, which was fitted on other sequences:
+        # no answer has a part in its own calibration.
+        frame_static=softmax(answers.static_logits[row], temperature[frame_sample]),
+    )
+    return observations, temperature
 
 
 def score_observations(
@@ -91,48 +103,39 @@ def score_observations(
 def _pair_scores(
     table: ScoredPairs,
     mistake: Mistake,
-    intervals: Intervals,
+    intervals: Sequence[np.ndarray],
     features: Sequence[Feature],
     labels: Sequence[str],
     pair: int,
 ) -> Iterator[Score]:
-    """Three scores of a pair, the headline first."""
+    """Three scores of a pair, the headline first.
+
+    `intervals` are the bounds of the error contribution, then those of the TRoVe score.
+    """
     pairs, scored, finding = table.pairs, bool(table.scored[pair]), bool(table.finding[pair])
-    feature = features[int(pairs.cluster[pair])].key
-    label = labels[int(pairs.label[pair])]
-    n = int(pairs.n_with[pair])
-    p_value, q_value = float(table.p_value[pair]), float(table.q_value[pair])
+    gap_low, gap_high, low, high = (float(bounds[pair]) for bounds in intervals)
+    about: dict[str, Any] = {
+        "feature": features[int(pairs.cluster[pair])].key,
+        "label": labels[int(pairs.label[pair])],
+    }
+    tested = about | {
+        "n": int(pairs.n_with[pair]),
+        "p_value": float(table.p_value[pair]),
+        "q_value": float(table.q_value[pair]),
+    }
     yield Score(
-        feature=feature,
-        label=label,
+        **tested,
         metric="trove_score",
-        n=n,
         value=float(table.score[pair]) if scored else None,
-        low=float(intervals.score_low[pair]) if scored else None,
-        high=float(intervals.score_high[pair]) if scored else None,
-        p_value=p_value,
-        q_value=q_value,
+        low=low if scored else None,
+        high=high if scored else None,
         finding=finding,
         statement=statement(table, mistake, labels, pair) if finding else None,
     )
-    yield Score(
-        feature=feature,
-        label=label,
-        metric="error_contribution",
-        n=n,
-        value=float(pairs.error_contribution[pair]),
-        low=float(intervals.gap_low[pair]),
-        high=float(intervals.gap_high[pair]),
-        p_value=p_value,
-        q_value=q_value,
-    )
-    yield Score(
-        feature=feature,
-        label=label,
-        metric="static_bias",
-        value=float(table.bias.value[pair]) if scored else None,
-        n=int(table.bias.n_frames[pair]),
-    )
+    gap = float(pairs.error_contribution[pair])
+    yield Score(**tested, metric="error_contribution", value=gap, low=gap_low, high=gap_high)
+    bias, n_frames = float(table.bias.value[pair]), int(table.bias.n_frames[pair])
+    yield Score(**about, metric="static_bias", value=bias if scored else None, n=n_frames)
 
 
 def statement(table: ScoredPairs, mistake: Mistake, labels: Sequence[str], pair: int) -> str:
@@ -149,7 +152,7 @@ def statement(table: ScoredPairs, mistake: Mistake, labels: Sequence[str], pair:
 def _still_frame_sentence(mistake: Mistake, labels: Sequence[str], pair: int) -> str:
     answer = f"'{labels[int(mistake.prediction[pair])]}'"
     confidence = float(mistake.confidence[pair])
-    if float(mistake.share[pair]) <= 0.5:
+    if float(mistake.share[pair]) <= 0.5:  # it must not read as if all errors were the same
         answer += ", the most common of several wrong answers,"
     if confidence >= 0.5:
         return (

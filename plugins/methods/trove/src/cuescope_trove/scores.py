@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
 from cuescope_sdk.stats import (
     accuracy_gap_interval,
     accuracy_gap_p_value,
@@ -50,39 +49,12 @@ class Observations:
         return np.asarray(self.frame_static[frames, self.prediction[self.frame_sample]])
 
 
-def observe(
-    label: Int[np.ndarray, " sample"],
-    logits: Float[np.ndarray, "sample class"],
-    frame_sample: Int[np.ndarray, " frame"],
-    frame_cluster: Int[np.ndarray, " frame"],
-    static_logits: Float[np.ndarray, "frame class"],
-    top_k: int,
-    rng: np.random.Generator,
-) -> tuple[Observations, Float[np.ndarray, " sample"]]:
-    """Predictions and calibrated still clips, and each sequence's temperature."""
-    temperature = cross_fitted_temperatures(logits, label, rng)
-    observations = Observations(
-        label=label,
-        prediction=logits.argmax(axis=1),
-        correct=among_top(logits, label, top_k),
-        frame_sample=frame_sample,
-        frame_cluster=frame_cluster,
-        # A still clip takes the temperature of its sequence, which was fitted on other sequences:
-        # no answer has a part in its own calibration.
-        frame_static=softmax(static_logits, temperature[frame_sample]),
-    )
-    return observations, temperature
-
-
 def among_top(
     logits: Float[np.ndarray, "sample class"], label: Int[np.ndarray, " sample"], top_k: int
 ) -> Bool[np.ndarray, " sample"]:
     """Whether the label is among the `top_k` highest logits; ties go to the lower class."""
-    best = np.argsort(-logits, axis=1, kind="stable")[:, :top_k]
+    best = np.argsort(-logits, axis=1, kind="stable")[:, :top_k]  # stable: ties as argmax has them
     return np.asarray((best == label[:, None]).any(axis=1))
-
-
-# ----------------------------------------------------------------------- what is counted of a pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,16 +123,11 @@ def compare(observations: Observations, clusters: int) -> Pairs:
     correct_with = np.bincount(cell[observations.correct[sample]], minlength=cells).reshape(shape)
     n = np.bincount(label, minlength=classes)[:, None]
     n_correct = np.bincount(label[observations.correct], minlength=classes)[:, None]
-    # What is without the cluster is the rest of the label, so that nothing is counted twice.
-    pair = np.nonzero((n_with > 0) & (n_with < n))
-    return Pairs(
-        label=pair[0],
-        cluster=pair[1],
-        correct_without=(n_correct - correct_with)[pair],
-        n_without=(n - n_with)[pair],
-        correct_with=correct_with[pair],
-        n_with=n_with[pair],
-    )
+    # acc_-C is of the same label's other sequences: a cluster must not be blamed for a hard label.
+    n_without, correct_without = n - n_with, n_correct - correct_with
+    pair = np.nonzero((n_with > 0) & (n_without > 0))
+    counts = (correct_without, n_without, correct_with, n_with)
+    return Pairs(*pair, *(count[pair] for count in counts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,6 +245,7 @@ def score(
     pairs = compare(observations, clusters)
     bias = static_bias(observations, pairs, clusters, across_labels=across_labels)
     p_value = pairs.p_value()
+    # Every pair tried counts, also those that other rules exclude: they were looked at too.
     q_value = np.array(benjamini_hochberg(p_value.tolist()), dtype=np.float64)
     return ScoredPairs(pairs, bias, p_value, q_value, is_finding(pairs, bias, q_value, rule))
 
@@ -286,6 +254,7 @@ def is_finding(
     pairs: Pairs, bias: StaticBias, q_value: Float[np.ndarray, " pair"], rule: Rule
 ) -> Bool[np.ndarray, " pair"]:
     """The paper's exclusions (appendix C) and the false discovery rate, all at once."""
+    # Chance is excluded too: a still clip gets any wrong answer right once in |Y| (appendix C).
     return np.asarray(
         (pairs.error_contribution > rule.min_error_contribution)
         & (bias.n_frames > 0)
@@ -298,6 +267,7 @@ def is_finding(
 
 def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:
     """Findings first, each group by score, pairs without a score last; ties by label, cluster."""
+    # A pair without a wrong frame has no static bias: it is not a score of 0, it is none.
     strength = np.where(table.scored, table.score, -np.inf)
     return np.lexsort((-strength, ~table.finding))
 
@@ -315,9 +285,6 @@ def shuffle_within_labels(observations: Observations, rng: np.random.Generator) 
         prediction=observations.prediction[source],
         correct=observations.correct[source],
     )
-
-
-# ------------------------------------------------------------------------ interval of the score
 
 
 def score_interval(
@@ -353,6 +320,7 @@ def score_interval(
         correct_without = rng.binomial(pairs.n_without, pairs.accuracy_without, shape)
         gap = correct_without / pairs.n_without - sums[:, 0] / pairs.n_with
         resampled_scores.append(gap + wrong_sums[:, 1] / np.maximum(wrong_sums[:, 2], 1))
+    # Percentiles of few discrete values miss them by rounding: `snapped` puts them back.
     tail = (1 - confidence) / 2
     low, high = np.quantile(np.concatenate(resampled_scores), (tail, 1 - tail), axis=0)
     bias = static_bias(observations, pairs, clusters, across_labels=across_labels)

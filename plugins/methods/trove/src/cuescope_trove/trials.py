@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Output, Sample, Trial, UserError
 from cuescope_sdk.clustering import Clusters, best_clusters
@@ -33,7 +33,8 @@ def check(audit: Audit, top_k: int) -> None:
 
 
 def samples_by_key(audit: Audit) -> list[Sample]:
-    """The samples in the order of their keys, whatever the order of the data set."""
+    """The samples in the order of their keys."""
+    # k-means and the halves of the calibration depend on the order, and findings must not.
     return sorted(audit.samples, key=lambda sample: sample.key)
 
 
@@ -114,7 +115,7 @@ def feasible(counts: Sequence[int], points: int) -> list[int]:
 def cluster_features(clusters: Clusters, frames: Sequence[FrameId]) -> Iterator[Feature]:
     """A feature a cluster, the largest first; the frame nearest to the centroid stands for it."""
     digits = max(2, len(str(clusters.count - 1)))
-    order = np.lexsort((-clusters.strength, clusters.cluster))
+    order = np.lexsort((-clusters.strength, clusters.cluster))  # by cluster, strongest first
     ends = np.cumsum(np.bincount(clusters.cluster, minlength=clusters.count))
     for number, members in enumerate(np.split(order, ends[:-1])):
         yield Feature(
@@ -131,37 +132,6 @@ def cluster_features(clusters: Clusters, frames: Sequence[FrameId]) -> Iterator[
         )
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerArrays:
-    """The model's answers as arrays, and which sequence and cluster each frame belongs to."""
-
-    label: Int[np.ndarray, " sample"]
-    logits: Float[np.ndarray, "sample class"]
-    frame_sample: Int[np.ndarray, " frame"]
-    frame_cluster: Int[np.ndarray, " frame"]
-    static_logits: Float[np.ndarray, "frame class"]
-
-
-def answer_arrays(audit: Audit, features: Sequence[Feature]) -> AnswerArrays:
-    """Of the sequences, and of the still clip of each occurrence of each feature."""
-    answers = audit.once(ask, audit)
-    samples = [outcome.trial.sample for outcome in answers.outcomes]
-    number = {sample.key: index for index, sample in enumerate(samples)}
-    frames = [
-        (number[occurrence.sample], cluster, answers.row[occurrence.sample, occurrence.frame or 0])
-        for cluster, feature in enumerate(features)
-        for occurrence in feature.occurrences
-    ]
-    frame_sample, frame_cluster, row = np.array(frames, dtype=np.int64).reshape(-1, 3).T
-    return AnswerArrays(
-        label=np.array([audit.labels.index(str(sample.label)) for sample in samples]),
-        logits=stack_logits(answers.outcomes, audit.labels),
-        frame_sample=frame_sample,
-        frame_cluster=frame_cluster,
-        static_logits=answers.static_logits[row],
-    )
-
-
 def stack_logits(
     outcomes: Sequence[Outcome], labels: tuple[str, ...]
 ) -> Float[np.ndarray, "outcome class"]:
@@ -172,7 +142,7 @@ def stack_logits(
         choices, logits = outcome.trial.sample.choices, outcome.response.logits
         if logits is None:
             raise ValueError(f"no logits for sample {outcome.trial.sample.key}")
-        if choices not in columns:
+        if choices not in columns:  # a question may list the same labels in an order of its own
             columns[choices] = [choices.index(label) for label in labels]
         rows.append(logits[columns[choices]])
     return np.stack(rows) if rows else np.empty((0, len(labels)), dtype=np.float32)

@@ -10,7 +10,7 @@ from cuescope_sdk import Audit, Detector, Evidence, Feature, Sample, Score, User
 from cuescope_sdk.ranking import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.stats import accuracy_gap_p_value, exceeds_rate_p_value
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.report import observe_audit, score_observations
+from cuescope_trove.report import CALIBRATION, observe, score_observations
 from cuescope_trove.scores import Observations, shuffle_within_labels
 from cuescope_trove.trials import FrameId, ask, baseline_trials, samples_by_key
 
@@ -33,7 +33,7 @@ def evidence(
     own = any(score.metric == "trove_score" for score in scores)
     yield from check_against_annotation(audit, options, features, scores, own)
     if own:
-        observations, _ = audit.once(observe_audit, audit, options, features)
+        observations, _ = audit.once(observe, audit, features, options.top_k, CALIBRATION)
         if "detector" in audit.tools:
             yield from check_with_detector(audit, options, features, scores, observations)
         if options.null_shuffles:
@@ -175,6 +175,7 @@ def costliest_gap(
     for sample in samples:
         if (sample.key, 0) in shows and sample.label is not None:
             with_cue = any(shows[sample.key, frame] for frame in range(len(sample.frames)))
+            # Per label: right and all of those without the cue, then of those with it.
             cell = counts.setdefault(sample.label, [[0, 0], [0, 0]])[with_cue]
             cell[0] += correct[sample.key]
             cell[1] += 1
@@ -203,6 +204,7 @@ def rank_annotated_frames(
         for occurrence in feature.occurrences
         if occurrence.frame is not None
     ]
+    # A frame may occur in several features of another method: its best rank counts.
     order = rank_frames(
         np.array([number for number, _, _ in occurrences], dtype=np.int64),
         np.array([strength for _, _, strength in occurrences]),
@@ -334,6 +336,7 @@ def check_with_detector(
     correct = {s.key: bool(c) for s, c in zip(ordered, observations.correct, strict=True)}
     yield accuracy_evidence(samples, shows, correct, label, name)
     frames = [(o.sample, o.frame or 0) for feature in features for o in feature.occurrences]
+    # The rows of `frame_static` are in the order of the features' occurrences.
     wrong = [row for row, frame in enumerate(frames) if frame in shows and not correct[frame[0]]]
     yield confidence_evidence(
         observations.frame_static[wrong].max(axis=1, initial=0.0),
