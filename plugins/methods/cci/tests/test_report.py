@@ -65,7 +65,7 @@ def test_an_image_without_a_label_is_neither_right_nor_wrong(
     source: Callable[..., AnswerSource],
 ) -> None:
     bare = source(label=None, prediction="owl", region="background")
-    assert (bare.correct, bare.wrong, bare.counts, bare.fine_grained) == (
+    assert (bare.correct, bare.wrong, bare.is_counted, bare.fine_grained) == (
         False,
         False,
         False,

@@ -94,6 +94,3 @@ class CCI(Plugin):
         for image, text in zip(ask_images(audit, self.options, asked), texts, strict=True):
             drops = image.drops_for(text)
             yield importance_map(image.cluster, drops, self.options.negative)
-
-
-__all__ = ["CCI"]

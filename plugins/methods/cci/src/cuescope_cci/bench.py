@@ -205,9 +205,6 @@ def _joined(curves_of: Iterator[tuple[str, Curves]]) -> Curves:
     return {who + top: curve for who, curves in curves_of for top, curve in curves.items()}
 
 
-# --------------------------------------------------------------------------------------- tables
-
-
 def areas_table(
     task: str, schedule: "Schedule", direction: "Direction", curves: Mapping[str, Curves], head: str
 ) -> Table:

@@ -16,13 +16,13 @@ def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) ->
         (source for source in wrong if source.region == "background"),
         key=lambda source: (-source.background_share, source.key),
     )
-    others = [s for s in wrong if s.region != "background" and not s.fine_grained]
+    fine_grained = [source for source in wrong if source.fine_grained]
     kinds = {
         "Wrong answers that came from the background": background,
-        "Wrong answers that looked at an object and named its look-alike": [
-            source for source in wrong if source.fine_grained
+        "Wrong answers that looked at an object and named its look-alike": fine_grained,
+        "Other wrong answers": [
+            source for source in wrong if source.region != "background" and not source.fine_grained
         ],
-        "Other wrong answers": others,
         "Right answers": [source for source in sources if source.correct],
         "Images without a label": [source for source in sources if source.label is None],
     }

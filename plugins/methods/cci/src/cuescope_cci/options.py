@@ -25,6 +25,8 @@ class CCIOptions(Options):
         "predicted", description="the text that the maps are about"
     )
     text: str | None = Field(None, description="the text of target=text")
+    # Patches of one background stand in for each other, so that a map passes over them: each region
+    # is hidden whole by default, and the paper's IoU is a choice.
     region: Literal["hidden", "iou", "soft-iou", "mass"] = Field(
         "hidden",
         description="what tells foreground from background errors: each region hidden whole, "
@@ -41,10 +43,7 @@ class CCIOptions(Options):
     )
     taxonomy: Path | None = Field(None, description="YAML of label -> family, for judge=taxonomy")
     alike: float = Field(
-        0.9,
-        gt=0,
-        lt=1,
-        description="judge=embedding: pairs of labels in the top share above this look alike",
+        0.9, gt=0, lt=1, description="judge=embedding: pairs of labels above this rank look alike"
     )
     min_bg_er: float = Field(0.1, ge=0, le=1, description="a finding has at least this BG-Er")
     fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all groups tried")

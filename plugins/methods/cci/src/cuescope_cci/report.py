@@ -39,18 +39,16 @@ class Row:
 def scores(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]) -> Iterator[Score]:
     """The figures of each group and label, and the facts at the head of the report."""
     _note(audit, options, sources)
-    counted = [source for source in sources if source.counts]
+    counted = [source for source in sources if source.is_counted]
     if not counted:
         return
     table = rows(counted, audit.labels)
     audit.attach(error_table(table, options.confidence))
+    # One correction for the whole table: all images, labels and factors are one search for cues.
     q_values = benjamini_hochberg([row.p_value for row in table])
     findings = [_is_finding(row, q, options) for row, q in zip(table, q_values, strict=True)]
-    whole = table[0].tally
-    order = sorted(
-        range(len(table)), key=lambda i: _rank(table[i], findings[i], options.confidence)
-    )
-    for i in order:
+    whole, level = table[0].tally, options.confidence
+    for i in sorted(range(len(table)), key=lambda i: _rank(table[i], findings[i], level)):
         yield from _row_scores(table[i], q_values[i], findings[i], whole, options)
 
 
@@ -63,17 +61,13 @@ def rows(sources: Sequence[AnswerSource], labels: Sequence[str]) -> list[Row]:
     split += [(name, None, group) for name, group in by_name.items()]
     tallies = [(feature, label, tally(group)) for feature, label, group in split if group]
     whole = tallies[0][2]
-    return [
-        Row(
-            feature,
-            label,
-            counts,
-            background_p_value(counts)
-            if feature == BACKGROUND
-            else contrast_p_value(counts, whole),
-        )
-        for feature, label, counts in tallies
-    ]
+    table = []
+    for feature, label, counts in tallies:
+        # A factor is a contrast: that the background misleads in it as elsewhere is no news.
+        contrast = feature != BACKGROUND
+        p = contrast_p_value(counts, whole) if contrast else background_p_value(counts)
+        table.append(Row(feature, label, counts, p))
+    return table
 
 
 def tally(group: Sequence[AnswerSource]) -> Tally:
@@ -127,7 +121,7 @@ def _row_scores(
 def _gap_score(row: Row, confidence: float) -> Score:
     correct_fore, fore, correct_back, back = row.tally.gap_counts
     about = {"feature": row.feature, "label": row.label, "metric": "accuracy_gap", "n": back}
-    if min(fore, back) == 0:
+    if min(fore, back) == 0:  # where it looks at one region only there is nothing to compare
         return Score(**about, value=None)
     counts = [np.array([count]) for count in row.tally.gap_counts]
     low, high = accuracy_gap_interval(*counts, confidence=confidence)
@@ -219,7 +213,7 @@ def _note(audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]) ->
         return
     audit.note("looked at", REGION_WORDS[options.region].format(strongest=options.strongest))
     audit.note("look-alikes", choose_judge(audit, options)[0])
-    if left := len(sources) - sum(source.counts for source in sources):
+    if left := len(sources) - sum(source.is_counted for source in sources):
         audit.note(
             "left out",
             f"{left} images: without a label, with a mask that is empty or whole, or with a map "

@@ -15,9 +15,6 @@ Mask = Bool[np.ndarray, "mask_row mask_col"]
 HALF = 0.5
 
 
-# --------------------------------------------------------------------------------- importance
-
-
 def weights(
     drops: Float[np.ndarray, " cluster"], negative: Literal["keep", "zero"] = "keep"
 ) -> Float[np.ndarray, " cluster"]:
@@ -40,9 +37,6 @@ def importance_map(
 ) -> Float[np.ndarray, "row col"]:
     """The map S = sum of w_k m_k: each patch has the weight of its cluster."""
     return np.asarray(weights(drops, negative)[cluster])
-
-
-# ------------------------------------------------------------------ which region decided an answer
 
 
 def region_of_map(
@@ -102,9 +96,6 @@ def closest_pairs(
         return np.zeros(similarity.shape, dtype=bool)
     # Cosines of CLIP's texts are all high, so only a pair's rank among all pairs tells anything.
     return np.asarray(similarity >= np.quantile(pairs, share, method="higher") - 1e-12)
-
-
-# ----------------------------------------------------------------------------- errors by region
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.cluster.vq import kmeans2
 
 from cuescope_cci.options import CCIOptions
-from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
+from cuescope_sdk import Audit, HideTokens, Readout, Sample, Trial
 from cuescope_sdk.clustering import normalise, spherical_kmeans
 
 
@@ -39,6 +39,7 @@ def number_by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patc
     _, first, inverse, counts = np.unique(
         cluster, return_index=True, return_inverse=True, return_counts=True
     )
+    # k-means numbers clusters at random: by size a map has the same colours on every machine.
     order = np.lexsort((first, -counts))
     return np.asarray(np.argsort(order)[inverse], dtype=np.int16)
 
@@ -96,6 +97,11 @@ class AnsweredImage(ClusteredImage):
         """The predicted choice."""
         return self.sample.choices[int(self.logits.argmax())]
 
+    @property
+    def wrong(self) -> bool:
+        """Whether there is a true class, and the predicted one is another."""
+        return self.sample.label is not None and self.sample.label != self.prediction
+
     def drops_for(self, choice: str) -> Float[np.ndarray, " cluster"]:
         """The similarity that one of the choices loses without each cluster."""
         return np.asarray(self.drops[:, self.sample.choices.index(choice)])
@@ -107,7 +113,7 @@ def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> 
         k=options.k,
         layer=options.layer,
         metric=options.metric,
-        seed=audit.derive_seed("patch-clusters") % 2**31,
+        seed=audit.derive_seed("patch-clusters") % 2**31,  # faiss takes a 32-bit seed
     )
     maps = audit.respond(readout.of(sample) for sample in samples)
     images = [
@@ -115,35 +121,32 @@ def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> 
         for sample, outcome in zip(samples, maps, strict=True)
     ]
     outcomes = iter(audit.respond(trial for image in images for trial in image.trials()))
-    return [
-        _answered_image(image, [next(outcomes) for _ in range(image.clusters + 1)])
-        for image in images
-    ]
-
-
-def _answered_image(image: ClusteredImage, outcomes: Sequence[Outcome]) -> AnsweredImage:
-    whole, *hidden = [np.asarray(outcome.response.logits, dtype=np.float64) for outcome in outcomes]
-    return AnsweredImage(image.sample, image.cluster, whole, whole - np.stack(hidden))
+    answered = []
+    for image in images:
+        # In float64: a drop is a small difference of large logits.
+        whole, *hidden = [
+            np.asarray(next(outcomes).response.logits, dtype=np.float64)
+            for _ in range(image.clusters + 1)
+        ]
+        drops = whole - np.stack(hidden)
+        answered.append(AnsweredImage(image.sample, image.cluster, whole, drops))
+    return answered
 
 
 def answers_about(
     audit: Audit, options: CCIOptions, images: Sequence[AnsweredImage], texts: Sequence[str]
 ) -> list[AnsweredImage]:
     """The images with their text among the choices; only where it is not, they are asked anew."""
-    others = [
-        with_text(image.sample, text)
-        for image, text in zip(images, texts, strict=True)
-        if text not in image.sample.choices
-    ]
+    pairs = list(zip(images, texts, strict=True))
+    others = [with_text(i.sample, text) for i, text in pairs if text not in i.sample.choices]
+    # What was asked about all choices holds for each of them: their logits came together.
     asked = iter(ask_images(audit, options, others) if others else ())
-    return [
-        image if text in image.sample.choices else next(asked)
-        for image, text in zip(images, texts, strict=True)
-    ]
+    return [image if text in image.sample.choices else next(asked) for image, text in pairs]
 
 
 def with_text(sample: Sample, text: str) -> Sample:
     """The sample with the text among its choices; a text of its own takes their place."""
     if text in sample.choices:
         return sample
+    # Beside the choices it would change what they are compared with; a label must be a choice.
     return sample.model_copy(update={"choices": (text,), "label": None})

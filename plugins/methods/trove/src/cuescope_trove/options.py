@@ -33,10 +33,10 @@ class TRoVeOptions(Options):
     # The published code's bounds would exclude a cue that is rare in the label it harms, which is
     # where most cues do their harm: the model learned them from other labels.
     min_frequency: float = Field(
-        0.0, ge=0, le=1, description="a finding is in at least this share of its label (code: 0.15)"
+        0.0, ge=0, le=1, description="in at least this share of the label's sequences (code: 0.15)"
     )
     max_frequency: float = Field(
-        1.0, ge=0, le=1, description="a finding is in at most this share of its label (code: 0.85)"
+        1.0, ge=0, le=1, description="in at most this share of the label's sequences (code: 0.85)"
     )
     fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all pairs tried")
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")

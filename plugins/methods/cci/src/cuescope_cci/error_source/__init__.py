@@ -1,5 +1,4 @@
-"""Each answer's source: which region decided it, and whether a look-alike was named (section 3.1,
-"Diagnosing Error Sources")."""
+"""Which region decided each answer, and whether a look-alike was named (section 3.1)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -55,11 +54,11 @@ class AnswerSource:
 
     @property
     def wrong(self) -> bool:
-        """Whether there is a true class, and it is another."""
-        return _is_wrong(self.image)
+        """Whether there is a true class, and the predicted one is another."""
+        return self.image.wrong
 
     @property
-    def counts(self) -> bool:
+    def is_counted(self) -> bool:
         """Whether there is a true class and a region, so that the answer counts."""
         return self.label is not None and self.region is not None
 
@@ -73,6 +72,7 @@ class AnswerSource:
         """Share of the positive importance that lies on the background."""
         if self.foreground is None:
             return 0.0
+        # The map is as coarse as the patches; the mask has the pixels.
         return energy_share(upsample(self.importance, self.foreground.shape), ~self.foreground)
 
 
@@ -85,10 +85,14 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
     images = ask_images(audit, options, canvas_samples(audit, audit.samples))
     masks = foreground_masks(audit, audit.samples)
     _, judge = choose_judge(audit, options)
-    wrong = {(str(image.sample.label), image.prediction) for image in images if _is_wrong(image)}
+    wrong = {(str(image.sample.label), image.prediction) for image in images if image.wrong}
     # Without masks no error is known to come from an object, so nothing is judged (or paid for).
     alike = judge(sorted(wrong)) if masks is not None else {}
-    targets = [_target(options, image) for image in images]
+    subjects = [
+        {"text": options.text, "true": image.sample.label, "predicted": image.prediction}
+        for image in images
+    ]
+    targets = [str(subject[options.target]) for subject in subjects]
     about = answers_about(audit, options, images, targets)
     maps = [
         importance_map(image.cluster, image.drops_for(text), options.negative)
@@ -104,7 +108,10 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
             foreground=None if masks is None else masks[index],
             region=decided[index],
             alike=alike.get((str(image.sample.label), image.prediction)),
-            factors=_factors(image),
+            factors={
+                str(name): str(value)
+                for name, value in image.sample.annotations.get("factors", {}).items()
+            },
         )
         for index, image in enumerate(images)
     ]
@@ -122,28 +129,9 @@ def check(audit: Audit, options: CCIOptions) -> None:
             )
 
 
-def _target(options: CCIOptions, image: AnsweredImage) -> str:
-    """The text that the map of an image is about."""
-    texts = {"text": options.text, "true": image.sample.label, "predicted": image.prediction}
-    return str(texts[options.target])
-
-
-def _is_wrong(image: AnsweredImage) -> bool:
-    """A labelled image with another answer."""
-    return image.sample.label is not None and image.prediction != image.sample.label
-
-
-def _factors(image: AnsweredImage) -> dict[str, str]:
-    factors = image.sample.annotations.get("factors", {})
-    return {str(name): str(value) for name, value in factors.items()}
-
-
-# ------------------------------------------------------------------- groups of images as features
-
-
 def features(sources: Sequence[AnswerSource]) -> Iterator[Feature]:
     """The background as a whole, and under each annotated factor that varies."""
-    for name, group in groups([source for source in sources if source.counts]).items():
+    for name, group in groups([source for source in sources if source.is_counted]).items():
         if group:
             yield Feature(
                 key=name,
@@ -156,6 +144,7 @@ def features(sources: Sequence[AnswerSource]) -> Iterator[Feature]:
 def _occurrences(group: Sequence[AnswerSource]) -> Iterator[Occurrence]:
     """The images whose wrong answer the background decided, else the right ones; clearest first."""
     decided = [source for source in group if source.region == "background"]
+    # Right answers do no harm, but where none is wrong they show what the model looks at.
     misled = [source for source in decided if source.wrong] or decided
     for source in sorted(misled, key=lambda source: (-source.background_share, source.key)):
         yield Occurrence(sample=source.key, frame=0, strength=source.background_share)
@@ -166,7 +155,7 @@ def groups(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
     by_name = {BACKGROUND: list(sources)}
     for factor in dict.fromkeys(name for source in sources for name in source.factors):
         values = sorted({s.factors[factor] for s in sources if factor in s.factors})
-        if len(values) > 1:
+        if len(values) > 1:  # a factor that never varies is the whole data set under another name
             for value in values:
                 by_name[f"{BACKGROUND}|{factor}={value}"] = [
                     source for source in sources if source.factors.get(factor) == value

@@ -8,12 +8,12 @@ the model relies on entirely. Hidden whole, a region has no stand-in.
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import Mask, Region, background_clusters, region_of_map, relative_drop
 from cuescope_cci.trials import AnsweredImage
-from cuescope_sdk import Audit, Sample, Trial, UserError
+from cuescope_sdk import Audit, Sample, UserError
 from cuescope_sdk.explaining import canvas_masks, foreground_of, single_frame
 
 
@@ -47,12 +47,17 @@ def hidden_regions(
     background = [
         background_clusters(image.cluster, mask) for image, mask in zip(images, masks, strict=True)
     ]
+    # The mask may be finer than the patches: an object between them has no cluster to hide.
     decidable = [
         index
         for index, (mask, clusters) in enumerate(zip(masks, background, strict=True))
         if mask.any() and not mask.all() and clusters.any() and not clusters.all()
     ]
-    trials = [trial for i in decidable for trial in _region_trials(images[i], background[i])]
+    trials = []
+    for index in decidable:
+        image, of_background = images[index], background[index][images[index].cluster]
+        trials.append(image.hide(~of_background, "objects-hidden"))
+        trials.append(image.hide(of_background, "background-hidden"))
     outcomes = iter(audit.respond(trials))
     decided: list[Region | None] = [None] * len(images)
     for index in decidable:
@@ -64,15 +69,6 @@ def hidden_regions(
         )
         decided[index] = "background" if without_background > without_objects else "foreground"
     return decided
-
-
-def _region_trials(image: AnsweredImage, background: Bool[np.ndarray, " cluster"]) -> list[Trial]:
-    """The image without its foreground clusters, and without its background clusters."""
-    of_background = background[image.cluster]
-    return [
-        image.hide(~of_background, "objects-hidden"),
-        image.hide(of_background, "background-hidden"),
-    ]
 
 
 def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | None:
@@ -94,6 +90,7 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
 
 def _segment(audit: Audit, sample: Sample) -> Mask:
     """Whatever is the label or another object in front (the prompt of appendix A.3)."""
+    # Other objects count as foreground too: to look at one is no error from the background.
     names = [name for name in (sample.label, "foreground objects") if name]
     [masks] = audit.tools["segmenter"].segment([single_frame(sample)], names)
     return np.asarray(np.asarray(masks, dtype=bool).any(axis=0))
