@@ -113,7 +113,7 @@ def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> 
         k=options.k,
         layer=options.layer,
         metric=options.metric,
-        seed=audit.derive_seed("patch-clusters") % 2**31,  # faiss takes a 32-bit seed
+        seed=audit.derive_seed("patch-clusters") % 2**31,  # faiss takes a C int
     )
     maps = audit.respond(readout.of(sample) for sample in samples)
     images = [
