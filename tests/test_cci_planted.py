@@ -8,7 +8,7 @@ from cuescope_sdk import Context, Report, Request, Runner
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """The shipped toy CLIP on balanced scenes."""
-    place = tmp_path_factory.mktemp("planted")
+    folder = tmp_path_factory.mktemp("planted")
     request = Request(
         method="cci",
         model="toy-clip",
@@ -17,7 +17,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         device="cpu",
         method_options={"faithfulness": 12, "steps": 10, "pictures": 1},
     )
-    return Runner(Context(cache=place / "cache", device="cpu"), place / "runs").run(request)
+    return Runner(Context(cache=folder / "cache", device="cpu"), folder / "runs").run(request)
 
 
 def test_the_background_ranks_first_and_misleads(report: Report) -> None:

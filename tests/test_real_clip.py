@@ -48,37 +48,27 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `clips`, the response `cache` and the finished `run` of the audit."""
-    place = tmp_path_factory.mktemp("real")
-    subprocess.run([sys.executable, BUILDER, place / "clips"], check=True)
+    folder = tmp_path_factory.mktemp("real")
+    subprocess.run([sys.executable, BUILDER, folder / "clips"], check=True)
     options = [word for key, value in OPTIONS.items() for word in ("-M", f"{key}={value}")]
     subprocess.run(
         [
             *CUESCOPE,
-            "audit",
-            "trove",
-            "--model",
-            MODEL,
-            *options,
-            "--data",
-            f"folder:{place / 'clips'}",
-            "-D",
-            "frames=4",
-            "--device",
-            "cpu",
-            "--out",
-            str(place / "run"),
+            *("audit", "trove", "--model", MODEL, *options, "--device", "cpu"),
+            *("--data", f"folder:{folder / 'clips'}", "-D", "frames=4"),
+            *("--out", str(folder / "run")),
         ],
         check=True,
-        env={**os.environ, "CUESCOPE_CACHE": str(place / "cache")},
+        env={**os.environ, "CUESCOPE_CACHE": str(folder / "cache")},
     )
-    return place
+    return folder
 
 
 @pytest.fixture(scope="module")
-def report(place: Path) -> Report:
-    return load_report(place / "run")
+def report(folder: Path) -> Report:
+    return load_report(folder / "run")
 
 
 def test_real_weights_know_birds() -> None:
@@ -100,9 +90,9 @@ def test_the_audit_names_the_meadow_behind_the_boats(report: Report) -> None:
     assert "'bird'" in (finding.statement or "")
     assert finding.q_value is not None
     assert finding.q_value < 0.05
-    [found] = [feature for feature in report.features if feature.key == finding.feature]
-    shown = {seen.sample.split("/")[1].rsplit("-", 1)[1] for seen in found.occurrences}
-    assert shown == {"GreenMeadow"}
+    [cluster] = [feature for feature in report.features if feature.key == finding.feature]
+    photos = {shown.sample.split("/")[1].rsplit("-", 1)[1] for shown in cluster.occurrences}
+    assert photos == {"GreenMeadow"}
 
 
 def test_the_audit_finds_nothing_where_the_model_does_not_lean(report: Report) -> None:
@@ -126,23 +116,23 @@ def test_the_annotation_agrees(report: Report) -> None:
     assert set(verdicts.values()) == {"inconclusive"}
 
 
-def test_accuracy_by_class_and_place(place: Path, report: Report) -> None:
+def test_accuracy_by_class_and_place(folder: Path, report: Report) -> None:
     request = Request(
         method="trove",
         model=MODEL,
-        data=f"folder:{place / 'clips'}",
+        data=f"folder:{folder / 'clips'}",
         device="cpu",
         model_options=OPTIONS,
         data_options={"frames": "4"},
     )
-    session = Runner(Context(cache=place / "cache"), place / "runs").session(request)
+    session = Runner(Context(cache=folder / "cache"), folder / "runs").session(request)
     samples = [session.parts.data.plugin[index] for index in range(report.provenance.samples)]
     both = frozenset[Literal["logits", "text", "embedding"]]({"logits", "embedding"})
     outcomes = session.audit.respond([Trial(sample=sample, outputs=both) for sample in samples])
     assert session.respond.model_calls == 0, "the audit's answers are in the cache"
     places = {
         row["path"]: next(place for place, flags in row["cues"].items() if flags[0])
-        for row in map(json.loads, (place / "clips" / "manifest.jsonl").read_text().splitlines())
+        for row in map(json.loads, (folder / "clips" / "manifest.jsonl").read_text().splitlines())
     }
     right: dict[tuple[str, bool], list[bool]] = {}
     for sample, outcome in zip(samples, outcomes, strict=True):
@@ -155,8 +145,8 @@ def test_accuracy_by_class_and_place(place: Path, report: Report) -> None:
     assert all(table[label, False] == (4, 4) for label in ("airplane", "apple", "bird"))
 
 
-def test_the_page_shows_the_frames(place: Path) -> None:
-    page = (place / "run" / "report.html").read_text()
+def test_the_page_shows_the_frames(folder: Path) -> None:
+    page = (folder / "run" / "report.html").read_text()
     assert page.count("data:image/jpeg") >= 10
     assert "http://" not in page.replace("http://www.w3.org", "")
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cuescope_cci.error_source import answer_sources
 from cuescope_sdk import Context, Report, Request, Runner
 from cuescope_sdk.explain import canvas_masks, foreground_of
 from cuescope_sdk.maths import energy_share, upsample
@@ -47,22 +48,23 @@ def load_builder() -> Any:
 
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, Report]:
-    """The session, its sources of answers, and the report."""
-    builder, place = load_builder(), tmp_path_factory.mktemp("real-scenes")
+    """The session, the sources of its answers, and the report."""
+    builder, folder = load_builder(), tmp_path_factory.mktemp("real-scenes")
     made = [s for s in builder.scenes(ASSETS, each=2) if s.label in SHOWN]
-    builder.write(place / "data", made, builder.coco_classes(ASSETS))
+    builder.write(folder / "data", made, builder.coco_classes(ASSETS))
     request = Request(
         method="cci",
         model="open-clip:ViT-B-16-quickgelu",
-        data=f"folder:{place / 'data'}",
+        data=f"folder:{folder / 'data'}",
         model_options={"checkpoint": str(WEIGHTS), "class_embeddings": str(TABLE)},
         data_options={"choices": ["classes.txt"]},
         method_options={"faithfulness": 0, "pictures": 2},
         device="cpu",
     )
-    runner = Runner(Context(cache=place / "cache", device="cpu"), place / "runs")
+    runner = Runner(Context(cache=folder / "cache", device="cpu"), folder / "runs")
     session = runner.session(request)
-    return session, session.parts.method.plugin.sources(session.audit), runner.run(request)
+    sources = answer_sources(session.audit, session.parts.method.plugin.options)
+    return session, sources, runner.run(request)
 
 
 def test_right_answers_come_from_the_object(audited: tuple[Any, Any, Report]) -> None:
@@ -70,11 +72,11 @@ def test_right_answers_come_from_the_object(audited: tuple[Any, Any, Report]) ->
     session, sources, _ = audited
     samples = session.audit.samples
     masks = [foreground_of(sample) for sample in samples]
-    seen = canvas_masks(session.audit, samples, [mask for mask in masks if mask is not None])
+    on_canvas = canvas_masks(session.audit, samples, [mask for mask in masks if mask is not None])
     gains = [
-        energy_share(upsample(one.importance, mask.shape), mask) - mask.mean()
-        for one, mask in zip(sources, seen, strict=True)
-        if one.correct
+        energy_share(upsample(source.importance, mask.shape), mask) - mask.mean()
+        for source, mask in zip(sources, on_canvas, strict=True)
+        if source.correct
     ]
     assert len(gains) >= 8
     assert np.mean(gains) > 0.1
@@ -83,10 +85,10 @@ def test_right_answers_come_from_the_object(audited: tuple[Any, Any, Report]) ->
 def test_animals_are_kites_in_the_sky_alone(audited: tuple[Any, Any, Report]) -> None:
     """For most of them the cut-out counts as much as the sky: a kite is a thing up there."""
     _, sources, _ = audited
-    kites = [one for one in sources if one.prediction == "kite"]
+    kites = [source for source in sources if source.prediction == "kite"]
     assert len(kites) >= 2
-    assert {one.factors["place"] for one in kites} == {"sky"}
-    assert all(one.region in ("foreground", "background") for one in kites)
+    assert {source.factors["place"] for source in kites} == {"sky"}
+    assert all(source.region in ("foreground", "background") for source in kites)
 
 
 def test_errors_come_where_the_background_disagrees(audited: tuple[Any, Any, Report]) -> None:

@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_cci.importance import Answered, Look
-from cuescope_cci.regions import Region
-from cuescope_cci.sources import Source
+from cuescope_cci.error_source import AnswerSource
+from cuescope_cci.scores import Region
+from cuescope_cci.trials import AnsweredImage
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.testing import FakeDataset
 
 CHOICES = ("owl", "toad", "hawk")
 TINY = {
     "embed_dim": 16,
-    "vision_cfg": {
-        "image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8
-    },
+    "vision_cfg": {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8},
     "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
-}  # fmt: skip
+}
 
 
 def _source(
@@ -32,15 +30,15 @@ def _source(
     region: Region | None = "foreground",
     alike: bool | None = False,
     **factors: str,
-) -> Source:
+) -> AnswerSource:
     pixels = np.random.default_rng(list(key.encode())).integers(0, 256, (8, 8, 3))
     frame = Frame.from_array(pixels.astype(np.uint8))
     sample = Sample(key=f"{key}/canvas", frames=(frame,), choices=CHOICES, label=label)
     foreground = np.zeros((8, 8), dtype=bool)
     foreground[:, :4] = True
     logits = np.array([choice == prediction for choice in CHOICES], dtype=np.float64)
-    return Source(
-        answered=Answered(Look(sample, np.array([[0, 1], [0, 1]])), logits, np.zeros((2, 3))),
+    return AnswerSource(
+        image=AnsweredImage(sample, np.array([[0, 1], [0, 1]]), logits, np.zeros((2, 3))),
         importance=np.array([[1.0, 3.0], [1.0, 3.0]]),
         foreground=foreground,
         region=region,
@@ -50,16 +48,16 @@ def _source(
 
 
 @pytest.fixture(scope="session")
-def source() -> Callable[..., Source]:
+def source() -> Callable[..., AnswerSource]:
     """`source(key, label, prediction, region, alike, **factors)`: one answer, foreground left."""
     return _source
 
 
 @pytest.fixture(scope="session")
-def many() -> Callable[..., list[Source]]:
+def many() -> Callable[..., list[AnswerSource]]:
     """`many(count, name, **about)`: the same answer to several pictures."""
 
-    def make(count: int, name: str, **about: Any) -> list[Source]:
+    def make(count: int, name: str, **about: Any) -> list[AnswerSource]:
         return [_source(f"{name}-{index}", **about) for index in range(count)]
 
     return make
@@ -70,9 +68,13 @@ def part_audit() -> Callable[..., Any]:
     """`part_audit(samples, **tools)`: as much of an audit as a judge or a check looks at."""
 
     def make(samples: tuple[Sample, ...] = (), **tools: Any) -> Any:
-        shown: list[Any] = []
+        attachments: list[Any] = []
         return SimpleNamespace(
-            samples=samples, labels=CHOICES, tools=tools, shown=shown, show=shown.append
+            samples=samples,
+            labels=CHOICES,
+            tools=tools,
+            attachments=attachments,
+            attach=attachments.append,
         )
 
     return make

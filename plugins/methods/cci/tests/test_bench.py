@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_cci.bench import CCIBench, captions_of
-from cuescope_cci.comparing import areas_table, gain, gains_table
+from cuescope_cci.bench import CCIBench, areas_table, captions_of, gain, gains_table
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import Context, Frame, Request, Runner, Sample, Table, UserError
-from cuescope_sdk.explain import Schedule
+from cuescope_sdk.faithfulness import Schedule
 
 # ------------------------------------------------------------------------------- paper's figures
 
@@ -108,9 +107,12 @@ def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CCIBench]:
 
     def make(folder: Path = tmp_path, **given: Any) -> CCIBench:
         chosen = {
-            "model": f"open-clip:{tiny_clip}", "data_options": {"val": 8}, "limit": 6, "steps": 2,
+            "model": f"open-clip:{tiny_clip}",
+            "data_options": {"val": 8},
+            "limit": 6,
+            "steps": 2,
             "explainers": ("random", "grad-eclip"),
-        }  # fmt: skip
+        }
         options = CCIBench.Options(**{**chosen, **given})
         return CCIBench(options, Context(cache=folder, device="cpu"))
 
@@ -119,7 +121,7 @@ def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CCIBench]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """`asked()`: how many trials the models were shown, readings beside them included."""
+    """`asked()`: how many trials the models were shown, readouts beside them included."""
     sessions: list[Any] = []
     opened = Runner.session
 
@@ -158,7 +160,7 @@ def test_killed_after_the_maps_it_asks_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    import cuescope_sdk.explain as protocol
+    import cuescope_sdk.faithfulness as protocol
 
     short = {"tasks": ("classification",), "protocols": ("paper",), "texts": ("GT",)}
 
@@ -186,6 +188,6 @@ def test_without_captions_retrieval_is_left_out_and_says_so(
     assert "caption" in table.notes[0]
 
 
-def test_an_unknown_explainer_is_told_in_one_line(bench: Callable[..., CCIBench]) -> None:
+def test_an_unknown_explainer_is_refused_in_one_line(bench: Callable[..., CCIBench]) -> None:
     with pytest.raises(UserError, match=r"no explainer 'grad-clip'.*Did you mean 'grad-"):
         list(bench(explainers=("grad-clip",)).run())

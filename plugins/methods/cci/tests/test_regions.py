@@ -1,78 +1,16 @@
-"""Which of foreground and background a map lies on."""
+"""Which region decided an answer, and where the masks come from."""
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cuescope_cci import CCI
-from cuescope_cci.regions import region_of
-from cuescope_sdk import UserError
+from cuescope_cci.error_source.regions import hidden_regions
+from cuescope_cci.trials import AnsweredImage
+from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Trial, UserError
 from cuescope_sdk.testing import FakeDataset, FakeSegmenter, Setup
-
-Overlap = Literal["iou", "soft-iou", "mass"]
-OVERLAPS: tuple[Overlap, ...] = ("iou", "soft-iou", "mass")
-LEFT = np.zeros((8, 8), dtype=bool)
-LEFT[:, :4] = True
-SMALL = np.zeros((8, 8), dtype=bool)
-SMALL[2:4, 2:4] = True  # 4 of 64 pixels
-
-
-@pytest.mark.parametrize("overlap", OVERLAPS)
-def test_a_map_on_one_side_is_on_that_side(overlap: Overlap) -> None:
-    assert region_of(LEFT.astype(float), LEFT, overlap) == "foreground"
-    assert region_of((~LEFT).astype(float), LEFT, overlap) == "background"
-
-
-@pytest.mark.parametrize("overlap", OVERLAPS)
-def test_of_equals_the_foreground_has_it(overlap: Overlap) -> None:
-    assert region_of(np.ones((8, 8)), LEFT, overlap) == "foreground"
-
-
-@pytest.mark.parametrize("overlap", OVERLAPS)
-def test_nothing_is_said_of_an_empty_map_or_a_mask_of_one_region(overlap: Overlap) -> None:
-    some = LEFT.astype(float)
-    assert region_of(np.zeros((8, 8)), LEFT, overlap) is None
-    assert region_of(-some, LEFT, overlap) is None
-    assert region_of(some, np.ones((8, 8), bool), overlap) is None
-    assert region_of(some, np.zeros((8, 8), bool), overlap) is None
-
-
-def test_the_overlaps_differ_where_much_is_weak() -> None:
-    """The object at 1, all of the background at 0.4: by hand from 4 + 60 pixels.
-
-    Strongest half: the object alone, IoU 1 and 0. Soft: foreground 4 / (4 + 24) = 0.14, background
-    24 / (60 + 4) = 0.375. Mass: 4 / 28 on the object.
-    """
-    importance = np.where(SMALL, 1.0, 0.4)
-    found = [region_of(importance, SMALL, overlap) for overlap in OVERLAPS]
-    assert found == ["foreground", "background", "background"]
-
-
-def test_a_small_object_with_as_much_background_beside_it() -> None:
-    """IoU forgives a map as large again as its object; a share of the weights does not say."""
-    importance = SMALL.astype(float)
-    importance[2:4, 4:7] = 1.0  # 6 pixels of background at equal strength
-    found = [region_of(importance, SMALL, overlap) for overlap in OVERLAPS]
-    assert found == ["foreground", "foreground", "background"]  # 4/10 and 6/60; 4/10 of the mass
-
-
-def test_strongest_counts_from_a_share_of_the_top() -> None:
-    importance = np.where(SMALL, 1.0, 0.4)
-    assert region_of(importance, SMALL, "iou", 0.4) == "background"  # everything: 4/64 and 60/64
-    assert region_of(importance, SMALL, "iou", 0.41) == "foreground"
-
-
-def test_negative_weights_do_not_count() -> None:
-    importance = np.where(LEFT, 0.1, -5.0)
-    assert region_of(importance, LEFT) == "foreground"
-
-
-def test_a_coarse_map_is_upsampled_to_the_mask() -> None:
-    assert region_of(np.array([[0.0, 1.0]]), LEFT) == "background"
-    assert region_of(np.array([[1.0, 0.0]]), LEFT) == "foreground"
-
 
 # --------------------------------------------------------------------------- where masks come from
 
@@ -91,28 +29,93 @@ def test_the_segmenter_takes_the_place_of_the_annotation() -> None:
 
 
 def test_the_segmenter_is_asked_once_for_each_image_and_by_name() -> None:
-    asked: list[tuple[str, ...]] = []
+    prompts: list[tuple[str, ...]] = []
 
     class RightHalf(FakeSegmenter):
         def segment(self, frames: Any, names: Any) -> list[np.ndarray]:
-            asked.append(tuple(names))
+            prompts.append(tuple(names))
             mask = np.zeros((len(names), 8, 8), dtype=bool)
             mask[0, :, 3:8] = True  # as the annotation has it
             return [mask for _ in frames]
 
     report = setup(tools={"segmenter": RightHalf}).report()
-    assert len(asked) == 30
-    assert set(asked) == {(label, "foreground objects") for label in ("top", "middle", "bottom")}
+    assert len(prompts) == 30
+    assert set(prompts) == {(label, "foreground objects") for label in ("top", "middle", "bottom")}
     assert report.scores == setup().report().scores
 
 
-def test_some_masks_missing_is_told_in_one_line(changing: Callable[..., Any]) -> None:
+def test_some_masks_missing_is_refused_in_one_line(changing: Callable[..., Any]) -> None:
     holes = changing(only=3, annotations={"foreground": None})
     with pytest.raises(UserError, match=r"'val-003' has no foreground mask.*segmenter=SPEC"):
         setup(holes).report()
 
 
-def test_a_mask_of_another_size_is_told_in_one_line(changing: Callable[..., Any]) -> None:
+def test_a_mask_of_another_size_is_refused_in_one_line(changing: Callable[..., Any]) -> None:
     wrong = changing(annotations={"foreground": np.ones((5, 9), dtype=bool)})
     with pytest.raises(UserError, match=r"does not fit its frame: expected 8 x 8.*got 5 x 9"):
         setup(wrong).report()
+
+
+# ----------------------------------------------------------------------------- regions hidden whole
+
+
+CHOICES = ("owl", "toad")
+CLUSTER = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 3]])
+OBJECT = np.kron(CLUSTER == 3, np.ones((4, 4), bool)).astype(bool)  # bottom right, in pixels
+
+
+def answered(says: Any, choices: tuple[str, ...] = CHOICES) -> AnsweredImage:
+    frame = Frame.from_array(np.zeros((16, 16, 3), np.uint8))
+    sample = Sample(key="x/canvas", frames=(frame,), choices=choices)
+    whole = np.asarray(says(np.ones((4, 4), bool)), dtype=np.float64)
+    return AnsweredImage(sample, CLUSTER, whole, np.zeros((4, len(choices))))
+
+
+def audit_of(says: Any) -> Audit:
+    """An audit whose model sees which patches are left."""
+
+    def respond(trials: Iterable[Trial]) -> list[Outcome]:
+        return [Outcome(t, Response(logits=np.asarray(says(_left(t))))) for t in trials]
+
+    return Audit(labels=CHOICES, options=None, respond=respond, context=Context())
+
+
+def _left(trial: Trial) -> np.ndarray:
+    return np.ones((4, 4), bool) if trial.edit is None else ~trial.edit.mask[0]  # type: ignore[union-attr]
+
+
+def any_background(left: np.ndarray) -> Sequence[float]:
+    """One visible background patch is enough for "toad": no cluster alone is missed."""
+    return (0.0, 5.0 if (left & (CLUSTER != 3)).any() else 0.0)
+
+
+def any_object(left: np.ndarray) -> Sequence[float]:
+    return (0.0, 5.0 if (left & (CLUSTER == 3)).any() else 0.0)
+
+
+def anything(left: np.ndarray) -> Sequence[float]:
+    """All choices gain alike from whatever is on the background."""
+    patches = float((left & (CLUSTER != 3)).sum())
+    return (3 * patches, 3 * patches + float((left & (CLUSTER == 3)).any()))
+
+
+@pytest.mark.parametrize(
+    ("says", "region"),
+    [(any_background, "background"), (any_object, "foreground"), (anything, "foreground")],
+)
+def test_the_region_whose_absence_costs_more_decides(says: Any, region: str) -> None:
+    assert hidden_regions(audit_of(says), [answered(says)], ["toad"], [OBJECT]) == [region]
+
+
+def test_nothing_is_said_of_a_mask_of_one_region() -> None:
+    audit, image = audit_of(any_background), answered(any_background)
+    for mask in (np.zeros((16, 16), bool), np.ones((16, 16), bool)):
+        assert hidden_regions(audit, [image], ["toad"], [mask]) == [None]
+
+
+def test_a_text_of_its_own_has_no_choices_to_be_compared_with() -> None:
+    def heat(left: np.ndarray) -> Sequence[float]:
+        return (float((left & (CLUSTER != 3)).any()),)
+
+    image = answered(heat, choices=("a pond",))
+    assert hidden_regions(audit_of(heat), [image], ["a pond"], [OBJECT]) == ["background"]

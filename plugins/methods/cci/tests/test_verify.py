@@ -1,17 +1,19 @@
 """The answer sheet, the pictures, and whole audits of the fakes."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
 from cuescope_cci import CCI
-from cuescope_cci.sources import Source
-from cuescope_cci.verify import check_planted, show_examples
-from cuescope_sdk import UserError
-from cuescope_sdk.testing import FakeDataset, FakeModel, Setup
+from cuescope_cci.error_source import AnswerSource
+from cuescope_cci.figures import attach_examples
+from cuescope_cci.verify import check_planted
+from cuescope_sdk import HideTokens, Outcome, Trial, UserError
+from cuescope_sdk.testing import FakeDataset, FakeModel, Setup, remembering
 
-Many = Callable[..., list[Source]]
+Many = Callable[..., list[AnswerSource]]
 IMAGES = {"frames": 1, "samples": 60}
 
 
@@ -22,23 +24,23 @@ def audited(data: Any = FakeDataset, **given: Any) -> Any:
 # --------------------------------------------------------------------------------- answer sheet
 
 
-def sheet(found: list[Source], **misled: bool) -> Any:
+def sheet(sources: list[AnswerSource], **misled: bool) -> Any:
     """Samples whose background is planted for "owl" where `misled` says so, by name of a group."""
     return [
-        one.answered.sample.model_copy(
+        source.image.sample.model_copy(
             update={
-                "key": one.key,
+                "key": source.key,
                 "annotations": {
-                    "cues": {"background of owl": (misled[one.key.partition("-")[0]],)}
+                    "cues": {"background of owl": (misled[source.key.partition("-")[0]],)}
                 },
             }
         )
-        for one in found
+        for source in sources
     ]
 
 
 def test_agreement_with_the_sheet_by_hand(many: Many) -> None:
-    found = [
+    sources = [
         *many(6, "misled", label="toad", region="background"),
         *many(1, "missed", label="toad", region="foreground"),
         *many(2, "own", label="toad", region="foreground"),
@@ -49,33 +51,33 @@ def test_agreement_with_the_sheet_by_hand(many: Many) -> None:
     ]
     truth = {"misled": True, "missed": True, "own": False, "wrongly": False}
     truth |= dict.fromkeys(("right", "unknown", "nowhere"), True)
-    evidence = check_planted(sheet(found, **truth), found)
+    evidence = check_planted(sheet(sources, **truth), sources)
     assert evidence is not None
     assert (evidence.value, evidence.n, evidence.verdict) == (pytest.approx(0.8), 10, "refuted")
-    assert "misled 7" in evidence.detail
-    assert "for 7" in evidence.detail
+    assert "caused 7" in evidence.detail
+    assert "says that 7" in evidence.detail
 
 
 @pytest.mark.parametrize(("errors", "verdict"), [(4, "inconclusive"), (5, "supported")])
 def test_few_errors_decide_nothing(many: Many, errors: int, verdict: str) -> None:
-    found = many(errors, "misled", label="toad", region="background")
-    evidence = check_planted(sheet(found, misled=True), found)
+    sources = many(errors, "misled", label="toad", region="background")
+    evidence = check_planted(sheet(sources, misled=True), sources)
     assert evidence is not None
     assert (evidence.value, evidence.verdict) == (1.0, verdict)
 
 
 def test_a_background_that_misleads_by_chance_alone_decides_nothing(many: Many) -> None:
-    found = [*many(6, "a", label="toad"), *many(2, "b", label="toad", region="background")]
-    evidence = check_planted(sheet(found, a=False, b=True), found)
+    sources = [*many(6, "a", label="toad"), *many(2, "b", label="toad", region="background")]
+    evidence = check_planted(sheet(sources, a=False, b=True), sources)
     assert evidence is not None
     assert (evidence.value, evidence.verdict) == (1.0, "inconclusive")
-    assert "no more than chance" in evidence.detail
+    assert "no more than by chance" in evidence.detail
 
 
 def test_no_sheet_no_evidence(many: Many) -> None:
-    found = many(8, "a", label="toad", region="background")
-    assert check_planted([one.answered.sample.model_copy(update={"key": one.key})
-                          for one in found], found) is None  # fmt: skip
+    sources = many(8, "a", label="toad", region="background")
+    samples = [source.image.sample.model_copy(update={"key": source.key}) for source in sources]
+    assert check_planted(samples, sources) is None
 
 
 # ------------------------------------------------------------------------------------- pictures
@@ -91,7 +93,7 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
     }
     for words, group in kinds.items():
         audit = part_audit()
-        show_examples(audit, group, most=2)
+        attach_examples(audit, group, most=2)
         [picture] = audit.attachments
         assert words in picture.title
         assert picture.caption.count("'") == (2 if words in ("Right", "without a label") else 4) * (
@@ -99,14 +101,41 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
         )
         assert picture.image[:2] == b"\xff\xd8"  # a JPEG
     audit = part_audit()
-    show_examples(audit, [one for group in kinds.values() for one in group], most=2)
+    attach_examples(audit, [source for group in kinds.values() for source in group], most=2)
     assert len(audit.attachments) == 5
     audit = part_audit()
-    show_examples(audit, kinds["Right"], most=0)
+    attach_examples(audit, kinds["Right"], most=0)
     assert not audit.attachments
 
 
 # --------------------------------------------------------------------------------- whole audits
+
+
+def test_each_trial_passes_respond_once() -> None:
+    """With the maps of the faithfulness check, which are about images asked before."""
+    passed: Counter[tuple[str, str, bytes]] = Counter()
+    with remembering() as cache:
+        setup = Setup(CCI, options={"steps": 4, "faithfulness": 16}, data_options=IMAGES)
+        session = setup.session(cache)
+        respond = session.audit.respond
+
+        def counting(trials: Iterable[Trial]) -> list[Outcome]:
+            asked = list(trials)
+            for trial in asked:
+                if trial.readout is None and trial.sample.key.endswith("/canvas"):
+                    mask = trial.edit.mask.tobytes() if isinstance(trial.edit, HideTokens) else b""
+                    passed[trial.sample.key, trial.condition, mask] += 1
+            return respond(asked)
+
+        session.audit.respond = counting
+        session.run()
+    assert {condition for _, condition, _ in passed} == {
+        "baseline",
+        "cluster-hidden",
+        "objects-hidden",
+        "background-hidden",
+    }
+    assert set(passed.values()) == {1}
 
 
 @pytest.fixture(scope="module")
@@ -131,9 +160,11 @@ def test_the_red_corner_makes_the_background_errors(report: Any) -> None:
 
 def test_a_model_that_does_not_lean_has_no_background_errors_to_find() -> None:
     setup = Setup(
-        CCI, options={"faithfulness": 0, "pictures": 0}, data_options=IMAGES,
+        CCI,
+        options={"faithfulness": 0, "pictures": 0},
+        data_options=IMAGES,
         model_options={"lean": 0.0},
-    )  # fmt: skip
+    )
     assert not setup.report().findings
 
 
@@ -156,10 +187,8 @@ def test_without_labels_there_are_maps_and_no_errors(changing: Callable[..., Any
 def test_true_and_text_targets_give_other_maps() -> None:
     by_target = {
         target: audited(faithfulness=0, pictures=0, target=target, **more)
-        for target, more in {
-            "predicted": {}, "true": {}, "text": {"text": "middle"}
-        }.items()
-    }  # fmt: skip
+        for target, more in {"predicted": {}, "true": {}, "text": {"text": "middle"}}.items()
+    }
     shares = {
         target: {o.sample: o.strength for o in report.features[0].occurrences}
         for target, report in by_target.items()
@@ -179,9 +208,11 @@ def test_a_text_that_is_no_choice_is_asked_alone() -> None:
             return super().respond(trials)
 
     setup = Setup(
-        CCI, Watched, options={"faithfulness": 0, "pictures": 0, "target": "text", "text": "pond"},
+        CCI,
+        Watched,
+        options={"faithfulness": 0, "pictures": 0, "target": "text", "text": "pond"},
         data_options={"frames": 1, "samples": 6},
-    )  # fmt: skip
+    )
     setup.report()
     alone = [trial for trial in asked if trial.sample.choices == ("pond",)]
     assert {trial.sample.key for trial in alone} == {f"val-{i:03d}/canvas" for i in range(6)}
@@ -189,14 +220,14 @@ def test_a_text_that_is_no_choice_is_asked_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"target": "text"}, "target=text and text=... go together"),
         ({"text": "a pond"}, "target=text and text=... go together"),
     ],
 )
-def test_options_that_do_not_go_together(given: dict[str, str], told: str) -> None:
-    with pytest.raises(UserError, match=told):
+def test_options_that_do_not_go_together(given: dict[str, str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         audited(**given)
 
 

@@ -1,4 +1,4 @@
-"""TRoVe from end to end: the contract, planted cues, checks and degenerate data."""
+"""TRoVe from end to end: planted cues, checks and degenerate data."""
 
 from typing import Any
 
@@ -7,16 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from cuescope_sdk import Capabilities, Evidence, Frame, Plugin, Response, Sample, Trial, UserError
-from cuescope_sdk.testing import FAKE_TOOLS, MethodContract, Setup, run_audit
+from cuescope_sdk.testing import FAKE_TOOLS, Setup, running
 from cuescope_trove import TRoVe
-from cuescope_trove.proposing import describe, feasible, sweep
-
-
-class TestContract(MethodContract):
-    """What every method must do."""
-
-    plugin = TRoVe
-
 
 DIRECTIONS = ("north", "south", "east", "west")
 
@@ -36,13 +28,13 @@ class Clips(Plugin):
     def __getitem__(self, index: int) -> Sample:
         label, turn = index % 4, index // 4
         red = (turn * 7) % 40 < 40 * self.red_share[label]
-        shown = tuple(red and frame in (1, 2) for frame in range(5))
+        shows = tuple(red and frame in (1, 2) for frame in range(5))
         return Sample(
             key=f"clip-{index:03d}",
-            frames=tuple(picture(index, frame, seen) for frame, seen in enumerate(shown)),
+            frames=tuple(picture(index, frame, flag) for frame, flag in enumerate(shows)),
             choices=self.labels,
             label=self.labels[label],
-            annotations={"cues": {"red": shown}},
+            annotations={"cues": {"red": shows}},
         )
 
 
@@ -85,29 +77,31 @@ class Honest(Leaning):
 
 
 def by_check(evidence: tuple[Evidence, ...], start: str) -> Evidence:
-    found = [item for item in evidence if item.check.startswith(start)]
-    assert len(found) == 1, [item.check for item in evidence]
-    return found[0]
+    matching = [item for item in evidence if item.check.startswith(start)]
+    assert len(matching) == 1, [item.check for item in evidence]
+    return matching[0]
 
 
 def test_the_planted_cue_leads_and_its_frames_lead_the_ranking() -> None:
-    report = run_audit(TRoVe, Leaning, Clips)
+    report = running(TRoVe, Leaning, Clips)
     best = report.scores[0]
     assert best.finding
     assert report.names[best.feature] == "red"
     assert best.label in {"north", "east", "west"}
     assert {score.label for score in report.findings} == {"north", "east", "west"}
-    assert "one still frame is enough for 'south'" in str(best.statement)
+    assert "A single frozen frame with it makes the model answer 'south' with 9" in str(
+        best.statement
+    )
     for check in ("Precision@10 ", "Precision@25 ", "Precision@100 ", "R-Prec"):
-        found = by_check(report.evidence, check)
-        assert (found.verdict, found.value) == ("supported", 1.0)
+        precision = by_check(report.evidence, check)
+        assert (precision.verdict, precision.value) == ("supported", 1.0)
     assert by_check(report.evidence, "null").verdict == "supported"
     medoid = report.features[[f.key for f in report.features].index(best.feature)].occurrences[0]
     assert medoid.frame in (1, 2)
 
 
 def test_a_model_that_does_not_lean_is_not_accused() -> None:
-    report = run_audit(TRoVe, Honest, Clips)
+    report = running(TRoVe, Honest, Clips)
     assert not report.findings
     gap = by_check(report.evidence, "annotated cue 'red'")
     assert gap.verdict == "inconclusive"
@@ -115,35 +109,37 @@ def test_a_model_that_does_not_lean_is_not_accused() -> None:
 
 
 def test_a_cue_that_costs_but_is_not_found_counts_against_the_method() -> None:
-    report = run_audit(TRoVe, Leaning, Clips, max_frequency=0.01)
+    report = running(TRoVe, Leaning, Clips, max_frequency=0.01)
     assert not report.findings
     assert by_check(report.evidence, "annotated cue 'red': found").verdict == "refuted"
 
 
 def test_the_score_is_error_contribution_plus_static_bias() -> None:
-    report = run_audit(TRoVe, Leaning, Clips)
+    report = running(TRoVe, Leaning, Clips)
     rows = {(s.feature, s.label, s.metric): s for s in report.scores}
     scored = [s for s in report.scores if s.metric == "trove_score" and s.value is not None]
     assert scored
     for score in scored:
-        parts = [rows[score.feature, score.label, name].value
-                 for name in ("error_contribution", "static_bias")]  # fmt: skip
+        parts = [
+            rows[score.feature, score.label, name].value
+            for name in ("error_contribution", "static_bias")
+        ]
         assert score.value == pytest.approx(sum(part for part in parts if part is not None))
         assert score.low is not None
         assert score.low <= score.value <= (score.high or 0)
 
 
 def test_top_k_counts_the_label_among_the_best() -> None:
-    first, second = (run_audit(TRoVe, Leaning, Clips, top_k=k) for k in (1, 2))
+    first, second = (running(TRoVe, Leaning, Clips, top_k=k) for k in (1, 2))
     rates = [float(report.notes["accuracy"].split("%")[0]) for report in (first, second)]
     assert rates[0] < rates[1]
     assert len(second.findings) < len(first.findings)
     with pytest.raises(UserError, match="every answer counts as right"):
-        run_audit(TRoVe, Leaning, Clips, top_k=4)
+        running(TRoVe, Leaning, Clips, top_k=4)
 
 
 def test_both_readings_of_the_static_bias_are_offered_and_named() -> None:
-    reports = [run_audit(TRoVe, Leaning, Clips, static_bias=way) for way in ("label", "cluster")]
+    reports = [running(TRoVe, Leaning, Clips, static_bias=way) for way in ("label", "cluster")]
     counts = [
         next(s.n for s in report.scores if s.metric == "static_bias") or 0 for report in reports
     ]
@@ -171,13 +167,13 @@ def test_a_detector_tells_the_cue_from_the_decoy(name: str) -> None:
 
 def test_a_detector_without_a_name_says_what_to_do() -> None:
     report = Setup(TRoVe, tools={"detector": FAKE_TOOLS["detector"]}).report()
-    found = by_check(report.evidence, "detector")
-    assert found.verdict == "inconclusive"
-    assert "feature_name" in found.detail
+    check = by_check(report.evidence, "detector")
+    assert check.verdict == "inconclusive"
+    assert "feature_name" in check.detail
 
 
 def test_no_errors_leave_nothing_to_explain() -> None:
-    report = run_audit(TRoVe, AlwaysRight, Clips)
+    report = running(TRoVe, AlwaysRight, Clips)
     assert not report.scores
     assert "always right" in report.notes["errors"]
 
@@ -222,7 +218,7 @@ class OtherChoices(Clips):
 
 def test_an_open_label_set_is_refused() -> None:
     with pytest.raises(UserError, match="clip-000"):
-        run_audit(TRoVe, Leaning, OtherChoices)
+        running(TRoVe, Leaning, OtherChoices)
 
 
 class ShuffledChoices(Clips):
@@ -230,7 +226,7 @@ class ShuffledChoices(Clips):
 
     def __getitem__(self, index: int) -> Sample:
         order = np.random.default_rng(index).permutation(4)
-        choices = tuple(DIRECTIONS[place] for place in order)
+        choices = tuple(DIRECTIONS[number] for number in order)
         return super().__getitem__(index).model_copy(update={"choices": choices})
 
 
@@ -247,18 +243,8 @@ class ByChoice(Leaning):
 
 
 def test_the_order_of_the_choices_does_not_matter() -> None:
-    plain, shuffled = (run_audit(TRoVe, ByChoice, data) for data in (Clips, ShuffledChoices))
+    plain, shuffled = (running(TRoVe, ByChoice, data) for data in (Clips, ShuffledChoices))
     assert shuffled.scores == plain.scores
-
-
-def test_sweep_of_clusters() -> None:
-    assert sweep(4, 2, 6, None) == [8, 12, 16, 20, 24]
-    assert sweep(400, 2, 6, 400) == [800, 1200, 1600, 2000, 2400]
-    assert feasible([8, 12, 16], 10) == [8, 9]
-    assert feasible([8], 1) == [1]
-    assert describe(7, {8: 0.25}, 99) == (
-        "7, chosen among 8 by cosine silhouette (0.250) over 99 frames"
-    )
 
 
 @pytest.mark.parametrize("given", [{"k_min": 7}, {"min_frequency": 0.9, "max_frequency": 0.1}])

@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from jaxtyping import Num
 from pydantic import Field, PositiveInt
 
+from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import (
     Audit,
+    Cell,
     Context,
+    Options,
     Plugin,
     Request,
     Runner,
@@ -20,20 +24,51 @@ from cuescope_sdk import (
     UserError,
     nearest,
 )
-from cuescope_sdk import Options as BaseOptions
 
+# What computes is imported where it runs: `cuescope bench --help` imports this module.
 if TYPE_CHECKING:
-    from cuescope_sdk.explain import Direction, Schedule
+    from cuescope_sdk.explaining import Explains
+    from cuescope_sdk.faithfulness import Direction, Schedule
 
 Task = Literal["classification", "retrieval"]
 Protocol = Literal["paper", "rise"]
 Maps = Sequence[np.ndarray]
-Curves = Mapping[str, np.ndarray]
+Curves = Mapping[str, Num[np.ndarray, "image step"]]
 OURS = "CCI"
+SOURCES = {"classification": "ImageNet, table 1", "retrieval": "MS COCO, table 2"}
+
+
+class CCIBenchOptions(Options):
+    """What is compared, and on what."""
+
+    model: str = Field("toy-clip", description="SPEC of the model")
+    model_options: dict[str, Any] = Field({}, description="options of the model")
+    data: str = Field("scenes", description="SPEC of labelled images")
+    data_options: dict[str, Any] = Field({}, description="options of the data")
+    limit: PositiveInt = Field(200, description="images, drawn by seed")
+    steps: PositiveInt = Field(
+        10, description="steps over half of the pixels (rise: all); the paper takes 100"
+    )
+    protocols: tuple[Protocol, ...] = Field(
+        ("paper", "rise"), description="paper: noise and blank; rise: blank and blur"
+    )
+    tasks: tuple[Task, ...] = Field(
+        ("classification", "retrieval"), description="retrieval needs annotations['caption']"
+    )
+    texts: tuple[Literal["GT", "Pred"], ...] = Field(
+        ("GT", "Pred"), description="maps about the true class, about the predicted one"
+    )
+    explainers: tuple[str, ...] = Field((), description="of `saliency`; default: all of them")
+    explainer_options: dict[str, Any] = Field(
+        {"rise_masks": 500}, description="options of `saliency`; RISE's paper takes 2,000"
+    )
+    curves_dtype: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32", description="of the forward passes of the curves; maps are in float32"
+    )
 
 
 @dataclass(frozen=True)
-class Asked:
+class Questions:
     """A task: canvas samples, whose texts the maps are about, and the curves of such maps."""
 
     samples: Sequence[Sample]
@@ -44,68 +79,39 @@ class Asked:
 class CCIBench(Plugin):
     """Any model and data that `cuescope audit cci` takes; a killed run goes on where it was."""
 
-    class Options(BaseOptions):
-        """What is compared, and on what."""
+    Options = CCIBenchOptions
 
-        model: str = Field("toy-clip", description="SPEC of the model")
-        model_options: dict[str, Any] = Field({}, description="options of the model")
-        data: str = Field("scenes", description="SPEC of labelled images")
-        data_options: dict[str, Any] = Field({}, description="options of the data")
-        limit: PositiveInt = Field(200, description="images, drawn by seed")
-        steps: PositiveInt = Field(
-            10, description="steps over half of the pixels (rise: all); the paper takes 100"
-        )
-        protocols: tuple[Protocol, ...] = Field(
-            ("paper", "rise"), description="paper: noise and blank; rise: blank and blur"
-        )
-        tasks: tuple[Task, ...] = Field(
-            ("classification", "retrieval"), description="retrieval needs annotations['caption']"
-        )
-        texts: tuple[Literal["GT", "Pred"], ...] = Field(
-            ("GT", "Pred"), description="maps about the true class, about the predicted one"
-        )
-        explainers: tuple[str, ...] = Field((), description="of `saliency`; default: all of them")
-        explainer_options: dict[str, Any] = Field(
-            {"rise_masks": 500}, description="options of `saliency`; RISE's paper takes 2,000"
-        )
-        curves_dtype: Literal["float32", "bfloat16", "float16"] = Field(
-            "float32", description="of the forward passes of the curves; maps are in float32"
-        )
-
-    options: Options
-
-    def __init__(self, options: Options, context: Context) -> None:
+    def __init__(self, options: CCIBenchOptions, context: Context) -> None:
         super().__init__(options, context)
         self._runner = Runner(context, Path("runs"))
 
     def run(self) -> Iterator[Table]:
         """For each task, protocol and direction: the areas, then what CCI gains image by image."""
-        from cuescope_cci.comparing import areas_table, gains_table
-        from cuescope_sdk.explain import DIRECTIONS, Schedule
+        from cuescope_sdk.faithfulness import DIRECTIONS, Schedule
 
         for task in self.options.tasks:
             session = self._session(task, "float32")
-            asked = self._asked(task, session.audit)
-            if asked is None:
+            questions = self._questions(task, session.audit)
+            if questions is None:
                 left_out = "Left out: not every image has a caption (annotations['caption'])."
                 yield Table(title="Retrieval", columns=("explainer",), rows=(), notes=(left_out,))
                 continue
-            maps = self._maps(session, asked)
-            head = f"{session.parts.model.stamp.spec} on {len(asked.samples)} images of "
+            maps = self._maps(session, questions)
+            head = f"{session.parts.model.stamp.spec} on {len(questions.samples)} images of "
             head += str(session.parts.data.stamp.spec)
             for protocol in self.options.protocols:
                 schedule = Schedule(protocol=protocol, steps=self.options.steps)
                 for direction in DIRECTIONS:
-                    found = {
-                        name: _named(
-                            (who, asked.curves(of_text, schedule, direction))
+                    curves = {
+                        name: _joined(
+                            (who, questions.curves(of_text, schedule, direction))
                             for who, of_text in by_text.items()
                         )
                         for name, by_text in maps.items()
                     }
-                    yield areas_table(task, schedule, direction, found, head)
+                    yield areas_table(task, schedule, direction, curves, head)
                     rng = session.audit.rng("bench intervals", task, protocol, direction)
-                    yield gains_table(task, protocol, direction, found, OURS, rng)
+                    yield gains_table(task, protocol, direction, curves, OURS, rng)
 
     def _session(self, task: Task, dtype: Literal["float32", "bfloat16", "float16"]) -> Any:
         options = self.options
@@ -123,19 +129,20 @@ class CCIBench(Plugin):
         )
         return self._runner.session(request)
 
-    def _asked(self, task: Task, audit: Audit) -> Asked | None:
-        from cuescope_sdk.explain import canvas_samples
+    def _questions(self, task: Task, audit: Audit) -> Questions | None:
+        from cuescope_sdk.explaining import canvas_samples
 
         samples = canvas_samples(audit, audit.samples)
         dtype = self.options.curves_dtype
+        # Gradients need float32; the many forward passes of the curves may be cheaper.
         scoring = audit if dtype == "float32" else self._session(task, dtype).audit
         if task == "classification":
             return self._classification(samples, audit, scoring)
         captions = [captions_of(sample) for sample in samples]
         return self._retrieval(samples, captions, scoring) if all(captions) else None
 
-    def _classification(self, samples: Sequence[Sample], audit: Audit, scoring: Audit) -> Asked:
-        from cuescope_sdk.explain import classification_curves
+    def _classification(self, samples: Sequence[Sample], audit: Audit, scoring: Audit) -> Questions:
+        from cuescope_sdk.faithfulness import classification_curves
 
         if bare := [sample.key for sample in samples if sample.label is None]:
             raise UserError(f"cci: sample '{bare[0]}' has no label", expected="labelled images")
@@ -145,35 +152,33 @@ class CCIBench(Plugin):
             texts["Pred"] = [str(outcome.prediction) for outcome in outcomes]
 
         def curves(maps: Maps, schedule: "Schedule", direction: "Direction") -> Curves:
-            found = classification_curves(scoring, samples, maps, schedule, direction)
-            return {f"@{k}": curve for k, curve in found.items()}
+            by_top = classification_curves(scoring, samples, maps, schedule, direction)
+            return {f"@{k}": curve for k, curve in by_top.items()}
 
-        return Asked(samples, {who: texts[who] for who in self.options.texts}, curves)
+        return Questions(samples, {who: texts[who] for who in self.options.texts}, curves)
 
     def _retrieval(
         self, samples: Sequence[Sample], captions: Sequence[Sequence[str]], scoring: Audit
-    ) -> Asked:
-        from cuescope_sdk.explain import retrieval_curves
+    ) -> Questions:
+        from cuescope_sdk.faithfulness import retrieval_curves
 
         def curves(maps: Maps, schedule: "Schedule", direction: "Direction") -> Curves:
             return retrieval_curves(scoring, samples, captions, maps, schedule, direction)
 
-        return Asked(samples, {"": [own[0] for own in captions]}, curves)
+        return Questions(samples, {"": [own[0] for own in captions]}, curves)
 
-    def _maps(self, session: Any, asked: Asked) -> dict[str, dict[str, Maps]]:
+    def _maps(self, session: Any, questions: Questions) -> dict[str, dict[str, Maps]]:
         """Explainer -> whose text -> a map each image."""
         return {
             name: {
-                who: list(method.maps(session.audit, asked.samples, texts))
-                for who, texts in asked.texts.items()
+                who: list(method.maps(session.audit, questions.samples, texts))
+                for who, texts in questions.texts.items()
             }
             for name, method in self._explainers(session).items()
         }
 
-    def _explainers(self, session: Any) -> "dict[str, Explainer]":
+    def _explainers(self, session: Any) -> "dict[str, Explains]":
         """Methods with `maps`, by the name of the paper's row; CCI last."""
-        from cuescope_cci.paper import NAMES
-
         known = [name for name in NAMES if name != "cci"]
         if unknown := [name for name in self.options.explainers if name not in known]:
             raise UserError(
@@ -181,18 +186,90 @@ class CCIBench(Plugin):
                 expected=", ".join(known),
                 remedy=nearest(unknown[0], known),
             )
-        build, given = session.parts.context.build, self.options.explainer_options
-        asked = self.options.explainers or known
-        found = {NAMES[name]: build("method", f"saliency:{name}", given) for name in asked}
-        return {**found, OURS: session.parts.method.plugin}
+        build, options = session.parts.context.build, self.options.explainer_options
+        rivals = {
+            NAMES[name]: build("method", f"saliency:{name}", options)
+            for name in self.options.explainers or known
+        }
+        return {**rivals, OURS: session.parts.method.plugin}
 
 
 def captions_of(sample: Sample) -> tuple[str, ...]:
     """The captions of a sample: a text, or several."""
-    given = sample.annotations.get("caption", ())
-    return (given,) if isinstance(given, str) else tuple(given)
+    captions = sample.annotations.get("caption", ())
+    return (captions,) if isinstance(captions, str) else tuple(captions)
 
 
-def _named(found: Iterator[tuple[str, Curves]]) -> Curves:
+def _joined(curves_of: Iterator[tuple[str, Curves]]) -> Curves:
     """One mapping: "GT" and "@1" are "GT@1"."""
-    return {who + at: curve for who, curves in found for at, curve in curves.items()}
+    return {who + top: curve for who, curves in curves_of for top, curve in curves.items()}
+
+
+def areas_table(
+    task: str, schedule: "Schedule", direction: "Direction", curves: Mapping[str, Curves], head: str
+) -> Table:
+    """The area of each explainer's mean curve, beside the paper's own."""
+    from cuescope_sdk.faithfulness import auc
+
+    better = "lower" if direction == "deletion" else "higher"
+    columns = ("explainer", *_columns(curves))
+    # Areas of another schedule are other figures: RISE's own stand beside nothing.
+    of_paper = schedule.protocol == "paper"
+    beside = f" In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}." if of_paper else ""
+    rows: list[dict[str, Cell]] = [
+        {"explainer": name, **{column: auc(curve) for column, curve in by_column.items()}}
+        for name, by_column in curves.items()
+    ]
+    published = [row for row in paper_rows(task, direction) if row["explainer"] in curves]
+    return Table(
+        title=f"{task.capitalize()}, {schedule.protocol} protocol: "
+        f"{direction} AUC, {better} is better",
+        columns=columns,
+        rows=tuple(rows),
+        paper=tuple({column: row.get(column) for column in columns} for row in published)
+        if of_paper
+        else (),
+        notes=(
+            f"{head}; {schedule.steps} steps of {schedule.per_step:.1%} of the pixels.{beside}",
+        ),
+        decimals=3,
+    )
+
+
+def _columns(curves: Mapping[str, Curves]) -> list[str]:
+    return list(next(iter(curves.values())))
+
+
+def gains_table(
+    task: str,
+    protocol: str,
+    direction: "Direction",
+    curves: Mapping[str, Curves],
+    ours: str,
+    rng: np.random.Generator,
+) -> Table:
+    """By how much one explainer's area is better than each rival's on the same images."""
+    against, own = f"{ours} against", curves[ours]
+    return Table(
+        title=f"{task.capitalize()}, {protocol} protocol: what {ours} gains in {direction} AUC",
+        columns=(against, *_columns(curves)),
+        rows=tuple(
+            {against: name, **{c: gain(own[c], rival[c], direction, rng) for c in rival}}
+            for name, rival in curves.items()
+            if name != ours
+        ),
+        notes=(f"Above 0: {ours} is better. In brackets: 95% interval over images.",),
+    )
+
+
+def gain(
+    ours: np.ndarray, theirs: np.ndarray, direction: "Direction", rng: np.random.Generator
+) -> str:
+    """How much better the first area is, with its interval; a star where that leaves out 0."""
+    from cuescope_sdk.faithfulness import paired_difference
+
+    # In deletion less is better, so the difference is turned over.
+    pair = (theirs, ours) if direction == "deletion" else (ours, theirs)
+    difference = paired_difference(*pair, rng)
+    star = " *" if difference.sign else ""
+    return f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]{star}"

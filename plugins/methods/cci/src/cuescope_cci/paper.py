@@ -50,8 +50,8 @@ cci                   .0650 .1056 .0677 .1184 .1812 .3513 .2224 .3943
 def paper_rows(task: str, direction: str) -> tuple[dict[str, Cell], ...]:
     """A half of table 1 ("classification") or 2 ("retrieval"), as the bench prints it."""
     of_images = task == "classification"
-    table, asked = (_TABLE_1, ("GT", "Pred")) if of_images else (_TABLE_2, ("IR", "TR"))
-    columns = [f"{who}{top}" for who in asked for top in TOP]
+    table, prefixes = (_TABLE_1, ("GT", "Pred")) if of_images else (_TABLE_2, ("IR", "TR"))
+    columns = [f"{prefix}{top}" for prefix in prefixes for top in TOP]
     first = 0 if direction == "deletion" else len(columns)
     rows = []
     for line in table.strip().splitlines():

@@ -1,23 +1,9 @@
 """TRoVe (Varma et al., 2025): static cues that make a temporal model err."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
-
-from cuescope_sdk import (
-    Audit,
-    Evidence,
-    Feature,
-    Metric,
-    Outcome,
-    Plugin,
-    Requirements,
-    Score,
-    Trial,
-    hookimpl,
-)
-from cuescope_sdk import Options as BaseOptions
+from cuescope_sdk import Audit, Evidence, Feature, Metric, Plugin, Requirements, Score, hookimpl
+from cuescope_trove.options import TRoVeOptions
 
 METRICS = (
     Metric(
@@ -42,89 +28,37 @@ METRICS = (
 
 
 class TRoVe(Plugin):
-    """Clusters still clips, and asks which clusters cost a label its accuracy."""
+    """Clusters still clips, and asks which clusters cost a label its accuracy.
+
+    It has no `perturb`: the features are clusters of frames held still, so proposing asks all
+    trials, and the other hooks read what came back (`audit.once`).
+    """
 
     title = "TRoVe: static cues that make the model err"
     requires = Requirements(
         outputs=frozenset({"logits", "embedding"}), may_use=frozenset({"detector"}), labels=2
     )
     metrics = METRICS
-
-    class Options(BaseOptions):
-        """Where the paper and its published code differ, the difference is an option."""
-
-        k_min: PositiveInt = Field(2, description="fewest clusters tried, times the labels")
-        k_max: PositiveInt = Field(6, description="most clusters tried, times the labels")
-        step: PositiveInt | None = Field(
-            None, description="clusters from one try to the next; none: as many as labels"
-        )
-        top_k: PositiveInt = Field(
-            1, description="an answer is right if the label is among this many best"
-        )
-        static_bias: Literal["label", "cluster"] = Field(
-            "label",
-            description="eq. 2 over the cluster's misclassified frames of the label (published "
-            "code) or of every label (paper)",
-        )
-        min_error_contribution: float = Field(
-            0.1, ge=-1, le=1, description="a finding costs more accuracy than this"
-        )
-        above_chance: bool = Field(
-            True, description="a finding's static bias exceeds 1 / number of labels"
-        )
-        min_frequency: float = Field(
-            0.0, ge=0, le=1,
-            description="a finding shows in at least this share of the label's sequences "
-            "(published code: 0.15)",
-        )  # fmt: skip
-        max_frequency: float = Field(
-            1.0, ge=0, le=1,
-            description="a finding shows in at most this share of the label's sequences "
-            "(published code: 0.85)",
-        )  # fmt: skip
-        fdr: float = Field(
-            0.05, gt=0, le=1, description="false discovery rate over all pairs tried"
-        )
-        confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
-        null_shuffles: NonNegativeInt = Field(
-            20, description="shuffles of the null check; 0 leaves it out"
-        )
-        feature_name: str | None = Field(
-            None, description="what the detector looks for, in words: 'tree'"
-        )
-        threshold: float = Field(
-            0.3, ge=0, le=1, description="detector score from which the feature counts as seen"
-        )
-
-        @model_validator(mode="after")
-        def _bounds_in_order(self) -> Self:
-            for low, high in (("k_min", "k_max"), ("min_frequency", "max_frequency")):
-                if getattr(self, low) > getattr(self, high):
-                    raise ValueError(f"{low} no greater than {high}")
-            return self
+    Options = TRoVeOptions
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """Clusters of still clips."""
-        from cuescope_trove.proposing import propose
+        """Clusters of still clips, each of which is one frame repeated."""
+        from cuescope_trove.report import note_clusters
+        from cuescope_trove.trials import ask, check, cluster, cluster_features
 
-        yield from propose(audit, self.options)
-
-    @hookimpl
-    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
-        """The sequences, then each frame of each cluster held still."""
-        from cuescope_trove.observing import trials
-
-        return trials(audit, features)
+        check(audit, self.options.top_k)
+        answers = audit.once(ask, audit)
+        choice = cluster(audit, self.options, answers)
+        note_clusters(audit, choice)
+        yield from cluster_features(choice.clusters, list(answers.row))
 
     @hookimpl
-    def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
-    ) -> Iterable[Score]:
+    def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
         """Error contribution, static bias and their sum for each (cluster, label)."""
-        from cuescope_trove.reporting import scores
+        from cuescope_trove.report import scores
 
-        return scores(audit, self.options, features, outcomes)
+        return scores(audit, self.options, features)
 
     @hookimpl
     def verify(

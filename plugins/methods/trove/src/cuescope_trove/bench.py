@@ -5,49 +5,40 @@ from dataclasses import dataclass
 from itertools import islice, product
 from math import ceil
 from statistics import mean
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
+from jaxtyping import Bool, Float
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Options, Plugin, Request, Runner, Table
-from cuescope_trove.grading import METRICS, Frames, Gaps, gaps_by_label, grades
-from cuescope_trove.observing import by_key, observe, trials
+from cuescope_sdk import Options, Plugin, Report, Request, Runner, Table
+from cuescope_sdk.ranking import precision_at_k, r_precision
+from cuescope_trove.paper import TABLE_1
+from cuescope_trove.report import observe
+from cuescope_trove.scores import Observations
+from cuescope_trove.trials import FrameId, baseline_trials, samples_by_key
+from cuescope_trove.verify import KS, rank_annotated_frames
 
 CUES = ("background", "object", "attribute")
 LENGTHS = (2, 3, 5, 10)
 CRAMERS_V = (0.95, 0.9, 0.8, 0.7)
 SHARES = (0.6, 1.0, 0.3)
 MIN_GAP = 0.2
+MEASURES = (*(f"P@{k}" for k in KS), "R-Prec")
+RANDOM_DRAWS = 20
+Grades = tuple[float | None, ...]
 
-# Table 1 of the paper, in percent; Table 3 has the static bias score alone, over all cues.
-PAPER: Mapping[str, Mapping[str, tuple[float, float, float, float]]] = {
-    "background": {
-        "Random": (20.7, 19.6, 18.8, 18.3),
-        "Domino": (48.6, 47.0, 32.4, 19.7),
-        "George": (45.5, 44.7, 42.0, 35.6),
-        "Distilling failures": (62.9, 62.0, 59.9, 49.0),
-        "Confidence": (61.0, 60.6, 64.6, 59.5),
-        "TRoVe": (100.0, 100.0, 100.0, 95.0),
-    },
-    "object": {
-        "Random": (14.3, 15.0, 16.3, 16.2),
-        "Domino": (52.2, 47.1, 34.8, 23.1),
-        "George": (45.0, 41.1, 44.8, 35.7),
-        "Distilling failures": (60.4, 58.3, 55.9, 49.9),
-        "Confidence": (97.8, 97.0, 95.6, 78.0),
-        "TRoVe": (97.8, 97.8, 97.8, 92.8),
-    },
-    "attribute": {
-        "Random": (16.2, 19.1, 19.4, 18.8),
-        "Domino": (63.1, 57.8, 35.1, 19.1),
-        "George": (46.2, 46.8, 44.4, 38.9),
-        "Distilling failures": (69.2, 68.0, 66.4, 62.3),
-        "Confidence": (58.5, 59.4, 57.9, 52.5),
-        "TRoVe": (100.0, 100.0, 99.3, 89.3),
-    },
-    "all cues": {"Static bias alone": (76.2, 76.2, 75.9, 78.2), "TRoVe": (99.1, 99.1, 98.9, 93.2)},
-}
+
+class TRoVeBenchOptions(Options):
+    """`cuescope bench trove --configs 12`."""
+
+    configs: PositiveInt = Field(
+        default=12,
+        le=len(SHARES) * len(CRAMERS_V) * len(LENGTHS) * len(CUES),
+        description="how many configurations; 12 have every cue type and length once",
+    )
+    model: str = Field(default="toy", description="SPEC of the model that is trained")
+    data: str = Field(default="moving-shapes", description="data set with the planted cues")
 
 
 @dataclass(frozen=True)
@@ -66,6 +57,15 @@ class Configuration:
 
 
 @dataclass(frozen=True)
+class Gaps:
+    """Accuracy on a label without the cue minus with it: of still frames, and of sequences."""
+
+    label: str
+    image: float
+    sequence: float
+
+
+@dataclass(frozen=True)
 class Graded:
     """A configuration with its quality (appendix A) and the grades of each ranking.
 
@@ -77,10 +77,10 @@ class Graded:
     temporal: float
     single_frame: float
     gaps: Gaps | None
-    grades: Mapping[str, tuple[float | None, ...]]
+    grades: Mapping[str, Grades]
 
     @property
-    def kept(self) -> bool:
+    def passes(self) -> bool:
         """Whether the configuration passes the paper's quality filter."""
         return self.gaps is not None and self.temporal - self.single_frame >= MIN_GAP
 
@@ -88,35 +88,24 @@ class Graded:
 class TRoVeBench(Plugin):
     """Trains a model a configuration, audits it, grades the ranked frames."""
 
-    class BenchOptions(Options):
-        """`cuescope bench trove --configs 12`."""
-
-        configs: PositiveInt = Field(
-            default=12,
-            le=len(SHARES) * len(CRAMERS_V) * len(LENGTHS) * len(CUES),
-            description="how many configurations; 12 have every cue type and length once",
-        )
-        model: str = Field(default="toy", description="SPEC of the model that is trained")
-        data: str = Field(default="moving-shapes", description="data set with the planted cues")
-
-    Options: ClassVar[type[Options]] = BenchOptions
+    Options = TRoVeBenchOptions
 
     def run(self) -> Iterator[Table]:
         """The configurations with their quality, then Table 1; goes on where it was stopped."""
         self._runner = Runner(self.context, self.context.cache / "bench" / "trove")
         chosen = list(islice(configurations(), self.options.configs))
-        done = []
+        graded = []
         with self.context.progress("configurations", len(chosen)) as advance:
             for configuration in chosen:
-                done.append(self._graded(configuration))
+                graded.append(self._grade(configuration))
                 advance(1)
-        yield quality_table(done)
-        kept = [graded for graded in done if graded.kept]
+        yield quality_table(graded)
+        passing = [result for result in graded if result.passes]
         for cue in CUES:
-            yield precision_table(cue, [g for g in kept if g.configuration.cue == cue])
-        yield precision_table("all cues", kept)
+            yield precision_table(cue, [g for g in passing if g.configuration.cue == cue])
+        yield precision_table("all cues", passing)
 
-    def _graded(self, configuration: Configuration) -> Graded:
+    def _grade(self, configuration: Configuration) -> Graded:
         data_options = {
             "length": configuration.length,
             "cramers_v": configuration.cramers_v,
@@ -124,26 +113,27 @@ class TRoVeBench(Plugin):
         }
         request = self._request(configuration.cue, data_options)
         report = self._runner.run(request, resume=True)
-        audit = self._runner.session(request).audit
-        samples = by_key(audit)
-        outcomes = audit.respond(trials(audit, report.features))
-        observed, _ = observe(
-            samples, report.features, outcomes, audit.labels, 1, audit.rng("temperature")
-        )
-        shown = {
-            sample.key: np.any(list(sample.annotations["cues"].values()), axis=0)
-            for sample in audit.samples
-        }
-        frames = Frames.of(report, observed, shown)
-        gaps = gaps_by_label(observed, frames, audit.labels)
+        # The answers are in the cache by now. `session.samples` keep the annotation of the cue,
+        # which an audit hides until it has its findings.
+        session = self._runner.session(request)
+        observations, _ = observe(session.audit, report.features, 1, "temperature")
+        annotated = {sample.key: sample.annotations["cues"] for sample in session.samples}
+        cues = {key: np.any(list(flags.values()), axis=0) for key, flags in annotated.items()}
+        frames = [(o.sample, o.frame or 0) for f in report.features for o in f.occurrences]
+        shows_cue = np.array([cues[sample][frame] for sample, frame in frames])
+        with_cue = np.array([cues[sample].any() for sample in sorted(cues)])
+        gaps = gaps_by_label(observations, shows_cue, with_cue, session.audit.labels)
         passing = [gap for gap in gaps if min(gap.image, gap.sequence) > MIN_GAP]
         worst = max(passing, key=lambda gap: gap.sequence, default=None)
+        shows = dict(zip(frames, shows_cue.tolist(), strict=True))
+        confidence = observations.frame_static.max(axis=1)
+        rng = session.audit.rng("random")
         return Graded(
             configuration,
             temporal=self._unbiased_accuracy(configuration.length, {}),
             single_frame=self._unbiased_accuracy(configuration.length, {"frames": "middle"}),
             gaps=worst,
-            grades=grades(report, frames, worst.label, audit.rng("random")) if worst else {},
+            grades=grades(report, shows, confidence, worst.label, rng) if worst else {},
         )
 
     def _request(
@@ -166,7 +156,7 @@ class TRoVeBench(Plugin):
         """Accuracy of a model trained and asked on data without a cue (Buch et al., 2022)."""
         request = self._request("none", {"length": length}, model_options)
         audit = self._runner.session(request).audit
-        outcomes = audit.respond(trials(audit, ()))
+        outcomes = audit.respond(baseline_trials(samples_by_key(audit)))
         return mean(outcome.correct() for outcome in outcomes)
 
 
@@ -176,52 +166,118 @@ def configurations() -> Iterator[Configuration]:
         yield Configuration(cue, length, cramers_v, ceil(share * length))
 
 
-def quality_table(done: Sequence[Graded]) -> Table:
+# ------------------------------------------------- whether a cue is worth ranking for (appendix A)
+
+
+def gaps_by_label(
+    observations: Observations,
+    shows_cue: Bool[np.ndarray, " frame"],
+    with_cue: Bool[np.ndarray, " sample"],
+    labels: Sequence[str],
+) -> list[Gaps]:
+    """The gaps of each label that occurs with and without the cue (appendix A)."""
+    frame_label = observations.label[observations.frame_sample]
+    image_correct = observations.frame_static.argmax(axis=1) == frame_label
+    gaps = []
+    for index, label in enumerate(labels):
+        image = _gap(image_correct, shows_cue, frame_label == index)
+        sequence = _gap(observations.correct, with_cue, observations.label == index)
+        if image is not None and sequence is not None:
+            gaps.append(Gaps(label, image, sequence))
+    return gaps
+
+
+def _gap(
+    correct: Bool[np.ndarray, " item"],
+    cue: Bool[np.ndarray, " item"],
+    of_label: Bool[np.ndarray, " item"],
+) -> float | None:
+    with_cue, without = correct[of_label & cue], correct[of_label & ~cue]
+    return float(without.mean() - with_cue.mean()) if with_cue.size and without.size else None
+
+
+# ----------------------------------------------------- how well a ranking shows it (Tables 1 and 3)
+
+
+def grades(
+    report: Report,
+    shows: Mapping[FrameId, bool],
+    confidence: Float[np.ndarray, " frame"],
+    label: str,
+    rng: np.random.Generator,
+) -> dict[str, Grades]:
+    """Precision at each K and R-Precision of four rankings for a label (Tables 1 and 3).
+
+    `shows` says of each frame whether it shows the cue, and `confidence` is in the same order.
+    """
+    shows_cue = np.array(list(shows.values()))
+    by_confidence = np.argsort(-confidence, kind="stable")
+    shuffles = [rng.permutation(len(shows_cue)) for _ in range(RANDOM_DRAWS)]
+    random = np.array([_grade(shows_cue[order]) for order in shuffles], dtype=float)
+
+    def by_score(metric: str) -> Grades:
+        ranked = rank_annotated_frames(report.features, report.scores, label, metric)
+        return _grade(np.array([shows[frame] for frame in ranked], dtype=bool))
+
+    return {
+        "Random": tuple(random.mean(axis=0)),
+        "Confidence": _grade(shows_cue[by_confidence]),
+        "Static bias alone": by_score("static_bias"),
+        "TRoVe": by_score("trove_score"),
+    }
+
+
+def _grade(relevant: Bool[np.ndarray, " rank"]) -> Grades:
+    return (*(precision_at_k(relevant, k) for k in KS), r_precision(relevant))
+
+
+# --------------------------------------------------------------------------------------- tables
+
+
+def quality_table(graded: Sequence[Graded]) -> Table:
     """What each configuration is worth (appendix A), in percent and points."""
     rows = tuple(
         {
-            "configuration": graded.configuration.name,
-            "temporal": 100 * graded.temporal,
-            "one frame": 100 * graded.single_frame,
-            "image gap": 100 * graded.gaps.image if graded.gaps else None,
-            "sequence gap": 100 * graded.gaps.sequence if graded.gaps else None,
-            "label": graded.gaps.label if graded.gaps else None,
-            "kept": "yes" if graded.kept else "no",
+            "configuration": result.configuration.name,
+            "temporal": 100 * result.temporal,
+            "one frame": 100 * result.single_frame,
+            "image gap": 100 * result.gaps.image if result.gaps else None,
+            "sequence gap": 100 * result.gaps.sequence if result.gaps else None,
+            "label": result.gaps.label if result.gaps else None,
+            "kept": "yes" if result.passes else "no",
         }
-        for graded in done
+        for result in graded
     )
-    kept = sum(graded.kept for graded in done)
     return Table(
         title="Configurations and the quality filter of appendix A",
         columns=tuple(rows[0]),
         rows=rows,
         notes=(
-            f"{kept} of {len(done)} kept: on data without a cue the temporal model beats one "
-            "frame by 20 points, and the cue costs the label over 20 points of accuracy, image "
-            "by image and sequence by sequence.",
+            f"{sum(result.passes for result in graded)} of {len(graded)} are kept: on data without "
+            "a cue the temporal model beats one frame by 20 points, and the cue costs the label "
+            "over 20 points of accuracy, image by image and sequence by sequence.",
         ),
     )
 
 
-def precision_table(cue: str, kept: Sequence[Graded]) -> Table:
-    """Mean grades of each ranking over the kept configurations, in percent."""
-    rankings = dict.fromkeys(name for graded in kept for name in graded.grades)
-    rows = [
-        {"ranking": ranking, **_means([graded.grades[ranking] for graded in kept])}
-        for ranking in rankings
-    ]
+def precision_table(cue: str, graded: Sequence[Graded]) -> Table:
+    """Mean grades of each ranking over these configurations, in percent."""
+    rankings = dict.fromkeys(name for result in graded for name in result.grades)
     return Table(
-        title=f"{cue}: {len(kept)} configurations (the paper's figures faint)",
-        columns=("ranking", *METRICS),
-        rows=tuple(rows),
+        title=f"{cue}: {len(graded)} configurations (the paper's figures faint)",
+        columns=("ranking", *MEASURES),
+        rows=tuple(
+            {"ranking": ranking, **_means([result.grades[ranking] for result in graded])}
+            for ranking in rankings
+        ),
         paper=tuple(
-            {"ranking": ranking, **dict(zip(METRICS, figures, strict=True))}
-            for ranking, figures in PAPER[cue].items()
+            {"ranking": ranking, **dict(zip(MEASURES, figures, strict=True))}
+            for ranking, figures in TABLE_1[cue].items()
         ),
     )
 
 
 def _means(graded: Sequence[Iterable[float | None]]) -> dict[str, float | None]:
-    columns = zip(METRICS, zip(*graded, strict=True), strict=True)
-    known = {metric: [value for value in values if value is not None] for metric, values in columns}
-    return {metric: 100 * mean(values) if values else None for metric, values in known.items()}
+    columns = zip(MEASURES, zip(*graded, strict=True), strict=True)
+    known = {name: [value for value in values if value is not None] for name, values in columns}
+    return {name: 100 * mean(values) if values else None for name, values in known.items()}

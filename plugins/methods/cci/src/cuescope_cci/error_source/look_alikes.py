@@ -3,16 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import yaml
-from jaxtyping import Bool, Float
 
+from cuescope_cci.options import CCIOptions
+from cuescope_cci.scores import closest_pairs
 from cuescope_sdk import Audit, Readout, Trial, UserError
-
-if TYPE_CHECKING:
-    from cuescope_cci import CCI
 
 Pair = tuple[str, str]
 Judge = Callable[[Iterable[Pair]], dict[Pair, bool | None]]
@@ -37,7 +35,7 @@ class ChoiceSimilarity(Readout):
         return [rows @ rows.T] * len(trials)
 
 
-def chosen_judge(audit: Audit, options: "CCI.Options") -> tuple[str, Judge]:
+def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
     """The judge that the options name, in words, and as a function of (true, predicted) pairs.
 
     Raises UserError where what it needs is not there.
@@ -48,7 +46,7 @@ def chosen_judge(audit: Audit, options: "CCI.Options") -> tuple[str, Judge]:
         kind = "llm" if "text-generator" in audit.tools else "taxonomy" if families else "embedding"
     match kind:
         case "llm":
-            return "a language model, asked for each pair of classes", _by_language_model(audit)
+            return "a language model is asked about each pair of classes", _language_model(audit)
         case "taxonomy":
             if not families:
                 raise UserError(
@@ -58,7 +56,7 @@ def chosen_judge(audit: Audit, options: "CCI.Options") -> tuple[str, Judge]:
             return "same family of labels", lambda pairs: {p: _related(families, p) for p in pairs}
         case _:
             share = f"the closest {1 - options.alike:.0%} of all pairs of class embeddings"
-            return share, _by_embedding(audit, options.alike)
+            return share, _embeddings(audit, options.alike)
 
 
 def _families(audit: Audit, file: Path | None) -> dict[str, str]:
@@ -72,6 +70,7 @@ def _families(audit: Audit, file: Path | None) -> dict[str, str]:
         raise UserError(f"cci: cannot read {file}", got=" ".join(str(error).split())) from error
     if not isinstance(content, Mapping):
         raise UserError(f"cci: {file}", expected="a mapping of label: family")
+    # YAML reads a bare 7 or yes as a number or a truth value, and labels are texts.
     return {str(label): str(family) for label, family in content.items()}
 
 
@@ -81,53 +80,41 @@ def _related(families: Mapping[str, str], pair: Pair) -> bool | None:
     return None if true is None or predicted is None else true == predicted
 
 
-def _by_language_model(audit: Audit) -> Judge:
+def _language_model(audit: Audit) -> Judge:
     def judge(pairs: Iterable[Pair]) -> dict[Pair, bool | None]:
         asked = list(pairs)
         prompts = [PROMPT.format(true=true, predicted=predicted) for true, predicted in asked]
         answers = audit.tools["text-generator"].generate(prompts) if asked else []
-        return dict(zip(asked, map(said_similar, answers), strict=True))
+        return dict(zip(asked, map(parse_similar, answers), strict=True))
 
     return judge
 
 
-def said_similar(answer: str) -> bool | None:
+def parse_similar(answer: str) -> bool | None:
     """True for "similar", False for "different", None for both, neither or a denial.
 
-    >>> said_similar("**Similar**."), said_similar("different"), said_similar("not sure")
+    >>> parse_similar("**Similar**."), parse_similar("different"), parse_similar("not sure")
     (True, False, None)
     """
-    found = re.findall("[a-z']+", answer.lower().replace("\u2019", "'"))
-    words = {word.strip("'") for word in found}
-    said = words & {"similar", "different"}
+    # Language models write typographic apostrophes: aren\u2019t must count as aren't.
+    tokens = re.findall("[a-z']+", answer.lower().replace("\u2019", "'"))
+    words = {token.strip("'") for token in tokens}
+    verdict = words & {"similar", "different"}
     denied = words & DENIALS or any(word.endswith("n't") for word in words)
-    return said == {"similar"} if len(said) == 1 and not denied else None
+    return verdict == {"similar"} if len(verdict) == 1 and not denied else None
 
 
-def _by_embedding(audit: Audit, alike: float) -> Judge:
-    """The model's own class embeddings: what it can hardly tell apart by name.
-
-    Cosines of CLIP's texts are all high, so a pair is told by its rank among all pairs.
-    """
+def _embeddings(audit: Audit, alike: float) -> Judge:
+    """The model's own class embeddings: what it can hardly tell apart by name."""
 
     def judge(pairs: Iterable[Pair]) -> dict[Pair, bool | None]:
-        place = {label: index for index, label in enumerate(audit.labels)}
-        known = [pair for pair in pairs if place.keys() >= set(pair)]
+        number = {label: index for index, label in enumerate(audit.labels)}
+        known = [pair for pair in pairs if number.keys() >= set(pair)]
         if not known:
             return {}
-        reading = ChoiceSimilarity(choices=audit.labels)
-        [outcome] = audit.respond([reading.of(audit.samples[0])])
+        readout = ChoiceSimilarity(choices=audit.labels)
+        [outcome] = audit.respond([readout.of(audit.samples[0])])
         close = closest_pairs(np.asarray(outcome.response.readout), alike)
-        return {(true, other): bool(close[place[true], place[other]]) for true, other in known}
+        return {(true, other): bool(close[number[true], number[other]]) for true, other in known}
 
     return judge
-
-
-def closest_pairs(
-    similarity: Float[np.ndarray, "choice choice"], share: float
-) -> Bool[np.ndarray, "choice choice"]:
-    """Pairs whose similarity reaches the `share` quantile of all pairs; equals stand together."""
-    pairs = similarity[np.triu_indices(len(similarity), k=1)]
-    if len(pairs) == 0:
-        return np.zeros(similarity.shape, dtype=bool)
-    return np.asarray(similarity >= np.quantile(pairs, share, method="higher") - 1e-12)

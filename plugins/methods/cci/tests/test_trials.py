@@ -1,4 +1,4 @@
-"""Clusters of patch embeddings."""
+"""Clusters of patch embeddings, and what is asked of them."""
 
 from typing import Literal
 
@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from cuescope_cci.clusters import PatchClusters, by_size, patch_clusters
+from cuescope_cci.trials import (
+    ClusteredImage,
+    PatchClusters,
+    number_by_size,
+    patch_clusters,
+    with_text,
+)
+from cuescope_sdk import Frame, HideTokens, Sample
 
 Metric = Literal["cosine", "euclidean"]
 METRICS: tuple[Metric, ...] = ("cosine", "euclidean")
@@ -23,9 +30,9 @@ def blobs(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("metric", METRICS)
 def test_blobs_are_found_and_numbered_by_size(metric: Metric) -> None:
     features, truth = blobs()
-    found = patch_clusters(features, 3, metric, seed=4)
-    assert np.array_equal(found, truth)
-    assert found.dtype == np.int16
+    clusters = patch_clusters(features, 3, metric, seed=4)
+    assert np.array_equal(clusters, truth)
+    assert clusters.dtype == np.int16
 
 
 def test_cosine_looks_at_directions_and_euclidean_at_distances() -> None:
@@ -43,8 +50,8 @@ def test_cosine_looks_at_directions_and_euclidean_at_distances() -> None:
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_same_seed_gives_the_same_clusters(metric: Metric) -> None:
     features = np.random.default_rng(3).normal(size=(7, 7, 16)).astype(np.float32)
-    one, other = (patch_clusters(features, 7, metric, seed=11) for _ in range(2))
-    assert np.array_equal(one, other)
+    first, second = (patch_clusters(features, 7, metric, seed=11) for _ in range(2))
+    assert np.array_equal(first, second)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -52,11 +59,11 @@ def test_the_same_seed_gives_the_same_clusters(metric: Metric) -> None:
 def test_no_cluster_is_empty(metric: Metric, seed: int) -> None:
     features = np.random.default_rng(seed).normal(size=(5, 5, 3)).astype(np.float32)
     features[2:] = features[0, 0]  # many duplicates
-    found = patch_clusters(features, 9, metric, seed)
-    used = np.unique(found)
+    clusters = patch_clusters(features, 9, metric, seed)
+    used = np.unique(clusters)
     assert np.array_equal(used, np.arange(len(used)))
     assert len(used) <= 9
-    sizes = np.bincount(found.ravel())
+    sizes = np.bincount(clusters.ravel())
     assert (np.diff(sizes) <= 0).all()
 
 
@@ -74,11 +81,37 @@ def test_patches_that_are_all_the_same_are_one_cluster(metric: Metric, value: fl
 
 
 def test_of_equal_sizes_the_first_to_appear_leads() -> None:
-    assert by_size(np.array([9, 4, 4, 9, 7, 7, 7])).tolist() == [1, 2, 2, 1, 0, 0, 0]
+    assert number_by_size(np.array([9, 4, 4, 9, 7, 7, 7])).tolist() == [1, 2, 2, 1, 0, 0, 0]
 
 
-def test_every_parameter_is_part_of_the_reading() -> None:
-    """Two readings that may differ must not share a cached answer."""
-    one = PatchClusters(k=7, layer=-1, metric="cosine", seed=0)
+def test_every_parameter_is_part_of_the_readout() -> None:
+    """Two readouts that may differ must not share a cached answer."""
+    readout = PatchClusters(k=7, layer=-1, metric="cosine", seed=0)
     others = ({"k": 6}, {"layer": 2}, {"metric": "euclidean"}, {"seed": 1})
-    assert all(one.model_copy(update=change) != one for change in others)
+    assert all(readout.model_copy(update=change) != readout for change in others)
+
+
+# ------------------------------------------------------------------------ what is asked
+
+
+CHOICES = ("owl", "toad", "hawk")
+
+
+def picture(**fields: object) -> Sample:
+    frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
+    return Sample(key="a", frames=(frame,), choices=CHOICES, label="owl").model_copy(update=fields)
+
+
+def test_an_image_is_asked_whole_then_without_each_cluster() -> None:
+    cluster = np.array([[0, 0, 1], [0, 2, 1]])
+    whole, *hidden = ClusteredImage(picture(), cluster).trials()
+    assert whole.edit is None
+    masks = [trial.edit.mask for trial in hidden if isinstance(trial.edit, HideTokens)]
+    assert np.array_equal(masks, [(cluster == number)[None] for number in range(3)])
+
+
+def test_a_text_of_its_own_takes_the_place_of_the_choices() -> None:
+    plain = picture()
+    assert with_text(plain, "toad") is plain
+    other = with_text(plain, "a green pond")
+    assert (other.choices, other.label) == (("a green pond",), None)

@@ -1,4 +1,4 @@
-"""Who says that two classes look alike."""
+"""What says that two classes look alike."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuescope_cci import CCI
-from cuescope_cci.judges import chosen_judge, closest_pairs, said_similar
+from cuescope_cci.error_source.look_alikes import choose_judge, parse_similar
 from cuescope_sdk import Frame, Outcome, Response, Sample, UserError
 from cuescope_sdk.testing import FakeTextGenerator, Setup
 
@@ -20,7 +20,7 @@ PAIR = ("owl", "hawk")
 
 
 class Scripted:
-    """Answers as told, and keeps what it was asked."""
+    """Always the same answer; keeps what it was asked."""
 
     def __init__(self, answer: str) -> None:
         self.answer, self.asked = answer, list[str]()
@@ -43,7 +43,7 @@ BIRDS = (photo("owl", "bird"), photo("hawk", "bird"), photo("toad", "frog"))
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "verdict"),
     [
         ("similar", True),
         ("  SIMILAR.\n", True),
@@ -61,24 +61,24 @@ BIRDS = (photo("owl", "bird"), photo("hawk", "bird"), photo("toad", "frog"))
         ("both are birds", None),
     ],
 )
-def test_an_answer_is_read_or_left(answer: str, said: bool | None) -> None:
-    assert said_similar(answer) is said
+def test_an_answer_is_read_or_left(answer: str, verdict: bool | None) -> None:
+    assert parse_similar(answer) is verdict
 
 
 @given(before=st.text(), after=st.text())
 def test_whatever_surrounds_it_a_denied_similar_is_never_true(before: str, after: str) -> None:
-    assert said_similar(f"{before} not similar {after}") is not True
-    assert said_similar(f"{before} similar, no, different {after}") is None
+    assert parse_similar(f"{before} not similar {after}") is not True
+    assert parse_similar(f"{before} similar, no, different {after}") is None
 
 
 @given(st.text())
 def test_a_yes_has_the_word_in_it(answer: str) -> None:
-    assert said_similar(answer) is not True or "similar" in answer.lower()
+    assert parse_similar(answer) is not True or "similar" in answer.lower()
 
 
 def test_a_language_model_is_asked_about_both_names(part_audit: MakeAudit) -> None:
     tool = Scripted("similar")
-    name, judge = chosen_judge(part_audit(**{"text-generator": tool}), CCI.Options())
+    name, judge = choose_judge(part_audit(**{"text-generator": tool}), CCI.Options())
     assert judge([PAIR]) == {PAIR: True}
     assert '"owl" and "hawk"' in tool.asked[0]
     assert "language model" in name
@@ -110,23 +110,25 @@ def test_a_language_model_is_asked_once_for_each_distinct_pair() -> None:
 
 
 def test_annotated_families(part_audit: MakeAudit) -> None:
-    name, judge = chosen_judge(part_audit(BIRDS), CCI.Options())
+    name, judge = choose_judge(part_audit(BIRDS), CCI.Options())
     assert name == "same family of labels"
     assert judge([PAIR, ("owl", "toad"), ("owl", "newt")]) == {
-        PAIR: True, ("owl", "toad"): False, ("owl", "newt"): None
-    }  # fmt: skip
+        PAIR: True,
+        ("owl", "toad"): False,
+        ("owl", "newt"): None,
+    }
 
 
 def test_a_taxonomy_file_comes_before_the_annotation(tmp_path: Path, part_audit: MakeAudit) -> None:
     file = tmp_path / "families.yaml"
     file.write_text("owl: night\nhawk: day\n7: day\n")
-    _, judge = chosen_judge(part_audit(BIRDS), CCI.Options(taxonomy=file))
+    _, judge = choose_judge(part_audit(BIRDS), CCI.Options(taxonomy=file))
     pairs = [PAIR, ("hawk", "7"), ("owl", "toad")]
     assert judge(pairs) == {PAIR: False, ("hawk", "7"): True, ("owl", "toad"): None}
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (None, "cannot read"),
         ("- owl\n- hawk\n", "expected a mapping"),
@@ -134,50 +136,22 @@ def test_a_taxonomy_file_comes_before_the_annotation(tmp_path: Path, part_audit:
     ],
 )
 def test_a_taxonomy_that_cannot_be_read(
-    tmp_path: Path, content: str | None, told: str, part_audit: MakeAudit
+    tmp_path: Path, content: str | None, message: str, part_audit: MakeAudit
 ) -> None:
     file = tmp_path / "families.yaml"
     if content is not None:
         file.write_text(content)
-    with pytest.raises(UserError, match=told) as caught:
-        chosen_judge(part_audit(BIRDS), CCI.Options(taxonomy=file))
+    with pytest.raises(UserError, match=message) as caught:
+        choose_judge(part_audit(BIRDS), CCI.Options(taxonomy=file))
     assert "\n" not in str(caught.value)
 
 
 def test_a_taxonomy_is_asked_for_and_not_there(part_audit: MakeAudit) -> None:
     with pytest.raises(UserError, match=r"without families.*taxonomy=FILE\.yaml"):
-        chosen_judge(part_audit((photo("owl"),)), CCI.Options(judge="taxonomy"))
+        choose_judge(part_audit((photo("owl"),)), CCI.Options(judge="taxonomy"))
 
 
 # ------------------------------------------------------------------------------------- embeddings
-
-
-def similarities(*upper: float) -> np.ndarray:
-    """Symmetric, 1 on the diagonal, from the entries above it."""
-    size = int((1 + np.sqrt(1 + 8 * len(upper))) / 2)
-    found = np.eye(size)
-    found[np.triu_indices(size, k=1)] = upper
-    return np.maximum(found, found.T)
-
-
-def test_the_closest_pairs_are_told_by_rank() -> None:
-    close = closest_pairs(similarities(0.90, 0.91, 0.92, 0.93, 0.94, 0.95), 0.6)
-    assert np.array_equal(close[np.triu_indices(4, k=1)], [False] * 3 + [True] * 3)
-    assert np.array_equal(close, close.T)
-    shifted = closest_pairs(similarities(*np.linspace(0.1, 0.6, 6)), 0.6)
-    assert np.array_equal(close, shifted)  # ranks alone matter
-
-
-def test_pairs_that_tie_stand_together() -> None:
-    close = closest_pairs(similarities(0.1, 0.5, 0.5), 0.9)
-    assert close[np.triu_indices(3, k=1)].tolist() == [False, True, True]
-
-
-@pytest.mark.parametrize("labels", [1, 2])
-def test_one_label_has_no_pair_and_two_have_one(labels: int) -> None:
-    close = closest_pairs(similarities(*[0.5] * (labels - 1)) if labels > 1 else np.eye(1), 0.9)
-    assert close.shape == (labels, labels)
-    assert bool(close[0, -1]) is (labels == 2)
 
 
 def test_the_models_own_embeddings_are_read_once_and_only_if_needed(part_audit: MakeAudit) -> None:
@@ -185,17 +159,15 @@ def test_the_models_own_embeddings_are_read_once_and_only_if_needed(part_audit: 
 
     def respond(trials: Any) -> list[Outcome]:
         asked.extend(trials)
-        found = Response(readout=similarities(0.2, 0.9, 0.3))  # owl-toad, owl-hawk, toad-hawk
-        return [Outcome(trial, found) for trial in trials]
+        cosines = np.array([[1.0, 0.2, 0.9], [0.2, 1.0, 0.3], [0.9, 0.3, 1.0]])
+        return [Outcome(trial, Response(readout=cosines)) for trial in trials]
 
     audit = part_audit((photo("owl"),))
     audit.respond = respond
-    name, judge = chosen_judge(audit, CCI.Options())
+    name, judge = choose_judge(audit, CCI.Options())
     assert "closest 10%" in name
     assert judge([]) == {}
     assert not asked
-    assert judge([PAIR, ("hawk", "toad"), ("owl", "newt")]) == {
-        PAIR: True, ("hawk", "toad"): False
-    }  # fmt: skip
+    assert judge([PAIR, ("hawk", "toad"), ("owl", "newt")]) == {PAIR: True, ("hawk", "toad"): False}
     assert len(asked) == 1
     assert asked[0].readout.choices == CHOICES

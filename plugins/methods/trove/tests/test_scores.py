@@ -5,28 +5,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cuescope_trove.resampling import score_interval
-from cuescope_trove.scoring import (
-    Observed,
+from cuescope_trove.scores import (
+    Observations,
     Rule,
-    commonest_mistake,
     compare,
-    ranked,
+    most_common_mistake,
+    ranking,
     score,
-    shuffled_within_labels,
+    score_interval,
+    shuffle_within_labels,
     static_bias,
 )
 
 PAPER = Rule(0.1, 0.25, 0.0, 1.0, 0.05)
 
 
-def random_scene(seed: int, samples: int = 120, classes: int = 4, clusters: int = 9) -> Observed:
+def random_scene(
+    seed: int, samples: int = 120, classes: int = 4, clusters: int = 9
+) -> Observations:
     """Answers that know nothing of clusters; sequences of 1 to 4 frames."""
     rng = np.random.default_rng(seed)
     label = rng.integers(classes, size=samples)
     prediction = np.where(rng.random(samples) < 0.7, label, rng.integers(classes, size=samples))
     owner = np.repeat(np.arange(samples), rng.integers(1, 5, samples))
-    return Observed(
+    return Observations(
         label=label,
         prediction=prediction,
         correct=prediction == label,
@@ -36,9 +38,9 @@ def random_scene(seed: int, samples: int = 120, classes: int = 4, clusters: int 
     )
 
 
-def by_hand() -> Observed:
+def by_hand() -> Observations:
     """Four sequences of label 0, two frames each; cluster 1 shows in the last two."""
-    return Observed(
+    return Observations(
         label=np.array([0, 0, 0, 0, 1]),
         prediction=np.array([0, 0, 1, 0, 0]),
         correct=np.array([True, True, False, True, False]),
@@ -60,7 +62,7 @@ def test_equations_by_hand() -> None:
     assert table.bias.n_frames.tolist() == [1, 1]
     assert table.score == pytest.approx([1 / 3 + 0.4, 0.5 + 0.8])
     assert table.p_value == pytest.approx([3 / 4, 1 / 2])
-    assert ranked(table).tolist() == [1, 0]
+    assert ranking(table).tolist() == [1, 0]
 
 
 def test_the_papers_reading_of_the_static_bias_counts_every_label() -> None:
@@ -73,11 +75,11 @@ def test_the_papers_reading_of_the_static_bias_counts_every_label() -> None:
 @pytest.mark.parametrize("across_labels", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -> None:
-    scene, clusters, found = random_scene(seed), 9, {}
+    scene, clusters, expected = random_scene(seed), 9, {}
     for cluster in range(clusters):
-        present = np.array([
-            (scene.frame_cluster[scene.frame_sample == s] == cluster).any() for s in range(120)
-        ])  # fmt: skip
+        present = np.array(
+            [(scene.frame_cluster[scene.frame_sample == s] == cluster).any() for s in range(120)]
+        )
         for label in range(4):
             inside, outside = (scene.label == label) & present, (scene.label == label) & ~present
             if not inside.any() or not outside.any():
@@ -90,33 +92,37 @@ def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -
                 and not scene.correct[sample]
                 and (across_labels or scene.label[sample] == label)
             ]
-            found[label, cluster] = (gap, np.mean(probabilities) if probabilities else None)
+            expected[label, cluster] = (gap, np.mean(probabilities) if probabilities else None)
     table = score(scene, clusters, PAPER, across_labels=across_labels)
     keys = list(zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True))
-    assert sorted(found) == keys
+    assert sorted(expected) == keys
     for pair, key in enumerate(keys):
-        assert table.pairs.error_contribution[pair] == pytest.approx(found[key][0])
-        assert table.scored[pair] == (found[key][1] is not None)
+        assert table.pairs.error_contribution[pair] == pytest.approx(expected[key][0])
+        assert table.scored[pair] == (expected[key][1] is not None)
         if table.scored[pair]:
-            assert table.bias.value[pair] == pytest.approx(found[key][1])
+            assert table.bias.value[pair] == pytest.approx(expected[key][1])
 
 
 def test_scores_do_not_depend_on_the_order_of_sequences_and_frames() -> None:
     scene, rng = random_scene(7), np.random.default_rng(0)
     samples, frames = rng.permutation(120), rng.permutation(len(scene.frame_sample))
-    place = np.argsort(samples)
-    mixed = Observed(
-        scene.label[samples], scene.prediction[samples], scene.correct[samples],
-        place[scene.frame_sample[frames]], scene.frame_cluster[frames], scene.frame_static[frames],
-    )  # fmt: skip
+    position = np.argsort(samples)
+    mixed = Observations(
+        scene.label[samples],
+        scene.prediction[samples],
+        scene.correct[samples],
+        position[scene.frame_sample[frames]],
+        scene.frame_cluster[frames],
+        scene.frame_static[frames],
+    )
     first, second = score(scene, 9, PAPER), score(mixed, 9, PAPER)
     assert second.score == pytest.approx(first.score)
     assert np.array_equal(second.q_value, first.q_value)
-    mistakes = [commonest_mistake(s, t.pairs, 9) for s, t in ((scene, first), (mixed, second))]
+    mistakes = [most_common_mistake(s, t.pairs, 9) for s, t in ((scene, first), (mixed, second))]
     assert np.array_equal(mistakes[0].prediction, mistakes[1].prediction)
 
 
-def test_the_commonest_mistake() -> None:
+def test_the_most_common_mistake() -> None:
     scene = replace(
         by_hand(),
         label=np.array([0, 0, 0, 0, 0]),
@@ -124,7 +130,7 @@ def test_the_commonest_mistake() -> None:
         correct=np.array([True, False, False, False, False]),
         frame_static=np.eye(3)[[0, 0, 2, 2, 1, 0, 1, 0, 0]],
     )
-    mistake = commonest_mistake(scene, compare(scene, 2), 2)
+    mistake = most_common_mistake(scene, compare(scene, 2), 2)
     # Cluster 1 shows in sequences 2, 3 (taken for 1) and 4 (taken for 2).
     assert mistake.prediction.tolist() == [1, 1]
     assert mistake.share == pytest.approx([1 / 2, 2 / 3])
@@ -144,15 +150,15 @@ def test_the_commonest_mistake() -> None:
 )
 def test_each_exclusion_can_refuse_a_finding(rule: dict[str, float], passes: bool) -> None:
     table = score(leaning(), 2, replace(PAPER, **rule))
-    found = dict(zip(table.pairs.cluster.tolist(), table.finding.tolist(), strict=True))
-    assert found[1] is passes
+    is_finding = dict(zip(table.pairs.cluster.tolist(), table.finding.tolist(), strict=True))
+    assert is_finding[1] is passes
 
 
-def leaning() -> Observed:
+def leaning() -> Observations:
     """Twenty sequences of label 0, half of them with cluster 1, of which nine go wrong at 0.9."""
     frame = np.arange(20)
     correct = (frame < 10) | (frame == 10)
-    return Observed(
+    return Observations(
         label=np.zeros(20, dtype=np.int64),
         prediction=np.where(correct, 0, 1),
         correct=correct,
@@ -172,17 +178,18 @@ def test_null_data_are_found_no_more_often_than_promised() -> None:
 
 def test_shuffling_keeps_each_labels_answers_and_breaks_the_tie_to_clusters() -> None:
     scene = random_scene(3)
-    dealt = shuffled_within_labels(scene, np.random.default_rng(0))
+    shuffled = shuffle_within_labels(scene, np.random.default_rng(0))
     for label in range(4):
         mine = scene.label == label
-        assert sorted(dealt.prediction[mine]) == sorted(scene.prediction[mine])
-    assert np.array_equal(dealt.correct, dealt.prediction == dealt.label)
-    assert not np.array_equal(dealt.prediction, scene.prediction)
+        assert sorted(shuffled.prediction[mine]) == sorted(scene.prediction[mine])
+    assert np.array_equal(shuffled.correct, shuffled.prediction == shuffled.label)
+    assert not np.array_equal(shuffled.prediction, scene.prediction)
     gaps = [
-        score(shuffled_within_labels(leaning(), np.random.default_rng(seed)), 2, PAPER)
-        .pairs.error_contribution[1]
+        score(
+            shuffle_within_labels(leaning(), np.random.default_rng(seed)), 2, PAPER
+        ).pairs.error_contribution[1]
         for seed in range(200)
-    ]  # fmt: skip
+    ]
     assert np.mean(gaps) == pytest.approx(0.0, abs=0.06)
 
 
@@ -202,13 +209,13 @@ def test_score_interval_is_that_of_a_plain_bootstrap(across_labels: bool) -> Non
             np.flatnonzero((scene.frame_sample == sample) & (scene.frame_cluster == cluster))
             for sample in range(160)
         ]
-        drawn = [plain_resample(scene, shows, label, across_labels, rng) for _ in range(600)]
-        expected = np.quantile(drawn, [0.05, 0.95]).tolist()
+        resamples = [plain_resample(scene, shows, label, across_labels, rng) for _ in range(600)]
+        expected = np.quantile(resamples, [0.05, 0.95]).tolist()
         assert [float(low[pair]), float(high[pair])] == pytest.approx(expected, abs=0.04)
 
 
 def plain_resample(
-    scene: Observed,
+    scene: Observations,
     shows: list[np.ndarray],
     label: int,
     across_labels: bool,
@@ -218,7 +225,7 @@ def plain_resample(
     sized = np.array([len(frames) for frames in shows])
     with_it, mine = sized > 0, scene.label == label
     inside, outside, anywhere = (
-        rng.choice(kept := np.flatnonzero(which), len(kept))
+        rng.choice(members := np.flatnonzero(which), len(members))
         for which in (mine & with_it, mine & ~with_it, with_it)
     )
     static = [

@@ -1,0 +1,106 @@
+"""Which region decided an answer, and the foreground masks that tell (section 3.1, appendix A.3).
+
+Patches of one background say the same. With six of seven clusters still there, hiding the seventh
+costs nothing, so the clusters' own drops (and any map made of them) can pass over a background that
+the model relies on entirely. Hidden whole, a region has no stand-in.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from cuescope_cci.options import CCIOptions
+from cuescope_cci.scores import Mask, Region, background_clusters, region_of_map, relative_drop
+from cuescope_cci.trials import AnsweredImage
+from cuescope_sdk import Audit, Sample, UserError
+from cuescope_sdk.explaining import canvas_masks, foreground_of, single_frame
+
+
+def regions(
+    audit: Audit,
+    options: CCIOptions,
+    images: Sequence[AnsweredImage],
+    targets: Sequence[str],
+    maps: Sequence[Float[np.ndarray, "row col"]],
+    masks: Sequence[Mask],
+) -> list[Region | None]:
+    """Which region each image's target comes from, by the rule that the options name.
+
+    `images` are those that were asked about the targets.
+    """
+    if options.region == "hidden":
+        return hidden_regions(audit, images, targets, masks)
+    return [
+        region_of_map(importance, mask, options.region, options.strongest)
+        for importance, mask in zip(maps, masks, strict=True)
+    ]
+
+
+def hidden_regions(
+    audit: Audit, images: Sequence[AnsweredImage], targets: Sequence[str], masks: Sequence[Mask]
+) -> list[Region | None]:
+    """The region whose absence costs each image's target more; of equals the foreground.
+
+    None for a mask that leaves no foreground or no background, or that no cluster follows.
+    """
+    background = [
+        background_clusters(image.cluster, mask) for image, mask in zip(images, masks, strict=True)
+    ]
+    # The mask may be finer than the patches: an object between them has no cluster to hide.
+    decidable = [
+        index
+        for index, (mask, clusters) in enumerate(zip(masks, background, strict=True))
+        if mask.any() and not mask.all() and clusters.any() and not clusters.all()
+    ]
+    trials = []
+    for index in decidable:
+        image, of_background = images[index], background[index][images[index].cluster]
+        trials.append(image.hide(~of_background, "objects-hidden"))
+        trials.append(image.hide(of_background, "background-hidden"))
+    outcomes = iter(audit.respond(trials))
+    decided: list[Region | None] = [None] * len(images)
+    for index in decidable:
+        image = images[index]
+        choice = image.sample.choices.index(targets[index])
+        without_objects, without_background = (
+            relative_drop(image.logits, np.asarray(next(outcomes).response.logits), choice)
+            for _ in range(2)
+        )
+        decided[index] = "background" if without_background > without_objects else "foreground"
+    return decided
+
+
+def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | None:
+    """Foreground masks on the model's canvas, from a segmenter or from the annotations.
+
+    None where there is neither. Raises UserError where only some samples are annotated, or where a
+    mask does not fit its frame.
+    """
+    if "segmenter" in audit.tools:
+        masks = [_segment(audit, sample) for sample in samples]
+    else:
+        annotated = [foreground_of(sample) for sample in samples]
+        if all(mask is None for mask in annotated):
+            return None
+        masks = [_require(*pair) for pair in zip(samples, annotated, strict=True)]
+    # The model sees a resized and cropped image: the mask must go through the same.
+    return canvas_masks(audit, samples, masks)
+
+
+def _segment(audit: Audit, sample: Sample) -> Mask:
+    """Whatever is the label or another object in front (the prompt of appendix A.3)."""
+    # Other objects count as foreground too: to look at one is no error from the background.
+    names = [name for name in (sample.label, "foreground objects") if name]
+    [masks] = audit.tools["segmenter"].segment([single_frame(sample)], names)
+    return np.asarray(np.asarray(masks, dtype=bool).any(axis=0))
+
+
+def _require(sample: Sample, mask: Mask | None) -> Mask:
+    if mask is None:
+        raise UserError(
+            f"cci: sample '{sample.key}' has no foreground mask, and others have",
+            expected="a mask for each sample, or for none",
+            remedy="Complete the annotation, or name a tool: --tool segmenter=SPEC",
+        )
+    return mask

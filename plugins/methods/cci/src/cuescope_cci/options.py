@@ -1,0 +1,57 @@
+"""What a user can set: what the paper leaves open is an option."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from cuescope_sdk import Options
+
+
+class CCIOptions(Options):
+    """docs/cci.md argues the defaults."""
+
+    k: PositiveInt = Field(7, description="clusters of an image's patches (paper: 7)")
+    layer: int = Field(-1, description="block whose patch embeddings are clustered; -1 is the last")
+    metric: Literal["cosine", "euclidean"] = Field(
+        "cosine", description="distance of the k-means over patch embeddings"
+    )
+    negative: Literal["keep", "zero"] = Field(
+        "keep",
+        description="a cluster whose absence helps the text: negative weight, or none; weights "
+        "are normalised by the sum of sizes, as eq. w_k where all drops are positive",
+    )
+    target: Literal["predicted", "true", "text"] = Field(
+        "predicted", description="the text that the maps are about"
+    )
+    text: str | None = Field(None, description="the text of target=text")
+    # Patches of one background stand in for each other, so that a map passes over them: each region
+    # is hidden whole by default, and the paper's IoU is a choice.
+    region: Literal["hidden", "iou", "soft-iou", "mass"] = Field(
+        "hidden",
+        description="what tells foreground from background errors: each region hidden whole, "
+        "or the map's overlap with it: IoU of its strongest part (paper), IoU of all its "
+        "weights, or their share",
+    )
+    strongest: float = Field(
+        0.5, gt=0, le=1, description="region=iou counts weights of at least this times the top"
+    )
+    judge: Literal["auto", "llm", "taxonomy", "embedding"] = Field(
+        "auto",
+        description="what decides that two classes look alike: a text-generator tool, families of "
+        "labels, or the model's own class embeddings; auto takes the first that is there",
+    )
+    taxonomy: Path | None = Field(None, description="YAML of label -> family, for judge=taxonomy")
+    alike: float = Field(
+        0.9, gt=0, lt=1, description="judge=embedding: pairs of labels above this rank look alike"
+    )
+    min_bg_er: float = Field(0.1, ge=0, le=1, description="a finding has at least this BG-Er")
+    fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all groups tried")
+    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
+    faithfulness: NonNegativeInt = Field(
+        24, description="images of the deletion and insertion check; 0 leaves it out"
+    )
+    steps: PositiveInt = Field(
+        20, description="steps of that check over half of the pixels (paper: 100 of 0.5 %)"
+    )
+    pictures: NonNegativeInt = Field(3, description="images shown of each kind")

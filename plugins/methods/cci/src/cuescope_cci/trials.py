@@ -1,0 +1,152 @@
+"""What CCI asks: each image, and the image without each cluster of its patches (section 3)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.cluster.vq import kmeans2
+
+from cuescope_cci.options import CCIOptions
+from cuescope_sdk import Audit, HideTokens, Readout, Sample, Trial
+from cuescope_sdk.clustering import normalise, spherical_kmeans
+
+
+def patch_clusters(
+    features: Float[np.ndarray, "row col dim"],
+    k: int,
+    metric: Literal["cosine", "euclidean"],
+    seed: int,
+) -> Int[np.ndarray, "row col"]:
+    """The cluster of each patch, 0 the largest; at most `k`, none of them empty."""
+    rows, cols, dim = features.shape
+    points = features.reshape(-1, dim)
+    if metric == "cosine":
+        # A few patches of a ViT have norms far above the rest (registers); by distance each of
+        # them would be a cluster of its own.
+        cluster = spherical_kmeans(normalise(points), k, seed).cluster
+    else:
+        rng = np.random.default_rng(seed)
+        # kmeans2 leaves clusters empty where there are fewer distinct points than clusters.
+        count = min(k, len(np.unique(points, axis=0)))
+        cluster = kmeans2(points.astype(np.float64), count, minit="++", rng=rng)[1]
+    return number_by_size(np.asarray(cluster)).reshape(rows, cols)
+
+
+def number_by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patch"]:
+    """The same clusters, numbered from the largest; of equal ones the first to appear leads."""
+    _, first, inverse, counts = np.unique(
+        cluster, return_index=True, return_inverse=True, return_counts=True
+    )
+    # k-means numbers clusters at random: by size a map has the same colours on every machine.
+    order = np.lexsort((first, -counts))
+    return np.asarray(np.argsort(order)[inverse], dtype=np.int16)
+
+
+class PatchClusters(Readout):
+    """`patch_clusters` of an image, beside the model: what is kept is a small map of numbers."""
+
+    name = "cci-patch-clusters-1"
+    k: int
+    layer: int
+    metric: Literal["cosine", "euclidean"]
+    seed: int
+
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """An int16 map (row, col) for each single-frame sample."""
+        return [self._clusters(model, trial) for trial in trials]
+
+    def _clusters(self, model: Any, trial: Trial) -> Int[np.ndarray, "row col"]:
+        [features] = model.patch_features(trial.sample.frames, self.layer)
+        return patch_clusters(features, self.k, self.metric, self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredImage:
+    """A sample of one frame, on the model's canvas, with its cluster map (row, col)."""
+
+    sample: Sample
+    cluster: np.ndarray
+
+    @property
+    def clusters(self) -> int:
+        """How many there are."""
+        return int(self.cluster.max()) + 1
+
+    def trials(self) -> Iterator[Trial]:
+        """The image as it is, then without each cluster."""
+        yield Trial(sample=self.sample)
+        for number in range(self.clusters):
+            yield self.hide(self.cluster == number, "cluster-hidden")
+
+    def hide(self, mask: Bool[np.ndarray, "row col"], condition: str) -> Trial:
+        """The image without the patches under a mask, in every layer and head."""
+        return Trial(sample=self.sample, edit=HideTokens.from_mask(mask[None]), condition=condition)
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredImage(ClusteredImage):
+    """An image with the answers: `logits` (choice) as it is, `drops` (cluster, choice) without."""
+
+    logits: np.ndarray
+    drops: np.ndarray
+
+    @property
+    def prediction(self) -> str:
+        """The predicted choice."""
+        return self.sample.choices[int(self.logits.argmax())]
+
+    @property
+    def wrong(self) -> bool:
+        """Whether there is a true class, and the predicted one is another."""
+        return self.sample.label is not None and self.sample.label != self.prediction
+
+    def drops_for(self, choice: str) -> Float[np.ndarray, " cluster"]:
+        """The similarity that one of the choices loses without each cluster."""
+        return np.asarray(self.drops[:, self.sample.choices.index(choice)])
+
+
+def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> list[AnsweredImage]:
+    """Cluster the images, which are on the model's canvas already, and hide each cluster."""
+    readout = PatchClusters(
+        k=options.k,
+        layer=options.layer,
+        metric=options.metric,
+        seed=audit.derive_seed("patch-clusters") % 2**31,  # faiss takes a C int
+    )
+    maps = audit.respond(readout.of(sample) for sample in samples)
+    images = [
+        ClusteredImage(sample, np.asarray(outcome.response.readout))
+        for sample, outcome in zip(samples, maps, strict=True)
+    ]
+    outcomes = iter(audit.respond(trial for image in images for trial in image.trials()))
+    answered = []
+    for image in images:
+        # In float64: a drop is a small difference of large logits.
+        whole, *hidden = [
+            np.asarray(next(outcomes).response.logits, dtype=np.float64)
+            for _ in range(image.clusters + 1)
+        ]
+        drops = whole - np.stack(hidden)
+        answered.append(AnsweredImage(image.sample, image.cluster, whole, drops))
+    return answered
+
+
+def answers_about(
+    audit: Audit, options: CCIOptions, images: Sequence[AnsweredImage], texts: Sequence[str]
+) -> list[AnsweredImage]:
+    """The images with their text among the choices; only where it is not, they are asked anew."""
+    pairs = list(zip(images, texts, strict=True))
+    others = [with_text(i.sample, text) for i, text in pairs if text not in i.sample.choices]
+    # What was asked about all choices holds for each of them: their logits came together.
+    asked = iter(ask_images(audit, options, others) if others else ())
+    return [image if text in image.sample.choices else next(asked) for image, text in pairs]
+
+
+def with_text(sample: Sample, text: str) -> Sample:
+    """The sample with the text among its choices; a text of its own takes their place."""
+    if text in sample.choices:
+        return sample
+    # Beside the choices it would change what they are compared with; a label must be a choice.
+    return sample.model_copy(update={"choices": (text,), "label": None})
