@@ -17,7 +17,7 @@ from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
 from cuescope_sdk.maths import Clusters, CosineSilhouette, normalise, softmax, spherical_kmeans
-from cuescope_trove.scoring import Observed, Rule, score
+from cuescope_trove.scores import Observations, Rule, score
 
 SILHOUETTE_SAMPLE = 10_000
 
@@ -96,7 +96,7 @@ def our_scores(
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """The same figures, and p-values, q-values and intervals besides."""
     predicted = logits.argmax(axis=1)
-    observed = Observed(label, predicted, predicted == label, owner, cluster, softmax(still))
+    observed = Observations(label, predicted, predicted == label, owner, cluster, softmax(still))
     clusters = int(cluster.max()) + 1
     table = score(observed, clusters, Rule(0.1, 1 / logits.shape[1], 0.0, 1.0, 0.05))
     table.pairs.interval(0.95)

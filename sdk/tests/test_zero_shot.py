@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from cuescope_sdk import Context, LazyWeights, Sample, Trial
+from cuescope_sdk.models._zero_shot import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.models._zero_shot.texts import TextTower
 from cuescope_sdk.testing import FakeDataset
-from cuescope_sdk.torch.image_tower import ImageTower, Pooling
-from cuescope_sdk.zero_shot import ZeroShotModel, ZeroShotOptions
-from cuescope_sdk.zero_shot.texts import TextTower
+from cuescope_sdk.torch._image_tower import ImageTower, Pooling
 
 
 def tower() -> ImageTower:

@@ -10,7 +10,7 @@ import pytest
 from cuescope_cci.bench import CCIBench, areas_table, captions_of, gain, gains_table
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import Context, Frame, Request, Runner, Sample, Table, UserError
-from cuescope_sdk.faithfulness import Schedule
+from cuescope_sdk.explain import Schedule
 
 # ------------------------------------------------------------------------------- paper's figures
 
@@ -160,7 +160,7 @@ def test_killed_after_the_maps_it_asks_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    import cuescope_sdk.faithfulness as protocol
+    import cuescope_sdk.explain as protocol
 
     short = {"tasks": ("classification",), "protocols": ("paper",), "texts": ("GT",)}
 

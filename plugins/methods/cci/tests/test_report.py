@@ -12,7 +12,7 @@ from cuescope_cci.options import CCIOptions
 from cuescope_cci.report import Row, error_table, rows, scores, statement, tally
 from cuescope_cci.scores import Tally, contrast_p_value, share_interval
 from cuescope_sdk import Audit, Context, Score
-from cuescope_sdk.stats import benjamini_hochberg
+from cuescope_sdk.maths import benjamini_hochberg
 
 CHOICES = ("owl", "toad", "hawk")
 Many = Callable[..., list[AnswerSource]]

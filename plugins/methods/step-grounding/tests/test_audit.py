@@ -18,8 +18,7 @@ from cuescope_sdk import (
     Score,
     UserError,
 )
-from cuescope_sdk.grounding import Case, Judgement
-from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
 from cuescope_sdk.testing import FakeSentenceEncoder, Setup
 from cuescope_step_grounding import StepGrounding
 

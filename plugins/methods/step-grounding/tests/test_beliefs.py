@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.grounding.bag import BagOfWords
+from cuescope_sdk.language import BagOfWords
 from cuescope_step_grounding.beliefs import (
     TAU,
     TAU_OF_BAG,

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuescope_sdk.grounding import Claim
-from cuescope_sdk.grounding.relations import RELATIONS
-from cuescope_sdk.grounding.scenes import MOTIONS
+from cuescope_sdk.grounding import MOTIONS, RELATIONS, Claim
 from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Sample, generator
-from cuescope_sdk.grounding import SCENE, Action, Claim, SceneFrame, Thing
-from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding import SCENE, Action, Claim, SceneFrame, SceneVerifier, Thing
 from cuescope_step_grounding.verification.claim_batch import ClaimBatch
 from cuescope_step_grounding.verification.controls import (
     CHANGES,

@@ -17,7 +17,7 @@ from cuescope_sdk import (
     Sample,
     Trial,
 )
-from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
+from cuescope_sdk.maths import cross_fitted_temperatures, softmax
 from cuescope_sdk.testing import FAKE_TOOLS, Setup, remembering
 from cuescope_trove import TRoVe
 from cuescope_trove.report import clusters_words, observe

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from cuescope_sdk import Capabilities, Evidence, Frame, Plugin, Response, Sample, Trial, UserError
-from cuescope_sdk.testing import FAKE_TOOLS, Setup, running
+from cuescope_sdk.testing import FAKE_TOOLS, Setup, run_audit
 from cuescope_trove import TRoVe
 
 DIRECTIONS = ("north", "south", "east", "west")
@@ -83,7 +83,7 @@ def by_check(evidence: tuple[Evidence, ...], start: str) -> Evidence:
 
 
 def test_the_planted_cue_leads_and_its_frames_lead_the_ranking() -> None:
-    report = running(TRoVe, Leaning, Clips)
+    report = run_audit(TRoVe, Leaning, Clips)
     best = report.scores[0]
     assert best.finding
     assert report.names[best.feature] == "red"
@@ -101,7 +101,7 @@ def test_the_planted_cue_leads_and_its_frames_lead_the_ranking() -> None:
 
 
 def test_a_model_that_does_not_lean_is_not_accused() -> None:
-    report = running(TRoVe, Honest, Clips)
+    report = run_audit(TRoVe, Honest, Clips)
     assert not report.findings
     gap = by_check(report.evidence, "annotated cue 'red'")
     assert gap.verdict == "inconclusive"
@@ -109,13 +109,13 @@ def test_a_model_that_does_not_lean_is_not_accused() -> None:
 
 
 def test_a_cue_that_costs_but_is_not_found_counts_against_the_method() -> None:
-    report = running(TRoVe, Leaning, Clips, max_frequency=0.01)
+    report = run_audit(TRoVe, Leaning, Clips, max_frequency=0.01)
     assert not report.findings
     assert by_check(report.evidence, "annotated cue 'red': found").verdict == "refuted"
 
 
 def test_the_score_is_error_contribution_plus_static_bias() -> None:
-    report = running(TRoVe, Leaning, Clips)
+    report = run_audit(TRoVe, Leaning, Clips)
     rows = {(s.feature, s.label, s.metric): s for s in report.scores}
     scored = [s for s in report.scores if s.metric == "trove_score" and s.value is not None]
     assert scored
@@ -130,16 +130,16 @@ def test_the_score_is_error_contribution_plus_static_bias() -> None:
 
 
 def test_top_k_counts_the_label_among_the_best() -> None:
-    first, second = (running(TRoVe, Leaning, Clips, top_k=k) for k in (1, 2))
+    first, second = (run_audit(TRoVe, Leaning, Clips, top_k=k) for k in (1, 2))
     rates = [float(report.notes["accuracy"].split("%")[0]) for report in (first, second)]
     assert rates[0] < rates[1]
     assert len(second.findings) < len(first.findings)
     with pytest.raises(UserError, match="every answer counts as right"):
-        running(TRoVe, Leaning, Clips, top_k=4)
+        run_audit(TRoVe, Leaning, Clips, top_k=4)
 
 
 def test_both_readings_of_the_static_bias_are_offered_and_named() -> None:
-    reports = [running(TRoVe, Leaning, Clips, static_bias=way) for way in ("label", "cluster")]
+    reports = [run_audit(TRoVe, Leaning, Clips, static_bias=way) for way in ("label", "cluster")]
     counts = [
         next(s.n for s in report.scores if s.metric == "static_bias") or 0 for report in reports
     ]
@@ -173,7 +173,7 @@ def test_a_detector_without_a_name_says_what_to_do() -> None:
 
 
 def test_no_errors_leave_nothing_to_explain() -> None:
-    report = running(TRoVe, AlwaysRight, Clips)
+    report = run_audit(TRoVe, AlwaysRight, Clips)
     assert not report.scores
     assert "always right" in report.notes["errors"]
 
@@ -218,7 +218,7 @@ class OtherChoices(Clips):
 
 def test_an_open_label_set_is_refused() -> None:
     with pytest.raises(UserError, match="clip-000"):
-        running(TRoVe, Leaning, OtherChoices)
+        run_audit(TRoVe, Leaning, OtherChoices)
 
 
 class ShuffledChoices(Clips):
@@ -243,7 +243,7 @@ class ByChoice(Leaning):
 
 
 def test_the_order_of_the_choices_does_not_matter() -> None:
-    plain, shuffled = (running(TRoVe, ByChoice, data) for data in (Clips, ShuffledChoices))
+    plain, shuffled = (run_audit(TRoVe, ByChoice, data) for data in (Clips, ShuffledChoices))
     assert shuffled.scores == plain.scores
 
 

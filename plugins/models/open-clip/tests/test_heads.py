@@ -10,7 +10,7 @@ import pytest
 
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import EmbedsText, Sample, Trial, UserError
-from cuescope_sdk.zero_shot.heads import read_table
+from cuescope_sdk.models import read_table
 
 Build = Callable[..., OpenCLIP]
 BOTH = frozenset({"logits", "embedding"})

@@ -12,7 +12,7 @@ import timm
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.testing import hiding_checks
-from cuescope_sdk.torch.image_tower import ImageTower
+from cuescope_sdk.torch import ImageTower
 
 SMALL = {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8}
 COCA = {"attentional_pool": True, "attn_pooler_heads": 2, "attn_pooler_queries": 4}

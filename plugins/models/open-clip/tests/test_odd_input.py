@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import Frame
-from cuescope_sdk.testing.odd_images import ODD_IMAGES, OddImage, answered_as_seen
+from cuescope_sdk.testing import ODD_IMAGES, OddImage, answered_as_seen
 
 Build = Callable[..., OpenCLIP]
 

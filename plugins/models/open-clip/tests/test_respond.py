@@ -12,7 +12,7 @@ import torch
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import EmbedsText, Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.fusion import AverageTokens
-from cuescope_sdk.zero_shot.texts import unit_mean
+from cuescope_sdk.models import unit_mean
 
 BOTH = frozenset({"logits", "embedding"})
 Build = Callable[..., OpenCLIP]
@@ -122,7 +122,7 @@ def test_choices_are_scored_by_the_prompt_ensemble(build: Build, stock: Any, cli
 
     [answer] = build(templates="action28", logit_scale=50).respond([Trial(sample=clip)])
     tokenizer = open_clip.get_tokenizer(f"local-dir:{build().options.model}")
-    from cuescope_sdk.zero_shot.templates import action_templates
+    from cuescope_sdk.models import action_templates
 
     rows = []
     for label in clip.choices:

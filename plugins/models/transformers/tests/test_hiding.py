@@ -11,7 +11,7 @@ from torch.nn.functional import layer_norm, linear
 
 from cuescope_sdk import Frame, HideTokens, Sample, Trial
 from cuescope_sdk.testing import hiding_checks
-from cuescope_sdk.torch.hiding import encode_visible
+from cuescope_sdk.torch import encode_visible
 from cuescope_transformers import Transformers
 
 LABELS = ("bird", "boat", "cow")

@@ -17,7 +17,7 @@ from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 from cuescope_sdk import Frame, LazyWeights, PlanStopped, Sample, Trial, UserError
-from cuescope_sdk.torch.hub_folders import find_source
+from cuescope_sdk.torch import find_source
 from cuescope_transformers import Transformers
 
 Build = Callable[..., Transformers]

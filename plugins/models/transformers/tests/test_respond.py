@@ -11,7 +11,7 @@ import transformers
 from PIL import Image
 
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError
-from cuescope_sdk.testing.odd_images import ODD_IMAGES, OddImage, answered_as_seen
+from cuescope_sdk.testing import ODD_IMAGES, OddImage, answered_as_seen
 from cuescope_transformers import Transformers
 
 LABELS = ("bird", "boat", "cow")

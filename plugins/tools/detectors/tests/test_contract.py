@@ -12,8 +12,7 @@ from cuescope_detectors import GroundingDino, Owl
 from cuescope_detectors.annotated import AnnotatedBoxes, AnnotatedMasks
 from cuescope_detectors.grounded_sam import GroundedSam
 from cuescope_sdk import Context, Detection, Frame
-from cuescope_sdk.testing import CUE, FakeDataset, FakeDetector, PluginShelf, ToolContract
-from cuescope_sdk.testing.running import NAME
+from cuescope_sdk.testing import CUE, NAME, FakeDataset, FakeDetector, PluginShelf, ToolContract
 
 
 class Annotated(FakeDataset):

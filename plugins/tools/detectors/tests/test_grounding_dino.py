@@ -11,7 +11,7 @@ import transformers
 
 from cuescope_detectors.grounding_dino import make_captions, pack
 from cuescope_sdk import Detection, Frame, UserError
-from cuescope_sdk.detection import k_scores
+from cuescope_sdk.tools import k_scores
 
 KINDS = ("grounding-dino", "mm-grounding-dino")
 NAMES = ("cat", "red cat", "caterpillar", "dog")

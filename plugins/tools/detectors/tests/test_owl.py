@@ -10,7 +10,7 @@ import torch
 import transformers
 
 from cuescope_sdk import Detection, Frame, UserError
-from cuescope_sdk.detection import k_scores
+from cuescope_sdk.tools import k_scores
 
 KINDS = ("owlv2", "owlvit")
 NAMES = ("cat", "red cat", "caterpillar", "tree branch")

@@ -10,8 +10,7 @@ from cuescope_proposers.co_occurrence import CoOccurrence
 from cuescope_proposers.cues import CueFile
 from cuescope_proposers.llm import LLMProposer
 from cuescope_sdk import Context, Plugin
-from cuescope_sdk.testing import CUE, DECOY, FakeDataset, PluginShelf, ToolContract
-from cuescope_sdk.testing.running import NAME
+from cuescope_sdk.testing import CUE, DECOY, NAME, FakeDataset, PluginShelf, ToolContract
 
 
 class Writer(Plugin):

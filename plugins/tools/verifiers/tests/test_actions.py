@@ -11,8 +11,7 @@ import transformers
 from scipy.special import softmax
 
 from cuescope_sdk import Context, Frame, Sample, UserError
-from cuescope_sdk.testing import ToolContract
-from cuescope_sdk.testing.claiming import action, entity, motion, order, says
+from cuescope_sdk.testing import ToolContract, action, entity, motion, order, says
 from cuescope_verifiers.actions import Actions, choose_clips, fits, verdict
 from cuescope_verifiers.phrases import opposites, sentence
 

@@ -7,7 +7,7 @@ import pytest
 
 from cuescope_sdk import Context, Sample, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing.claiming import action, attribute, entity, motion, order, relation, says
+from cuescope_sdk.testing import action, attribute, entity, motion, order, relation, says
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.boxes import has_moved
 from cuescope_verifiers.phrases import colour_after, movement, query

@@ -10,8 +10,14 @@ import pytest
 
 from cuescope_sdk import Context, Trial, generator
 from cuescope_sdk.grounding import SCENE, SceneFrame, Thing
-from cuescope_sdk.testing import FakeDataset, FakeDetector, FakeModel, PluginShelf, ToolContract
-from cuescope_sdk.testing.running import NAME
+from cuescope_sdk.testing import (
+    NAME,
+    FakeDataset,
+    FakeDetector,
+    FakeModel,
+    PluginShelf,
+    ToolContract,
+)
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.camera import Camera
 from cuescope_verifiers.combined import Combined

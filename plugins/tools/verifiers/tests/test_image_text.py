@@ -10,8 +10,17 @@ import pytest
 
 from cuescope_sdk import Capabilities, Context, Frame, Plugin, Response, Sample, Trial, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing import FakeModel, PluginShelf
-from cuescope_sdk.testing.claiming import action, attribute, entity, motion, order, relation, says
+from cuescope_sdk.testing import (
+    FakeModel,
+    PluginShelf,
+    action,
+    attribute,
+    entity,
+    motion,
+    order,
+    relation,
+    says,
+)
 from cuescope_verifiers.image_text import ImageText
 from cuescope_verifiers.phrases import opposites, sentence, third_person
 

@@ -9,7 +9,7 @@ import pytest
 
 from cuescope_sdk import Context, Detection, Sample, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing.claiming import action, entity, order, relation, says
+from cuescope_sdk.testing import action, entity, order, relation, says
 from cuescope_verifiers.tracks import Tracks
 
 needs_trackers = pytest.mark.skipif(

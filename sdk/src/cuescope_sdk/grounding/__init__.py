@@ -17,7 +17,7 @@ from cuescope_sdk.grounding._claims import (
     best_judgement,
     frames_meant,
     judge_claim,
-    noisy,
+    negate,
     per_frame,
     why_unverifiable,
 )
@@ -60,7 +60,7 @@ __all__ = [
     "per_frame",
     "why_unverifiable",
     "turn_name",
-    "noisy",
+    "negate",
     "Box",
     "INVERSE",
     "IN_DEPTH",

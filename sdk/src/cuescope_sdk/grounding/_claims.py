@@ -9,7 +9,6 @@ from typing import Literal, Protocol, Self, runtime_checkable
 from pydantic import FiniteFloat
 
 from cuescope.capabilities import ToolRole
-from cuescope.seeds import generator
 from cuescope.types import Sample, Value
 from cuescope_sdk.language._words import IDEAS, MENTAL, STATES, UNCLEAR, head_noun, normalise_words
 
@@ -205,29 +204,3 @@ def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
         return Judgement.of(not set(one).isdisjoint(other), frame=one[0])
     first = one[0] < other[0] if claim.predicate == "before" else one[0] > other[0]
     return Judgement.of(first, frame=one[0])
-
-
-# ------------------------------------------------------------------------------------------- noise
-
-
-def noisy(verifier: ClaimVerifier, rate: float, seed: int) -> "NoisyVerifier":
-    """The verifier with each decided judgement turned round at this rate (0.1: one in ten)."""
-    return NoisyVerifier(verifier, rate, seed)
-
-
-class NoisyVerifier:
-    """Whether a judgement is turned depends on the seed, the sample and the claim's place alone."""
-
-    def __init__(self, verifier: ClaimVerifier, rate: float, seed: int) -> None:
-        if not 0 <= rate <= 1:
-            raise ValueError(f"expected a rate within 0 and 1, got {rate}")
-        self._verifier, self._rate, self._seed = verifier, rate, seed
-
-    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """A judgement a claim, for each sample with its claims."""
-        found = self._verifier.judge(cases)
-        return [self._turned(case[0].key, said) for case, said in zip(cases, found, strict=True)]
-
-    def _turned(self, key: str, said: Sequence[Judgement]) -> list[Judgement]:
-        drawn = generator(self._seed, "noise", key).random(len(said)) < self._rate
-        return [negate(one) if turn else one for one, turn in zip(said, drawn, strict=True)]

@@ -22,7 +22,7 @@ from cuescope_clavi.samples import (
     published_entries,
 )
 from cuescope_sdk import Context, HasSplits, Plugin, Sample, UserError, digest
-from cuescope_sdk.data import judge, told
+from cuescope_sdk.data import describe_video_problems, require_enough_questions
 
 # Options with which a source shows timed actions, few and fine enough, where none are given.
 SOURCES: dict[str, dict[str, Any]] = {
@@ -157,9 +157,13 @@ class Clavi(Plugin):
         total = sum(map(len, entries))
         out = total - sum(map(len, readable))
         if entries:
-            judge("clavi", out, total, options.max_missing, problems, str(folder))
+            require_enough_questions(
+                "clavi", out, total, options.max_missing, problems, str(folder)
+            )
         if out:
-            self.facts["left out"] = f"{out:,} of {total:,} questions: {told(problems)}"
+            self.facts["left out"] = (
+                f"{out:,} of {total:,} questions: {describe_video_problems(problems)}"
+            )
         return readable, footage
 
     def _note_without_control(self, count: int) -> None:

@@ -18,8 +18,14 @@ from pydantic import BaseModel, ValidationError
 from cuescope_clavi.questions import SUBSETS, YES, Kind, Question, QuestionPair, word_parts
 from cuescope_clavi.segments import Action, Segment, TimedVideo
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.data import find_file, read_csv, read_json, read_lines
-from cuescope_sdk.data._video_questions import charades
+from cuescope_sdk.data import (
+    find_file,
+    parse_timed_actions,
+    read_classes,
+    read_csv,
+    read_json,
+    read_lines,
+)
 
 SPLITS = ("train", "val", "test")
 CLASSES, MAPPING = "Charades_v1_classes.txt", "Charades_v1_mapping.txt"
@@ -72,7 +78,7 @@ def read_classes(root: Path) -> Classes:
 
     Object and verb are those of the authors' mapping where that file is there, or else words.
     """
-    classes = charades.read_classes(find_file(root, CLASSES, "clavi"), "clavi")
+    classes = read_classes(find_file(root, CLASSES, "clavi"), "clavi")
     names = {code: phrase_of(name) for code, name in classes.items()}
     try:
         mapping = find_file(root, MAPPING, "clavi")
@@ -104,7 +110,7 @@ def read_charades(root: Path, split: str, classes: Classes) -> list[TimedVideo]:
 
 
 def _timed_video(row: VideoRow, classes: Classes, file: str) -> TimedVideo:
-    timed = charades.timed_actions(row.actions, classes.names, f"clavi: {file} video {row.id}")
+    timed = parse_timed_actions(row.actions, classes.names, f"clavi: {file} video {row.id}")
     # An annotated action may end, or even start, after its video does.
     actions = (Action(name, start, min(end, row.length)) for name, start, end in timed)
     return TimedVideo(

@@ -27,8 +27,7 @@ from cuescope_sdk import (
 
 # What computes is imported where it runs: `cuescope bench --help` imports this module.
 if TYPE_CHECKING:
-    from cuescope_sdk.explaining import Explains
-    from cuescope_sdk.faithfulness import Direction, Schedule
+    from cuescope_sdk.explain import Direction, Explainer, Schedule
 
 Task = Literal["classification", "retrieval"]
 Protocol = Literal["paper", "rise"]
@@ -87,7 +86,7 @@ class CCIBench(Plugin):
 
     def run(self) -> Iterator[Table]:
         """For each task, protocol and direction: the areas, then what CCI gains image by image."""
-        from cuescope_sdk.faithfulness import DIRECTIONS, Schedule
+        from cuescope_sdk.explain import DIRECTIONS, Schedule
 
         for task in self.options.tasks:
             session = self._session(task, "float32")
@@ -130,7 +129,7 @@ class CCIBench(Plugin):
         return self._runner.session(request)
 
     def _questions(self, task: Task, audit: Audit) -> Questions | None:
-        from cuescope_sdk.explaining import canvas_samples
+        from cuescope_sdk.explain import canvas_samples
 
         samples = canvas_samples(audit, audit.samples)
         dtype = self.options.curves_dtype
@@ -142,7 +141,7 @@ class CCIBench(Plugin):
         return self._retrieval(samples, captions, scoring) if all(captions) else None
 
     def _classification(self, samples: Sequence[Sample], audit: Audit, scoring: Audit) -> Questions:
-        from cuescope_sdk.faithfulness import classification_curves
+        from cuescope_sdk.explain import classification_curves
 
         if bare := [sample.key for sample in samples if sample.label is None]:
             raise UserError(f"cci: sample '{bare[0]}' has no label", expected="labelled images")
@@ -160,7 +159,7 @@ class CCIBench(Plugin):
     def _retrieval(
         self, samples: Sequence[Sample], captions: Sequence[Sequence[str]], scoring: Audit
     ) -> Questions:
-        from cuescope_sdk.faithfulness import retrieval_curves
+        from cuescope_sdk.explain import retrieval_curves
 
         def curves(maps: Maps, schedule: "Schedule", direction: "Direction") -> Curves:
             return retrieval_curves(scoring, samples, captions, maps, schedule, direction)
@@ -177,7 +176,7 @@ class CCIBench(Plugin):
             for name, method in self._explainers(session).items()
         }
 
-    def _explainers(self, session: Any) -> "dict[str, Explains]":
+    def _explainers(self, session: Any) -> "dict[str, Explainer]":
         """Methods with `maps`, by the name of the paper's row; CCI last."""
         known = [name for name in NAMES if name != "cci"]
         if unknown := [name for name in self.options.explainers if name not in known]:
@@ -209,7 +208,7 @@ def areas_table(
     task: str, schedule: "Schedule", direction: "Direction", curves: Mapping[str, Curves], head: str
 ) -> Table:
     """The area of each explainer's mean curve, beside the paper's own."""
-    from cuescope_sdk.faithfulness import auc
+    from cuescope_sdk.explain import auc
 
     better = "lower" if direction == "deletion" else "higher"
     columns = ("explainer", *_columns(curves))
@@ -266,7 +265,7 @@ def gain(
     ours: np.ndarray, theirs: np.ndarray, direction: "Direction", rng: np.random.Generator
 ) -> str:
     """How much better the first area is, with its interval; a star where that leaves out 0."""
-    from cuescope_sdk.faithfulness import paired_difference
+    from cuescope_sdk.explain import paired_difference
 
     # In deletion less is better, so the difference is turned over.
     pair = (theirs, ours) if direction == "deletion" else (ours, theirs)

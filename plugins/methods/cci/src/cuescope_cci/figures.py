@@ -6,7 +6,7 @@ import numpy as np
 
 from cuescope_cci.error_source import AnswerSource
 from cuescope_sdk import Audit, Picture
-from cuescope_sdk.figures import PanelRow, panels
+from cuescope_sdk.report import PanelRow, image_panels
 
 
 def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) -> None:
@@ -39,7 +39,9 @@ def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) ->
                 for source in examples
             ]
             captions = "; ".join(caption(source) for source in examples)
-            audit.attach(Picture(title=title, caption=f"{captions}.", image=panels(panel_rows)))
+            audit.attach(
+                Picture(title=title, caption=f"{captions}.", image=image_panels(panel_rows))
+            )
 
 
 def caption(source: AnswerSource) -> str:

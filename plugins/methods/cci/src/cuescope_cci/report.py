@@ -16,7 +16,7 @@ from cuescope_cci.scores import (
     share_interval,
 )
 from cuescope_sdk import Audit, Cell, Score, Table
-from cuescope_sdk.stats import accuracy_gap_interval, benjamini_hochberg
+from cuescope_sdk.maths import accuracy_gap_interval, benjamini_hochberg
 
 REGION_WORDS = {
     "hidden": "the region whose absence costs the answer more than it costs the other choices",

@@ -7,8 +7,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.stats import binomtest
 
-from cuescope_sdk.maps import energy_share, iou, soft_iou, upsample
-from cuescope_sdk.stats import accuracy_gap_p_value, exceeds_rate_p_value
+from cuescope_sdk.maths import (
+    accuracy_gap_p_value,
+    energy_share,
+    exceeds_rate_p_value,
+    iou,
+    soft_iou,
+    upsample,
+)
 
 Region = Literal["foreground", "background"]
 Mask = Bool[np.ndarray, "mask_row mask_col"]

@@ -10,7 +10,7 @@ from scipy.cluster.vq import kmeans2
 
 from cuescope_cci.options import CCIOptions
 from cuescope_sdk import Audit, HideTokens, Readout, Sample, Trial
-from cuescope_sdk.clustering import normalise, spherical_kmeans
+from cuescope_sdk.maths import normalise, spherical_kmeans
 
 
 def patch_clusters(

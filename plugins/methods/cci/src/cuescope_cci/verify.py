@@ -10,8 +10,8 @@ from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import importance_map
 from cuescope_cci.trials import AnsweredImage, answers_about
 from cuescope_sdk import Audit, Evidence, Sample, Verdict
-from cuescope_sdk.faithfulness import faithfulness_of
-from cuescope_sdk.stats import exceeds_rate_p_value
+from cuescope_sdk.explain import measure_faithfulness
+from cuescope_sdk.maths import exceeds_rate_p_value
 
 AGREEMENT = 0.9
 FEWEST_ERRORS = 5
@@ -26,7 +26,7 @@ def evidence(
         yield planted
     explainer = AuditedMaps(options, {source.image.sample.key: source.image for source in sources})
     steps, images = options.steps, options.faithfulness
-    yield from faithfulness_of(audit, explainer, "CCI", images=images, steps=steps)
+    yield from measure_faithfulness(audit, explainer, "CCI", images=images, steps=steps)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from PIL import Image
 
 from cuescope_sdk import Audit, Cell, Frame, HasBenchmark, Picture, Table
-from cuescope_sdk.figures import StripRow, strips
 from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.report import StripRow, frame_strips
 from cuescope_step_grounding import paper
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
@@ -191,7 +191,7 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
         title=f"The trace of {trace.sample.key}",
         caption=f"{_question_and_answer(trace)} Each step with the frames that it names."
         + _left_out(trace, PICTURE_STEPS),
-        image=strips(rows),
+        image=frame_strips(rows),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Feature, Occurrence, Score
 from cuescope_sdk.grounding import ClaimKind
-from cuescope_sdk.stats import benjamini_hochberg, exceeds_rate_p_value
+from cuescope_sdk.maths import benjamini_hochberg, exceeds_rate_p_value
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.scores import (
     RELEVANT,

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.stats import binomtest
 
-from cuescope_sdk.stats import bootstrap_mean_interval
+from cuescope_sdk.maths import bootstrap_mean_interval
 from cuescope_step_grounding.options import Perturbation, Policy
 
 Stage = Literal["early", "middle", "late"]

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, generator
-from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement
-from cuescope_sdk.grounding.judging import denied
+from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement, negate
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.report import REASONING
 from cuescope_step_grounding.scores import (
@@ -150,7 +149,7 @@ class NoisyVerifier:
     def _reverse_some(self, key: str, judgements: Sequence[Judgement]) -> list[Judgement]:
         reverse = generator(self._seed, "noise", key).random(len(judgements)) < self._rate
         return [
-            denied(judgement) if turn else judgement
+            negate(judgement) if turn else judgement
             for judgement, turn in zip(judgements, reverse, strict=True)
         ]
 

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Options, Plugin, Report, Request, Runner, Table
-from cuescope_sdk.ranking import precision_at_k, r_precision
+from cuescope_sdk.maths import precision_at_k, r_precision
 from cuescope_trove.paper import TABLE_1
 from cuescope_trove.report import observe
 from cuescope_trove.scores import Observations

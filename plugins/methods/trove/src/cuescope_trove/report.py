@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Audit, Feature, Score
-from cuescope_sdk.calibration import cross_fitted_temperatures, softmax
+from cuescope_sdk.maths import cross_fitted_temperatures, softmax
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Mistake,

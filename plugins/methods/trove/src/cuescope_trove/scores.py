@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_sdk.stats import (
+from cuescope_sdk.maths import (
     accuracy_gap_interval,
     accuracy_gap_p_value,
     benjamini_hochberg,
-    snapped,
+    snap_to_value,
 )
 
 RESAMPLES = 1000
@@ -325,7 +325,7 @@ def score_interval(
     low, high = np.quantile(np.concatenate(resampled_scores), (tail, 1 - tail), axis=0)
     bias = static_bias(observations, pairs, clusters, across_labels=across_labels)
     value = pairs.error_contribution + bias.value
-    return snapped(low, value), snapped(high, value)
+    return snap_to_value(low, value), snap_to_value(high, value)
 
 
 def _values_per_incidence(

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Output, Sample, Trial, UserError
-from cuescope_sdk.clustering import Clusters, best_clusters
+from cuescope_sdk.maths import Clusters, best_clusters
 from cuescope_trove.options import TRoVeOptions
 
 OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})

@@ -7,8 +7,13 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_sdk import Audit, Detector, Evidence, Feature, Sample, Score, UserError, Verdict
-from cuescope_sdk.ranking import precision_at_k, r_precision, rank_frames
-from cuescope_sdk.stats import accuracy_gap_p_value, exceeds_rate_p_value
+from cuescope_sdk.maths import (
+    accuracy_gap_p_value,
+    exceeds_rate_p_value,
+    precision_at_k,
+    r_precision,
+    rank_frames,
+)
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.report import CALIBRATION, observe, score_observations
 from cuescope_trove.scores import Observations, shuffle_within_labels

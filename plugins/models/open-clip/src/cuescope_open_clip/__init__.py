@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from cuescope_open_clip.options import OpenCLIPOptions
 from cuescope_sdk import Context, Options
-from cuescope_sdk.zero_shot import ZeroShotModel
+from cuescope_sdk.models import ZeroShotModel
 
 if TYPE_CHECKING:
-    from cuescope_sdk.torch.image_tower import ImageTower
+    from cuescope_sdk.torch import ImageTower
 
 
 class OpenCLIP(ZeroShotModel):

@@ -19,8 +19,7 @@ from torch import Tensor, nn
 
 from cuescope_open_clip.sources import Source, find_source
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.torch.devices import resolve_device, resolve_dtype
-from cuescope_sdk.torch.fingerprints import files_digest
+from cuescope_sdk.torch import files_digest, resolve_device, resolve_dtype
 
 VISUAL = "visual."
 SCALE, BIAS = SCALARS = ("logit_scale", "logit_bias")

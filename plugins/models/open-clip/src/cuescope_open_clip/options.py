@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk.zero_shot import ZeroShotOptions
+from cuescope_sdk.models import ZeroShotOptions
 
 
 class OpenCLIPOptions(ZeroShotOptions):

@@ -14,7 +14,7 @@ import huggingface_hub
 import open_clip
 
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.hub import require_hub
+from cuescope_sdk.models import require_hub
 
 CONFIG_NAME = "open_clip_config.json"
 WEIGHTS_NAMES = (

@@ -9,16 +9,8 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from cuescope_open_clip.loading import StockModel
-from cuescope_sdk.torch.image_tower import (
-    Block,
-    ImageTower,
-    Inputs,
-    Masked,
-    Pooling,
-    additive,
-    split_heads,
-)
-from cuescope_sdk.zero_shot.texts import TextTower
+from cuescope_sdk.models import TextTower
+from cuescope_sdk.torch import Block, ImageTower, Inputs, Masked, Pooling, additive, split_heads
 
 
 def text_tower(model: StockModel) -> TextTower:

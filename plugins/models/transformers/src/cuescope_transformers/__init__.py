@@ -8,11 +8,11 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Context, Options
-from cuescope_sdk.zero_shot import ZeroShotModel
+from cuescope_sdk.models import ZeroShotModel
 from cuescope_transformers.options import TransformersOptions
 
 if TYPE_CHECKING:
-    from cuescope_sdk.torch.image_tower import ImageTower
+    from cuescope_sdk.torch import ImageTower
     from cuescope_transformers.video import PromptedTexts
 
 

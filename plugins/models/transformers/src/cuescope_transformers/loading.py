@@ -14,9 +14,15 @@ from safetensors import safe_open
 from torch import Tensor
 
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch.hub_folders import Source, weight_files
-from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
-from cuescope_sdk.torch.reading import content, require_vocabulary, vocabulary
+from cuescope_sdk.torch import (
+    Pretrained,
+    Source,
+    config_content,
+    find_pretrained,
+    require_vocabulary,
+    tokenizer_content,
+    weight_files,
+)
 
 OWNER = "transformers"
 # kind of configuration -> what builds the model; AutoModel has no projection for CLIP's image tower
@@ -120,8 +126,8 @@ class ContrastiveModel(StockModel):
 
     def fingerprint(self, head: str, uses_text_tower: bool) -> str:
         """Digest of the weights' files, the configuration, the preprocessing, dtype and head."""
-        words = vocabulary(self.tokenizer) if uses_text_tower else None
-        return self.files.fingerprint(self.kind, content(self.image_processor), words, head)
+        words = tokenizer_content(self.tokenizer) if uses_text_tower else None
+        return self.files.fingerprint(self.kind, config_content(self.image_processor), words, head)
 
 
 def find_contrastive(

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
 from cuescope_sdk import Options
-from cuescope_sdk.zero_shot import ZeroShotOptions
+from cuescope_sdk.models import ZeroShotOptions
 
 REVISION = "branch, tag or commit of a hub id; default: main"
 REMOTE_CODE = "run Python files that come with the model; read them first"

@@ -10,16 +10,8 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import pad
 
-from cuescope_sdk.torch.image_tower import (
-    Block,
-    ImageTower,
-    Inputs,
-    Masked,
-    Pooling,
-    additive,
-    split_heads,
-)
-from cuescope_sdk.zero_shot.texts import TextTower
+from cuescope_sdk.models import TextTower
+from cuescope_sdk.torch import Block, ImageTower, Inputs, Masked, Pooling, additive, split_heads
 from cuescope_transformers.loading import ContrastiveModel
 
 PATCHES = "spatial_shapes"  # beside inputs that are cut into patches already: rows, columns

@@ -15,9 +15,8 @@ from PIL import Image
 from torch import Tensor
 
 from cuescope_sdk import UserError
-from cuescope_sdk.torch.image_tower import ImageTower, Inputs, Pooling
-from cuescope_sdk.zero_shot.templates import fill
-from cuescope_sdk.zero_shot.texts import unit, unit_mean
+from cuescope_sdk.models import fill, unit, unit_mean
+from cuescope_sdk.torch import ImageTower, Inputs, Pooling
 from cuescope_transformers.loading import ContrastiveModel
 from cuescope_transformers.towers import block, canvas, image_tower, vision_of
 

@@ -12,7 +12,7 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from cuescope_sdk import Context, Frame, Sample, Trial
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM, VLMOptions
 
 WORDS = (*"ABCDEFGH", "yes", "no", "what", "is", "it", "moving", "east", "west", "the", "dog",

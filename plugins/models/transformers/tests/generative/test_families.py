@@ -11,8 +11,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Edit, Response, Trial
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
-from cuescope_sdk.torch.fusion import matrix_form
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import matrix_form, quiet
 from cuescope_transformers.generative import TransformersVLM
 
 Build = Callable[..., TransformersVLM]

@@ -11,7 +11,7 @@ import transformers
 from torch import Tensor
 
 from cuescope_sdk import Frame, HideTokens, Sample, Trial
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM
 
 Build = Callable[..., TransformersVLM]

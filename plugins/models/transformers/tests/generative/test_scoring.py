@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import AverageAttention
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM
 from cuescope_transformers.generative.answers import log_probability, rows_to_feed
 

@@ -11,7 +11,7 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from cuescope_sdk import Context
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import quiet
 from cuescope_transformers.writing import TransformersWriter, WriterOptions
 
 MARKS = ("<unk>", "<pad>", "<s>", "</s>", "<turn>")

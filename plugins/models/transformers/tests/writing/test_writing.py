@@ -12,7 +12,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from cuescope_sdk import LazyWeights, PlanStopped, UserError
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import quiet
 from cuescope_transformers.writing import network
 from cuescope_transformers.writing.network import render_prompt
 

@@ -7,7 +7,7 @@ from PIL import Image
 
 from cuescope_detectors.options import GroundingDinoOptions, OpenVocabularyOptions, OwlOptions
 from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, digest
-from cuescope_sdk.detection import detections, spoken
+from cuescope_sdk.tools import make_detections, normalise_name
 
 if TYPE_CHECKING:
     from cuescope_detectors.loading import ScoredBoxes
@@ -50,7 +50,7 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
-        spoken_of = {name: spoken(name) for name in names}
+        spoken_of = {name: normalise_name(name) for name in names}
         # "traffic_light" and "traffic light" are one query, and its scores go to both names
         queries = list(dict.fromkeys(spoken_of.values()))
         if not queries:
@@ -63,7 +63,7 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
             for image, (scores, boxes) in zip(images, answers, strict=True):
                 by_name = scores[:, columns]
                 by_frame.append(
-                    detections(list(spoken_of), by_name, boxes, image.size, *self._limits)
+                    make_detections(list(spoken_of), by_name, boxes, image.size, *self._limits)
                 )
         return by_frame
 

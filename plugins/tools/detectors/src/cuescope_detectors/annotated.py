@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Bool
 
 from cuescope_sdk import Context, Detection, Frame, Plugin, Sample, UserError, digest
-from cuescope_sdk.detection import best_first, spoken
-from cuescope_sdk.proposing import singular
+from cuescope_sdk.language import singular
+from cuescope_sdk.tools import normalise_name, sort_by_score
 
 WHITE = 127
 REMEDY = "Use a tool that looks at the image, such as owl or sam."
@@ -28,7 +28,7 @@ class AnnotatedBoxes(Plugin):
         """The boxes of any of the names, a tuple a frame; raises UserError for other frames."""
         names = tuple(dict.fromkeys(names))
         return [
-            best_first(
+            sort_by_score(
                 box for name in names for box in boxes_of(self._annotations.samples(frame), name)
             )
             for frame in frames
@@ -107,7 +107,7 @@ class Annotations:
 @lru_cache(maxsize=4096)
 def comparable(name: str) -> str:
     """A name without case and number: COCO's "skis" are what a proposer calls "ski"."""
-    return singular(spoken(name))
+    return singular(normalise_name(name))
 
 
 def boxes_of(samples: Sequence[Sample], name: str) -> list[Detection]:

@@ -17,11 +17,7 @@ from torchvision.transforms.functional import to_tensor
 
 from cuescope_detectors.options import CocoOptions
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.torch.devices import resolve_device
-from cuescope_sdk.torch.fingerprints import files_digest
-from cuescope_sdk.torch.hub_folders import Source
-from cuescope_sdk.torch.pretrained import find_pretrained
-from cuescope_sdk.torch.reading import content
+from cuescope_sdk.torch import Source, config_content, files_digest, find_pretrained, resolve_device
 
 OWNER = "coco-detector"
 ClassBox = tuple[float, int, tuple[float, float, float, float]]  # score, class, box in pixels
@@ -66,7 +62,7 @@ class DetrNetwork:
         self._processor = self._files.read("processor", transformers.AutoImageProcessor)
         labels = self._files.config.id2label
         self.classes = {index: name for index, name in labels.items() if name not in NO_CLASS}
-        self.fingerprint = self._files.fingerprint(content(self._processor))
+        self.fingerprint = self._files.fingerprint(config_content(self._processor))
         self.facts = self._files.facts
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from cuescope_detectors.options import CocoOptions
 from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, digest
-from cuescope_sdk.detection import best_first, spoken
+from cuescope_sdk.tools import normalise_name, sort_by_score
 
 if TYPE_CHECKING:
     from cuescope_detectors.closed_networks import ClassBox, ClosedNetwork
@@ -25,7 +25,7 @@ class CocoDetector(Plugin, LazyWeights):
     def __init__(self, options: CocoOptions, context: Context) -> None:
         super().__init__(options, context)
         self._network = self._find_network()
-        self.names = frozenset(map(spoken, self._network.classes.values()))
+        self.names = frozenset(map(normalise_name, self._network.classes.values()))
         self.fingerprint = digest("coco-detector", 1, self._network.fingerprint, options.threshold)
         self.facts = {
             **self._network.facts,
@@ -39,7 +39,7 @@ class CocoDetector(Plugin, LazyWeights):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""
-        spoken_of = {name: spoken(name) for name in names}
+        spoken_of = {name: normalise_name(name) for name in names}
         # a closed vocabulary: what is in none of its classes needs no pass
         if self.names.isdisjoint(spoken_of.values()):
             return [() for _ in frames]
@@ -56,8 +56,8 @@ class CocoDetector(Plugin, LazyWeights):
         self, boxes: "Sequence[ClassBox]", spoken_of: Mapping[str, str]
     ) -> tuple[Detection, ...]:
         """Detections under the names that were asked for, of the boxes of those classes."""
-        classes = {index: spoken(name) for index, name in self._network.classes.items()}
-        return best_first(
+        classes = {index: normalise_name(name) for index, name in self._network.classes.items()}
+        return sort_by_score(
             Detection(name=name, score=score, box=box)
             for name, query in spoken_of.items()
             for score, index, box in boxes

@@ -15,7 +15,7 @@ from PIL import Image
 from cuescope_detectors.loading import ScoredBoxes, corners, find_model
 from cuescope_detectors.options import GroundingDinoOptions
 from cuescope_sdk import Context
-from cuescope_sdk.detection import spoken
+from cuescope_sdk.tools import normalise_name
 
 BUILDERS = {
     "grounding-dino": "GroundingDinoForObjectDetection",
@@ -69,7 +69,7 @@ def _caption(part: range, phrases: Sequence[Sequence[int]], tokenizer: Any) -> C
 
 
 def _tokens(name: str, tokenizer: Any) -> list[int]:
-    words = spoken(name.translate(ENDS))
+    words = normalise_name(name.translate(ENDS))
     return list(tokenizer(words, add_special_tokens=False).input_ids)
 
 

@@ -13,9 +13,13 @@ from torch import Tensor
 
 from cuescope_detectors.options import PretrainedOptions
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch.hub_folders import Source
-from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
-from cuescope_sdk.torch.reading import content, vocabulary
+from cuescope_sdk.torch import (
+    Pretrained,
+    Source,
+    config_content,
+    find_pretrained,
+    tokenizer_content,
+)
 
 ScoredBoxes = tuple[Float[np.ndarray, "box name"], Float[np.ndarray, "box 4"]]
 
@@ -50,8 +54,8 @@ class StockModel:
     def fingerprint(self, *more: object) -> str:
         """Digest of weights, configuration, preprocessing, words, dtype and whatever is added."""
         tokenizer = getattr(self.processor, "tokenizer", None)
-        words = None if tokenizer is None else vocabulary(tokenizer)
-        return self.files.fingerprint(content(self.processor.image_processor), words, *more)
+        words = None if tokenizer is None else tokenizer_content(tokenizer)
+        return self.files.fingerprint(config_content(self.processor.image_processor), words, *more)
 
 
 def find_model(

@@ -5,7 +5,7 @@ from functools import cache
 
 import simplemma
 
-from cuescope_sdk.proposing import named, singular
+from cuescope_sdk.language import clean_name, singular
 
 _CLAUSE = re.compile(r"[^\w\s'-]+")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
@@ -53,7 +53,7 @@ def nouns(caption: str) -> set[str]:
             elif phrase:
                 phrases |= {phrase[-1], " ".join(phrase[-2:])}
                 phrase = []
-    return {singular(name) for text in phrases if (name := named(text))}
+    return {singular(name) for text in phrases if (name := clean_name(text))}
 
 
 @cache

@@ -19,7 +19,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.detection import spoken
+from cuescope_sdk.tools import normalise_name
 
 OWNER = "co-occurrence"
 REMEDY = "Use the proposer llm or cues."
@@ -78,7 +78,7 @@ class CoOccurrence(Plugin):
 
     def propose(self, label: str) -> list[str]:
         """The names that go with a class; raises UserError for one that no image shows."""
-        name = spoken(label)
+        name = normalise_name(label)
         if name not in self._counts.of_class:
             raise UserError(
                 f"{OWNER}: no image of '{label}'",
@@ -107,15 +107,15 @@ class CoOccurrence(Plugin):
 def classes_of(sample: Sample) -> set[str]:
     """The classes that an image shows."""
     label = () if sample.label is None else (sample.label,)
-    return {spoken(name) for name in (*sample.annotations.get("objects", ()), *label)}
+    return {normalise_name(name) for name in (*sample.annotations.get("objects", ()), *label)}
 
 
 def names_in(sample: Sample, source: Source) -> set[str]:
     """What is named in an image."""
     annotations, names = sample.annotations, set[str]()
     if source != "captions":
-        names |= {spoken(name) for name in annotations.get("objects", ())}
-        names |= {spoken(box.name) for box in annotations.get("boxes", ())}
+        names |= {normalise_name(name) for name in annotations.get("objects", ())}
+        names |= {normalise_name(box.name) for box in annotations.get("boxes", ())}
     if source != "annotations" and annotations.get("captions"):
         from cuescope_proposers.captions import nouns
 

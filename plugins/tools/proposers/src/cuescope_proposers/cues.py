@@ -8,7 +8,7 @@ import yaml
 
 from cuescope_proposers.options import CueFileOptions
 from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
-from cuescope_sdk.annotation_files import read_lines
+from cuescope_sdk.data import read_lines
 
 OWNER = "cues"
 Cues = dict[str, list[str]]  # by class

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from cuescope_proposers.options import LLMOptions
 from cuescope_sdk import Context, Options, Plugin, UserError, digest
-from cuescope_sdk.detection import spoken
-from cuescope_sdk.proposing.asking import ANGLES, angles
+from cuescope_sdk.language import ANGLES, proposal_prompts
+from cuescope_sdk.tools import normalise_name
 
 
 class LLMProposer(Plugin):
@@ -38,11 +38,11 @@ class LLMProposer(Plugin):
 
     def propose(self, label: str) -> list[str]:
         """The names in the four replies, the first of each reply first; [] where all is prose."""
-        from cuescope_sdk.proposing import listed
+        from cuescope_sdk.language import parse_list
 
-        own = spoken(label)
-        replies = self._generator.generate(angles(label, self.options.each))
+        own = normalise_name(label)
+        replies = self._generator.generate(proposal_prompts(label, self.options.each))
         # the first name of each reply, then the second of each: a proposer's best come first.
         # Shorter replies are filled up with the label, which is no cue and drops out
-        ranks = zip_longest(*map(listed, replies), fillvalue=own)
+        ranks = zip_longest(*map(parse_list, replies), fillvalue=own)
         return [name for name in dict.fromkeys(chain.from_iterable(ranks)) if name != own]

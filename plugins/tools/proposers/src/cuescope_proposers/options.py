@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Options
-from cuescope_sdk.proposing.asking import EACH
+from cuescope_sdk.language import EACH
 
 Source = Literal["all", "annotations", "captions"]
 

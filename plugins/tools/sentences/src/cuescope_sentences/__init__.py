@@ -22,7 +22,7 @@ class SentenceTransformers(Plugin, LazyWeights):
 
     def __init__(self, options: SentenceOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch.devices import resolve_device, resolve_dtype
+        from cuescope_sdk.torch import resolve_device, resolve_dtype
         from cuescope_sentences.loading import content, find
 
         self._device, self._dtype = resolve_device(context.device), resolve_dtype(context.dtype)

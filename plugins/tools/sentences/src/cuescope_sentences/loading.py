@@ -8,10 +8,8 @@ import huggingface_hub
 import torch
 
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.hub import require_hub
-from cuescope_sdk.torch.fingerprints import files_digest
-from cuescope_sdk.torch.hub_folders import Source, find_source, weight_files
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.models import require_hub
+from cuescope_sdk.torch import Source, files_digest, find_source, quiet, weight_files
 
 OWNER = "sentence-transformers"
 SMALL = ("*.json", "*.txt", "*.model")

@@ -11,9 +11,13 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch.hub_folders import Source
-from cuescope_sdk.torch.pretrained import Pretrained, find_pretrained
-from cuescope_sdk.torch.reading import content, vocabulary
+from cuescope_sdk.torch import (
+    Pretrained,
+    Source,
+    config_content,
+    find_pretrained,
+    tokenizer_content,
+)
 
 OWNER = "actions"
 
@@ -65,8 +69,8 @@ class XCLIP(StockNetwork):
         super().__init__(files)
         self.length: int = files.config.vision_config.num_frames
         self._processor = files.processor()
-        words = vocabulary(self._processor.tokenizer)
-        self.fingerprint = files.fingerprint(content(self._processor.image_processor), words)
+        words = tokenizer_content(self._processor.tokenizer)
+        self.fingerprint = files.fingerprint(config_content(self._processor.image_processor), words)
 
     @torch.no_grad()
     def logits(
@@ -97,7 +101,7 @@ class VideoMAE(StockNetwork):
         names = files.config.id2label  # in the order of the file, which need not be that of logits
         self.classes: tuple[str, ...] | None = tuple(names[index] for index in sorted(names))
         self._processor = files.read("processor", transformers.AutoImageProcessor)
-        self.fingerprint = files.fingerprint(content(self._processor))
+        self.fingerprint = files.fingerprint(config_content(self._processor))
 
     @torch.no_grad()
     def logits(

@@ -8,9 +8,8 @@ from jaxtyping import Float
 from scipy.special import softmax
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement
-from cuescope_sdk.grounding.judging import Look, in_any, judged
-from cuescope_sdk.grounding.words import head, plain
+from cuescope_sdk.grounding import Case, Claim, Judgement, Look, best_judgement, judge_claim
+from cuescope_sdk.language import head_noun, normalise_words
 from cuescope_verifiers.options import ActionOptions
 from cuescope_verifiers.phrases import opposites, sentence, third_person
 
@@ -49,7 +48,9 @@ class Actions(Plugin, LazyWeights):
         with self.context.progress("recognising actions", len(cases)) as advance:
             for sample, claims in cases:
                 look = self._look(sample, claims)
-                judgements.append([judged(claim, len(sample.frames), look) for claim in claims])
+                judgements.append(
+                    [judge_claim(claim, len(sample.frames), look) for claim in claims]
+                )
                 advance(1)
         return judgements
 
@@ -70,7 +71,7 @@ class Actions(Plugin, LazyWeights):
                     logits[clip] = self._network.logits(images, texts)
                 judgement = verdict(softmax(logits[clip][candidates]), ours)
                 judgements.append(judgement.model_copy(update={"frame": clip[len(clip) // 2]}))
-            return in_any(judgements)
+            return best_judgement(judgements)
 
         return look
 
@@ -90,7 +91,7 @@ class Actions(Plugin, LazyWeights):
         if claimed is None or self._network.classes is not None:
             return []
         # "A person opens something." would compete with "The person opens the door."
-        ours = forms(plain(claim.predicate or "").partition(" ")[0])
+        ours = forms(normalise_words(claim.predicate or "").partition(" ")[0])
         others = (text for text in self.options.alternatives if ours.isdisjoint(text.split()))
         return list(dict.fromkeys((claimed, *opposites(claim), *others)))
 
@@ -138,8 +139,8 @@ def fits(claim: Claim, title: str) -> bool:
     A class of another thing does not fit; one of "something" does.
     """
     words = set(title.lower().replace("_", " ").replace(",", " ").split())
-    verb, _, particle = plain(claim.predicate or "").partition(" ")
-    thing = head(plain(claim.object or ""))
+    verb, _, particle = normalise_words(claim.predicate or "").partition(" ")
+    thing = head_noun(normalise_words(claim.object or ""))
     return (
         not words.isdisjoint(forms(verb))
         and set(particle.split()) <= words

@@ -5,9 +5,8 @@ from functools import cached_property
 from typing import ClassVar
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, UserError, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement
-from cuescope_sdk.grounding.judging import frame_by_frame, judged
-from cuescope_sdk.remembering import Remembered, remembered
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claim, per_frame
+from cuescope_sdk.tools import CachedDetector, cached_detector
 from cuescope_verifiers.boxes import Boxes, BoxEvidence, find_boxes
 from cuescope_verifiers.options import BoxOptions
 from cuescope_verifiers.phrases import names_by_frame
@@ -48,9 +47,9 @@ class BoxGeometry(Plugin, LazyWeights):
             self._detector.open_weights()
 
     @cached_property
-    def finder(self) -> Remembered:
+    def finder(self) -> CachedDetector:
         """The detector with its memory; `passes` counts the frames that it was shown."""
-        return remembered(self._detector, self.context)
+        return cached_detector(self._detector, self.context)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
@@ -75,4 +74,4 @@ class BoxGeometry(Plugin, LazyWeights):
         # lengths are shares of the picture's width, so that its resolution does not count
         width = sample.frames[0].load().width if frames else 0
         evidence = BoxEvidence(boxes, frames, self._vocabulary, width, self.options.step * width)
-        return [judged(claim, frames, frame_by_frame(evidence.at)) for claim in claims]
+        return [judge_claim(claim, frames, per_frame(evidence.at)) for claim in claims]

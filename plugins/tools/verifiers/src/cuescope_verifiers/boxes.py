@@ -5,11 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cuescope_sdk import Detection, Detector, Frame
-from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.grounding.agent import beside_agent, from_agent
-from cuescope_sdk.grounding.judging import in_any
-from cuescope_sdk.grounding.relations import IN_DEPTH, INVERSE, Box, centre, holds
-from cuescope_sdk.grounding.words import IN_SIGHT, OUT_OF_SIGHT, head, plain
+from cuescope_sdk.grounding import (
+    IN_DEPTH,
+    INVERSE,
+    Box,
+    Claim,
+    Judgement,
+    agent_relation,
+    best_judgement,
+    box_centre,
+    holds_for_agent,
+    relation_holds,
+)
+from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, normalise_words
 from cuescope_verifiers.phrases import Movement, colour_after, describe, movement, query
 
 Boxes = Mapping[tuple[int, str], Sequence["TrackedBox"]]  # by frame and name, best first
@@ -95,7 +103,7 @@ class BoxEvidence:
         return judgement.model_copy(update={"frame": index})
 
     def _at(self, claim: Claim, index: int) -> Judgement:
-        subject, predicate = plain(claim.subject), plain(claim.predicate or "")
+        subject, predicate = normalise_words(claim.subject), normalise_words(claim.predicate or "")
         match claim.kind:
             case "entity":
                 return self._judge_presence(index, subject)
@@ -108,10 +116,12 @@ class BoxEvidence:
                 return self._judge_movement(index, subject, how)
             case "attribute":
                 return self._judge_presence(index, describe(subject, predicate))
-            case "relation" if beside := beside_agent(claim):
+            case "relation" if beside := agent_relation(claim):
                 return self._judge_side(index, *beside)
             case "relation":
-                return self._judge_relation(index, subject, predicate, plain(claim.object or ""))
+                return self._judge_relation(
+                    index, subject, predicate, normalise_words(claim.object or "")
+                )
             case "action" if not subject:
                 return Judgement.open("unclear reference")
             case "action" if colour := colour_after(predicate):
@@ -157,20 +167,22 @@ class BoxEvidence:
         ]
         # two names may have found one thing, which stands in no relation to itself
         judgements = [
-            Judgement.of(bool(holds(relation, box, beside)), box=box)
+            Judgement.of(bool(relation_holds(relation, box, beside)), box=box)
             for box, beside in pairs
             if not overlaps(box, beside)
         ]
-        judgement = in_any(judgements) if judgements else Judgement.of(False)
+        judgement = best_judgement(judgements) if judgements else Judgement.of(False)
         return self._of_phrase(subject, self._of_phrase(other, judgement))
 
     def _judge_side(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
         detections = [box.detection for box in self._boxes(index, phrase)]
         if not detections:
-            return from_agent(side, self._judge_presence(index, phrase), self._width)
+            return holds_for_agent(side, self._judge_presence(index, phrase), self._width)
         judgements = (Judgement.of(True, box=each.box, score=each.score) for each in detections)
-        judgement = in_any(from_agent(side, present, self._width) for present in judgements)
+        judgement = best_judgement(
+            holds_for_agent(side, present, self._width) for present in judgements
+        )
         return self._of_phrase(phrase, judgement)
 
     # ------------------------------------------------------------------------------------ movement
@@ -189,7 +201,7 @@ class BoxEvidence:
         # a track that was lost tells nothing; a thing that was not there did not move
         if not pairs:
             return Judgement.open("no evidence") if before and after else Judgement.of(False)
-        judgement = in_any(
+        judgement = best_judgement(
             Judgement.of(has_moved(old.box, new.box, how, self._step), box=new.box, score=new.score)
             for old, new in pairs
         )
@@ -223,7 +235,7 @@ class BoxEvidence:
         """Whether the thing has the colour now, and was there without it in the frame before."""
         if index == 0:
             return Judgement.of(False)
-        coloured = describe(head(subject), colour)
+        coloured = describe(head_noun(subject), colour)
         now, then = self._judge_presence(index, coloured), self._judge_presence(index - 1, coloured)
         before = self._judge_presence(index - 1, subject)
         for judgement in (now, then, before):
@@ -239,7 +251,7 @@ class BoxEvidence:
 
 def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
-    (x, y), (later_x, later_y) = centre(before), centre(after)
+    (x, y), (later_x, later_y) = box_centre(before), box_centre(after)
     right, down = later_x - x, later_y - y
     match how:
         case "left" | "right":

@@ -12,10 +12,18 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest
-from cuescope_sdk.grounding import MOTIONS, Case, Claim, Judgement, SceneFrame, scene_of
-from cuescope_sdk.grounding.by_scene import SceneEvidence
-from cuescope_sdk.grounding.judging import frame_by_frame, judged
-from cuescope_sdk.grounding.motions import turn_of
+from cuescope_sdk.grounding import (
+    MOTIONS,
+    Case,
+    Claim,
+    Judgement,
+    SceneEvidence,
+    SceneFrame,
+    judge_claim,
+    per_frame,
+    scene_of,
+    turn_name,
+)
 from cuescope_verifiers.options import CameraOptions
 
 POSES = "poses"  # an annotation: (x, y, z, heading) of each frame
@@ -54,8 +62,8 @@ class Camera(Plugin):
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
         source = source_of(sample) if self.options.source == "first" else self.options.source
         self._sources[source] += 1
-        look = frame_by_frame(self._evidence(sample, source))
-        return [judged(claim, len(sample.frames), look) for claim in claims]
+        look = per_frame(self._evidence(sample, source))
+        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
 
     def _evidence(self, sample: Sample, source: Source) -> At:
         if source == "annotated":
@@ -99,7 +107,7 @@ def motion_between(before: Pose, after: Pose) -> frozenset[str]:
     """The motions that lead from one pose to another."""
     right, ahead, up = (new - old for old, new in zip(before[:3], after[:3], strict=True))
     forward = right * sin(before[3]) + ahead * cos(before[3])
-    motions = {turn_of(degrees(after[3] - before[3]))}
+    motions = {turn_name(degrees(after[3] - before[3]))}
     if abs(forward) > MOVED:
         motions.add("move forward" if forward > 0 else "move backward")
     if abs(up) > MOVED:

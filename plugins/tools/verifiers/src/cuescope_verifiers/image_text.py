@@ -17,8 +17,7 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
-from cuescope_sdk.grounding import Case, Claim, Judgement
-from cuescope_sdk.grounding.judging import frame_by_frame, judged, moments
+from cuescope_sdk.grounding import Case, Claim, Judgement, frames_meant, judge_claim, per_frame
 from cuescope_verifiers.options import ImageTextOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence
 
@@ -66,7 +65,7 @@ class ImageText(Plugin, LazyWeights):
             for claim in atoms(claims):
                 if sentences := self._sentences(claim):
                     texts |= dict.fromkeys(sentences)
-                    meant = (sample.frames[at] for at in moments(claim, len(sample.frames)))
+                    meant = (sample.frames[at] for at in frames_meant(claim, len(sample.frames)))
                     frames |= {frame.key: frame for frame in meant}
         self._embed([frame for key, frame in frames.items() if key not in self._frames])
         if new := [text for text in texts if text not in self._texts]:
@@ -74,8 +73,8 @@ class ImageText(Plugin, LazyWeights):
         return [self._judge(sample, claims) for sample, claims in cases]
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
-        look = frame_by_frame(self._against(sample))
-        return [judged(claim, len(sample.frames), look) for claim in claims]
+        look = per_frame(self._against(sample))
+        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
 
     def _against(self, sample: Sample) -> Callable[[Claim, int], Judgement]:
         def at(claim: Claim, index: int) -> Judgement:

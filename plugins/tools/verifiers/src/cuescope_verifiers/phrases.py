@@ -4,11 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from cuescope_sdk.grounding import Claim
-from cuescope_sdk.grounding.agent import beside_agent
-from cuescope_sdk.grounding.judging import moments, untold
-from cuescope_sdk.grounding.relations import INVERSE
-from cuescope_sdk.grounding.words import IN_SIGHT, OUT_OF_SIGHT, head, names, plain
+from cuescope_sdk.grounding import INVERSE, Claim, agent_relation, frames_meant, why_unverifiable
+from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, is_name_of, normalise_words
 
 Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disappear"]
 
@@ -71,7 +68,9 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
     words = phrase.split()
     for start in range(len(words)):
         tail = " ".join(words[start:])
-        known = {tail} & vocabulary or {name for name in vocabulary if names(tail, plain(name))}
+        known = {tail} & vocabulary or {
+            name for name in vocabulary if is_name_of(tail, normalise_words(name))
+        }
         if known:
             return Query(tuple(sorted(known)), exact=start == 0)
     return Query(())
@@ -79,19 +78,19 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
 
 def phrases(claim: Claim) -> tuple[str, ...]:
     """The noun phrases whose boxes tell of an atomic claim; () where boxes tell nothing."""
-    subject, other = plain(claim.subject), plain(claim.object or "")
-    verb = plain(claim.predicate or "")
+    subject, other = normalise_words(claim.subject), normalise_words(claim.object or "")
+    verb = normalise_words(claim.predicate or "")
     match claim.kind:
         case "entity":
             return (subject,)
         case "attribute":
             return (subject,) if verb in OUTRIGHT or movement(verb) else (describe(subject, verb),)
-        case "relation" if beside := beside_agent(claim):
+        case "relation" if beside := agent_relation(claim):
             return (beside[0],)
         case "relation":
             return (subject, other)
         case "action" if colour := colour_after(verb):
-            return subject, describe(head(subject), colour)
+            return subject, describe(head_noun(subject), colour)
         case "action" if movement(verb):
             return (subject,)
     return ()
@@ -99,7 +98,7 @@ def phrases(claim: Claim) -> tuple[str, ...]:
 
 def of_change(claim: Claim) -> bool:
     """Whether it is told by the boxes of successive frames."""
-    verb = plain(claim.predicate or "")
+    verb = normalise_words(claim.predicate or "")
     if claim.kind == "action":
         return bool(movement(verb) or colour_after(verb))
     return claim.kind == "attribute" and movement(verb) is not None
@@ -115,7 +114,7 @@ def atoms(claims: Iterable[Claim]) -> Iterator[Claim]:
     for claim in claims:
         if claim.kind == "temporal":
             yield from atoms(part.model_copy(update={"frames": None}) for part in claim.parts)
-        elif untold(claim) is None:
+        elif why_unverifiable(claim) is None:
             yield claim
 
 
@@ -129,7 +128,7 @@ def names_by_frame(
         of_claim = {name for of_phrase in queries for name in of_phrase.names}
         # movement is told from the frames before and after: the thing is looked for there too
         reach = int(of_change(claim))
-        for frame in moments(claim, frames):
+        for frame in frames_meant(claim, frames):
             for near in range(max(frame - reach, 0), min(frame + reach + 1, frames)):
                 by_frame[near] |= of_claim
     return by_frame
@@ -140,8 +139,8 @@ def names_by_frame(
 
 def sentence(claim: Claim) -> str | None:
     """ "There is a red chair.", "The chair is open." ...; None for the camera and for order."""
-    subject, predicate = plain(claim.subject), plain(claim.predicate or "")
-    other = plain(claim.object or "")
+    subject, predicate = normalise_words(claim.subject), normalise_words(claim.predicate or "")
+    other = normalise_words(claim.object or "")
     match claim.kind:
         case "entity":
             return f"There is {_with_article(subject)}."
@@ -158,8 +157,8 @@ def sentence(claim: Claim) -> str | None:
 
 def opposites(claim: Claim) -> list[str]:
     """Sentences that are false where the claim is true: the inverse, the swapped, the denied."""
-    subject, predicate = plain(claim.subject), plain(claim.predicate or "")
-    other = plain(claim.object or "")
+    subject, predicate = normalise_words(claim.subject), normalise_words(claim.predicate or "")
+    other = normalise_words(claim.object or "")
     match claim.kind:
         case "entity":
             swapped = [_with_article(phrase) for phrase in _swap(subject)]

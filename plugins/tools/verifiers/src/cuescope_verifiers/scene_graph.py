@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from cuescope_sdk import Context, Plugin
-from cuescope_sdk.grounding import Case, Judgement
-from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
 
 
 class SceneGraph(Plugin):

@@ -24,8 +24,8 @@ from cuescope_sdk.models._zero_shot.heads import (
 from cuescope_sdk.models._zero_shot.texts import TextTower, templates_of, unit, unit_mean
 
 if TYPE_CHECKING:  # they import torch, which listing plugins must not pay for
-    from cuescope_sdk.torch.encoding import TowerEncoder
-    from cuescope_sdk.torch.image_tower import ImageTower
+    from cuescope_sdk.torch._encoding import TowerEncoder
+    from cuescope_sdk.torch._image_tower import ImageTower
 
 OUTPUTS: frozenset[Output] = frozenset(("logits", "embedding"))
 
@@ -129,7 +129,7 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     @cached_property
     def _encoder(self) -> "TowerEncoder":
-        from cuescope_sdk.torch.encoding import TowerEncoder
+        from cuescope_sdk.torch._encoding import TowerEncoder
 
         return TowerEncoder(self.image_tower, self.context.batch_size)
 
@@ -139,7 +139,7 @@ class ZeroShotModel(Plugin, LazyWeights):
 
         for trial in trials:
             refuse_unanswerable(self.owner, self.capabilities, trial)
-        inputs = [shown_in(trial, self.image_tower.frames) for trial in trials]
+        inputs = [tower_inputs(trial, self.image_tower.frames) for trial in trials]
         # one call for the inputs of all trials: what they share is encoded once
         rows = iter(self._encoder.embed([item for of_trial in inputs for item in of_trial]))
         return [

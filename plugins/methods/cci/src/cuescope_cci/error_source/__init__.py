@@ -11,8 +11,8 @@ from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import Region, importance_map
 from cuescope_cci.trials import AnsweredImage, answers_about, ask_images
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
-from cuescope_sdk.explaining import canvas_samples
-from cuescope_sdk.maps import energy_share, upsample
+from cuescope_sdk.explain import canvas_samples
+from cuescope_sdk.maths import energy_share, upsample
 
 BACKGROUND = "background"
 

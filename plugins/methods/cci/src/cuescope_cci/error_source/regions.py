@@ -14,7 +14,7 @@ from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import Mask, Region, background_clusters, region_of_map, relative_drop
 from cuescope_cci.trials import AnsweredImage
 from cuescope_sdk import Audit, Sample, UserError
-from cuescope_sdk.explaining import canvas_masks, foreground_of, single_frame
+from cuescope_sdk.explain import canvas_masks, foreground_of, single_frame
 
 
 def regions(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cuescope_sdk.grounding.words import IDEAS, MENTAL
+from cuescope_sdk.language import IDEAS, MENTAL
 
 
 def word_set(words: str) -> frozenset[str]:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from cuescope_sdk.grounding import Claim
-from cuescope_sdk.grounding.claims import ClaimKind
+from cuescope_sdk.grounding import Claim, ClaimKind
 from cuescope_step_grounding.claims.times import Frames
 
 _NO_CLAUSE = frozenset({"aux", "auxpass", "amod", "compound", "nmod"})  # verbs that head none

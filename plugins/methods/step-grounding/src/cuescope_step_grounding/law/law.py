@@ -114,7 +114,7 @@ def _cells(name: str, result: Correlation | None) -> tuple[Cell, ...]:
 
 def figure(models: Sequence[MeasuredModel], result: Law) -> Picture:
     """Figure 2b of the paper: what is kept out of distribution, over grounding."""
-    from cuescope_sdk.figures import scatter
+    from cuescope_sdk.report import scatter_plot
 
     groups: dict[str, tuple[list[float], list[float]]] = {}
     for model in models:
@@ -125,5 +125,5 @@ def figure(models: Sequence[MeasuredModel], result: Law) -> Picture:
     return Picture(
         title="Grounding and retention",
         caption=f"A point a model, and the line of least squares. {result.sentence}",
-        image=scatter(groups, "SGR in distribution (%)", "retention out of distribution (%)"),
+        image=scatter_plot(groups, "SGR in distribution (%)", "retention out of distribution (%)"),
     )

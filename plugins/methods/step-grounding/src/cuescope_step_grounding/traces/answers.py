@@ -5,7 +5,7 @@ import string
 from collections.abc import Sequence
 
 from cuescope_sdk import Sample
-from cuescope_sdk.yes_no import yes_or_no
+from cuescope_sdk.language import parse_yes_no
 
 ARTICLES = {"a", "an", "the"}
 YES_NO = {"yes", "no"}
@@ -35,7 +35,7 @@ def choice_meant(answer: str, choices: Sequence[str]) -> str | None:
     the longest.
     """
     if {choice.casefold() for choice in choices} <= YES_NO:
-        meant = yes_or_no(answer)
+        meant = parse_yes_no(answer)
         word = {True: "yes", False: "no"}.get(meant) if meant is not None else None
         return next((choice for choice in choices if choice.casefold() == word), None)
     words = normalize(answer)

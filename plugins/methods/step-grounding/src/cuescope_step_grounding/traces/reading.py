@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from cuescope_sdk.yes_no import unthought
+from cuescope_sdk.language import strip_thinking
 from cuescope_step_grounding.traces.answers import choice_meant, marked_answer
 from cuescope_step_grounding.traces.json_steps import read_json_steps
 
@@ -47,7 +47,7 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
     """
     written = without_controls(text or "")
     # A model that was cut off while thinking has written nothing else: then the thoughts count.
-    body = without_controls(unthought(written)) or _TAGS.sub(" ", written).strip()
+    body = without_controls(strip_thinking(written)) or _TAGS.sub(" ", written).strip()
     if not body:
         return Trace(problems=("empty",))
     if not any(letter.isalnum() for letter in body):

@@ -13,8 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from cuescope_sdk import Sample
-from cuescope_sdk.grounding import MOTIONS, Claim, scene_of
-from cuescope_sdk.grounding.relations import INVERSE
+from cuescope_sdk.grounding import INVERSE, MOTIONS, Claim, scene_of
 from cuescope_step_grounding.claims.contents import flatten
 
 # ------------------------------------------------------------------------------- a data set's words

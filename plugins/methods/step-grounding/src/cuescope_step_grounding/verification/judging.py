@@ -8,9 +8,8 @@ from itertools import islice
 import numpy as np
 
 from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
-from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, scene_of
-from cuescope_sdk.grounding.bag import BagOfWords
-from cuescope_sdk.grounding.by_scene import SceneVerifier
+from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, SceneVerifier, scene_of
+from cuescope_sdk.language import BagOfWords
 from cuescope_step_grounding import beliefs, scores
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import Policy, StepGroundingOptions

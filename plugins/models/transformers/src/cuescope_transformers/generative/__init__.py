@@ -8,7 +8,7 @@ from jaxtyping import Float, Int8, UInt8
 
 from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Options, Plugin, Response, Trial
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.refusals import refuse_unanswerable
+from cuescope_sdk.models import refuse_unanswerable
 from cuescope_transformers.options import VLMOptions
 
 OWNER = "transformers-vlm"

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from cuescope_sdk import HideTokens, Trial, UserError
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
-from cuescope_sdk.torch.fusion import Fusion, require_layers
-from cuescope_sdk.torch.fusion.state import Watch
+from cuescope_sdk.torch import Fusion, Watch, require_layers
 from cuescope_transformers.generative.hiding import hide, require_hiding
 from cuescope_transformers.generative.inputs import Batch, media_of, placeholders, show
 from cuescope_transformers.generative.loading import GenerativeModel

@@ -11,8 +11,7 @@ from torch import Tensor
 from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
 
 from cuescope_sdk.fusion import TEXT
-from cuescope_sdk.torch.fusion import Fusion, fusing
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import Fusion, quiet, use_fusion
 from cuescope_transformers.generative.inputs import Batch
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.prompts import Tokens
@@ -100,10 +99,10 @@ def follow(network: Any, fusion: Fusion | None) -> Iterator[None]:
     with ExitStack() as stack:
         if fusion is not None and network.config.is_encoder_decoder:
             own = fusion.modality.new_full((len(fusion.modality), 1), TEXT)
-            stack.enter_context(fusing(replace(fusion, modality=own, cross=fusion.modality)))
+            stack.enter_context(use_fusion(replace(fusion, modality=own, cross=fusion.modality)))
             stack.enter_context(_within(network.get_encoder(), fusion))
         elif fusion is not None:
-            stack.enter_context(fusing(fusion))
+            stack.enter_context(use_fusion(fusion))
         yield
 
 
@@ -112,7 +111,7 @@ def _within(module: Any, fusion: Fusion) -> Iterator[None]:
     """Only while `module` runs do the fusion layers follow `fusion`."""
     inside = ExitStack()
     hooks = [
-        module.register_forward_pre_hook(lambda *_: inside.enter_context(fusing(fusion))),
+        module.register_forward_pre_hook(lambda *_: inside.enter_context(use_fusion(fusion))),
         module.register_forward_hook(lambda *_: inside.close()),
     ]
     try:

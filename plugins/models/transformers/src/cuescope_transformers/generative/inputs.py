@@ -13,7 +13,7 @@ from transformers.video_utils import VideoMetadata
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_sdk.torch.quiet import quiet
+from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative.loading import GenerativeModel, arguments
 from cuescope_transformers.generative.prompts import Medium
 

@@ -10,11 +10,14 @@ from torch import nn
 
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.torch.fusion import stock_fusion
-from cuescope_sdk.torch.hub_folders import Source
-from cuescope_sdk.torch.pretrained import find_pretrained
-from cuescope_sdk.torch.quiet import quiet
-from cuescope_sdk.torch.reading import content, vocabulary
+from cuescope_sdk.torch import (
+    Source,
+    config_content,
+    find_pretrained,
+    quiet,
+    stock_fusion,
+    tokenizer_content,
+)
 from cuescope_transformers.loading import BUILDERS, OWNER, StockModel
 
 
@@ -100,9 +103,9 @@ class GenerativeModel(StockModel):
             getattr(self.processor, name, None) for name in ("image_processor", "video_processor")
         ]
         return self.files.fingerprint(
-            content(self.processor),
-            [content(part) for part in parts if part is not None],
-            vocabulary(self.tokenizer),
+            config_content(self.processor),
+            [config_content(part) for part in parts if part is not None],
+            tokenizer_content(self.tokenizer),
             str(self.processor.chat_template),
             *more,
         )

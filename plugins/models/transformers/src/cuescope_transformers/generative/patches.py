@@ -16,8 +16,7 @@ from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_sdk.torch.quiet import quiet
-from cuescope_sdk.torch.tokens import leaving
+from cuescope_sdk.torch import hook_output, quiet
 from cuescope_transformers.generative.hiding.families import TOWERS
 from cuescope_transformers.generative.inputs import media_of, network_inputs, processor_outputs
 from cuescope_transformers.generative.loading import GenerativeModel, arguments
@@ -81,7 +80,7 @@ def _tokens(
 ) -> Float[np.ndarray, "row col dim"]:
     base, inputs = model.network.base_model, network_inputs(model, *_without_words(model, frame))
     outputs: list[Tensor] = []
-    with quiet(), leaving(layer, outputs.append):
+    with quiet(), hook_output(layer, outputs.append):
         encoder.run(base, inputs)
     return np.asarray(encoder.on_grid(base, inputs, outputs[0]).float().cpu().numpy())
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin
-from cuescope_sdk.text_memory import TextMemory
+from cuescope_sdk.language import TextMemory
 from cuescope_transformers.options import WriterOptions
 
 

@@ -11,10 +11,7 @@ import transformers
 from jinja2 import TemplateError
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch.hub_folders import Source
-from cuescope_sdk.torch.pretrained import find_pretrained
-from cuescope_sdk.torch.quiet import quiet
-from cuescope_sdk.torch.reading import require_vocabulary, vocabulary
+from cuescope_sdk.torch import Source, find_pretrained, quiet, require_vocabulary, tokenizer_content
 from cuescope_transformers.loading import StockModel
 
 OWNER = "transformers-llm"
@@ -46,7 +43,7 @@ class WriterModel(StockModel):
 
     def fingerprint(self, *more: object) -> str:
         """Digest of weights, configuration, words, chat template, dtype and whatever is added."""
-        words, template = vocabulary(self.tokenizer), str(self.tokenizer.chat_template)
+        words, template = tokenizer_content(self.tokenizer), str(self.tokenizer.chat_template)
         return self.files.fingerprint(words, template, *more)
 
 

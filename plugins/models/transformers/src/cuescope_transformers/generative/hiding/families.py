@@ -12,7 +12,7 @@ from torch.nn.functional import pad
 
 from cuescope_sdk import UserError
 from cuescope_sdk.fusion import OTHER
-from cuescope_sdk.torch.tokens import entering
+from cuescope_sdk.torch import hook_input
 from cuescope_transformers.generative.hiding.masks import cells_with_nan, spread_nan
 from cuescope_transformers.generative.hiding.tokens import (
     gather_visible,
@@ -53,7 +53,7 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     with (
         nan_apart(tower.embeddings.patch_embedding),
         without_nan(tower.encoder) as entered,
-        entering(reader, lambda tokens: _put_back_patches(tokens, entered[-1])),
+        hook_input(reader, lambda tokens: _put_back_patches(tokens, entered[-1])),
     ):
         features = features_of(**given, return_dict=True).pooler_output
     # NaN went through the projector: the tokens that read a hidden patch are those that are NaN

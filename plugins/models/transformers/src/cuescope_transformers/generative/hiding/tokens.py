@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from cuescope_sdk import UserError
-from cuescope_sdk.torch.image_tower import additive
-from cuescope_sdk.torch.tokens import entering, leaving
+from cuescope_sdk.torch import additive, hook_input, hook_output
 from cuescope_transformers.generative.hiding.masks import cells_with_nan
 from cuescope_transformers.generative.inputs import Batch, is_among, placeholders, with_modalities
 from cuescope_transformers.generative.loading import GenerativeModel
@@ -61,7 +60,7 @@ def nan_apart(patches: Any) -> Iterator[None]:
         rows, cols = tokens.shape[-2:]
         return tokens.masked_fill(hidden[0][:, None, :rows, :cols], float("nan"))
 
-    with entering(patches, enter), leaving(patches, leave):
+    with hook_input(patches, enter), hook_output(patches, leave):
         yield
 
 
