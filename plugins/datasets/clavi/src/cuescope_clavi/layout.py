@@ -18,10 +18,10 @@ from pydantic import BaseModel, ValidationError
 from cuescope_clavi.questions import SUBSETS, YES, Kind, Question, QuestionPair, word_parts
 from cuescope_clavi.segments import Action, Segment, TimedVideo
 from cuescope_sdk import UserError, digest
+from cuescope_sdk.data import read_classes as read_class_names
 from cuescope_sdk.data import (
     find_file,
     parse_timed_actions,
-    read_classes,
     read_csv,
     read_json,
     read_lines,
@@ -78,7 +78,7 @@ def read_classes(root: Path) -> Classes:
 
     Object and verb are those of the authors' mapping where that file is there, or else words.
     """
-    classes = read_classes(find_file(root, CLASSES, "clavi"), "clavi")
+    classes = read_class_names(find_file(root, CLASSES, "clavi"), "clavi")
     names = {code: phrase_of(name) for code, name in classes.items()}
     try:
         mapping = find_file(root, MAPPING, "clavi")
