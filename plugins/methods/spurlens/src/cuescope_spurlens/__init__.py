@@ -116,12 +116,8 @@ class SpurLens(Plugin):
 
         # As an extra verifier of another method's audit there is no study whose findings to check.
         if audit.options is self.options:
-            yield from check_results(
-                audit,
-                second_detector=self.second_detector,
-                second_proposer=self.second_proposer,
-                labels=self.human_labels,
-            )
+            tools = self.second_detector, self.second_proposer
+            yield from check_results(audit, *tools, self.human_labels)
 
     def _build_second(self, role: str, protocol: type) -> Any:
         """The tool of the option `second_ROLE`, None where it is not given."""

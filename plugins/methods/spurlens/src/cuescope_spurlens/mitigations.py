@@ -3,8 +3,9 @@
 A strategy of your own is one more entry of `STRATEGIES`, and a name of `options.Mitigation`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from textwrap import shorten
 
 import numpy as np
@@ -26,8 +27,6 @@ from cuescope_spurlens.trials import (
 
 DESCRIBE = "Describe this image: what is in it, and where?"
 LONGEST = 800  # characters of a description
-SIDES = ("with the cue", "without", "blank")
-Descriptions = Mapping[str, str]  # by frames: what the model said of the image
 
 
 @dataclass(frozen=True)
@@ -80,12 +79,10 @@ def attach_mitigations(audit: Audit, results: Results) -> None:
     options: SpurLensOptions = audit.options
     strategies: dict[str, Strategy] = {name: STRATEGIES[name] for name in options.mitigation}
     strategies = {"baseline": Strategy(), **strategies}
-    if "text" not in audit.capabilities.outputs:
-        describing = [name for name, strategy in strategies.items() if strategy.describes]
-        for name in describing:
-            del strategies[name]
-        if describing:
-            audit.note("mitigation", f"without {', '.join(describing)}: the model writes no text")
+    describing = [name for name, strategy in strategies.items() if strategy.describes]
+    if describing and "text" not in audit.capabilities.outputs:
+        audit.note("mitigation", f"without {', '.join(describing)}: the model writes no text")
+        strategies = {name: s for name, s in strategies.items() if not s.describes}
     rates = {name: _yes_rates(audit, results, strategy) for name, strategy in strategies.items()}
     rows: list[dict[str, Cell]] = [
         {"metric": metric, **{name: of_strategy.get(metric) for name, of_strategy in rates.items()}}
@@ -97,67 +94,58 @@ def attach_mitigations(audit: Audit, results: Results) -> None:
         {name: cell for name, cell in row.items() if name in columns}
         for row in mitigation_rows(benchmark_of(audit), options.beside)
     )
-    notes = [
+    notes: tuple[str, ...] = (
         "Percent of yes, mean over the classes, in the images that show the strongest cue most and "
-        "least. spurious-top knows what was found in these very images."
-    ]
-    if paper:
-        # Whatever the audited data set: table 4 has one figure a strategy, and of these data.
-        notes.append(
-            f"In brackets: the paper's figures for {options.beside}, on HardImageNet (PA) and "
-            "Spurious ImageNet (HR)."
-        )
-    audit.attach(
-        Table(
-            title="Other ways of asking",
-            columns=columns,
-            rows=tuple(rows),
-            paper=paper,
-            notes=tuple(notes),
-        )
+        "least. spurious-top knows the finding that was made on these very images.",
     )
+    if paper:
+        # Whatever the audited data set: table 4 has these two data sets alone.
+        paper_data = "on HardImageNet (PA) and Spurious ImageNet (HR)"
+        notes += (f"In brackets: the paper's figures for {options.beside}, {paper_data}.",)
+    title = "Other ways of asking"
+    audit.attach(Table(title=title, columns=columns, rows=tuple(rows), paper=paper, notes=notes))
 
 
 def _yes_rates(audit: Audit, results: Results, strategy: Strategy) -> dict[str, float]:
     """Percent of yes by metric, mean over the classes."""
     cases = [result for result in results.cases if not result.case.is_changed]
-    images = [_images_by_side(result) for result in cases]
-    descriptions = {}
-    if strategy.describes:
-        flat = [sample for by_side in images for side in by_side for sample in side]
-        descriptions = _describe(audit, flat)
-    questions = [
-        [
-            [_questions(strategy, results.study, result, sample, descriptions) for sample in side]
-            for side in by_side
-        ]
-        for result, by_side in zip(cases, images, strict=True)
+    images = [
+        (result, metric, samples)
+        for result in cases
+        for metric, samples in _images_by_metric(result).items()
     ]
-    trials = (t for by_side in questions for side in by_side for row in side for t in row)
+    flat = [sample for *_, samples in images for sample in samples]
+    descriptions = _describe(audit, flat) if strategy.describes else dict[str, str]()
+    questions = []
+    for result, metric, samples in images:
+        ask = partial(_questions, strategy, results.study, result)
+        rows = [ask(sample, descriptions.get(frames_key(sample), "")) for sample in samples]
+        questions.append((metric, rows))
+    trials = (trial for _, rows in questions for row in rows for trial in row)
     answers = ask_more(audit, trials, results.answers)
     rates: dict[str, list[float]] = {}
-    for result, by_side in zip(cases, questions, strict=True):
-        metric = "PA" if result.case.task == "recognition" else "HR"
-        for name, side in zip(SIDES, by_side, strict=True):
-            # An object cannot be recognised in a black image, only imagined.
-            if (metric, name) != ("PA", "blank"):
-                of_side = [_yes_rate(row, answers, strategy.votes) for row in side]
-                rates.setdefault(f"{metric} {name}", []).append(100 * float(np.mean(of_side)))
+    for metric, rows in questions:
+        of_images = [_yes_rate(row, answers, strategy.votes) for row in rows]
+        rates.setdefault(metric, []).append(100 * float(np.mean(of_images)))
     return {metric: float(np.mean(of_classes)) for metric, of_classes in rates.items()}
 
 
-def _images_by_side(result: CaseResult) -> tuple[list[Sample], list[Sample], list[Sample]]:
+def _images_by_metric(result: CaseResult) -> dict[str, list[Sample]]:
     """The images that show the strongest cue most, those that show it least, and a black one."""
     case, cue = result.case, result.strongest
-    top, bottom = ([case.samples[row] for row in r[cue].tolist()] for r in (case.top, case.bottom))
-    return top, bottom, [blank_image(case.samples[0])]
+    kind = "PA" if case.task == "recognition" else "HR"
+    # The table has no row "PA blank": nothing can be recognised in a black image, only imagined.
+    return {
+        f"{kind} with the cue": [case.samples[row] for row in case.top[cue].tolist()],
+        f"{kind} without": [case.samples[row] for row in case.bottom[cue].tolist()],
+        f"{kind} blank": [blank_image(case.samples[0])],
+    }
 
 
 def _questions(
-    strategy: Strategy, study: Study, result: CaseResult, sample: Sample, descriptions: Descriptions
+    strategy: Strategy, study: Study, result: CaseResult, sample: Sample, description: str
 ) -> list[Trial]:
     label = result.case.label
-    description = descriptions.get(frames_key(sample), "")
     hints = Hints(label, study.cues[label], result.cue, description)
     return [
         question_trial(sample, strategy.put(question, hints), study.output, condition="mitigation")
@@ -171,7 +159,7 @@ def _yes_rate(row: Sequence[Trial], answers: Answers, votes: bool) -> float:
 
 
 def _describe(audit: Audit, samples: Sequence[Sample]) -> dict[str, str]:
-    """What the model says of each image, in one line."""
+    """What the model says of each image, in one line, by `frames_key`."""
     distinct = {frames_key(sample): sample for sample in samples}
     outputs = frozenset[Output]({"text"})
     outcomes = audit.respond(

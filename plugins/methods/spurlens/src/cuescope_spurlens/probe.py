@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import stats
 
-from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Table, Trial
+from cuescope_sdk import Audit, Cell, Evidence, Readout, Table, Trial
 from cuescope_spurlens.detections import objects_of, samples_by_key
 from cuescope_spurlens.scores import CaseResult, Results
 
@@ -24,13 +24,13 @@ class MeanPatches(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """A vector a trial."""
-        return [self._mean(model, trial.sample) for trial in trials]
-
-    def _mean(self, model: Any, sample: Sample) -> np.ndarray:
-        # Frames may have grids of different sizes, so patches are joined before the mean.
-        patches = model.patch_features(sample.frames, self.layer)
-        rows = [of_frame.reshape(-1, of_frame.shape[-1]) for of_frame in patches]
-        return np.asarray(np.concatenate(rows).mean(axis=0))
+        means = []
+        for trial in trials:
+            # Frames may have grids of different sizes, so patches are joined before the mean.
+            grids = model.patch_features(trial.sample.frames, self.layer)
+            rows = np.concatenate([grid.reshape(-1, grid.shape[-1]) for grid in grids])
+            means.append(np.asarray(rows.mean(axis=0)))
+        return means
 
 
 @dataclass(frozen=True)

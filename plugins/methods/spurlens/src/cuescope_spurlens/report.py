@@ -14,7 +14,7 @@ from cuescope_spurlens.trials import (
     Candidates,
     Study,
     benchmark_of,
-    default_k,
+    find_candidates,
     with_article,
 )
 
@@ -31,9 +31,6 @@ TITLES = {
 }
 LISTED = 8  # names in a note
 STRONGEST_COLUMNS = ("class", "cue", "with it", "without", "gap", "random", "q", "K")
-
-
-# ---------------------------------------------------------------------------------------- the rows
 
 
 def score_rows(results: Results) -> Iterator[Score]:
@@ -110,9 +107,6 @@ def finding_statement(result: CaseResult) -> str:
     )
 
 
-# --------------------------------------------------------------------------------------- the notes
-
-
 def note_cost(audit: Audit, candidates: Candidates) -> None:
     """The most that the detector and the model can be asked, known before either is."""
     options: SpurLensOptions = audit.options
@@ -140,7 +134,7 @@ def note_results(audit: Audit, results: Results) -> None:
     study = results.study
     most = max((case.k for case in study.cases), default=0)
     fewer = [f"{case.label} ({case.task}) {case.k}" for case in study.cases if case.k < most]
-    wanted = options.k or default_k(audit)
+    wanted = audit.once(find_candidates, audit).k
     audit.note(
         "K",
         f"{most} images that show a cue most, and {most} that show it least"
@@ -158,12 +152,9 @@ def note_results(audit: Audit, results: Results) -> None:
     cues = {(label, cue) for label, cue, _ in study.exclusions if cue != ALL_CUES}
     if cues:
         audit.note("cues left out", f"{len(cues)}; a table gives the reasons")
-    reasons: dict[str, list[str]] = {}
-    for label, cue, reason in study.exclusions:
-        if cue == ALL_CUES:
-            reasons.setdefault(label, []).append(reason)
-    for label, of_label in reasons.items():
-        audit.note(f"left out: {label}", "; ".join(of_label))
+    for label in dict.fromkeys(label for label, cue, _ in study.exclusions if cue == ALL_CUES):
+        reasons = [e.reason for e in study.exclusions if (e.label, e.cue) == (label, ALL_CUES)]
+        audit.note(f"left out: {label}", "; ".join(reasons))
 
 
 def count_answers(results: Results) -> str:
@@ -187,9 +178,6 @@ def shorten_list(words: Sequence[str]) -> str:
     """The first few, and how many more."""
     more = f" and {len(words) - LISTED} more" if len(words) > LISTED else ""
     return ", ".join(words[:LISTED]) + more
-
-
-# -------------------------------------------------------------------------------------- the tables
 
 
 def attach_tables(audit: Audit, results: Results) -> None:

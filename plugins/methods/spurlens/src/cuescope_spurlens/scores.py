@@ -26,9 +26,6 @@ THRESHOLDS = tuple(step / 20 for step in range(19))
 Answers = Mapping[TrialKey, bool | None]  # True is yes, False no, None neither
 
 
-# ------------------------------------------------------------------------------------- the answers
-
-
 def read_answer(outcome: Outcome) -> bool | None:
     """True for yes, False for no, None for words that are neither."""
     index = outcome.response.prediction
@@ -50,9 +47,6 @@ def yes_rates(rows: Sequence[Sequence[Trial]], answers: Answers) -> Float[np.nda
     """Share of yes among the questions of each row (eq. 5)."""
     # PA and HR are shares of yes: words that are neither yes nor no count as no.
     return np.array([np.mean([answers[trial_key(t)] is True for t in row]) for row in rows])
-
-
-# ------------------------------------------------------------------------------------ pure arrays
 
 
 def spurious_gaps(
@@ -211,9 +205,6 @@ def largest_k(
     return largest[best], thresholds[best]
 
 
-# ------------------------------------------------------------------------------- the scored cases
-
-
 @dataclass(frozen=True, eq=False)
 class CaseResult:
     """A case with its answers: share of yes, of each asked image and of each cue's top and bottom.
@@ -303,18 +294,9 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     chance = audit.rng("chance", case.task, case.label)
     # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
     baseline = random_maxima(rates, len(case.cues), case.k, draws, chance)
-    maxima = (
-        baseline
-        if options.null == "random-rankings"
-        else shuffled_maxima(rates, top, bottom, draws, chance)
-    )
-    return CaseResult(
-        case,
-        rates,
-        rates[top].mean(axis=1),
-        rates[bottom].mean(axis=1),
-        gaps,
-        np.array(interval),
-        p_values(gaps, maxima),
-        float(baseline.mean()),
-    )
+    maxima = baseline
+    if options.null == "shuffled-answers":
+        maxima = shuffled_maxima(rates, top, bottom, draws, chance)
+    with_cue, without = rates[top].mean(axis=1), rates[bottom].mean(axis=1)
+    p_value, random = p_values(gaps, maxima), float(baseline.mean())
+    return CaseResult(case, rates, with_cue, without, gaps, np.array(interval), p_value, random)

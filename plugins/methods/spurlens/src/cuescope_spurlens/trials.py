@@ -7,6 +7,7 @@ is settled before the model is asked anything.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -56,9 +57,6 @@ class Exclusion(NamedTuple):
     reason: str
 
 
-# -------------------------------------------------------------------------------- the questions
-
-
 def with_article(noun: str) -> str:
     """`a cup`, `an apple`, `a unicorn`; a plural stays as it is: `skis`, `scissors`.
 
@@ -85,20 +83,17 @@ def answer_output(audit: Audit) -> Output:
 
     Raises UserError for a model that gives neither, and for one that only repeats recorded answers.
     """
-    if "recorded" in audit.capabilities.exposes:
+    preferred: tuple[Output, ...] = ("text", "logits")
+    outputs = [output for output in preferred if output in audit.capabilities.outputs]
+    recorded = "recorded" in audit.capabilities.exposes
+    if recorded or not outputs:
+        others = ", ".join(sorted(audit.capabilities.outputs)) or "no output"
         raise UserError(
-            "spurlens asks questions of its own",
-            expected="a model that answers them",
-            got="recorded answers",
+            "spurlens asks yes/no questions of its own",
+            expected="a model that answers them by 'text' or 'logits'",
+            got="recorded answers" if recorded else others,
         )
-    for output in ("text", "logits"):
-        if output in audit.capabilities.outputs:
-            return output
-    raise UserError(
-        "spurlens asks yes/no questions",
-        expected="a model with output 'text' or 'logits'",
-        got=", ".join(sorted(audit.capabilities.outputs)) or "none",
-    )
+    return outputs[0]
 
 
 def question_trial(
@@ -131,26 +126,13 @@ def distinct_trials(trials: Iterable[Trial]) -> Iterator[Trial]:
     return iter(first.values())
 
 
-# ------------------------------------------------------- images without their object (section 6.1)
-
-
-def check_can_remove(audit: Audit, removal: Removal) -> None:
-    """Raises UserError where the model cannot drop tokens."""
-    if removal == "drop" and "hide-tokens" not in audit.capabilities.edits:
-        raise UserError(
-            "spurlens: artificial=drop",
-            expected="a model that takes the edit 'hide-tokens'",
-            remedy="Use -O artificial=mask, which blackens the object",
-        )
-
-
 def has_mask(audit: Audit, sample: Sample, label: str) -> bool:
     """Whether the object's outline is annotated, or a segmenter can draw it."""
     return label in sample.annotations.get("masks", {}) or "segmenter" in audit.tools
 
 
 def remove_object(audit: Audit, sample: Sample, label: str, removal: Removal) -> ShownSample:
-    """The sample with the object taken out, as it is shown to the model."""
+    """The sample with the object taken out (section 6.1), as it is shown to the model."""
     masks = [object_mask(audit, sample, frame, label) for frame in range(len(sample.frames))]
     if removal == "drop":
         return sample, HideTokens.from_mask(np.stack(masks))
@@ -186,9 +168,6 @@ def blank_image(sample: Sample) -> Sample:
     return sample.with_frames(frames, "blank")
 
 
-# --------------------------------------------------------------------------- cues and their images
-
-
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """The cues of each class, the images they are ranked on, and what is excluded so far."""
@@ -204,8 +183,12 @@ def find_candidates(audit: Audit) -> Candidates:
     """What the proposer names, and the images with each class and without; nothing is detected."""
     options: SpurLensOptions = audit.options
     output, labels, samples = answer_output(audit), chosen_labels(audit), samples_by_key(audit)
-    for removal in options.removals:
-        check_can_remove(audit, removal)
+    if "drop" in options.removals and "hide-tokens" not in audit.capabilities.edits:
+        raise UserError(
+            "spurlens: artificial=drop",
+            expected="a model that takes the edit 'hide-tokens'",
+            remedy="Use -O artificial=mask, which blackens the object",
+        )
     if options.negatives == "supercategory" and not supercategories(samples):
         raise UserError(
             "spurlens: negatives=supercategory",
@@ -225,7 +208,8 @@ def find_candidates(audit: Audit) -> Candidates:
             else:
                 reason = f"{count} images to compare ({images.task})"
                 exclusions.append(Exclusion(label, ALL_CUES, reason))
-    k = options.k or default_k(audit)
+    # The paper takes 100 for COCO, which has more images of a class, and 50 for others.
+    k = options.k or (100 if benchmark_of(audit) == "COCO" else 50)
     return Candidates(cues, tuple(image_sets), k, output, tuple(exclusions))
 
 
@@ -269,14 +253,6 @@ def benchmark_of(audit: Audit) -> str | None:
     return dataset.benchmark if isinstance(dataset, HasBenchmark) else None
 
 
-def default_k(audit: Audit) -> int:
-    """That of the paper: 100 for COCO, 50 for others."""
-    return 100 if benchmark_of(audit) == "COCO" else 50
-
-
-# ---------------------------------------------------------------------- what is compared, and asked
-
-
 @dataclass(frozen=True, eq=False)
 class Case:
     """A class in a task: its cues, their detections, and the k images that show each most, least.
@@ -313,10 +289,6 @@ class Case:
         """Where rows of `samples` are among `asked_rows`."""
         return np.searchsorted(self.asked_rows, rows)
 
-    def shown_sample(self, row: int) -> ShownSample:
-        """The sample as the model sees it, with the edit inside the model."""
-        return self.changed.get(row, (self.samples[row], None))
-
     def feature_key(self, cue: str) -> str:
         """The key of the cue's feature."""
         return f"{self.task}/{self.label}/{cue}"
@@ -343,18 +315,15 @@ class Study:
         questions = questions_about(self.templates, case.label)
         rows = []
         for row in case.asked_rows.tolist():
-            sample, edit = case.shown_sample(row)
+            sample, edit = case.changed.get(row, (case.samples[row], None))
             ask = partial(question_trial, sample, output=self.output, edit=edit)
             rows.append([ask(question, condition=case.task) for question in questions])
         return rows
 
     def trials(self) -> Iterator[Trial]:
         """Every question that any cue needs, perhaps more than once."""
-        for case in self.cases:
-            for row in self.questions(case):
-                yield from row
-        for row in self.blank_questions.values():
-            yield from row
+        rows = chain.from_iterable(map(self.questions, self.cases))
+        yield from chain.from_iterable((*rows, *self.blank_questions.values()))
 
     @cached_property
     def blank_questions(self) -> dict[str, list[Trial]]:
@@ -389,14 +358,8 @@ def build_study(audit: Audit) -> Study:
             exclusions += unranked
     wanted = (*options.tasks, *options.removals)
     blank = blank_image(samples_by_key(audit)[0]) if "blank" in options.artificial else None
-    return Study(
-        tuple(case for case in cases if case.task in wanted and case.cues and case.k),
-        cues,
-        tuple(exclusions),
-        options.questions,
-        candidates.output,
-        blank,
-    )
+    asked = tuple(case for case in cases if case.task in wanted and case.cues and case.k)
+    return Study(asked, cues, tuple(exclusions), options.questions, candidates.output, blank)
 
 
 def _rank_case(
@@ -404,6 +367,7 @@ def _rank_case(
 ) -> tuple[Case, list[Exclusion]]:
     """The cues that rank the images, which are not those of one K-score in all of them."""
     count, scores = len(images.samples), detections.scores
+    # Of no image there is no range: numpy's ptp would raise.
     ranks = np.ptp(scores, axis=0) > 0 if count else np.zeros(len(cues), bool)
     exclusions = []
     for cue in np.flatnonzero(~ranks).tolist():

@@ -38,11 +38,7 @@ DETECTOR_CHECK = "second detector: the gap by its ranking"
 
 
 def check_results(
-    audit: Audit,
-    *,
-    second_detector: Detector | None,
-    second_proposer: Proposer | None,
-    labels: HumanLabels,
+    audit: Audit, detector: Detector | None, proposer: Proposer | None, labels: HumanLabels
 ) -> Iterator[Evidence]:
     """Every check that the data and the tools allow; nothing where nothing was compared."""
     results = audit.once(score_study, audit)
@@ -50,10 +46,10 @@ def check_results(
         return
     yield from check_planted(audit, results)
     yield from check_other_k(audit, results)
-    if second_detector is not None:
-        yield from check_second_detector(audit, results, second_detector)
-    if second_proposer is not None:
-        yield from check_second_proposer(audit, results.study, second_proposer)
+    if detector is not None:
+        yield from check_second_detector(audit, results, detector)
+    if proposer is not None:
+        yield from check_second_proposer(audit, results.study, proposer)
     if labels:
         yield from check_human_labels(results, labels)
     yield from check_data(audit.options.adequate_cues, results.study)
@@ -75,9 +71,6 @@ def check_answers(results: Results) -> Evidence:
         threshold=UNPARSED,
         n=len(results.answers),
     )
-
-
-# --------------------------------------------------------------------------------- the answer sheet
 
 
 def check_planted(audit: Audit, results: Results) -> Iterator[Evidence]:
@@ -106,8 +99,8 @@ def _compare_planted(result: CaseResult, cue: str) -> Evidence:
     case = result.case
     rank = f"'{cue}' is not among the {len(case.cues)} cues that were tried"
     if cue in case.cues:
-        place = int((result.gap > result.gap[case.cues.index(cue)]).sum()) + 1
-        rank = f"'{cue}' has rank {place} of {len(case.cues)} cues"
+        stronger = int((result.gap > result.gap[case.cues.index(cue)]).sum())
+        rank = f"'{cue}' has rank {stronger + 1} of {len(case.cues)} cues"
     return Evidence(
         check=f"planted cue of '{case.label}': {case.task}",
         label=case.label,
@@ -120,11 +113,8 @@ def _compare_planted(result: CaseResult, cue: str) -> Evidence:
     )
 
 
-# ------------------------------------------------------------------------- other K (appendix I)
-
-
 def check_other_k(audit: Audit, results: Results) -> Iterator[Evidence]:
-    """Is the gap there with half as many images too? Costs no question; drawn for the strongest."""
+    """Is the gap there with half as many images too (appendix I)? Costs no question."""
     for result in results.findings:
         case, half = result.case, (result.case.k + 1) // 2
         # Below half of K a few images decide, and a gap of 0 there says little.
@@ -145,11 +135,8 @@ def check_other_k(audit: Audit, results: Results) -> Iterator[Evidence]:
         audit.attach(gap_curves(results.findings))
 
 
-# -------------------------------------------------------------------- another detector (appendix O)
-
-
 def check_second_detector(audit: Audit, results: Results, detector: Detector) -> Iterator[Evidence]:
-    """Does it see the cue in the same images, and is the gap there by its own ranking?"""
+    """Does it see the cue in the same images, and is the gap there too (appendix O)?"""
     findings = [result for result in results.findings if not result.case.is_changed]
     cues: dict[str, list[str]] = {}
     for result in findings:
@@ -215,11 +202,8 @@ def _compare_rankings(
         )
 
 
-# -------------------------------------------------------------------- another proposer (appendix E)
-
-
 def check_second_proposer(audit: Audit, study: Study, proposer: Proposer) -> Iterator[Evidence]:
-    """The share of each class's cues that the other names too, or something close to them."""
+    """The share of each class's cues that another names too, or closely (appendix E)."""
     generator = audit.tools.get("text-generator")
     encoder = audit.tools.get("sentence-encoder") or BagOfWords()
     rows, shares = [], []
@@ -266,11 +250,8 @@ def best_cosines(
     return np.asarray((encoder.encode(cues) @ encoder.encode(others).T).max(axis=1))
 
 
-# ----------------------------------------------------------------------- the data set (appendix P)
-
-
 def check_data(cues: int, study: Study) -> Iterator[Evidence]:
-    """Does it show the cues, and lack them, in K images? A check a task, of the worst class."""
+    """Do K images show the cues, and K lack them (appendix P)? Of each task the worst class."""
     for task in ("recognition", "hallucination"):
         cases = [case for case in study.cases if case.task == task]
         if not cases:
