@@ -196,13 +196,13 @@ def test_more_cues_than_wanted_are_kept_with_the_reason(audited: Audited) -> Non
 def test_answers_are_read_in_a_models_own_manner(audited: Audited, speaks: str) -> None:
     report = audited(model_options={"speaks": speaks}, classes=("cup",))
     assert len(report.findings) == 2
-    assert "0 were answered neither" in report.notes["answers"]
+    assert "0 answered neither" in report.notes["answers"]
 
 
 def test_words_that_are_no_answer_are_counted_and_not_guessed(audited: Audited) -> None:
     report = audited(model_options={"speaks": "I know that I cannot be sure, eyes or not."})
     assert not report.findings
-    assert "2,160 (100.0%) were answered neither yes nor no" in report.notes["answers"]
+    assert "2,160 (100.0%) answered neither yes nor no" in report.notes["answers"]
     answers = next(check for check in report.evidence if check.check == "answers are yes or no")
     assert answers.verdict == "inconclusive"
 

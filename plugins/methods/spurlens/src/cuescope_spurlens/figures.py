@@ -12,12 +12,7 @@ from cuescope_spurlens.trials import with_article
 
 FINDINGS, SIDE, EACH = 3, 160, 8
 STEPS, CURVES = 10, 8
-TASK_SUFFIXES = {
-    "recognition": "",
-    "hallucination": " (imagined)",
-    "drop": " (dropped)",
-    "mask": " (blackened)",
-}
+TASK_SUFFIXES = {"hallucination": " (imagined)", "drop": " (dropped)", "mask": " (blackened)"}
 
 
 def attach_examples(audit: Audit, results: Results) -> None:
@@ -66,7 +61,7 @@ def gap_curves(findings: Sequence[CaseResult]) -> Picture:
     lines = []
     for result in findings[:CURVES]:
         k = np.unique(np.linspace(result.case.k / STEPS, result.case.k, STEPS).astype(int).clip(1))
-        name = f"{result.case.label} / {result.cue}{TASK_SUFFIXES[result.case.task]}"
+        name = f"{result.case.label} / {result.cue}{TASK_SUFFIXES.get(result.case.task, '')}"
         lines.append(Line(name, k.astype(float), gap_curve(result)[k - 1]))
     title = "The gap by K"
     return Picture(

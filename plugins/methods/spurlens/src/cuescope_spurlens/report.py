@@ -161,7 +161,7 @@ def count_answers(results: Results) -> str:
     """How many, and how many of them are neither yes nor no."""
     asked, unparsed = len(results.answers), results.unparsed
     share = f" ({unparsed / asked:.1%})" if unparsed else ""
-    return f"{asked:,} distinct questions; {unparsed:,}{share} were answered neither yes nor no"
+    return f"{asked:,} distinct questions; {unparsed:,}{share} answered neither yes nor no"
 
 
 def describe_blank(results: Results) -> str:

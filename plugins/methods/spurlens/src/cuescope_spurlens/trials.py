@@ -200,7 +200,8 @@ def find_candidates(audit: Audit) -> Candidates:
     for label in labels:
         cues[label], rejected = propose_cues(audit, label)
         exclusions += rejected
-    for label in (label for label in labels if cues[label]):
+    named = [label for label in labels if cues[label]]
+    for label in named:
         for images in _image_sets(audit, label, samples):
             count = len(images.samples)
             if count >= 2:
@@ -208,7 +209,7 @@ def find_candidates(audit: Audit) -> Candidates:
             else:
                 reason = f"{count} images to compare ({images.task})"
                 exclusions.append(Exclusion(label, ALL_CUES, reason))
-    # The paper takes 100 for COCO, which has more images of a class, and 50 for others.
+    # The paper's K: a gap of more images is surer, and COCO has the images for it.
     k = options.k or (100 if benchmark_of(audit) == "COCO" else 50)
     return Candidates(cues, tuple(image_sets), k, output, tuple(exclusions))
 
@@ -312,13 +313,16 @@ class Study:
 
     def questions(self, case: Case) -> list[list[Trial]]:
         """For each asked sample its questions."""
-        questions = questions_about(self.templates, case.label)
-        rows = []
-        for row in case.asked_rows.tolist():
-            sample, edit = case.changed.get(row, (case.samples[row], None))
-            ask = partial(question_trial, sample, output=self.output, edit=edit)
-            rows.append([ask(question, condition=case.task) for question in questions])
-        return rows
+        shown = (case.changed.get(r, (case.samples[r], None)) for r in case.asked_rows.tolist())
+        return [self._questions(case.label, *sample, case.task) for sample in shown]
+
+    def _questions(
+        self, label: str, sample: Sample, edit: Edit | None, condition: str
+    ) -> list[Trial]:
+        return [
+            question_trial(sample, question, self.output, edit=edit, condition=condition)
+            for question in questions_about(self.templates, label)
+        ]
 
     def trials(self) -> Iterator[Trial]:
         """Every question that any cue needs, perhaps more than once."""
@@ -330,13 +334,8 @@ class Study:
         """The questions about a black image, by class."""
         if self.blank is None:
             return {}
-        return {
-            label: [
-                question_trial(self.blank, question, self.output, condition="blank")
-                for question in questions_about(self.templates, label)
-            ]
-            for label in dict.fromkeys(case.label for case in self.cases)
-        }
+        labels = dict.fromkeys(case.label for case in self.cases)
+        return {label: self._questions(label, self.blank, None, "blank") for label in labels}
 
 
 def build_study(audit: Audit) -> Study:

@@ -223,9 +223,8 @@ def check_second_proposer(audit: Audit, study: Study, proposer: Proposer) -> Ite
         f"Same, related: percent of the cues with a cosine of {SAME:g} or more, and of "
         f"{RELATED:g}, with a cue of the second proposer; by {encoder_name}."
     )
-    audit.attach(
-        Table(title="Second proposer", columns=PROPOSER_COLUMNS, rows=tuple(rows), notes=(note,))
-    )
+    title = "Second proposer"
+    audit.attach(Table(title=title, columns=PROPOSER_COLUMNS, rows=tuple(rows), notes=(note,)))
     share = float(np.mean(shares))
     yield Evidence(
         check="second proposer: the cues are named again",
