@@ -175,6 +175,23 @@ def test_images_too_few_for_the_papers_k_are_said(audited: Audited) -> None:
     assert "too few" not in audited(k=5).notes["K"]
 
 
+def test_what_a_data_set_says_it_is_sets_k_and_the_papers_figures(setup: Making) -> None:
+    class Coco(setup().data):  # type: ignore[misc, name-defined]
+        benchmark = "COCO"
+
+    plain, coco = setup().report(), setup(data=Coco).report()
+    assert "; there are too few images for K = 100" in coco.notes["K"]
+    means = [
+        next(t for t in report.tables if t.title == "Mean over the classes")
+        for report in (plain, coco)
+    ]
+    assert [bool(table.paper) for table in means] == [False, True]
+    assert {row["task"]: row["with the cue"] for row in means[1].paper} == {
+        "recognition": 95.3,
+        "hallucination": 13.5,
+    }
+
+
 @pytest.mark.parametrize(
     "names", [(), ("I am sorry, but I cannot help you with any of that today.",)]
 )

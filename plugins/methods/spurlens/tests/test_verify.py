@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from cuescope_sdk import Context, Detection, Evidence, Frame, Report, UserError, generator
 from cuescope_sdk.testing import Setup
+from cuescope_spurlens import SpurLens
 
 Audited = Callable[..., Report]
 Making = Callable[..., Setup]
@@ -148,6 +150,19 @@ def test_a_bad_file_of_labels_is_told(
     path.write_text(content)
     with pytest.raises(UserError, match=told):
         setup(labels=path).report()
+
+
+def test_data_without_a_declared_cue_have_no_answer_sheet(setup: Making) -> None:
+    class Undeclared(setup().data):  # type: ignore[misc, name-defined]
+        planted_cues = ()
+
+    assert not checks(setup(data=Undeclared, k=20).report(), "planted cue")
+
+
+def test_an_audit_of_another_method_has_nothing_to_check() -> None:
+    """As an extra verifier (`--verify-with spurlens`) it has no study of its own."""
+    audit: Any = SimpleNamespace(options=object())
+    assert list(SpurLens(SpurLens.Options(), Context()).verify(audit, [], [])) == []
 
 
 def test_a_planted_cue_that_is_not_used_is_refuted(audited: Audited) -> None:

@@ -314,7 +314,7 @@ class Study:
     def questions(self, case: Case) -> list[list[Trial]]:
         """For each asked sample its questions."""
         shown = (case.changed.get(r, (case.samples[r], None)) for r in case.asked_rows.tolist())
-        return [self._questions(case.label, *sample, case.task) for sample in shown]
+        return [self._questions(case.label, sample, edit, case.task) for sample, edit in shown]
 
     def _questions(
         self, label: str, sample: Sample, edit: Edit | None, condition: str
