@@ -284,7 +284,8 @@ def test_what_cannot_be_compared_is_said(place: Place) -> None:
 
     place.server.brain = answered
     report = place.report(**{"-O k": "40", "-O classes": "cup,clock,tree"})
-    assert "13 with the least; there are not so many as 40; fewer for cup" in report.notes["K"]
+    too_few = "13 that show it least; there are too few images for K = 40; fewer for cup"
+    assert too_few in report.notes["K"]
     nothing = "the proposer names nothing that could be a cue"
     assert [report.notes[f"left out: {label}"] for label in ("clock", "tree")] == [nothing] * 2
     (words,) = [str(row["cues"]) for row in report.tables[-1].rows if row["class"] == "cup"]

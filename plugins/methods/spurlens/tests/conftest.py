@@ -15,6 +15,7 @@ from cuescope_sdk import (
     Frame,
     HideTokens,
     Options,
+    PlantedCue,
     Plugin,
     Report,
     Response,
@@ -52,21 +53,24 @@ class Kitchen(Plugin):
 
     Options: ClassVar[type[Options]] = KitchenOptions
     labels = CLASSES
+    planted_cues: tuple[PlantedCue, ...] = (
+        PlantedCue(key="table beside cup", name="table", labels=("cup",)),
+    )
     facts: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
         rng = generator(options.seed, "kitchen")
-        self.there = rng.random((options.samples, len(NAMES))) < options.rate
+        self.present = rng.random((options.samples, len(NAMES))) < options.rate
         self.grain = rng.integers(0, 99, (options.samples, SIDE, SIDE, 3), dtype=np.uint8)
         self.fingerprint = digest("kitchen", options.model_dump())
 
     def __len__(self) -> int:
-        return len(self.there)
+        return len(self.present)
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
-        here = tuple(n for n, there in zip(NAMES, self.there[index], strict=True) if there)
+        here = tuple(n for n, there in zip(NAMES, self.present[index], strict=True) if there)
         pixels = self.grain[index].copy()
         for name in here:
             pixels[NAMES.index(name)] += 150
@@ -79,7 +83,7 @@ class Kitchen(Plugin):
             annotations={
                 "objects": tuple(name for name in here if name in CLASSES),
                 "masks": {name: Frame.from_array(o) for name, o in outlines.items()},
-                "cues": {"table for cup": ("table" in here,)},
+                "cues": {"table beside cup": ("table" in here,)},
             },
         )
 
@@ -120,8 +124,8 @@ class Eyes(Plugin):
         if isinstance(trial.edit, HideTokens):
             pixels = np.where(trial.edit.mask[0][..., None], 0, pixels)
         here, words = names_in(pixels), (sample.question or "").lower()
-        said = [word for word in words.replace("?", "").replace(".", "").split() if word in CLASSES]
-        asked = said[-1] if said else None  # what is asked comes last
+        classes = [w for w in words.replace("?", "").replace(".", "").split() if w in CLASSES]
+        asked = classes[-1] if classes else None  # what is asked comes last
         key = digest(sample.frames[0].key, asked, digest(trial.edit))
         wrong = generator(0, "eyes", key).random() < self.options.errs
         yes = (asked in here) != wrong or (asked == "cup" and self.options.cue in here)
@@ -140,9 +144,9 @@ class Finder(Plugin):
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         Finder.shown.append((len(frames), len(names)))
-        return [tuple(self.found(frame, names)) for frame in frames]
+        return [tuple(self.find(frame, names)) for frame in frames]
 
-    def found(self, frame: Frame, names: Sequence[str]) -> Iterator[Detection]:
+    def find(self, frame: Frame, names: Sequence[str]) -> Iterator[Detection]:
         here = names_in(np.asarray(frame.load()))
         for name in names:
             if name in here:
@@ -152,10 +156,10 @@ class Finder(Plugin):
 class Namer(Plugin):
     """Names everything in a kitchen, and a dragon."""
 
-    said: ClassVar[Sequence[str]] = ("a table", "Trees", "rug", "window", *CLASSES, "dragon")
+    names: ClassVar[Sequence[str]] = ("a table", "Trees", "rug", "window", *CLASSES, "dragon")
 
     def propose(self, label: str) -> list[str]:
-        return list(self.said)
+        return list(self.names)
 
 
 @pytest.fixture
@@ -172,9 +176,15 @@ def setup(tmp_path: Path) -> Callable[..., Setup]:
         **options: Any,
     ) -> Setup:
         return Setup(
-            SpurLens, model, data, options, model_options, data_options,
-            tools={"proposer": Namer, "detector": Finder, **tools}, folder=tmp_path,
-        )  # fmt: skip
+            SpurLens,
+            model,
+            data,
+            options,
+            model_options,
+            data_options,
+            tools={"proposer": Namer, "detector": Finder, **tools},
+            folder=tmp_path,
+        )
 
     return make
 

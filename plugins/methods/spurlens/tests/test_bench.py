@@ -11,14 +11,21 @@ from cuescope_spurlens.bench import SpurLensBench
 def test_both_pipelines_are_counted(setup: Callable[..., Setup], tmp_path: Path) -> None:
     made = setup()
     shelf = {
-        ("dataset", "kitchen"): made.data, ("model", "eyes"): made.model,
-        ("tool", "finder"): made.tools["detector"], ("tool", "namer"): made.tools["proposer"],
-    }  # fmt: skip
+        ("dataset", "kitchen"): made.data,
+        ("model", "eyes"): made.model,
+        ("tool", "finder"): made.tools["detector"],
+        ("tool", "namer"): made.tools["proposer"],
+    }
     context = Context(registry=PluginShelf(shelf), cache=tmp_path)
     options = SpurLensBench.Options(
-        data="kitchen", model="eyes", model_options={}, detector="finder", proposer="namer",
-        samples=100, k=10,
-    )  # fmt: skip
+        data="kitchen",
+        model="eyes",
+        model_options={},
+        detector="finder",
+        proposer="namer",
+        samples=100,
+        k=10,
+    )
     (table,) = SpurLensBench(options, context).run()
     assert isinstance(table, Table)
     ours, apart, saved = (dict(row) for row in table.rows)

@@ -7,11 +7,11 @@ import pytest
 
 from cuescope_sdk import Report, Response, Trial
 from cuescope_sdk.testing import Setup
-from cuescope_spurlens.mitigations import DESCRIBE, STRATEGIES, About
+from cuescope_spurlens.mitigations import DESCRIBE, STRATEGIES, Hints
 from cuescope_spurlens.paper import mitigation_rows
 
 Making = Callable[..., Setup]
-ABOUT = About("cup", ("table", "tree"), "table", "A room.")
+HINTS = Hints("cup", ("table", "tree"), "table", "A room.")
 
 
 def rows(report: Report) -> dict[str, dict[str, Any]]:
@@ -20,7 +20,7 @@ def rows(report: Report) -> dict[str, dict[str, Any]]:
 
 
 def test_what_each_strategy_tells() -> None:
-    put = {name: strategy.put("Is there a cup?", ABOUT) for name, strategy in STRATEGIES.items()}
+    put = {name: strategy.put("Is there a cup?", HINTS) for name, strategy in STRATEGIES.items()}
     assert put["ensemble"] == "Is there a cup?"
     assert "A room." in put["dual"]
     assert "table" in put["spurious-list"]
@@ -36,11 +36,11 @@ def test_a_model_that_heeds_the_warning_loses_the_gap(setup: Making) -> None:
             self.options = self.options.model_copy(update={"cue": "" if warned else "table"})
             return super().answer(trial)  # type: ignore[no-any-return]
 
-    found = rows(setup(model=Heeding, classes=("cup",), mitigation=("spurious-top",)).report())
-    assert found["PA with the cue"]["baseline"] == 100
-    assert found["PA with the cue"]["spurious-top"] < 90
-    assert found["HR with the cue"]["spurious-top"] < found["HR with the cue"]["baseline"] - 40
-    assert "HR blank" in found
+    metrics = rows(setup(model=Heeding, classes=("cup",), mitigation=("spurious-top",)).report())
+    assert metrics["PA with the cue"]["baseline"] == 100
+    assert metrics["PA with the cue"]["spurious-top"] < 90
+    assert metrics["HR with the cue"]["spurious-top"] < metrics["HR with the cue"]["baseline"] - 40
+    assert "HR blank" in metrics
 
 
 def test_ensembling_is_the_majority_of_the_questions(setup: Making) -> None:
@@ -49,9 +49,9 @@ def test_ensembling_is_the_majority_of_the_questions(setup: Making) -> None:
             seen = (trial.sample.question or "").startswith(("Do you", "Is there"))
             return Response(text="yes" if seen else "no")
 
-    found = rows(setup(model=Torn, classes=("cup",), mitigation=("ensemble",)).report())
-    assert found["PA without"]["baseline"] == pytest.approx(200 / 3)
-    assert found["PA without"]["ensemble"] == 100
+    metrics = rows(setup(model=Torn, classes=("cup",), mitigation=("ensemble",)).report())
+    assert metrics["PA without"]["baseline"] == pytest.approx(200 / 3)
+    assert metrics["PA without"]["ensemble"] == 100
 
 
 def test_dual_asks_for_a_description_first_and_shows_it(setup: Making) -> None:
@@ -71,6 +71,6 @@ def test_dual_asks_for_a_description_first_and_shows_it(setup: Making) -> None:
 
 
 def test_the_papers_figures_stand_beside_its_own_data_alone() -> None:
-    found = {row["metric"]: row for row in mitigation_rows("cuescope_hard_imagenet", "Llama-3.2")}
-    assert found["HR with the cue"]["guiding"] == 15.1
-    assert mitigation_rows("cuescope_scenes", "Llama-3.2") == ()
+    metrics = {row["metric"]: row for row in mitigation_rows("HardImageNet", "Llama-3.2")}
+    assert metrics["HR with the cue"]["guiding"] == 15.1
+    assert mitigation_rows(None, "Llama-3.2") == ()

@@ -8,10 +8,10 @@ import pytest
 
 from cuescope_sdk import Frame, generator
 from cuescope_sdk.testing import Setup
-from cuescope_spurlens.probe import probe
+from cuescope_spurlens.probe import probe_rates
 
 
-def made(lean: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def embeddings(lean: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Embeddings of a class and of others, with a cue that goes with the class by `lean`."""
     rng = generator(seed, "probe")
     cue = rng.random(300) < 0.5
@@ -23,21 +23,22 @@ def made(lean: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
 
 
 def test_a_cue_in_the_embedding_makes_a_gap() -> None:
-    found = probe(*made(1.0, 0), generator(0, "a"))
-    assert found is not None
-    assert found.gap > 0.3
-    assert 0 <= found.without < found.with_cue <= 1
+    rates = probe_rates(*embeddings(1.0, 0), generator(0, "a"))
+    assert rates is not None
+    assert rates.gap > 0.3
+    assert 0 <= rates.without < rates.with_cue <= 1
 
 
 def test_no_cue_makes_none() -> None:
-    gaps = [found.gap for seed in range(5) if (found := probe(*made(0.0, seed), generator(0, "a")))]
+    rates = [probe_rates(*embeddings(0.0, seed), generator(0, "a")) for seed in range(5)]
+    gaps = [of_seed.gap for of_seed in rates if of_seed is not None]
     assert len(gaps) == 5
     assert np.mean(gaps) == pytest.approx(0, abs=0.1)
 
 
 def test_too_few_images_make_no_probe() -> None:
-    positives, negatives, top, bottom = made(1.0, 0)
-    assert probe(positives[:85], negatives, top[:38], bottom[:38], generator(0, "a")) is None
+    positives, negatives, top, bottom = embeddings(1.0, 0)
+    assert probe_rates(positives[:85], negatives, top[:38], bottom[:38], generator(0, "a")) is None
 
 
 def test_a_model_that_shows_its_patches_is_probed(setup: Callable[..., Setup]) -> None:
@@ -50,6 +51,6 @@ def test_a_model_that_shows_its_patches_is_probed(setup: Callable[..., Setup]) -
             return [np.asarray(frame.load(), dtype=np.float32) / 255 for frame in frames]
 
     report = setup(model=Open, k=20).report()
-    table = next(one for one in report.tables if one.title.startswith("Vision encoder"))
+    table = next(table for table in report.tables if table.title.startswith("Vision encoder"))
     assert {row["class"] for row in table.rows} == {"cup", "lamp", "clock"}
-    assert any(one.check.startswith("vision encoder alone") for one in report.evidence)
+    assert any(check.check.startswith("vision encoder alone") for check in report.evidence)

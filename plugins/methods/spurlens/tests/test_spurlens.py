@@ -29,7 +29,7 @@ def table(report: Report, title: str) -> dict[str, Mapping[str, Any]]:
     return {str(row[found.columns[0]]): row for row in found.rows}
 
 
-def find_of(setup: Setup) -> Any:
+def detector_of(setup: Setup) -> Any:
     """The detector that an audit uses."""
     return setup.tools["detector"]
 
@@ -37,14 +37,15 @@ def find_of(setup: Setup) -> Any:
 def test_finds_the_planted_cue_first_in_both_tasks(audited: Audited) -> None:
     report = audited()
     assert [score.feature for score in report.findings] == [
-        "hallucination/cup/table", "recognition/cup/table",
-    ]  # fmt: skip
+        "hallucination/cup/table",
+        "recognition/cup/table",
+    ]
     assert all(score.q_value is not None and score.q_value < 0.01 for score in report.findings)
-    said = "\n".join(report.statements)
-    shown = "in 100% of those that show a table, and in"
-    assert f"Of the images with a cup, 'cup' is seen {shown}" in said
-    assert f"Of the images without a cup, 'cup' is imagined {shown}" in said
-    verdicts = {one.check: one.verdict for one in report.evidence}
+    statements = "\n".join(report.statements)
+    rates = "a cup in 100% of those that show a table, and in"
+    assert f"In images with a cup, the model sees {rates}" in statements
+    assert f"In images without a cup, the model imagines {rates}" in statements
+    verdicts = {check.check: check.verdict for check in report.evidence}
     assert verdicts["planted cue of 'cup': recognition"] == "supported"
     assert verdicts["planted cues: nothing is found where none is planted"] == "supported"
 
@@ -104,9 +105,8 @@ def test_rates_are_those_of_the_images(setup: Making) -> None:
         asked = sample.model_copy(update={"question": "Do you see a clock in the image?"})
         yes.append(model.answer(Trial(sample=asked, outputs=frozenset({"text"}))).text == "yes")
     (score,) = (
-        s for s in report.scores
-        if (s.feature, s.metric) == (feature.key, "perception_with")
-    )  # fmt: skip
+        s for s in report.scores if (s.feature, s.metric) == (feature.key, "perception_with")
+    )
     assert score.value == pytest.approx(np.mean(yes))
 
 
@@ -118,10 +118,10 @@ def test_each_question_is_asked_once_and_each_image_looked_at_once(setup: Making
             asked.append((trial.sample.frames[0].key, trial.sample.question))
             return super().answer(trial)  # type: ignore[no-any-return]
 
-    find_of(made).shown.clear()
+    detector_of(made).shown.clear()
     report = setup(model=Watched).report()
     assert len(asked) == len(set(asked)) == report.cost.model_calls == 240 * 3 * 3
-    assert sum(frames for frames, _ in find_of(made).shown) == 240
+    assert sum(frames for frames, _ in detector_of(made).shown) == 240
     assert report.notes["detector passes"].startswith("240 at most")
 
 
@@ -136,21 +136,21 @@ def test_plan_is_what_is_asked(setup: Making) -> None:
 def test_what_is_seen_is_remembered(setup: Making) -> None:
     made = setup()
     cold = made.report()
-    find_of(made).shown.clear()
+    detector_of(made).shown.clear()
     assert made.report().hash == cold.hash
-    assert find_of(made).shown == []
+    assert detector_of(made).shown == []
 
 
 def test_cues_that_cannot_be_ranked_are_said(setup: Making) -> None:
     made = setup()
-    namer = type("Names", (made.tools["proposer"],), {"said": ("table", "wall", "dragon")})
+    namer = type("Names", (made.tools["proposer"],), {"names": ("table", "wall", "dragon")})
     finder = made.tools["detector"]
 
     class Both(finder):  # type: ignore[misc, valid-type]
         fingerprint = "both"
 
-        def found(self, frame: Frame, names: Sequence[str]) -> Iterator[Detection]:
-            yield from super().found(frame, names)
+        def find(self, frame: Frame, names: Sequence[str]) -> Iterator[Detection]:
+            yield from super().find(frame, names)
             if "wall" in names:
                 yield Detection(name="wall", score=0.7, box=(0, 0, 8, 8))
 
@@ -170,15 +170,33 @@ def test_a_class_with_few_images_has_a_smaller_k(audited: Audited) -> None:
 
 
 def test_images_too_few_for_the_papers_k_are_said(audited: Audited) -> None:
-    assert "; there are not so many as 50" in audited(data_options={"samples": 80}).notes["K"]
-    assert "not so many" not in audited(k=5).notes["K"]
+    few = audited(data_options={"samples": 80})
+    assert "; there are too few images for K = 50" in few.notes["K"]
+    assert "too few" not in audited(k=5).notes["K"]
+
+
+def test_what_a_data_set_says_it_is_sets_k_and_the_papers_figures(setup: Making) -> None:
+    class Coco(setup().data):  # type: ignore[misc, name-defined]
+        benchmark = "COCO"
+
+    plain, coco = setup().report(), setup(data=Coco).report()
+    assert "; there are too few images for K = 100" in coco.notes["K"]
+    means = [
+        next(t for t in report.tables if t.title == "Mean over the classes")
+        for report in (plain, coco)
+    ]
+    assert [bool(table.paper) for table in means] == [False, True]
+    assert {row["task"]: row["with the cue"] for row in means[1].paper} == {
+        "recognition": 95.3,
+        "hallucination": 13.5,
+    }
 
 
 @pytest.mark.parametrize(
-    "said", [(), ("I am sorry, but I cannot help you with any of that today.",)]
+    "names", [(), ("I am sorry, but I cannot help you with any of that today.",)]
 )
-def test_a_proposer_that_names_nothing_is_said(setup: Making, said: tuple[str, ...]) -> None:
-    namer = type("Names", (setup().tools["proposer"],), {"said": said})
+def test_a_proposer_that_names_nothing_is_said(setup: Making, names: tuple[str, ...]) -> None:
+    namer = type("Names", (setup().tools["proposer"],), {"names": names})
     report = setup(tools={"proposer": namer}).report()
     assert not report.features
     assert not report.scores
@@ -202,7 +220,7 @@ def test_words_that_are_no_answer_are_counted_and_not_guessed(audited: Audited) 
     report = audited(model_options={"speaks": "I know that I cannot be sure, eyes or not."})
     assert not report.findings
     assert "2,160 (100.0%) answered neither yes nor no" in report.notes["answers"]
-    answers = next(one for one in report.evidence if one.check == "answers are yes or no")
+    answers = next(check for check in report.evidence if check.check == "answers are yes or no")
     assert answers.verdict == "inconclusive"
 
 
@@ -216,7 +234,7 @@ def test_a_model_of_logits_alone_is_asked_for_these(setup: Making) -> None:
 def test_the_null_of_the_paper_finds_it_too(audited: Audited) -> None:
     report = audited(null="random-rankings", correction="bh", task="recognition")
     assert [score.feature for score in report.findings] == ["recognition/cup/table"]
-    assert report.notes["chance"].startswith("as many random rankings")
+    assert report.notes["chance"].startswith("the largest gap of as many random rankings")
 
 
 def test_a_question_names_the_object(audited: Audited) -> None:

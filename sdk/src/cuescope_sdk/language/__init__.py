@@ -3,11 +3,9 @@
 from cuescope_sdk.language._proposing import (
     ANGLES,
     EACH,
-    THRESHOLDS,
     clean_name,
     filter_proposals,
     parse_list,
-    proposal_agreement,
     proposal_prompts,
     singular,
 )
@@ -26,8 +24,6 @@ from cuescope_sdk.language._yes_no import parse_yes_no, strip_thinking
 
 __all__ = [
     "BagOfWords",
-    "THRESHOLDS",
-    "proposal_agreement",
     "ANGLES",
     "EACH",
     "proposal_prompts",

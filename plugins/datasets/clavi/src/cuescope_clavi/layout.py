@@ -18,14 +18,8 @@ from pydantic import BaseModel, ValidationError
 from cuescope_clavi.questions import SUBSETS, YES, Kind, Question, QuestionPair, word_parts
 from cuescope_clavi.segments import Action, Segment, TimedVideo
 from cuescope_sdk import UserError, digest
+from cuescope_sdk.data import find_file, parse_timed_actions, read_csv, read_json, read_lines
 from cuescope_sdk.data import read_classes as read_class_names
-from cuescope_sdk.data import (
-    find_file,
-    parse_timed_actions,
-    read_csv,
-    read_json,
-    read_lines,
-)
 
 SPLITS = ("train", "val", "test")
 CLASSES, MAPPING = "Charades_v1_classes.txt", "Charades_v1_mapping.txt"

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import (
     Audit,
     Cell,
     Dataset,
+    Options,
     Outcome,
     Picture,
     Plugin,
@@ -19,17 +21,35 @@ from cuescope_sdk import (
     UserError,
     generator,
 )
-from cuescope_sdk import Options as BaseOptions
-from cuescope_spurlens import SpurLens
-from cuescope_spurlens.asking import unique
-from cuescope_spurlens.cases import Study
-from cuescope_spurlens.studying import study
+from cuescope_spurlens.options import SpurLensOptions
+from cuescope_spurlens.trials import Study, build_study, distinct_trials
 
 COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
 
 
-class Counted:
-    """A detector that counts the images it is shown; it has no memory between audits."""
+class SpurLensBenchOptions(Options):
+    """`cuescope bench spurlens --data coco:PATH --detector owl:MODEL ...`."""
+
+    data: str = Field("object-scenes", description="SPEC of the data set")
+    data_options: dict[str, Any] = Field({}, description="its options")
+    model: str = Field("toy-fusion", description="SPEC of the model")
+    model_options: dict[str, Any] = Field(
+        {
+            "data": "object-scenes",
+            "data_options": {"questions": "presence"},
+            "patches": 4,
+            "epochs": 10,
+        },
+        description="its options",
+    )
+    detector: str = Field("annotations", description="SPEC of the detector")
+    proposer: str = Field("co-occurrence", description="SPEC of the proposer")
+    samples: PositiveInt = Field(300, description="images, drawn from the data set")
+    k: PositiveInt = Field(50, description="images that show a cue most, and least")
+
+
+class CountingDetector:
+    """A detector that counts the images it is shown; without a fingerprint none is remembered."""
 
     def __init__(self, detector: Any) -> None:
         self._detector, self.passes = detector, 0
@@ -44,48 +64,30 @@ class Counted:
 class SpurLensBench(Plugin):
     """Both pipelines on the same data, model, cues and rankings, one after the other."""
 
-    class Options(BaseOptions):
-        """`cuescope bench spurlens --data coco:PATH --detector owl:MODEL ...`."""
-
-        data: str = Field("object-scenes", description="SPEC of the data set")
-        data_options: dict[str, Any] = Field({}, description="its options")
-        model: str = Field("toy-fusion", description="SPEC of the model")
-        model_options: dict[str, Any] = Field(
-            {
-                "data": "object-scenes",
-                "data_options": {"questions": "presence"},
-                "patches": 4,
-                "epochs": 10,
-            },
-            description="its options",
-        )
-        detector: str = Field("annotations", description="SPEC of the detector")
-        proposer: str = Field("co-occurrence", description="SPEC of the proposer")
-        samples: PositiveInt = Field(300, description="images, drawn from the data set")
-        k: PositiveInt = Field(50, description="images with the most of a cue, and with the least")
-
-    options: Options
+    Options = SpurLensBenchOptions
+    options: SpurLensBenchOptions
 
     def run(self) -> Iterator[Table | Picture]:
         """Passes, calls and seconds of both, and their ratios."""
         audit = self._audit()
-        detector, model = Counted(audit.tools["detector"]), audit.tools["model"]
+        detector, model = CountingDetector(audit.tools["detector"]), audit.tools["model"]
+        batch = self.context.batch_size
         audit = replace(audit, tools={**audit.tools, "detector": detector})
         start = time.perf_counter()
-        found = study(audit, audit.options)
-        once = list(unique(found.trials()))
-        if not once:
+        study = build_study(audit)
+        trials = list(distinct_trials(study.trials()))
+        if not trials:
             raise UserError(
                 f"bench spurlens: nothing to ask of {len(audit.samples)} images",
                 expected="cues that the detector sees in some of them, and in others not",
                 remedy="Take more --samples, or another --detector",
             )
-        _ask(model, once, audit.context.batch_size)
-        ours = (detector.passes, len(once), time.perf_counter() - start)
+        _ask(model, trials, batch)
+        together = (detector.passes, len(trials), time.perf_counter() - start)
         start, detector.passes = time.perf_counter(), 0
-        calls = naive(found, detector, model, audit.context.batch_size)
+        calls = ask_each_cue_alone(study, detector, model, batch)
         apart = (detector.passes, calls, time.perf_counter() - start)
-        yield compared(ours, apart)
+        yield comparison_table(together, apart)
 
     def _audit(self) -> Audit:
         """Everything built; the model is among the tools."""
@@ -94,45 +96,48 @@ class SpurLensBench(Plugin):
         context = self.context.for_dataset(data)
         model = context.build("model", options.model, options.model_options)
         count = min(options.samples, len(data))
-        drawn = generator(context.seed, "bench spurlens").permutation(len(data))[:count]
+        indices = generator(context.seed, "bench spurlens").permutation(len(data))[:count]
         return Audit(
-            labels=data.labels, options=SpurLens.Options(k=options.k), respond=_unused,
-            context=context, capabilities=model.capabilities,
+            labels=data.labels,
+            options=SpurLensOptions(k=options.k),
+            respond=_refuse,
+            context=context,
+            capabilities=model.capabilities,
             tools={
                 "detector": context.build("tool", options.detector),
-                "proposer": context.build("tool", options.proposer), "model": model,
+                "proposer": context.build("tool", options.proposer),
+                "model": model,
             },
-            samples=tuple(data[int(index)] for index in sorted(drawn)),
-        )  # fmt: skip
+            samples=tuple(data[int(index)] for index in sorted(indices)),
+        )
 
 
-def naive(study: Study, detector: Counted, model: Any, batch: int) -> int:
+def ask_each_cue_alone(study: Study, detector: CountingDetector, model: Any, batch: int) -> int:
     """Each cue by itself: its own pass over the images, its own questions. The model calls."""
     calls = 0
     for case in study.cases:
         frames = [frame for sample in case.samples for frame in sample.frames]
-        rows = study.rows(case)
-        for place, cue in enumerate(case.cues):
+        questions = study.questions(case)
+        for index, cue in enumerate(case.cues):
+            # What it finds is thrown away: both pipelines ask about the same rankings.
             detector.detect(frames, [cue])
-            sides = (*case.local(case.top[place]), *case.local(case.bottom[place]))
-            trials = [trial for row in sides for trial in rows[row]]
+            images = (*case.top[index], *case.bottom[index])
+            trials = [t for row in case.asked_index(np.array(images)) for t in questions[row]]
             _ask(model, trials, batch)
             calls += len(trials)
     return calls
 
 
-def compared(ours: Sequence[float], apart: Sequence[float]) -> Table:
+def comparison_table(together: Sequence[float], apart: Sequence[float]) -> Table:
     """Both, and the second over the first."""
-    ratios = [
-        f"{there / here:.1f} x" if here else None for here, there in zip(ours, apart, strict=True)
-    ]
+    ratios = [f"{a / t:.1f} x" if t else None for t, a in zip(together, apart, strict=True)]
+    pipelines = (("cuescope", together), ("each cue by itself", apart), ("saved", ratios))
     rows: list[dict[str, Cell]] = [
-        dict(zip(COLUMNS, (name, *cells), strict=True))
-        for name, cells in (("cuescope", ours), ("each cue by itself", apart), ("saved", ratios))
+        dict(zip(COLUMNS, (name, *cells), strict=True)) for name, cells in pipelines
     ]
-    note = "Same data, model, cues and rankings, one after the other; no answer was kept before."
-    return Table(title="SpurLens: asking and looking once", columns=COLUMNS, rows=tuple(rows),
-                 notes=(note,))  # fmt: skip
+    note = "Same data, model, cues and rankings, one after the other, without any stored answer."
+    title = "SpurLens: asking and looking once"
+    return Table(title=title, columns=COLUMNS, rows=tuple(rows), notes=(note,))
 
 
 def _ask(model: Any, trials: Sequence[Trial], batch: int) -> None:
@@ -140,5 +145,5 @@ def _ask(model: Any, trials: Sequence[Trial], batch: int) -> None:
         model.respond(trials[start : start + batch])
 
 
-def _unused(trials: Iterable[Trial]) -> list[Outcome]:
-    raise NotImplementedError("the bench asks the model itself")
+def _refuse(trials: Iterable[Trial]) -> list[Outcome]:
+    raise NotImplementedError("the bench asks the model itself, to count and time every call")

@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import stats
 
-from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Table, Trial
-from cuescope_spurlens.pools import by_key, objects_of
-from cuescope_spurlens.scoring import Heard, Scored
+from cuescope_sdk import Audit, Cell, Evidence, Readout, Table, Trial
+from cuescope_spurlens.detections import objects_of, samples_by_key
+from cuescope_spurlens.scores import CaseResult, Results
 
 REPEATS, RATIO, SHARE, LEAST = 10, 2, 0.9, 10
 COLUMNS = ("class", "cue", "model's gap", "probe's gap", "probe with it", "probe without")
@@ -24,16 +24,17 @@ class MeanPatches(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """A vector a trial."""
-        return [self._mean(model, trial.sample) for trial in trials]
-
-    def _mean(self, model: Any, sample: Sample) -> np.ndarray:
-        patches = model.patch_features(sample.frames, self.layer)
-        rows = [of_frame.reshape(-1, of_frame.shape[-1]) for of_frame in patches]
-        return np.asarray(np.concatenate(rows).mean(axis=0))
+        means = []
+        for trial in trials:
+            # Frames may have grids of different sizes, so patches are joined before the mean.
+            grids = model.patch_features(trial.sample.frames, self.layer)
+            rows = np.concatenate([grid.reshape(-1, grid.shape[-1]) for grid in grids])
+            means.append(np.asarray(rows.mean(axis=0)))
+        return means
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbeRates:
     """Share of the images with and without the cue that a linear probe takes for the class."""
 
     with_cue: float
@@ -45,13 +46,13 @@ class Probed:
         return self.with_cue - self.without
 
 
-def probe(
+def probe_rates(
     positives: Float[np.ndarray, "positive dim"],
     negatives: Float[np.ndarray, "negative dim"],
     top: Int[np.ndarray, " k"],
     bottom: Int[np.ndarray, " k"],
     rng: np.random.Generator,
-) -> Probed | None:
+) -> ProbeRates | None:
     """Logistic regression of class or not, tested on the top and bottom, which it never saw.
 
     Mean of REPEATS draws of SHARE of the other positives and RATIO times as many negatives.
@@ -66,66 +67,79 @@ def probe(
     if len(rest) < LEAST or len(negatives) < LEAST:
         return None
     size = int(SHARE * len(rest))
-    found = []
+    rates = []
     for _ in range(REPEATS):
         own = rng.choice(rest, size, replace=False)
         others = rng.choice(len(negatives), min(RATIO * size, len(negatives)), replace=False)
         rows = np.concatenate([positives[own], negatives[others]])
-        truth = np.arange(len(rows)) < size
-        fitted = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-        fitted.fit(rows, truth)
-        found.append([fitted.predict(positives[side]).mean() for side in (top, bottom)])
-    with_cue, without = np.mean(found, axis=0).tolist()
-    return Probed(with_cue, without)
+        is_class = np.arange(len(rows)) < size
+        classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        classifier.fit(rows, is_class)
+        rates.append([classifier.predict(positives[side]).mean() for side in (top, bottom)])
+    with_cue, without = np.mean(rates, axis=0).tolist()
+    return ProbeRates(with_cue, without)
 
 
-def check_encoder(audit: Audit, heard: Heard) -> Iterator[Evidence]:
+def check_encoder(audit: Audit, results: Results) -> Iterator[Evidence]:
     """The probe's gap for the strongest cue of each class, beside the model's own."""
     if "patches" not in audit.capabilities.exposes:
         return
-    cases = [one for one in heard.cases if one.case.task == "recognition"]
-    pairs = [(one, found) for one in cases if (found := _probed(audit, one)) is not None]
+    pairs = [
+        (result, rates)
+        for result in results.cases
+        if result.case.task == "recognition" and (rates := _probe_case(audit, result)) is not None
+    ]
     if not pairs:
         return
     audit.attach(_table(pairs))
-    own = [float(one.gap.max()) for one, _ in pairs]
-    theirs = [found.gap for _, found in pairs]
-    yield _judged(own, theirs)
+    own = [float(result.gap.max()) for result, _ in pairs]
+    yield _compare_gaps(own, [rates.gap for _, rates in pairs])
 
 
-def _probed(audit: Audit, one: Scored) -> Probed | None:
-    case, cue = one.case, one.strongest
+def _probe_case(audit: Audit, result: CaseResult) -> ProbeRates | None:
+    case, cue = result.case, result.strongest
     rng = audit.rng("probe", case.label)
-    without = [sample for sample in by_key(audit) if case.label not in objects_of(sample)]
+    without = [sample for sample in samples_by_key(audit) if case.label not in objects_of(sample)]
+    # No more than a probe can use: each image is a pass of the encoder.
     most = RATIO * len(case.samples)
     if len(without) > most:
-        without = [without[n] for n in sorted(rng.choice(len(without), most, replace=False))]
+        without = [without[row] for row in sorted(rng.choice(len(without), most, replace=False))]
     outcomes = audit.respond(MeanPatches().of(sample) for sample in (*case.samples, *without))
     rows = np.array([outcome.response.readout for outcome in outcomes], dtype=np.float64)
     count = len(case.samples)
-    return probe(rows[:count], rows[count:], case.top[cue], case.bottom[cue], rng)
+    return probe_rates(rows[:count], rows[count:], case.top[cue], case.bottom[cue], rng)
 
 
-def _judged(own: Sequence[float], theirs: Sequence[float]) -> Evidence:
-    mean = float(np.mean(theirs))
-    spread = len(theirs) >= 3 and np.ptp(theirs) > 0
-    p_value = float(stats.ttest_1samp(theirs, 0, alternative="greater").pvalue) if spread else 1.0
-    told = f"mean gap {mean:.2f} over {len(own)} classes, and {np.mean(own):.2f} of the model"
-    if spread and np.ptp(own) > 0:
-        told += f"; their correlation is {stats.pearsonr(own, theirs).statistic:.2f}"
+def _compare_gaps(own: Sequence[float], of_probe: Sequence[float]) -> Evidence:
+    mean = float(np.mean(of_probe))
+    # A t-test over the classes needs a spread; three is the least that tells anything.
+    varies = len(of_probe) >= 3 and np.ptp(of_probe) > 0
+    test = stats.ttest_1samp(of_probe, 0, alternative="greater") if varies else None
+    detail = (
+        f"the probe's mean gap is {mean:.2f} over {len(own)} classes, the model's is "
+        f"{np.mean(own):.2f}"
+    )
+    if varies and np.ptp(own) > 0:
+        detail += f"; their correlation is {stats.pearsonr(own, of_probe).statistic:.2f}"
     return Evidence(
         check="vision encoder alone: a linear probe has the gap too",
-        verdict="supported" if p_value < 0.05 else "inconclusive", detail=told,
-        value=mean, threshold=0.0, n=len(own),
-    )  # fmt: skip
+        verdict="supported" if test is not None and test.pvalue < 0.05 else "inconclusive",
+        detail=detail,
+        value=mean,
+        threshold=0.0,
+        n=len(own),
+    )
 
 
-def _table(pairs: Sequence[tuple[Scored, Probed]]) -> Table:
+def _table(pairs: Sequence[tuple[CaseResult, ProbeRates]]) -> Table:
     rows: list[dict[str, Cell]] = []
-    for one, found in pairs:
-        figures = (float(one.gap.max()), found.gap, found.with_cue, found.without)
-        cells: list[Cell] = [one.case.label, one.cue, *(100 * figure for figure in figures)]
+    for result, rates in pairs:
+        shares = (float(result.gap.max()), rates.gap, rates.with_cue, rates.without)
+        cells: list[Cell] = [result.case.label, result.cue, *(100 * share for share in shares)]
         rows.append(dict(zip(COLUMNS, cells, strict=True)))
-    note = "In percent: images of the class that a logistic regression on mean patches takes for it"
+    note = (
+        "The probe is a logistic regression on mean patch embeddings. In percent: images of the "
+        "class that it takes for the class."
+    )
     title = "Vision encoder: the gap of a linear probe"
     return Table(title=title, columns=COLUMNS, rows=tuple(rows), notes=(note,))

@@ -1,0 +1,114 @@
+"""The options of SpurLens; docs/spurlens.md argues the defaults."""
+
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, PositiveInt, field_validator, model_validator
+
+from cuescope_sdk import Options, UserError
+
+Removal = Literal["drop", "mask"]
+Mitigation = Literal["ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
+# In the three forms of appendix A.1: do you see, is there, determine whether.
+QUESTIONS = (
+    "Do you see {object} in the image?",
+    "Is there {object} in the image?",
+    "Determine whether there is {object} in the image.",
+)
+
+
+class SpurLensOptions(Options):
+    """What is asked, how chance is measured, and which checks are made."""
+
+    task: Literal["recognition", "hallucination", "both"] = Field(
+        "both", description="images with the object, images without it, or both"
+    )
+    classes: tuple[str, ...] = Field((), description="only these classes: NAME,NAME")
+    k: PositiveInt | None = Field(
+        None,
+        description="images that show a cue most, and as many that show it least; none: the "
+        "paper's, 100 for COCO and 50 for other data",
+    )
+    questions: tuple[str, ...] = Field(
+        QUESTIONS,
+        min_length=1,
+        description="yes/no questions about an image; {object} is the class with its article",
+    )
+    max_cues: PositiveInt = Field(32, description="most cues that are tried for a class")
+    negatives: Literal["auto", "supercategory", "others", "all"] = Field(
+        "auto",
+        description="images without the object: those of its supercategory (COCO), a random draw "
+        "of all others (ImageNet), or all; auto: by supercategory where the data has them, else "
+        "others",
+    )
+    most_negatives: PositiveInt = Field(5000, description="most images that `others` draws")
+    artificial: tuple[Literal["drop", "mask", "blank"], ...] = Field(
+        (),
+        description="add images without the object: its tokens dropped, its pixels blackened, or "
+        "an all-black image",
+    )
+    null: Literal["shuffled-answers", "random-rankings"] = Field(
+        "shuffled-answers",
+        description="the largest gap by chance: the same rankings with shuffled answers, or as "
+        "many random rankings (the paper's)",
+    )
+    draws: PositiveInt = Field(2000, description="how often chance is drawn, at least")
+    correction: Literal["holm", "bh"] = Field(
+        "holm",
+        description="over classes and tasks: holm bounds the chance of any false finding, bh the "
+        "share of false findings",
+    )
+    level: float = Field(0.05, gt=0, lt=1, description="a finding has a q-value of at most this")
+    confidence: float = Field(0.95, gt=0, lt=1, description="confidence level of the intervals")
+
+    mitigation: tuple[Mitigation, ...] = Field(
+        (), description="other ways of asking that are compared, as in the paper's table 4"
+    )
+    beside: Literal["Qwen2-VL", "Llama-3.2", "LLaVA-v1.6", "GPT-4o-mini"] = Field(
+        "Qwen2-VL", description="the model whose figures of the paper stand beside, on its data"
+    )
+    second_detector: str | None = Field(
+        None, description="SPEC of another detector; the findings are ranked again by it"
+    )
+    second_detector_options: dict[str, Any] = Field({}, description="its options")
+    second_proposer: str | None = Field(
+        None,
+        description="SPEC of another proposer; its cues are compared with these (by the tool "
+        "sentence-encoder if there is one)",
+    )
+    second_proposer_options: dict[str, Any] = Field({}, description="its options")
+    labels: Path | None = Field(
+        None, description="a CSV file of people's labels: image,cue,present (yes or no)"
+    )
+    adequate_cues: PositiveInt = Field(
+        3, description="cues of a class that should be in K images, and absent from K others"
+    )
+
+    @property
+    def tasks(self) -> tuple[Literal["recognition", "hallucination"], ...]:
+        """What is compared on the images as they are."""
+        return ("recognition", "hallucination") if self.task == "both" else (self.task,)
+
+    @property
+    def removals(self) -> tuple[Removal, ...]:
+        """How objects are taken out of their images."""
+        return tuple(removal for removal in self.artificial if removal != "blank")
+
+    @model_validator(mode="after")
+    def _options_belong_to_a_tool(self) -> Self:
+        for role in ("detector", "proposer"):
+            options = getattr(self, f"second_{role}_options")
+            if options and getattr(self, f"second_{role}") is None:
+                raise UserError(
+                    f"spurlens: second_{role}_options={options}",
+                    expected=f"second_{role}=SPEC with it",
+                )
+        return self
+
+    @field_validator("questions")
+    @classmethod
+    def _name_the_object(cls, questions: tuple[str, ...]) -> tuple[str, ...]:
+        for question in questions:
+            if "{object}" not in question:
+                raise ValueError(f"{{object}} in each question, not in '{question}'")
+        return questions

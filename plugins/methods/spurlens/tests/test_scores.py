@@ -1,0 +1,249 @@
+"""Answers in words, gaps against closed forms, and the nulls against simulation."""
+
+import string
+from collections.abc import Iterable
+from itertools import permutations
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from cuescope_sdk import Outcome, Response, Sample, Trial, generator
+from cuescope_spurlens.detections import rank_images
+from cuescope_spurlens.scores import (
+    ask_more,
+    correct_p_values,
+    draws_needed,
+    gap_by_k,
+    gap_interval,
+    largest_k,
+    p_values,
+    random_maxima,
+    read_answer,
+    read_answers,
+    shuffled_maxima,
+    spurious_gaps,
+    yes_rates,
+)
+from cuescope_spurlens.trials import question_trial, trial_key
+
+
+def rng(name: str) -> np.random.Generator:
+    return generator(0, name)
+
+
+SAMPLE = Sample(key="a", frames=())
+
+
+def outcome(text: str | None = None, logits: list[float] | None = None) -> Outcome:
+    asked = question_trial(SAMPLE, "Is it?", "text", condition="recognition")
+    return Outcome(asked, Response(text=text, logits=None if logits is None else np.array(logits)))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Yes.", True),
+        ("**No**", False),
+        ("yes, there is", True),
+        ("NO, I cannot see.", False),
+        ("Oui.", True),
+        ("Nein, das ist keine Tasse.", False),
+        ("はい、あります。", True),
+        ("There is a cup.", None),
+        ("", None),
+        (None, None),
+        ("I know nothing.", None),
+        ("Cannot say.", None),
+        ("Yes or no?", None),
+        ("A cup stands here.\n\nAnswer: No", False),
+    ],
+)
+def test_words_are_read_as_yes_no_or_neither(text: str | None, meant: bool | None) -> None:
+    assert read_answer(outcome(text)) is meant
+
+
+def test_logits_speak_for_themselves() -> None:
+    assert read_answer(outcome(logits=[0.1, 0.2])) is False
+    assert read_answer(outcome(logits=[0.3, 0.2])) is True
+
+
+@given(st.text())
+def test_any_text_is_yes_no_or_neither(text: str) -> None:
+    assert read_answer(outcome(text)) in (True, False, None)
+
+
+@given(st.text(string.ascii_lowercase, min_size=1), st.sampled_from(["yes", "no"]))
+def test_a_word_that_holds_an_answer_is_none(letters: str, word: str) -> None:
+    """know, nose, eyes, yesterday: never by what they hold."""
+    words = {f"x{word}{letters}", f"{letters}x{word}", f"q{word}"}
+    assert {read_answer(outcome(f"{word} there is a cup")) for word in words} == {None}
+
+
+@given(st.sampled_from([("Yes", True), ("No", False)]), st.text(string.ascii_letters + " ,.\n"))
+def test_an_answer_that_leads_is_taken_whatever_follows(lead: tuple[str, bool], rest: str) -> None:
+    text, meant = lead
+    assert read_answer(outcome(f"**{text}**, I think that {rest}")) is meant
+
+
+def test_rates_count_only_yes() -> None:
+    rows = [
+        [question_trial(SAMPLE, f"{n}-{q}", "text", condition="x") for q in range(3)] for n in "ab"
+    ]
+    words = ["yes", "Yes, it is", "a cup", "no", "no", "nothing"]
+    flat = [trial for row in rows for trial in row]
+    outcomes = [Outcome(t, Response(text=w)) for t, w in zip(flat, words, strict=True)]
+    answers = read_answers(outcomes)
+    assert answers[trial_key(flat[2])] is None
+    assert yes_rates(rows, answers).tolist() == pytest.approx([2 / 3, 0])
+
+
+def test_only_what_has_no_answer_yet_is_asked() -> None:
+    old, new = (question_trial(SAMPLE, ask, "text", condition="x") for ask in ("old?", "new?"))
+    asked: list[Trial] = []
+
+    def respond(trials: Iterable[Trial]) -> list[Outcome]:
+        asked.extend(trials)
+        return [Outcome(trial, Response(text="no")) for trial in asked]
+
+    audit: Any = SimpleNamespace(respond=respond)
+    answers = ask_more(audit, [old, new, new], {trial_key(old): True})
+    assert asked == [new]
+    assert answers == {trial_key(old): True, trial_key(new): False}
+
+
+def test_ranks_by_score_and_breaks_ties_by_seed() -> None:
+    scores = np.array([[0.1, 1], [0.9, 1], [0.5, 0], [0.0, 1], [0.7, 0]])
+    top, bottom = rank_images(scores, 2, rng("a"))
+    assert top[0].tolist() == [1, 4]
+    assert set(bottom[0].tolist()) == {0, 3}
+    assert set(bottom[1].tolist()) == {2, 4}
+    assert set(top[1].tolist()) <= {0, 1, 3}
+    assert np.array_equal(rank_images(scores, 2, rng("a"))[0], top)
+    tops = {tuple(sorted(rank_images(scores, 2, rng(str(n)))[0][1].tolist())) for n in range(40)}
+    assert tops == {(0, 1), (0, 3), (1, 3)}
+
+
+def test_gap_is_the_difference_of_the_means() -> None:
+    rates = np.array([1, 2 / 3, 0, 1 / 3])
+    assert spurious_gaps(rates, np.array([[0, 1]]), np.array([[2, 3]])) == pytest.approx([2 / 3])
+
+
+def test_interval_covers_what_two_binomials_have() -> None:
+    """Bootstrap of k zero-one rates: the difference of two binomials, whose spread is known."""
+    top, bottom = np.repeat([1.0, 0], [40, 10]), np.repeat([1.0, 0], [20, 30])
+    low, high = gap_interval(top, bottom, rng("interval"), resamples=20_000)
+    spread = np.sqrt(0.8 * 0.2 / 50 + 0.4 * 0.6 / 50)
+    assert (low, high) == pytest.approx((0.4 - 1.96 * spread, 0.4 + 1.96 * spread), abs=0.02)
+
+
+def test_shuffled_null_is_that_of_all_deals() -> None:
+    """Four samples, two overlapping cues: every deal by hand."""
+    rates = np.array([0, 1 / 3, 2 / 3, 1])
+    top, bottom = np.array([[0, 1], [1, 2]]), np.array([[2, 3], [0, 3]])
+    every = [max(spurious_gaps(rates[list(deal)], top, bottom)) for deal in permutations(range(4))]
+    maxima = shuffled_maxima(rates, top, bottom, 20_000, rng("shuffle"))
+    for value in set(every):
+        assert (maxima >= value - 1e-9).mean() == pytest.approx(
+            np.mean(np.array(every) >= value - 1e-9), abs=0.02
+        )
+
+
+def test_random_rankings_are_draws_without_replacement() -> None:
+    rates = np.repeat([0, 1 / 3, 1], [5, 7, 8])
+    maxima = random_maxima(rates, 3, 6, 20_000, rng("random"))
+    brute, source = [], rng("brute")
+    for _ in range(4_000):
+        deals = [source.permutation(rates) for _ in range(3)]
+        brute.append(max(deal[:6].mean() - deal[6:12].mean() for deal in deals))
+    assert stats.ks_2samp(np.round(maxima, 6), np.round(brute, 6)).pvalue > 0.001
+    assert maxima.mean() == pytest.approx(np.mean(brute), abs=0.01)
+
+
+def test_p_values_count_the_answers_themselves() -> None:
+    assert p_values(np.array([0.5, 0.1]), np.array([0.1, 0.2, 0.5])).tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("null", ["shuffled", "random"])
+@pytest.mark.parametrize("alike", [0.0, 0.9])
+def test_no_reliance_is_found_at_the_promised_rate(null: str, alike: float) -> None:
+    """32 cues, independent or nearly the same, and answers that know none of them.
+
+    The shuffled null is exact: about 5 %. Random rankings, which have nothing in common, are
+    no less than as strict.
+    """
+    source, alarms, studies = rng(f"null-{null}-{alike}"), 0, 400
+    for _ in range(studies):
+        common = source.normal(size=(150, 1))
+        scores = alike * common + (1 - alike) * source.normal(size=(150, 32))
+        rates = source.binomial(3, source.beta(2, 1, size=150)) / 3
+        top, bottom = rank_images(scores, 20, source)
+        asked = np.unique([top, bottom])
+        images = np.searchsorted(asked, top), np.searchsorted(asked, bottom)
+        if null == "shuffled":
+            maxima = shuffled_maxima(rates[asked], *images, 199, source)
+        else:
+            maxima = random_maxima(rates[asked], 32, 20, 199, source)
+        alarms += p_values(spurious_gaps(rates, top, bottom), maxima).min() <= 0.05
+    assert alarms <= stats.binom.ppf(0.999, studies, 0.05)
+    if null == "shuffled":
+        assert alarms >= stats.binom.ppf(0.001, studies, 0.05)
+
+
+def test_reliance_is_found_among_many_cues() -> None:
+    source, found = rng("power"), 0
+    for _ in range(20):
+        scores = source.normal(size=(200, 32))
+        rates = source.binomial(3, np.where(scores[:, 7] > 0, 0.95, 0.7)) / 3
+        top, bottom = rank_images(scores, 50, source)
+        maxima = shuffled_maxima(rates, top, bottom, 199, source)
+        gap = spurious_gaps(rates, top, bottom)
+        found += gap.argmax() == 7 and p_values(gap, maxima)[7] <= 0.05
+    assert found >= 19
+
+
+def test_holm_is_holm_and_bh_is_scipys() -> None:
+    assert correct_p_values([0.01, 0.04, 0.03], "holm") == pytest.approx([0.03, 0.06, 0.06])
+    assert correct_p_values([0.01, 0.04, 0.03], "bh") == pytest.approx([0.03, 0.04, 0.04])
+    assert correct_p_values([0.9, 0.8], "holm") == [1.0, 1.0]
+    assert correct_p_values([], "holm") == []
+
+
+def test_draws_suffice_for_holm_over_all_cases() -> None:
+    draws = draws_needed(158, 0.05, 2000)
+    assert 158 / (draws + 1) < 0.05 / 3
+    assert draws_needed(3, 0.05, 2000) == 2000
+
+
+def test_gap_by_k_is_that_of_each_k() -> None:
+    rates = generator(0, "k").random(30)
+    top, bottom = np.arange(10), np.arange(29, 19, -1)
+    gaps = gap_by_k(rates, top, bottom)
+    for k in range(1, 11):
+        assert gaps[k - 1] == pytest.approx(rates[:k].mean() - rates[20 : 20 + k].mean())
+
+
+def test_largest_k_against_brute_force() -> None:
+    rng = generator(0, "adequacy")
+    scores = np.where(rng.random((40, 6)) < 0.5, rng.random((40, 6)), 0)
+    thresholds = (0.0, 0.3, 0.6)
+    for cues in (1, 3, 6):
+        by_hand = []
+        for threshold in thresholds:
+            fits = [
+                k
+                for k in range(41)
+                if sum(
+                    (scores[:, c] > threshold).sum() >= k and (scores[:, c] <= threshold).sum() >= k
+                    for c in range(6)
+                )
+                >= cues
+            ]
+            by_hand.append(max(fits))
+        k, threshold = largest_k(scores, cues, thresholds)
+        assert (k, threshold) == (max(by_hand), thresholds[int(np.argmax(by_hand))])
+    assert largest_k(scores, 7)[0] == 0
