@@ -11,12 +11,10 @@ from cuescope_sdk.language._proposing import (
     SPURIOUS,
     Rejection,
     filter_proposals,
-    proposal_agreement,
     proposal_prompts,
     shared_word,
     singular,
 )
-from cuescope_sdk.testing._fake_tools import FakeSentenceEncoder
 
 
 class Judge:
@@ -150,25 +148,3 @@ class Table:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         turned = np.deg2rad([self.degrees[text] for text in texts])
         return np.stack([np.cos(turned), np.sin(turned)], axis=1)
-
-
-def test_agreement_by_hand() -> None:
-    """Best cosines: 1 (the same), cos 30 = 0.866, cos 45 = 0.707, cos 90 = 0."""
-    encoder = Table(rope=0, moss=90, string=30, lichen=45, sea=180)
-    second = ["rope", "string", "sea", "lichen"]
-    assert proposal_agreement(["rope"], second, encoder) == {0.8: 2 / 4, 0.6: 3 / 4}
-    assert proposal_agreement(["rope", "moss"], second, encoder, [0.7, 0.99]) == {
-        0.7: 3 / 4,
-        0.99: 1 / 4,
-    }
-    assert proposal_agreement(second, ["rope"], encoder) == {0.8: 1.0, 0.6: 1.0}
-    assert proposal_agreement([], second, encoder) == {0.8: 0.0, 0.6: 0.0}
-    assert proposal_agreement(second, [], encoder) == {0.8: None, 0.6: None}
-
-
-def test_agreement_of_equals_is_whole() -> None:
-    from cuescope_sdk import Context, Options
-
-    names = ["tree branch", "rope", "moss"]
-    encoder = FakeSentenceEncoder(Options(), Context())
-    assert proposal_agreement(names, names[::-1], encoder, [0.999]) == {0.999: 1.0}

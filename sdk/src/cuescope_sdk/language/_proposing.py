@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cuescope.capabilities import SentenceEncoder, TextGenerator
+from cuescope.capabilities import TextGenerator
 from cuescope_sdk.language._yes_no import parse_yes_no, strip_thinking
 
 _SAID = """

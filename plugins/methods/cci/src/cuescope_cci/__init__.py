@@ -10,6 +10,7 @@ from cuescope_sdk import (
     Evidence,
     Feature,
     Metric,
+    Outcome,
     Plugin,
     Requirements,
     Sample,
@@ -42,9 +43,8 @@ METRICS = (
 class CCI(Plugin):
     """Hides clusters of an image's patches, and asks what that costs the answer.
 
-    It has no `perturb`: a feature is the background where it decided an answer, and which answers
-    it decided is known only after every cluster was hidden. So proposing asks all trials, and the
-    other hooks read what came back (`audit.once`).
+    A feature is the background where it decided an answer. Which answers it decided is known only
+    after every cluster was hidden, so proposing asks those trials.
     """
 
     title = "CCI: which image regions the model uses, and which errors come from the background"
@@ -63,6 +63,14 @@ class CCI(Plugin):
         from cuescope_cci.error_source import answer_sources, features
 
         yield from features(audit.once(answer_sources, audit, self.options))
+
+    @hookimpl
+    def perturb(self, audit: Audit) -> Iterator[Outcome]:
+        """Each image as it is, and without each cluster of its patches: proposing asked them."""
+        from cuescope_cci.error_source import answer_sources
+
+        for source in audit.once(answer_sources, audit, self.options):
+            yield from source.image.outcomes
 
     @hookimpl
     def compute_scores(self, audit: Audit) -> Iterable[Score]:

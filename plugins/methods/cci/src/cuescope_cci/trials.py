@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.cluster.vq import kmeans2
 
 from cuescope_cci.options import CCIOptions
-from cuescope_sdk import Audit, HideTokens, Readout, Sample, Trial
+from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
 from cuescope_sdk.maths import normalise, spherical_kmeans
 
 
@@ -87,10 +87,14 @@ class ClusteredImage:
 
 @dataclass(frozen=True, eq=False)
 class AnsweredImage(ClusteredImage):
-    """An image with the answers: `logits` (choice) as it is, `drops` (cluster, choice) without."""
+    """An image with the answers: `logits` (choice) as it is, `drops` (cluster, choice) without.
+
+    `outcomes` are those of its `trials`, in order.
+    """
 
     logits: np.ndarray
     drops: np.ndarray
+    outcomes: Sequence[Outcome] = ()
 
     @property
     def prediction(self) -> str:
@@ -123,13 +127,11 @@ def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> 
     outcomes = iter(audit.respond(trial for image in images for trial in image.trials()))
     answered = []
     for image in images:
+        own = [next(outcomes) for _ in range(image.clusters + 1)]
         # In float64: a drop is a small difference of large logits.
-        whole, *hidden = [
-            np.asarray(next(outcomes).response.logits, dtype=np.float64)
-            for _ in range(image.clusters + 1)
-        ]
+        whole, *hidden = [np.asarray(each.response.logits, dtype=np.float64) for each in own]
         drops = whole - np.stack(hidden)
-        answered.append(AnsweredImage(image.sample, image.cluster, whole, drops))
+        answered.append(AnsweredImage(image.sample, image.cluster, whole, drops, own))
     return answered
 
 

@@ -2,7 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from cuescope_sdk import Audit, Evidence, Feature, Metric, Plugin, Requirements, Score, hookimpl
+from cuescope_sdk import (
+    Audit,
+    Evidence,
+    Feature,
+    Metric,
+    Outcome,
+    Plugin,
+    Requirements,
+    Score,
+    hookimpl,
+)
 from cuescope_trove.options import TRoVeOptions
 
 METRICS = (
@@ -28,11 +38,7 @@ METRICS = (
 
 
 class TRoVe(Plugin):
-    """Clusters still clips, and asks which clusters cost a label its accuracy.
-
-    It has no `perturb`: the features are clusters of frames held still, so proposing asks all
-    trials, and the other hooks read what came back (`audit.once`).
-    """
+    """Clusters still clips, and asks which clusters cost a label its accuracy."""
 
     title = "TRoVe: static cues that make the model err"
     requires = Requirements(
@@ -52,6 +58,14 @@ class TRoVe(Plugin):
         choice = cluster(audit, self.options, answers)
         note_clusters(audit, choice)
         yield from cluster_features(choice.clusters, list(answers.row))
+
+    @hookimpl
+    def perturb(self, audit: Audit) -> Iterable[Outcome]:
+        """The sequences, and each frame held still: proposing has asked them all to cluster them."""
+        from cuescope_trove.trials import ask
+
+        answers = audit.once(ask, audit)
+        return [*answers.outcomes, *answers.stills]
 
     @hookimpl
     def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:

@@ -47,12 +47,14 @@ def baseline_trials(
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The model's answers to the sequences, by key, and to every frame of them held still.
+    """The model's answers to the sequences, and to every frame of them held still.
 
-    `row` says which row of `embedding` (still, dim) and `static_logits` (still, class) a frame has.
+    `row` says which row of `stills`, `embedding` (still, dim) and `static_logits` (still, class) a
+    frame has.
     """
 
     outcomes: Sequence[Outcome]
+    stills: Sequence[Outcome]
     row: Mapping[FrameId, int]
     embedding: np.ndarray
     static_logits: np.ndarray
@@ -75,6 +77,7 @@ def ask(audit: Audit) -> Answers:
     still_outcomes = outcomes[len(samples) :]
     return Answers(
         outcomes=outcomes[: len(samples)],
+        stills=still_outcomes,
         row={(sample.key, frame): row for row, (sample, frame) in enumerate(frames)},
         embedding=np.stack([np.asarray(outcome.response.embedding) for outcome in still_outcomes]),
         static_logits=stack_logits(still_outcomes, audit.labels),
