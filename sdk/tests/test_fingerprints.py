@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from cuescope_sdk.torch._fingerprints import tensor_bytes
+from cuescope_sdk.torch._devices import tensor_bytes
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])

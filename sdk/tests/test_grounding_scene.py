@@ -6,7 +6,6 @@ import pytest
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.grounding import SCENE, Action, Claim, Judgement, Relation, SceneFrame, Thing
 from cuescope_sdk.grounding._by_scene import SceneVerifier
-from cuescope_sdk.grounding._claims import noisy
 from cuescope_sdk.language._words import BagOfWords
 from cuescope_sdk.testing._fake_tools import (
     action,
@@ -253,24 +252,6 @@ def test_without_annotations_nothing_is_known() -> None:
     bare = Sample(key="b", frames=(BLANK,))
     [said] = SceneVerifier().judge([(bare, [entity("cat"), attribute("cat", "happy")])])
     assert [one.reason for one in said] == ["no evidence", "abstract"]
-
-
-def test_noise_turns_one_in_ten_of_what_is_decided() -> None:
-    claims = [entity("red circle", 0), entity("triangle"), entity("it")] * 2000
-    case = sample(*WORLD), claims
-    [clean], [turned] = SceneVerifier().judge([case]), noisy(SceneVerifier(), 0.1, 3).judge([case])
-    differ = [one.verdict != other.verdict for one, other in zip(clean, turned, strict=True)]
-    assert not any(differ[2::3])
-    assert np.mean(differ[0::3]) == pytest.approx(0.1, abs=0.02)
-    assert np.mean(differ[1::3]) == pytest.approx(0.1, abs=0.02)
-    assert noisy(SceneVerifier(), 0.1, 3).judge([case]) == [turned]
-    assert noisy(SceneVerifier(), 0.1, 4).judge([case]) != [turned]
-    assert [j.verdict for j in noisy(SceneVerifier(), 1, 0).judge([case])[0][:2]] == [
-        "unsupported",
-        "supported",
-    ]
-    with pytest.raises(ValueError, match="within 0 and 1"):
-        noisy(SceneVerifier(), 10, 0)
 
 
 def test_the_bag_knows_related_words() -> None:

@@ -20,7 +20,6 @@ from cuescope_sdk.data._image_folders import (
     required_place,
     sample_evenly,
 )
-from cuescope_sdk.data._image_folders.imagenet import labels_of, read_names
 from cuescope_sdk.data._media import probe
 from cuescope_sdk.testing import LayoutContract, Mistake
 from cuescope_sdk.testing._media_files import write_image, write_mask
@@ -202,16 +201,6 @@ def test_a_mask_is_white_wherever_its_file_is_not_black(tmp_path):
     Image.fromarray(np.array([[0, 1, 255]], np.uint8)).save(tmp_path / "m.png")
     frame = mask_frame(tmp_path / "m.png", probe(tmp_path / "m.png", 100))
     assert np.asarray(frame.load()).tolist() == [[[0] * 3, [255] * 3, [255] * 3]]
-
-
-def test_labels_are_first_names_and_distinct():
-    names = {"n1": ("crane",), "n2": ("crane", "lift"), "n3": ("toaster", "oven")}
-    assert labels_of(names) == {"n1": "crane (n1)", "n2": "crane (n2)", "n3": "toaster"}
-
-
-def test_names_of_one_class_are_kept_in_order(tmp_path):
-    (tmp_path / "n.txt").write_text("n01440764 tench,  Tinca_tinca, tench\n")
-    assert read_names(tmp_path / "n.txt", "x") == {"n01440764": ("tench", "Tinca tinca")}
 
 
 class Zoo(BaseModel):

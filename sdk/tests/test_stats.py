@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cuescope_sdk import stats as ours
+from cuescope_sdk.maths import _stats as ours
 from cuescope_sdk.maths._stats import (
     accuracy_gap_interval,
     accuracy_gap_p_value,

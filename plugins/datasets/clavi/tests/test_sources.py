@@ -11,7 +11,6 @@ import pytest
 from cuescope_clavi import Clavi, ClaviOptions
 from cuescope_clavi.samples import clip_footage
 from cuescope_sdk import Context, Frame, Sample, UserError
-from cuescope_sdk.maths import consistent_pairs
 from cuescope_sdk.testing import DatasetContract, grey_levels, write_video
 
 SMALL = {"actions": 2, "train": 40, "val": 12, "test": 8}
@@ -91,7 +90,13 @@ def test_counterparts_are_mutual_and_differ_in_one_thing() -> None:
             assert same == (kind == "text")
             flips = other.label != sample.label
             assert flips == (sample.annotations["subset"] == "complement")
-    kinds = Counter((p.complement, p.subset) for p in consistent_pairs(tuple(samples.values())))
+    pairs = {
+        (complement, sample.annotations["subset"], frozenset((sample.key, other)))
+        for sample in samples.values()
+        for complement, other in sample.annotations["counterparts"].items()
+        if other in samples
+    }
+    kinds = Counter((complement, subset) for complement, subset, _ in pairs)
     assert kinds == {
         ("video", "control"): 12 * 11,
         ("video", "complement"): 12 * 8,

@@ -11,7 +11,7 @@ from cuescope_cci.error_source import AnswerSource
 from cuescope_cci.figures import attach_examples
 from cuescope_cci.verify import check_planted
 from cuescope_sdk import HideTokens, Outcome, Trial, UserError
-from cuescope_sdk.testing import FakeDataset, FakeModel, Setup, remembering
+from cuescope_sdk.testing import FakeDataset, FakeModel, Setup, temporary_cache
 
 Many = Callable[..., list[AnswerSource]]
 IMAGES = {"frames": 1, "samples": 60}
@@ -114,7 +114,7 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
 def test_each_trial_passes_respond_once() -> None:
     """With the maps of the faithfulness check, which are about images asked before."""
     passed: Counter[tuple[str, str, bytes]] = Counter()
-    with remembering() as cache:
+    with temporary_cache() as cache:
         setup = Setup(CCI, options={"steps": 4, "faithfulness": 16}, data_options=IMAGES)
         session = setup.session(cache)
         respond = session.audit.respond

@@ -18,7 +18,7 @@ from cuescope_sdk import (
     Trial,
 )
 from cuescope_sdk.maths import cross_fitted_temperatures, softmax
-from cuescope_sdk.testing import FAKE_TOOLS, Setup, remembering
+from cuescope_sdk.testing import FAKE_TOOLS, Setup, temporary_cache
 from cuescope_trove import TRoVe
 from cuescope_trove.report import clusters_words, observe
 from cuescope_trove.scores import among_top
@@ -32,7 +32,7 @@ def test_each_trial_passes_respond_once() -> None:
     passed: Counter[tuple[str, frozenset[str]]] = Counter()
     tools = {"detector": FAKE_TOOLS["detector"]}
     setup = Setup(TRoVe, tools=tools, options={"feature_name": "red corner"})
-    with remembering() as cache:
+    with temporary_cache() as cache:
         session = setup.session(cache)
         respond = session.audit.respond
 

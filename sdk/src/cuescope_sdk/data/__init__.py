@@ -18,6 +18,7 @@ from cuescope_sdk.data._image_folders import (
     images_in,
     required_place,
 )
+from cuescope_sdk.data._media.files import MAX_PIXELS, kind_of, printable_name
 from cuescope_sdk.data._media.frames import (
     clip_frames,
     clip_times,
@@ -26,8 +27,7 @@ from cuescope_sdk.data._media.frames import (
     image_frame,
     sample_indices,
 )
-from cuescope_sdk.data._media.probe import MAX_PIXELS, Probe, kind_of, printable_name
-from cuescope_sdk.data._media.survey import probe_all
+from cuescope_sdk.data._media.survey import Probe, probe_all
 from cuescope_sdk.data._video_questions import (
     Question,
     Timed,

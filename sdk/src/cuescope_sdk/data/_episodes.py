@@ -16,7 +16,7 @@ from pydantic import Field
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator, nearest
 from cuescope_sdk.data._annotation_files import find_file
 from cuescope_sdk.data._media import image_frame, probe_all
-from cuescope_sdk.data._media.probe import count_in_words, describe_problems, require_enough
+from cuescope_sdk.data._media.files import count_in_words, describe_problems, require_enough
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.models._refusals import refuse_unknown
 

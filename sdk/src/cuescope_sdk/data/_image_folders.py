@@ -13,8 +13,8 @@ from pydantic import Field
 
 from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest, nearest
 from cuescope_sdk.data._media import Probe, image_frame, kind_of, probe_all
+from cuescope_sdk.data._media.files import describe_problems, require_enough
 from cuescope_sdk.data._media.images import load_image
-from cuescope_sdk.data._media.probe import describe_problems, require_enough
 from cuescope_sdk.models._refusals import refuse_unknown
 
 

@@ -14,7 +14,7 @@ from pydantic import Field
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
 from cuescope_sdk.data._annotation_files import find_file, read_lines
 from cuescope_sdk.data._media import Probe, clip_frames, kind_of, probe_all
-from cuescope_sdk.data._media.probe import count_in_words, describe_problems, require_enough
+from cuescope_sdk.data._media.files import count_in_words, describe_problems, require_enough
 from cuescope_sdk.models._refusals import refuse_unknown
 
 

@@ -61,7 +61,7 @@ class TRoVe(Plugin):
 
     @hookimpl
     def perturb(self, audit: Audit) -> Iterable[Outcome]:
-        """The sequences, and each frame held still: proposing has asked them all to cluster them."""
+        """The sequences, and each frame held still: proposing asked them to find clusters."""
         from cuescope_trove.trials import ask
 
         answers = audit.once(ask, audit)

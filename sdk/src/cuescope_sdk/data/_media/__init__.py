@@ -4,6 +4,7 @@
 and `image_frame` make frames of what is good.
 """
 
+from cuescope_sdk.data._media.files import MAX_PIXELS, Kind, kind_of, printable_name
 from cuescope_sdk.data._media.frames import (
     clip_frames,
     clip_times,
@@ -12,8 +13,7 @@ from cuescope_sdk.data._media.frames import (
     image_frame,
     sample_indices,
 )
-from cuescope_sdk.data._media.probe import MAX_PIXELS, Kind, Probe, kind_of, printable_name, probe
-from cuescope_sdk.data._media.survey import probe_all
+from cuescope_sdk.data._media.survey import Probe, probe, probe_all
 
 __all__ = [
     "Kind",

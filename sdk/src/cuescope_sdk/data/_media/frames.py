@@ -11,8 +11,9 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Frame, FrameSource, digest
+from cuescope_sdk.data._media.files import kind_of, readable_still
 from cuescope_sdk.data._media.images import animation_times, decode_animation, load_image
-from cuescope_sdk.data._media.probe import Probe, kind_of, readable_still
+from cuescope_sdk.data._media.survey import Probe
 from cuescope_sdk.data._media.video import decode_video, video_times
 
 _CLIPS_KEPT = 4

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image, ImageOps
 
-from cuescope_sdk.data._media.probe import MAX_PIXELS, readable_still, require_pixels
+from cuescope_sdk.data._media.files import MAX_PIXELS, readable_still, require_pixels
 
 
 @cache

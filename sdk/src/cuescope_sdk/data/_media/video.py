@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk.data._media.probe import MAX_PIXELS, require_pixels
+from cuescope_sdk.data._media.files import MAX_PIXELS, require_pixels
 
 if TYPE_CHECKING:
     from av.container import InputContainer

@@ -1,10 +1,7 @@
-"""One look at each file: its digest, how many frames it holds, or why it cannot be read."""
+"""What is said of files: their kind by name, what is wrong with them, what is left out."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
-from hashlib import blake2b, file_digest
 from math import ceil
 from pathlib import Path, PurePath
 from typing import Literal
@@ -12,8 +9,6 @@ from typing import Literal
 from PIL import Image, UnidentifiedImageError
 
 from cuescope_sdk import BadDataError
-from cuescope_sdk.data._media.images import measure_animation, measure_image
-from cuescope_sdk.data._media.video import measure_video
 
 Kind = Literal["image", "animation", "video"]
 _KINDS: dict[str, Kind] = {
@@ -73,43 +68,6 @@ def require_pixels(size: Sequence[int], max_pixels: int) -> None:
     width, height = size
     if width * height > max_pixels:
         raise ValueError(f"{width} x {height} pixels, more than max_pixels={max_pixels}")
-
-
-# ------------------------------------------------------------------------------------------- probe
-
-
-_MEASURES: dict[Kind, Callable[[Path, int], int]] = {
-    "image": measure_image,
-    "animation": measure_animation,
-    "video": measure_video,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """The digest of a file's bytes ("" where they cannot be had), its frames, its problem."""
-
-    digest: str
-    frames: int
-    problem: str | None = None
-
-
-def probe(path: Path, max_pixels: int) -> Probe:
-    """Read and decode the file; whatever is wrong with it becomes the `problem`."""
-    kind = kind_of(path)
-    if kind is None:
-        return Probe("", 0, f"'{path.suffix}' is no image or video that is known here")
-    if not path.is_file():
-        return Probe("", 0, "no such file")
-    try:
-        with path.open("rb") as file:
-            content = file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
-    except OSError as error:
-        return Probe("", 0, error.strerror or type(error).__name__)
-    try:
-        return Probe(content, _MEASURES[kind](path, max_pixels))
-    except Exception as error:  # decoders meet strangers' bytes, and raise anything at all
-        return Probe(content, 0, reason(error))
 
 
 # ---------------------------------------------------------------------------------------- left out
