@@ -55,7 +55,6 @@ from cuescope_sdk.testing._media_files import (
 from cuescope_sdk.testing._method_contract import MethodContract
 from cuescope_sdk.testing._model_contract import ModelContract
 from cuescope_sdk.testing._running import NAME, PluginShelf, Setup, run_audit, temporary_cache
-from cuescope_sdk.testing._shapes import check_shapes
 from cuescope_sdk.testing._tool_contract import ToolContract
 
 CONTRACTS: dict[str, type[Contract]] = {
@@ -80,7 +79,6 @@ __all__ = [
     "ContractViolation",
     "NotApplicable",
     "expect",
-    "check_shapes",
     # the fakes
     "FakeDataset",
     "FakeModel",
