@@ -1,6 +1,6 @@
 """Checks the shapes in signatures while tests run.
 
-    pytest --jaxtyping-packages=my_package,tests.shapes.check_shapes
+    pytest --jaxtyping-packages=my_package,shape_checks.check_shapes
 
 Every function whose signature names a jaxtyping shape is checked, in every module of the package;
 types without a shape are left to mypy.
