@@ -22,11 +22,7 @@ from cuescope_sdk import (
     Trial,
     hookimpl,
 )
-from cuescope_sdk.maths._stats import (
-    benjamini_hochberg,
-    bootstrap_mean_interval,
-    exceeds_rate_p_value,
-)
+from cuescope_sdk.maths import PairedFlips, benjamini_hochberg, paired_flips
 
 # left and top edge of each quarter, as shares of the frame
 QUARTERS = {
@@ -79,44 +75,45 @@ class FakeMethod(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterator[Score]:
         """Accuracy won by hiding, for each quarter and label."""
-        right = np.reshape([outcome.correct() for outcome in outcomes], (-1, 1 + len(features)))
         labels = np.array([sample.label for sample in audit.samples])
+        shown = correct(outcomes, None)
         rows = []
-        for place, feature in enumerate(features, start=1):
-            for label in sorted(set(labels)):
-                own = right[labels == label].astype(float)
-                gain = own[:, place] - own[:, 0]
-                mended = int((gain > 0).sum())
-                p_value = exceeds_rate_p_value(mended, int((gain != 0).sum()), 0.5)
-                rows.append((feature.key, str(label), gain, p_value))
-        q_values = benjamini_hochberg([row[3] for row in rows])
+        for feature in features:
+            hidden = correct(outcomes, feature.key)
+            for label in map(str, sorted(set(labels))):
+                rng, own = audit.rng("interval", feature.key, label), labels == label
+                flips = paired_flips(shown[own], hidden[own], rng, alternative="greater")
+                rows.append((feature.key, label, flips))
+        q_values = benjamini_hochberg([flips.p_value for _, _, flips in rows])
         scores = [
-            self.score(audit, *row, q_value)
+            self.score(*row, q_value)
             for row, q_value in zip(rows, q_values, strict=True)
             if q_value is not None
         ]
         yield from sorted(scores, key=lambda score: (not score.finding, -(score.value or 0)))
 
-    def score(
-        self, audit: Audit, key: str, label: str, gain: np.ndarray, p_value: float, q_value: float
-    ) -> Score:
+    def score(self, key: str, label: str, flips: PairedFlips, q_value: float) -> Score:
         """One row of the report."""
-        low, high = bootstrap_mean_interval(gain, audit.rng("interval", key, label))
-        value = float(gain.mean())
+        value = flips.change
         finding = value >= self.options.min_gain and q_value <= self.options.fdr
         return Score(
             feature=key,
             label=label,
             metric="gain",
             value=value,
-            low=low,
-            high=high,
-            n=len(gain),
-            p_value=p_value,
+            low=flips.low,
+            high=flips.high,
+            n=flips.n,
+            p_value=flips.p_value,
             q_value=q_value,
             finding=finding,
             statement=f"Without {{feature}}, '{label}' gains {value:.0%}" if finding else None,
         )
+
+
+def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:
+    """Whether each sample is answered right with the feature hidden, or as it is (None)."""
+    return np.array([o.correct() for o in outcomes if o.trial.feature == feature])
 
 
 def region(name: str, size: tuple[int, int]) -> tuple[float, float, float, float]:
