@@ -461,7 +461,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_refuses_masks_of_another_shape": (AnyShape, set()),
     "test_hides_trial_by_trial": (Padded, set()),
 }
-ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
+ELSEWHERE = {
+    "test_imports_lightly",
+    "test_imports_without_side_effects",
+}  # test_contract.py, in a process of its own
 
 
 def contract_of(model: type) -> type[ModelContract]:

@@ -48,6 +48,7 @@ class FakeMethod(Plugin):
     metrics = (
         Metric(name="gain", title="Gain", meaning="accuracy when hidden minus accuracy when shown"),
     )
+    verb: ClassVar[str] = "gains"
     Options: ClassVar[type[Options]] = FakeMethodOptions
     options: FakeMethodOptions
 
@@ -82,7 +83,7 @@ class FakeMethod(Plugin):
             hidden = correct(outcomes, feature.key)
             for label in map(str, sorted(set(labels))):
                 rng, own = audit.rng("interval", feature.key, label), labels == label
-                flips = paired_flips(shown[own], hidden[own], rng, alternative="greater")
+                flips = self.compare(shown[own], hidden[own], rng)
                 rows.append((feature.key, label, flips))
         q_values = benjamini_hochberg([flips.p_value for _, _, flips in rows])
         scores = [
@@ -92,6 +93,12 @@ class FakeMethod(Plugin):
         ]
         yield from sorted(scores, key=lambda score: (not score.finding, -(score.value or 0)))
 
+    def compare(
+        self, shown: np.ndarray, hidden: np.ndarray, rng: np.random.Generator
+    ) -> PairedFlips:
+        """What hiding wins."""
+        return paired_flips(shown, hidden, rng, alternative="greater")
+
     def score(self, key: str, label: str, flips: PairedFlips, q_value: float) -> Score:
         """One row of the report."""
         value = flips.change
@@ -99,7 +106,7 @@ class FakeMethod(Plugin):
         return Score(
             feature=key,
             label=label,
-            metric="gain",
+            metric=self.metrics[0].name,
             value=value,
             low=flips.low,
             high=flips.high,
@@ -107,13 +114,32 @@ class FakeMethod(Plugin):
             p_value=flips.p_value,
             q_value=q_value,
             finding=finding,
-            statement=f"Without {{feature}}, '{label}' gains {value:.0%}" if finding else None,
+            statement=f"Without {{feature}}, '{label}' {self.verb} {value:.0%}"
+            if finding
+            else None,
         )
+
+
+class FakeRelianceMethod(FakeMethod):
+    """Hides each quarter of the frames; where answers get worse, the model was leaning on it."""
+
+    title = "Fake: quarters of the frame that a right model leans on"
+    metrics = (
+        Metric(name="loss", title="Loss", meaning="accuracy when shown minus accuracy when hidden"),
+    )
+    verb = "loses"
+
+    def compare(
+        self, shown: np.ndarray, hidden: np.ndarray, rng: np.random.Generator
+    ) -> PairedFlips:
+        """What hiding loses."""
+        return paired_flips(hidden, shown, rng, alternative="greater")
 
 
 def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:
     """Whether each sample is answered right with the feature hidden, or as it is (None)."""
-    return np.array([o.correct() for o in outcomes if o.trial.feature == feature])
+    right = {o.trial.sample.key: o.correct() for o in outcomes if o.trial.feature == feature}
+    return np.array(list(right.values()))
 
 
 def region(name: str, size: tuple[int, int]) -> tuple[float, float, float, float]:
