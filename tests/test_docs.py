@@ -322,7 +322,7 @@ def test_examples_import_lightly() -> None:
 
 def test_entry_points_name_the_examples(executed: Executed) -> None:
     found = list(entry_points(GUIDE))
-    assert {group for group, _ in found} == GROUPS.keys() - {"cuescope.executors"}
+    assert {group for group, _ in found} == GROUPS.keys()
     for _, named in found:
         for target in named.values():
             assert hasattr(executed.module, target.partition(":")[2]), target
