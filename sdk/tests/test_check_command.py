@@ -9,7 +9,7 @@ from cuescope.cli import main
 
 PLUGIN = '''
 from cuescope_sdk import UserError, hookimpl
-from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel
+from cuescope_sdk.testing import FakeDataset, FakeMethod, FakeModel, FakeRelianceMethod
 class Good(FakeDataset):
     """A data set."""
 class Bad(FakeModel):
@@ -19,6 +19,8 @@ class Choosy(FakeModel):
     capabilities = FakeModel.capabilities.model_copy(update={"edits": frozenset()})
     def respond(self, trials):
         raise UserError("choosy", expected="frames of its own world")
+class Leaning(FakeRelianceMethod):
+    """What a right model leans on."""
 class Odd(FakeMethod):
     @hookimpl
     def propose_features(self, audit):
@@ -34,6 +36,7 @@ both = shelved_plugins:Bad
 choosy = shelved_plugins:Choosy
 [cuescope.methods]
 odd = shelved_plugins:Odd
+leaning = shelved_plugins:Leaning
 """
 
 
@@ -65,7 +68,7 @@ def test_a_good_plugin_is_ok(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "ok      loads rgb frames" in printed
     assert "needs `other_options`" in printed
-    assert printed.splitlines()[-1] == "24 ok, 1 skipped"
+    assert printed.splitlines()[-1] == "25 ok, 1 skipped"
 
 
 def test_a_bad_plugin_fails_with_reason_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +93,12 @@ def test_a_method_may_look_for_other_cues(capsys: pytest.CaptureFixture[str]) ->
     assert cuescope("odd", "--only", "finds", "--other-cues") == 0
 
 
+def test_a_method_may_look_for_reliance(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cuescope("leaning", "--only", "planted_cue") == 1
+    assert "(`--paradigm reliance`)" in capsys.readouterr().out
+    assert cuescope("leaning", "--only", "finds", "--paradigm", "reliance") == 0
+
+
 def test_a_model_is_shown_the_data_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("bad", "--data", "shelved", "-D", "frames=1", "--only", "lightly")
     assert cuescope(*words) == 0
@@ -104,6 +113,7 @@ def test_a_model_is_shown_the_data_that_is_asked_for(capsys: pytest.CaptureFixtu
         (("shelved:x",), "takes no ARG"),
         (("both",), "--kind"),
         (("both", "--kind", "modle"), "Did you mean 'model'?"),
+        (("odd", "--paradigm", "relianc"), "Did you mean 'reliance'?"),
         (("shelved", "--data", "shelved"), "expected a model or tool"),
         (("bad", "--data", "shelved", "-D", "split=x"), "expected train, val, test"),
     ],

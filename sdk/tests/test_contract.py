@@ -174,3 +174,48 @@ def test_the_contracts_need_no_pytest() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["4", "True", "False"]
+
+
+def test_where_the_cue_helps_the_model_is_right_by_it_alone() -> None:
+    samples = list(FakeDataset(FakeDataOptions(cue="helps"), Context()))
+    assert [any(s.annotations["cues"][CUE]) for s in samples] == [s.label == "top" for s in samples]
+
+    def accuracy(label: str, **options: float) -> float:
+        model = FakeModel(FakeModelOptions(**options), Context())
+        shown = [sample for sample in samples if sample.label == label]
+        answers = [model.answer(Trial(sample=sample)).prediction for sample in shown]
+        return float(np.mean([s.choices[a] == label for s, a in zip(shown, answers, strict=True)]))
+
+    assert min(accuracy(label) for label in ("top", "middle", "bottom")) > 0.8
+    assert accuracy("top", lean=0) < 0.2
+    assert accuracy("bottom", lean=0) > 0.8
+    assert accuracy("bottom", lean=0, signal=0) < 0.6
+
+
+# ------------------------------------------------------------------------------- side effects
+
+AT_IMPORT = {
+    "random": "import random; random.seed(0)",
+    "numpy.random": "import numpy; numpy.random.seed(0)",
+    "warnings filters": "import warnings; warnings.simplefilter('ignore')",
+}
+QUIET = (
+    "import warnings, numpy\nwith warnings.catch_warnings():\n    warnings.simplefilter('ignore')"
+)
+
+
+@pytest.mark.parametrize("kind", CONTRACTS)
+def test_a_plugin_that_reseeds_or_silences_at_import_is_caught(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    light = HEAVY_PLUGIN.replace("import tensorflow\n", "")
+    monkeypatch.syspath_prepend(tmp_path)
+    # one bad plugin of each sort for methods; the check is the same code for all kinds
+    bad = AT_IMPORT if kind == "method" else {"random": AT_IMPORT["random"]}
+    for number, (state, line) in enumerate([*bad.items(), ("", QUIET)]):
+        name = f"at_import_{kind}_{number}"
+        (tmp_path / f"{name}.py").write_text(f"{line}\n{light}")
+        contract = type("Of", (CONTRACTS[kind],), {"plugin": __import__(name).Heavy})
+        result = run_check(contract, "test_imports_without_side_effects")
+        assert result.status == ("failed" if state else "ok"), result.reason
+        assert state in result.reason

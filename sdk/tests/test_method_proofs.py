@@ -10,7 +10,7 @@ import pytest
 from pydantic import ConfigDict, Field
 
 from cuescope_sdk import Audit, Feature, Frame, Metric, Occurrence, Outcome, Score, Trial, hookimpl
-from cuescope_sdk.testing import FakeMethod, MethodContract, checks, run_check
+from cuescope_sdk.testing import FakeMethod, FakeRelianceMethod, MethodContract, checks, run_check
 from cuescope_sdk.testing._fake_method import FakeMethodOptions
 
 GAIN = FakeMethod.metrics[0]
@@ -32,10 +32,12 @@ def proposing(change: Callable[[Audit, list[Feature]], list[Feature]]) -> type[F
     return Bad
 
 
-def scoring(change: Callable[[Audit, list[Score]], Sequence[Score]]) -> type[FakeMethod]:
+def scoring(
+    change: Callable[[Audit, list[Score]], Sequence[Score]], base: type[FakeMethod] = FakeMethod
+) -> type[FakeMethod]:
     """A method whose scores are changed."""
 
-    class Bad(FakeMethod):
+    class Bad(base):  # type: ignore[misc, valid-type]
         @hookimpl
         def compute_scores(
             self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
@@ -246,7 +248,9 @@ def eager(audit: Audit, scores: list[Score]) -> list[Score]:
     return [first.model_copy(update={"finding": True, "statement": "{feature}"}), *others]
 
 
-def finds_always(when: Callable[[Audit, list[Score]], bool]) -> type[FakeMethod]:
+def finds_always(
+    when: Callable[[Audit, list[Score]], bool], base: type[FakeMethod] = FakeMethod
+) -> type[FakeMethod]:
     """A finding out of nothing, under a condition."""
 
     def found(audit: Audit, scores: list[Score]) -> list[Score]:
@@ -255,7 +259,7 @@ def finds_always(when: Callable[[Audit, list[Score]], bool]) -> type[FakeMethod]
         first, *others = scores
         return [first.model_copy(update={"finding": True, "statement": "{feature}"}), *others]
 
-    return scoring(found)
+    return scoring(found, base)
 
 
 def crashing(when: Callable[[Audit], bool]) -> type[FakeMethod]:
@@ -281,6 +285,20 @@ def no_errors(audit: Audit, scores: list[Score]) -> bool:
 
 def duplicated(audit: Audit, features: list[Feature]) -> list[Feature]:
     return [*features, features[-1]]
+
+
+class BlindToTheCue(FakeRelianceMethod):
+    """Looks at the lower quarters only."""
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        yield from (f for f in super().propose_features(audit) if f.key.startswith("bottom"))
+
+
+def unmoved(audit: Audit, scores: list[Score]) -> bool:
+    """Whether hiding changes no answer at all, where there are samples and labels to compare."""
+    whole = len(audit.labels) > 1 and len(audit.samples) > 1
+    return whole and not any(score.value for score in scores)
 
 
 # check -> (a method that it catches, the other checks that cannot help but catch it too)
@@ -354,7 +372,17 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_takes_single_frames": (crashing(lambda audit: len(audit.samples[0].frames) == 1), set()),
     "test_takes_identical_frames": (crashing(identical), set()),
 }
-ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
+# the same for checks that ask something else of a method that looks for reliance
+RELIANCE_PROOFS: dict[str, tuple[type, set[str]]] = {
+    "test_finds_the_planted_cue": (BlindToTheCue, set()),
+    "test_does_not_find_the_decoy": (scoring(presence, FakeRelianceMethod), set()),
+    "test_finds_nothing_where_there_is_nothing": (scoring(eager, FakeRelianceMethod), {"*"}),
+    "test_finds_nothing_where_nothing_is_seen": (finds_always(unmoved, FakeRelianceMethod), set()),
+}
+ELSEWHERE = {
+    "test_imports_lightly",
+    "test_imports_without_side_effects",
+}  # test_contract.py, in a process of its own
 
 
 def contract_of(method: type, **facts: Any) -> type[MethodContract]:
@@ -383,20 +411,58 @@ class TestHealthy(MethodContract):
     plugin = FakeMethod
 
 
+class TestHealthyReliance(MethodContract):
+    """Accuracy lost by hiding a region, the commonest measure of occlusion."""
+
+    plugin = FakeRelianceMethod
+    paradigm = "reliance"
+
+
 def test_the_small_setting_of_the_proofs_is_passed_by_the_healthy_method() -> None:
     assert failed(contract_of(FakeMethod)) == set()
+    assert failed(contract_of(FakeRelianceMethod, paradigm="reliance")) == set()
 
 
 def test_every_check_is_proved() -> None:
-    assert set(checks(MethodContract)) == PROOFS.keys() | ELSEWHERE
+    assert set(checks(MethodContract)) == PROOFS.keys() | RELIANCE_PROOFS.keys() | ELSEWHERE
     assert len(PROOFS) >= 15
 
 
 @pytest.mark.parametrize("check", PROOFS)
 def test_check_catches_its_bad_method(check: str) -> None:
-    method, others = PROOFS[check]
-    contract = contract_of(method)
+    catches(check, *PROOFS[check], "errors")
+
+
+@pytest.mark.parametrize("check", RELIANCE_PROOFS)
+def test_check_catches_its_bad_method_of_reliance(check: str) -> None:
+    catches(check, *RELIANCE_PROOFS[check], "reliance")
+
+
+def catches(check: str, method: type, others: set[str], paradigm: str) -> None:
+    contract = contract_of(method, paradigm=paradigm)
     if others == {"*"}:
         assert run_check(contract, check).status == "failed"
     else:
         assert sorted(failed(contract)) == sorted({check, *others})
+
+
+def test_the_planted_cue_is_explained_by_its_rule_and_what_came() -> None:
+    for method, paradigm in ((FakeMethod, "reliance"), (FakeRelianceMethod, "errors")):
+        contract = contract_of(method, paradigm=paradigm)
+        reason = run_check(contract, "test_finds_the_planted_cue").reason
+        assert "80% of its occurrences cover half of the corner" in reason
+        assert f"(`--paradigm {'errors' if paradigm == 'reliance' else 'reliance'}`)" in reason
+    assert "got 'bottom right' (4,4,8,8), which covers 0% of the cue; half is needed" in reason
+    small = each_place(lambda o: {"region": (0, 0, 2, 2)})
+    reason = run_check(contract_of(small), "test_finds_the_planted_cue").reason
+    assert "got 'top left' (0,0,2,2), which covers 44% of the cue; half is needed" in reason
+    nowhere = type("Nowhere", (FakeMethod,), {"propose_features": placeless})
+    reason = run_check(contract_of(nowhere), "test_finds_the_planted_cue").reason
+    assert "which occurs nowhere" in reason
+
+
+@hookimpl
+def placeless(self: FakeMethod, audit: Audit) -> Iterator[Feature]:
+    """Features without a place."""
+    for feature in FakeMethod.propose_features(self, audit):
+        yield feature.model_copy(update={"occurrences": ()})

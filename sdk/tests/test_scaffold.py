@@ -1,8 +1,11 @@
 """`cuescope new`: packages that work as they are written, and names that are refused."""
 
+import ast
+import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,33 +15,46 @@ from cuescope_sdk import UserError
 from cuescope_sdk.scaffold.package import class_name, names_of, sdk_range, write
 
 KINDS = ("method", "model", "dataset", "tool")
+SINGLE = "method --single-file"
+VARIANTS = (*KINDS, SINGLE)
+FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "verify"}
 LINES = 80
+# import names of what is called otherwise where it is published
+DISTS = {"PIL": "pillow", "cuescope_sdk": "cuescope-sdk"}
 
 
 def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_generated_package_passes_its_tests_untouched(kind: str, tmp_path: Path) -> None:
-    package = write(kind, f"my-own-{kind}", tmp_path)
+def write_variant(variant: str, folder: Path) -> Path:
+    """The package of a kind, or of a method in a single file."""
+    kind = variant.partition(" ")[0]
+    return write(kind, f"my-own-{kind}", folder, single_file=variant == SINGLE)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_generated_package_passes_its_tests_untouched(variant: str, tmp_path: Path) -> None:
+    package = write_variant(variant, tmp_path)
     done = run(sys.executable, "-m", "pytest", "-q", "-W", "error", cwd=package)
     assert done.returncode == 0, done.stdout
     assert "failed" not in done.stdout
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_generated_plugin_is_one_short_clean_file(kind: str, tmp_path: Path) -> None:
-    package = write(kind, f"my-own-{kind}", tmp_path)
-    (source,) = package.glob("src/*/*.py")
-    assert len(source.read_text().splitlines()) < LINES
-    files = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()}
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_generated_plugin_is_short_and_clean(variant: str, tmp_path: Path) -> None:
+    package = write_variant(variant, tmp_path)
+    sources = {source.stem: source.read_text() for source in package.glob("src/*/*.py")}
+    assert set(sources) == (FLOOR_PLAN if variant == "method" else {"__init__"})
+    assert all(len(text.splitlines()) < LINES and "$" not in text for text in sources.values())
+    kind = variant.partition(" ")[0]
     module = f"cuescope_my_own_{kind}"
+    files = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()}
     assert files == {
         "pyproject.toml",
         "README.md",
         "LICENSE",
-        f"src/{module}/__init__.py",
+        *(f"src/{module}/{stem}.py" for stem in sources),
         f"src/{module}/py.typed",
         f"tests/test_my_own_{kind}.py",
     }
@@ -48,19 +64,64 @@ def test_a_generated_plugin_is_one_short_clean_file(kind: str, tmp_path: Path) -
     assert checked.returncode == 0, checked.stdout
     formatted = run(sys.executable, "-m", "ruff", "format", "--diff", *rules, ".", cwd=package)
     assert formatted.returncode == 0, formatted.stdout
-    assert "$" not in source.read_text()
 
 
+@pytest.mark.slow
+def test_a_generated_package_has_no_untyped_line(tmp_path: Path) -> None:
+    """`mypy --strict` on sources and tests, with the sdk and the core as they are here."""
+    pytest.importorskip("mypy", reason="needs `pip install mypy`")
+    packages = [write(kind, f"typed-{kind}", tmp_path) for kind in KINDS]
+    packages.append(write("method", "typed-single", tmp_path, single_file=True))
+    sources = [str(package / "src") for package in packages]
+    strict = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "mypy"))
+    done = subprocess.run(
+        [*strict, *sources, *(str(package / "tests") for package in packages)],
+        cwd=tmp_path,
+        env=os.environ | {"MYPYPATH": os.pathsep.join((*sources, *own_sources()))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def own_sources() -> list[str]:
+    """Where the core and the sdk are imported from, unless that is where mypy looks anyway."""
+    import cuescope
+    import cuescope_sdk
+
+    folders = [Path(package.__file__ or "").parents[1] for package in (cuescope, cuescope_sdk)]
+    return [str(folder) for folder in folders if folder.name != "site-packages"]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_generated_package_declares_what_it_imports(variant: str, tmp_path: Path) -> None:
+    package = write_variant(variant, tmp_path)
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    declared = {re.split(r"[<>=\[]", words)[0] for words in project["dependencies"]}
+    trees = [ast.parse(source.read_text()) for source in package.glob("src/*/*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    tops -= {f"cuescope_my_own_{variant.partition(' ')[0]}"}
+    assert {DISTS.get(top, top) for top in tops} <= declared
+    assert {"authors", "urls", "classifiers", "license"} <= project.keys()
+
+
+@pytest.mark.parametrize("single_file", [False, True])
 def test_the_generated_method_says_what_misleads_the_fake_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    single_file: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from cuescope_sdk.testing import run_audit
 
-    package = write("method", "quarters", tmp_path)
+    name = "quarters" if single_file else "parts"
+    package = write("method", name, tmp_path, single_file=single_file)
     monkeypatch.syspath_prepend(package / "src")
-    report = run_audit(__import__("cuescope_quarters").Quarters)
+    report = run_audit(getattr(__import__(f"cuescope_{name}"), name.capitalize()))
     (sentence,) = [report.sentence(finding) for finding in report.findings]
     assert re.fullmatch(r"Hiding the top left wins 2\d% accuracy\.", sentence or "")
+    assert report.cost.conditions == {"baseline": 150, "hidden": 600}
 
 
 @pytest.mark.slow

@@ -193,7 +193,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_points_into_the_video": (judging(lambda one: {"frame": 7}), set()),
     "test_judges_a_denial_the_other_way": (Deaf, set()),
 }
-ELSEWHERE = {"test_imports_lightly"}  # test_contract.py, in a process of its own
+ELSEWHERE = {
+    "test_imports_lightly",
+    "test_imports_without_side_effects",
+}  # test_contract.py, in a process of its own
 
 
 def failed(contract: type[ToolContract]) -> list[str]:

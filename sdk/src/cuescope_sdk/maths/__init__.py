@@ -9,6 +9,7 @@ from cuescope_sdk.maths._clustering import (
     spherical_kmeans,
 )
 from cuescope_sdk.maths._maps import energy_share, iou, iou_at_area, rescale, soft_iou, upsample
+from cuescope_sdk.maths._paired import PairedFlips, paired_flips
 from cuescope_sdk.maths._ranking import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.maths._stats import (
     accuracy_gap_interval,
@@ -33,6 +34,8 @@ __all__ = [
     "rescale",
     "soft_iou",
     "upsample",
+    "PairedFlips",
+    "paired_flips",
     "precision_at_k",
     "r_precision",
     "rank_frames",

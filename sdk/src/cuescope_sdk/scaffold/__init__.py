@@ -15,11 +15,14 @@ def run(
     folder: Annotated[
         Path, typer.Option("--dir", metavar="DIR", help="Where the package's folder is made.")
     ] = Path(),
+    single_file: Annotated[
+        bool, typer.Option("--single-file", help="A method in one short file; others always are.")
+    ] = False,
 ) -> None:
     """Write a plugin package whose tests pass as they are."""
     from cuescope_sdk.scaffold.package import write
 
-    made = write(kind, name, folder)
+    made = write(kind, name, folder, single_file=single_file)
     typer.echo(f"Wrote {made}. Next:")
     typer.echo(f"  pip install -e '{made}[testing]'")
     typer.echo(f"  pytest {made}")

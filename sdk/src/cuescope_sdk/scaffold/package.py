@@ -25,6 +25,27 @@ COMMANDS = {
     "dataset": "cuescope audit METHOD --model MODEL --data {name}",
     "tool": "cuescope audit METHOD --model MODEL --data DATA --tool detector={name}",
 }
+# What each template imports beside the sdk, so that its pyproject declares it.
+NUMPY, PILLOW, PYDANTIC = "numpy>=1.26", "pillow>=10.4", "pydantic>=2.10"
+DEPENDENCIES = {
+    "method": (NUMPY, PILLOW, PYDANTIC),
+    "model": (NUMPY, PYDANTIC),
+    "dataset": (NUMPY, PYDANTIC),
+    "tool": (NUMPY, PYDANTIC),
+}
+SINGLE_FILE = "The plugin is one file, `src/{module}/__init__.py`."
+FLOOR_PLAN = """Every method of cuescope has the same floor plan:
+
+| file of `src/{module}` | has |
+|---|---|
+| `__init__.py` | the class, its metrics, the four hooks; imports nothing heavy |
+| `options.py` | the options, each with a default and a description |
+| `trials.py` | what the model is shown and asked |
+| `scores.py` | what is worked out of its answers |
+| `report.py` | the rows and sentences of the report |
+| `verify.py` | checks of the findings |
+
+Add `figures.py` for pictures, `bench.py` for a table of a paper and `paper.py` for its figures."""
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = ("sdk", "workspace")
 # what the templates import, besides `cuescope_sdk as sdk`, and what their tests do
@@ -57,19 +78,24 @@ class Names:
     group: str
     summary: str
     command: str
-    sdk_range: str
+    dependencies: str
+    layout: str
 
 
-def write(kind: str, name: str, folder: Path) -> Path:
-    """Write the package below `folder`; its path. Raises UserError, and then nothing is written."""
-    names = names_of(kind, name)
+def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> Path:
+    """Write the package below `folder`; its path. Raises UserError, and then nothing is written.
+
+    A method has the floor plan of all methods, or with `single_file` one short file, as the other
+    kinds always have.
+    """
+    names = names_of(kind, name, single_file=single_file)
     refuse_taken(kind, name)
     target = folder / names.dist
     if target.exists():
         raise UserError(
             f"{target} is there already", remedy="Choose another name, or another place with --dir"
         )
-    content = rendered(names)
+    content = rendered(names, f"{kind}-single-file" if kind == "method" and single_file else kind)
     try:
         for path, text in content.items():
             (target / path).parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +109,7 @@ def write(kind: str, name: str, folder: Path) -> Path:
     return target
 
 
-def names_of(kind: str, name: str) -> Names:
+def names_of(kind: str, name: str, *, single_file: bool = False) -> Names:
     """Every name of a package; raises UserError for a kind or name that cannot be."""
     if kind not in GROUPS:
         raise UserError(
@@ -101,17 +127,21 @@ def names_of(kind: str, name: str) -> Names:
         )
     if name in RESERVED:
         raise UserError(f"new: the name '{name}' is reserved", remedy="Choose another")
+    module = f"cuescope_{name.replace('-', '_')}"
+    needed = f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}", *DEPENDENCIES[kind]
+    planned = kind == "method" and not single_file
     return Names(
         name=name,
         kind=kind,
         title=name.replace("-", " ").capitalize(),
         cls=class_name(kind, name),
-        module=f"cuescope_{name.replace('-', '_')}",
+        module=module,
         dist=f"cuescope-{name}",
         group=GROUPS[kind],
         summary=SUMMARIES[kind],
         command=COMMANDS[kind].format(name=name),
-        sdk_range=sdk_range(version("cuescope-sdk")),
+        dependencies=", ".join(f'"{dependency}"' for dependency in needed),
+        layout=(FLOOR_PLAN if planned else SINGLE_FILE).format(module=module),
     )
 
 
@@ -139,22 +169,22 @@ def refuse_taken(kind: str, name: str) -> None:
             )
 
 
-def rendered(names: Names) -> dict[Path, str]:
-    """The files of the package by path."""
-    templates = files("cuescope_sdk.scaffold") / "templates"
-    common, own = templates / "common", templates / names.kind
-    source = Path("src", names.module)
+def rendered(names: Names, template: str) -> dict[Path, str]:
+    """The files of the package by path, from a folder of templates and what all kinds share."""
+    folder = files("cuescope_sdk.scaffold") / "templates"
+    common, source = folder / "common", Path("src", names.module)
     places: dict[Path, Traversable] = {
         Path("pyproject.toml"): common / "pyproject.toml.template",
         Path("README.md"): common / "README.md.template",
         Path("LICENSE"): common / "LICENSE.template",
         source / "py.typed": common / "py.typed.template",
-        source / "__init__.py": own / "__init__.py.template",
-        Path("tests", f"test_{names.module.removeprefix('cuescope_')}.py"): own
-        / "test.py.template",
     }
+    test = Path("tests", f"test_{names.module.removeprefix('cuescope_')}.py")
+    for file in (folder / template).iterdir():
+        name = file.name.removesuffix(".template")
+        places[test if name == "test.py" else source / name] = file
     values = asdict(names)
     return {
-        path: Template(template.read_text(encoding="utf-8")).substitute(values)
-        for path, template in places.items()
+        path: Template(file.read_text(encoding="utf-8")).substitute(values)
+        for path, file in places.items()
     }

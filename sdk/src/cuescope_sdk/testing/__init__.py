@@ -22,7 +22,7 @@ from cuescope_sdk.testing._contract import (
 )
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._fake_data import CUE, DECOY, LABELS, FakeDataset, points_at
-from cuescope_sdk.testing._fake_method import FakeMethod
+from cuescope_sdk.testing._fake_method import FakeMethod, FakeRelianceMethod
 from cuescope_sdk.testing._fake_models import FakeFusionModel, FakeModel
 from cuescope_sdk.testing._fake_tools import (
     FAKE_TOOLS,
@@ -83,6 +83,7 @@ __all__ = [
     "FakeDataset",
     "FakeModel",
     "FakeMethod",
+    "FakeRelianceMethod",
     "CUE",
     "DECOY",
     "points_at",

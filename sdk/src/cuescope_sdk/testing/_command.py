@@ -33,6 +33,10 @@ def run(
     other_cues: Annotated[
         bool, typer.Option("--other-cues", help="The method looks for no things seen in frames.")
     ] = False,
+    paradigm: Annotated[
+        str,
+        typer.Option(help="errors: cues that make a model err; reliance: that a right one needs."),
+    ] = "errors",
     only: Annotated[str, typer.Option(help="Run the checks whose name contains this.")] = "",
     device: Annotated[str, typer.Option(help="Device of a model or tool.")] = "auto",
     dtype: Annotated[str, typer.Option(help="float32, float16 or bfloat16.")] = "float32",
@@ -46,6 +50,8 @@ def run(
 
     settings = {"device": device, "dtype": dtype}
     contract = contract_of(spec, option or (), kind, data, data_option or (), settings)
+    if contract.kind == "method":
+        contract.paradigm = known_paradigm(paradigm)  # type: ignore[attr-defined]
     if other_cues:
         contract.finds_planted_cue = False  # type: ignore[attr-defined]
     with suppress(PluginError):  # what is broken shows as failed checks; the rest is told and ends
@@ -56,6 +62,18 @@ def run(
         show(result)
     typer.echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
     raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
+
+
+def known_paradigm(paradigm: str) -> str:
+    """The same; raises UserError for one that there is not."""
+    from cuescope_sdk import UserError, nearest
+
+    known = ("errors", "reliance")
+    if paradigm not in known:
+        raise UserError(
+            f"--paradigm {paradigm}", expected=" or ".join(known), remedy=nearest(paradigm, known)
+        )
+    return paradigm
 
 
 def show(result: "Result") -> None:

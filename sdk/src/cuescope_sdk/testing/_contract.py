@@ -2,6 +2,7 @@
 
 import atexit
 import inspect
+import json
 import os
 import random
 import subprocess
@@ -87,6 +88,16 @@ class Contract:
             "a light module",
             got=f"one that imports {', '.join(found)}",
             remedy="Import them in __init__ or later, or in a submodule imported there",
+        )
+
+    def test_imports_without_side_effects(self) -> None:
+        """Every command that lists or checks plugins imports them, beside everyone else's code."""
+        changes = import_effects(self.plugin)
+        expect(
+            not changes,
+            "an import that leaves global generators and warnings filters alone",
+            got=f"one that changes {', '.join(changes)}",
+            remedy="Seed nothing at module level; wrap noisy calls in warnings.catch_warnings()",
         )
 
     def test_builds(self) -> None:
@@ -261,20 +272,62 @@ HEAVY = (
     "ray",
 )
 
+# Runs in a process of its own. What the plugin imports may itself warn or draw (numpy seeds itself,
+# torch adds filters), so a first import of the libraries is not held against the plugin: the module
+# runs twice, and only the second run is compared.
 _CODE = """
-import importlib, importlib.util, sys
+import importlib, importlib.util, json, random, sys, warnings
 name, file, *heavy = sys.argv[1:]
-if importlib.util.find_spec(name.partition(".")[0]):
-    importlib.import_module(name)
-else:
+
+def load():
+    if importlib.util.find_spec(name.partition(".")[0]):
+        return importlib.import_module(name)
     spec = importlib.util.spec_from_file_location(name.rpartition(".")[2], file)
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
-print("\\n" + " ".join(name for name in heavy if name in sys.modules))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+def states():
+    found = {"random": repr(random.getstate()), "warnings filters": repr(warnings.filters)}
+    if "numpy" in sys.modules:
+        state = sys.modules["numpy"].random.get_state()
+        found["numpy.random"] = repr([part.tolist() if hasattr(part, "tolist") else part
+                                      for part in state])
+    if "torch" in sys.modules:
+        found["torch"] = repr(sys.modules["torch"].get_rng_state().tolist())
+    return found
+
+load()
+heavy = [library for library in heavy if library in sys.modules]
+top = name.partition(".")[0]
+for module in [m for m in sys.modules if m == top or m.startswith(top + ".")]:
+    if not top.startswith("cuescope_sdk"):
+        del sys.modules[module]
+warnings.resetwarnings()
+random.random()
+if "numpy" in sys.modules:
+    sys.modules["numpy"].random.random()
+if "torch" in sys.modules and hasattr(sys.modules["torch"], "rand"):
+    sys.modules["torch"].rand(1)
+before = states()
+load()
+after = states()
+changed = [key for key in before if before[key] != after[key]]
+print("\\n" + json.dumps({"heavy": heavy, "changed": changed}))
 """
 
 
 def heavy_imports(plugin: type) -> list[str]:
     """The heavy libraries that importing the plugin's module loads; raises ContractViolation."""
+    return _import_report(plugin)["heavy"]
+
+
+def import_effects(plugin: type) -> list[str]:
+    """The global states that importing the plugin's module changes; raises ContractViolation."""
+    return _import_report(plugin)["changed"]
+
+
+@cache
+def _import_report(plugin: type) -> dict[str, list[str]]:
     file = inspect.getsourcefile(plugin) or ""
     finished = subprocess.run(
         [sys.executable, "-c", _CODE, plugin.__module__, file, *HEAVY],
@@ -289,4 +342,5 @@ def heavy_imports(plugin: type) -> list[str]:
             got=(finished.stderr.strip().splitlines() or ["an exit"])[-1],
             remedy="Import what it needs, and nothing from the place it is started in",
         )
-    return finished.stdout.splitlines()[-1].split()
+    report: dict[str, list[str]] = json.loads(finished.stdout.splitlines()[-1])
+    return report

@@ -1,13 +1,23 @@
 """A tiny data set with a planted cue: three classes, a red corner, and a blue corner as decoy."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, UInt8
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Context, Feature, Frame, Options, Plugin, Sample, UserError, digest
+from cuescope_sdk import (
+    Context,
+    Feature,
+    Frame,
+    Occurrence,
+    Options,
+    Plugin,
+    Sample,
+    UserError,
+    digest,
+)
 from cuescope_sdk import generator as seeded
 
 SIDE = 8
@@ -19,6 +29,12 @@ SIGNAL_ROWS = (slice(0, 2), slice(3, 5), slice(6, 8))
 # the share of each label's samples that shows the cue; the model takes every one for the first
 CUE_RATES = (0.75, 0.3, 0.3)
 DECOY_RATE = 0.4
+# Where the cue helps, it stands in for the green patch of the first label, which then shows the
+# patch of the second: a model that is right there is right by the cue alone.
+HELPING_RATES = (1.0, 0.0, 0.0)
+# A feature is on the cue where this share of its occurrences is; an occurrence with a region is
+# where it covers this share of the corner.
+POINTS, COVERS = 0.8, 0.5
 
 
 class FakeDataOptions(Options):
@@ -30,12 +46,16 @@ class FakeDataOptions(Options):
     scale: PositiveInt = Field(1, description="pixels a side of each of the 8 x 8 cells")
     split: str = Field("val", description="train, val or test")
     identical: bool = Field(False, description="every frame the same")
+    cue: Literal["misleads", "helps"] = Field(
+        "misleads", description="whether the red corner makes the model err, or is why it is right"
+    )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
 
 class FakeDataset(Plugin):
     """A green patch tells the class; a red corner goes with "top"; a blue corner means nothing.
 
+    Where the cue "helps", the samples of "top" show it in place of their green patch.
     The red corner shows in all frames of a sequence but the last. It is annotated under "cues".
     The foreground is the right of the frame: the green patch, and the strip of noise beside it.
     """
@@ -51,7 +71,8 @@ class FakeDataset(Plugin):
         self.labels = LABELS[: options.labels]
         rng = seeded(options.seed, "fake-data", options.split)
         self._label = np.arange(options.samples) % options.labels
-        self._cue = _spread(self._label, CUE_RATES, rng)
+        rates = CUE_RATES if options.cue == "misleads" else HELPING_RATES
+        self._cue = _spread(self._label, rates, rng)
         self._decoy = _spread(self._label, (DECOY_RATE,) * len(LABELS), rng)
         size = (options.samples, options.frames, SIDE, SIDE, 3)
         self._noise = rng.integers(0, 60, size, dtype=np.uint8)
@@ -96,7 +117,8 @@ class FakeDataset(Plugin):
         if self.options.identical:
             index = frame = 0
         pixels = self._noise[index, frame].copy()
-        pixels[SIGNAL_ROWS[self._label[index]], 5:8] = (0, 220, 0)
+        replaced = self.options.cue == "helps" and self._cue[index]
+        pixels[SIGNAL_ROWS[1 if replaced else self._label[index]], 5:8] = (0, 220, 0)
         for box, colour, there in (
             (CUE_BOX, (230, 0, 0), cue and not self.options.identical),
             (DECOY_BOX, (0, 0, 230), self._decoy[index]),
@@ -126,17 +148,48 @@ def points_at(
     An occurrence with a region lies on the cue where it covers half of the corner or more. One
     without lies on it where the frame shows it, and without a frame, where any frame does.
     """
-    box = DECOY_BOX if decoy else CUE_BOX
-    hits = []
-    for occurrence in feature.occurrences:
-        sample = samples[occurrence.sample]
-        frames = sample.frames if occurrence.frame is None else (sample.frames[occurrence.frame],)
-        if occurrence.region is not None:
-            scale = frames[0].load().width / SIDE
-            hits.append(_covered(box, tuple(edge / scale for edge in occurrence.region)) >= 0.5)
-        else:
-            hits.append(any(shows(frame, box, channel=2 if decoy else 0) for frame in frames))
+    hits = [
+        _share_covered(place, samples, DECOY_BOX if decoy else CUE_BOX) >= COVERS
+        if place.region is not None
+        else any(
+            shows(frame, DECOY_BOX, channel=2) if decoy else shows(frame, CUE_BOX, channel=0)
+            for frame in frames_of(place, samples)
+        )
+        for place in feature.occurrences
+    ]
     return float(np.mean(hits)) if hits else None
+
+
+def where_it_points(feature: Feature, samples: Mapping[str, Sample]) -> str:
+    """What a feature is on, and how far that is from the cue, in words."""
+    name = f"'{feature.key}'"
+    if not feature.occurrences:
+        return f"{name}, which occurs nowhere"
+    place, share = feature.occurrences[0], points_at(feature, samples) or 0.0
+    if place.region is None or share > 0:
+        return (
+            f"{name}, with {share:.0%} of its {len(feature.occurrences)} occurrences on the cue; "
+            f"{POINTS:.0%} is needed"
+        )
+    region = ",".join(f"{edge:g}" for edge in place.region)
+    return (
+        f"{name} ({region}), which covers {_share_covered(place, samples, CUE_BOX):.0%} of the "
+        f"cue; half is needed"
+    )
+
+
+def frames_of(place: Occurrence, samples: Mapping[str, Sample]) -> tuple[Frame, ...]:
+    """The frame of an occurrence, or all of its sample."""
+    frames = samples[place.sample].frames
+    return frames if place.frame is None else (frames[place.frame],)
+
+
+def _share_covered(
+    place: Occurrence, samples: Mapping[str, Sample], box: tuple[float, ...]
+) -> float:
+    """How much of `box`, in cells, the region of an occurrence covers; it is given in pixels."""
+    scale = frames_of(place, samples)[0].load().width / SIDE
+    return _covered(box, tuple(edge / scale for edge in place.region or (0, 0, 0, 0)))
 
 
 def _covered(box: tuple[float, ...], region: tuple[float, ...]) -> float:

@@ -22,11 +22,7 @@ from cuescope_sdk import (
     Trial,
     hookimpl,
 )
-from cuescope_sdk.maths._stats import (
-    benjamini_hochberg,
-    bootstrap_mean_interval,
-    exceeds_rate_p_value,
-)
+from cuescope_sdk.maths import PairedFlips, benjamini_hochberg, paired_flips
 
 # left and top edge of each quarter, as shares of the frame
 QUARTERS = {
@@ -52,6 +48,7 @@ class FakeMethod(Plugin):
     metrics = (
         Metric(name="gain", title="Gain", meaning="accuracy when hidden minus accuracy when shown"),
     )
+    verb: ClassVar[str] = "gains"
     Options: ClassVar[type[Options]] = FakeMethodOptions
     options: FakeMethodOptions
 
@@ -79,44 +76,70 @@ class FakeMethod(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterator[Score]:
         """Accuracy won by hiding, for each quarter and label."""
-        right = np.reshape([outcome.correct() for outcome in outcomes], (-1, 1 + len(features)))
         labels = np.array([sample.label for sample in audit.samples])
+        shown = correct(outcomes, None)
         rows = []
-        for place, feature in enumerate(features, start=1):
-            for label in sorted(set(labels)):
-                own = right[labels == label].astype(float)
-                gain = own[:, place] - own[:, 0]
-                mended = int((gain > 0).sum())
-                p_value = exceeds_rate_p_value(mended, int((gain != 0).sum()), 0.5)
-                rows.append((feature.key, str(label), gain, p_value))
-        q_values = benjamini_hochberg([row[3] for row in rows])
+        for feature in features:
+            hidden = correct(outcomes, feature.key)
+            for label in map(str, sorted(set(labels))):
+                rng, own = audit.rng("interval", feature.key, label), labels == label
+                flips = self.compare(shown[own], hidden[own], rng)
+                rows.append((feature.key, label, flips))
+        q_values = benjamini_hochberg([flips.p_value for _, _, flips in rows])
         scores = [
-            self.score(audit, *row, q_value)
+            self.score(*row, q_value)
             for row, q_value in zip(rows, q_values, strict=True)
             if q_value is not None
         ]
         yield from sorted(scores, key=lambda score: (not score.finding, -(score.value or 0)))
 
-    def score(
-        self, audit: Audit, key: str, label: str, gain: np.ndarray, p_value: float, q_value: float
-    ) -> Score:
+    def compare(
+        self, shown: np.ndarray, hidden: np.ndarray, rng: np.random.Generator
+    ) -> PairedFlips:
+        """What hiding wins."""
+        return paired_flips(shown, hidden, rng, alternative="greater")
+
+    def score(self, key: str, label: str, flips: PairedFlips, q_value: float) -> Score:
         """One row of the report."""
-        low, high = bootstrap_mean_interval(gain, audit.rng("interval", key, label))
-        value = float(gain.mean())
+        value = flips.change
         finding = value >= self.options.min_gain and q_value <= self.options.fdr
         return Score(
             feature=key,
             label=label,
-            metric="gain",
+            metric=self.metrics[0].name,
             value=value,
-            low=low,
-            high=high,
-            n=len(gain),
-            p_value=p_value,
+            low=flips.low,
+            high=flips.high,
+            n=flips.n,
+            p_value=flips.p_value,
             q_value=q_value,
             finding=finding,
-            statement=f"Without {{feature}}, '{label}' gains {value:.0%}" if finding else None,
+            statement=f"Without {{feature}}, '{label}' {self.verb} {value:.0%}"
+            if finding
+            else None,
         )
+
+
+class FakeRelianceMethod(FakeMethod):
+    """Hides each quarter of the frames; where answers get worse, the model was leaning on it."""
+
+    title = "Fake: quarters of the frame that a right model leans on"
+    metrics = (
+        Metric(name="loss", title="Loss", meaning="accuracy when shown minus accuracy when hidden"),
+    )
+    verb = "loses"
+
+    def compare(
+        self, shown: np.ndarray, hidden: np.ndarray, rng: np.random.Generator
+    ) -> PairedFlips:
+        """What hiding loses."""
+        return paired_flips(hidden, shown, rng, alternative="greater")
+
+
+def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:
+    """Whether each sample is answered right with the feature hidden, or as it is (None)."""
+    right = {o.trial.sample.key: o.correct() for o in outcomes if o.trial.feature == feature}
+    return np.array(list(right.values()))
 
 
 def region(name: str, size: tuple[int, int]) -> tuple[float, float, float, float]:

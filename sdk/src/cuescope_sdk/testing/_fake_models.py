@@ -48,13 +48,15 @@ class FakeModelOptions(Options):
 
     lean: NonNegativeFloat = Field(1.0, description="reliance on the red corner; 0: none at all")
     noise: NonNegativeFloat = Field(1.0, description="errors from pixels that mean nothing")
+    signal: NonNegativeFloat = Field(1.0, description="use of the green patch; 0: none at all")
 
 
 class FakeModel(Plugin):
     """A linear readout of the green patch, the two corners, and a strip of noise.
 
     It takes what shows the red corner for "top", as far as `lean` says, and errs on about one
-    clip in ten for no reason, as far as `noise` says. Choices that it was not made for are read
+    clip in ten for no reason, as far as `noise` says; without `signal` it does not look at the
+    green patch. Choices that it was not made for are read
     out by random weights of their own.
     """
 
@@ -127,7 +129,7 @@ class FakeModel(Plugin):
         if choice not in LABELS:
             return random
         weights = np.zeros(NAMED + STRIP)
-        weights[LABELS.index(choice)] = SIGNAL
+        weights[LABELS.index(choice)] = SIGNAL * self.options.signal
         weights[len(LABELS)] = LEAN * self.options.lean * (choice == LABELS[0])
         weights[NAMED:] = NOISE * self.options.noise * random[NAMED:]
         return weights

@@ -5,7 +5,9 @@ from collections.abc import Callable
 
 from cuescope_sdk import Score
 from cuescope_sdk.testing._contract import NotApplicable, expect
+from cuescope_sdk.testing._fake_data import where_it_points
 from cuescope_sdk.testing._method_contract.setting import (
+    NOTHING_TO_FIND,
     MethodSetting,
     found_features,
     on_cue,
@@ -13,6 +15,15 @@ from cuescope_sdk.testing._method_contract.setting import (
 )
 
 ALWAYS_RIGHT = {"lean": 0, "noise": 0}
+BLIND = {"lean": 0, "noise": 0, "signal": 0}
+RULE = (
+    "the red corner (the 3 x 3 cells at the top left of 8 x 8) as the first finding: 80% of its "
+    "occurrences cover half of the corner, or, without a region, are frames that show it"
+)
+PLANTED_TRUTH = {
+    "errors": "The fake model takes the red corner for 'top', so hiding it mends wrong answers",
+    "reliance": "The fake model knows 'top' by the red corner, so hiding it spoils right answers",
+}
 
 
 class MethodFinds(MethodSetting):
@@ -22,16 +33,18 @@ class MethodFinds(MethodSetting):
         """The fake model takes a red corner for "top": the first finding says so."""
         if not self.finds_planted_cue:
             raise NotApplicable("needs a method that looks for things seen in frames")
-        samples = self.samples
-        found = [on_cue(feature, samples) for feature in found_features(self.base.report)]
+        samples, features = self.samples, found_features(self.base.report)
+        hits = [on_cue(feature, samples) for feature in features]
+        got = where_it_points(features[0], samples) if features else "no finding"
+        later = f"; the cue is finding {hits.index(True) + 1}" if True in hits else ""
+        other = {"errors": "reliance", "reliance": "errors"}[self.paradigm]
         expect(
-            found[:1] == [True],
-            "the red corner as the first finding",
-            got=f"it at place {found.index(True) + 1}"
-            if True in found
-            else f"{len(found)} findings without it",
-            remedy="See cuescope_sdk.testing.fake_data for what is planted. A method that looks "
-            "for cues of another kind sets finds_planted_cue = False (`--other-cues`)",
+            hits[:1] == [True],
+            RULE,
+            got=got + later,
+            remedy=f"{PLANTED_TRUTH[self.paradigm]}. A method of the other kind sets paradigm = "
+            f"'{other}' (`--paradigm {other}`), one that looks for cues of another sort "
+            "finds_planted_cue = False (`--other-cues`)",
         )
 
     def test_does_not_find_the_decoy(self) -> None:
@@ -46,9 +59,10 @@ class MethodFinds(MethodSetting):
         )
 
     def test_finds_nothing_where_there_is_nothing(self) -> None:
-        """A model that errs for no reason: false findings come at the promised rate."""
+        """A model that answers for no reason: false findings come at the promised rate."""
         audits = range(1, self.null_audits + 1)
-        reports = [self.setup({"seed": seed}, {"lean": 0}).report() for seed in audits]
+        options = NOTHING_TO_FIND[self.paradigm]
+        reports = [self.setup({"seed": seed}, options).report() for seed in audits]
         wrong = sum(bool(report.findings) for report in reports)
         expect(
             wrong <= self.null_allowed,
@@ -59,8 +73,17 @@ class MethodFinds(MethodSetting):
 
     def test_finds_nothing_where_all_is_right(self) -> None:
         """A model that never errs is answered with words, and no finding."""
+        if self.paradigm == "reliance":
+            raise NotApplicable("asks about errors; a model that is always right leans on things")
         report = self.report_or_refusal(self.setup(model=ALWAYS_RIGHT), "a model without errors")
         self.finds_nothing("model without errors", report.findings if report else ())
+
+    def test_finds_nothing_where_nothing_is_seen(self) -> None:
+        """A model that answers the same whatever it is shown leans on nothing."""
+        if self.paradigm == "errors":
+            raise NotApplicable("asks about reliance; a model that sees nothing errs all the same")
+        report = self.report_or_refusal(self.setup(model=BLIND), "a model that sees nothing")
+        self.finds_nothing("model that sees nothing", report.findings if report else ())
 
     def test_finds_nothing_in_one_class(self) -> None:
         """With one choice there is nothing to get wrong."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from cuescope.capabilities import Respond
 from cuescope_sdk import (
@@ -17,12 +17,19 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.testing._contract import Contract, ContractViolation, PerClass, expect
-from cuescope_sdk.testing._fake_data import FakeDataset, points_at
+from cuescope_sdk.testing._fake_data import POINTS, FakeDataset, points_at
 from cuescope_sdk.testing._fake_models import FakeModel
 from cuescope_sdk.testing._fake_tools import FAKE_TOOLS
 from cuescope_sdk.testing._running import Setup, temporary_cache
 
-POINTS = 0.8
+Paradigm = Literal["errors", "reliance"]
+# What the fake data plant for a paradigm, and the options of a model that gives nothing to find.
+PLANTED: dict[Paradigm, Mapping[str, Any]] = {"errors": {}, "reliance": {"cue": "helps"}}
+NOTHING_TO_FIND: dict[Paradigm, Mapping[str, Any]] = {
+    "errors": {"lean": 0},
+    # A right model leans on the green patch as well, so without signal: it guesses.
+    "reliance": {"lean": 0, "signal": 0},
+}
 
 
 @dataclass(frozen=True)
@@ -37,8 +44,13 @@ class Run:
 class MethodSetting(Contract):
     """A method on the fake model and the fake data set.
 
-    A `model` or `data` of your own must take the options of the fakes (`lean`, `noise`; see
-    `FakeModelOptions` and `FakeDataOptions`), for they say what there is to find. `tools` are
+    `paradigm` says what the method looks for. "errors": cues that make a model err; the fake model
+    takes a red corner for "top" wherever it shows. "reliance": cues that a right model leans on,
+    which cost accuracy or probability when they are hidden; samples of "top" then show the red
+    corner in place of their green patch, so that the model is right by the corner alone.
+
+    A `model` or `data` of your own must take the options of the fakes (`lean`, `noise`, `signal`;
+    see `FakeModelOptions` and `FakeDataOptions`), for they say what there is to find. `tools` are
     classes by role, the fake ones where none is given. A method that cannot find the red corner
     (it looks for cues of another kind) sets `finds_planted_cue = False`. On data with nothing to
     find, at most `null_allowed` of `null_audits` audits may have a finding: 2 of 10 are expected
@@ -51,6 +63,7 @@ class MethodSetting(Contract):
     model_options: ClassVar[Mapping[str, Any]] = {}
     data_options: ClassVar[Mapping[str, Any]] = {}
     tools: ClassVar[Mapping[str, type[Any]]] = {}
+    paradigm: ClassVar[Paradigm] = "errors"
     finds_planted_cue: ClassVar[bool] = True
     null_audits: ClassVar[int] = 10
     null_allowed: ClassVar[int] = 2
@@ -66,7 +79,7 @@ class MethodSetting(Contract):
             data=cls.data,
             options=cls.options,
             model_options={**cls.model_options, **model},
-            data_options={**cls.data_options, **data},
+            data_options={**PLANTED[cls.paradigm], **cls.data_options, **data},
             tools={**needed, **cls.tools},
             folder=cls.cache_folder(),
         )
