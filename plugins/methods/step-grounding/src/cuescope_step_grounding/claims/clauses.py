@@ -207,11 +207,8 @@ def is_about_question(tree: Tree) -> bool:
     return False
 
 
-_STAIRS = lexicon.word_set("stairs stair staircase steps step stairway ramp ladder escalator")
-_DIRECTION_WORDS = lexicon.word_set("""
-slightly sharply a the to my sharp slight hard immediate straight then right back still directly
-my around left up down forward forwards ahead backward backwards turn degrees
-""")
+_STAIRS = lexicon.word_set("stairs")
+_DIRECTION_WORDS = lexicon.word_set("direction_words")
 
 
 def camera_motion(tree: Tree, verb: Word) -> str | None:

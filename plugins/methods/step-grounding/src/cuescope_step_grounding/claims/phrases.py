@@ -7,7 +7,7 @@ from cuescope_step_grounding.claims import lexicon
 from cuescope_step_grounding.claims.tree import Tree, Word
 
 _SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
-PRONOUNS = lexicon.word_set("he him she her it they them himself herself itself one ones")
+PRONOUNS = lexicon.word_set("pronouns")
 
 
 def singular(noun: Word) -> str:

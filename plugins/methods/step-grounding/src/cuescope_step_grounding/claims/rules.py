@@ -14,17 +14,7 @@ from cuescope_step_grounding.claims.tree import Analysis
 _KINDS = {"DT": "det", "PRP$": "poss", "CD": "nummod", "JJ": "amod", "POS": "case"}
 _NEGATIONS = frozenset({"not", "n't", "never"})
 # Verbs after which a preposition is a particle even before a noun: "turn on the light".
-_SEPARABLE = by_word(
-    {
-        "up": "pick tidy clean hang fold open lift",
-        "down away on back": "put",
-        "on off": "turn switch toggle",
-        "out off": "take",
-        "away out": "throw",
-        "down": "set lay",
-        "up off": "cut",
-    }
-)
+_SEPARABLE = by_word("separable")
 
 
 def analyse(words: Sequence[str]) -> list[Analysis]:

@@ -4,54 +4,17 @@ from collections.abc import Sequence
 
 from cuescope_step_grounding.claims.lexicon import ORDERS, VERBS, by_word, word_set
 
-_CLOSED = by_word(
-    {
-        "DT": "a an the this that these those no some any every each another all both either",
-        "PRP$": "my your his its our their",
-        "PRP": "i you he she it we they me him us them himself herself itself nobody someone "
-        "somebody anyone something anything nothing everyone",
-        "WP": "who which what",
-        "IN": "on in at by with from for into onto near under over behind between of about through "
-        "towards toward past above below beneath inside beside against along across around "
-        "during without within upon among underneath off alongside because since if like",
-        "MD": "can could will would shall should may might must ca wo 'll 'd",
-        "CC": "and or but so",
-        "TO": "to",
-        "EX": "there",
-        "RB": "not n't never now then again still also already just only very too here away back "
-        "forward backward forwards backwards straight ahead anywhere together instead probably "
-        "slowly anymore upstairs downstairs once down up out slightly directly earlier everywhere "
-        "later afterwards afterward",
-        "CD": "one two three four five six seven eight nine ten",
-    }
-)
-BE = by_word(
-    {
-        "VBZ": "is 's",
-        "VBP": "are am 're 'm",
-        "VBD": "was were",
-        "VB": "be",
-        "VBN": "been",
-        "VBG": "being",
-    }
-)
+_CLOSED = by_word("tags")
+BE = by_word("be")
 _HAVE = {"has": "VBZ", "have": "VBP", "had": "VBD", "having": "VBG", "'ve": "VBP"}
 _DO = {"does": "VBZ", "do": "VBP", "did": "VBD"}
-_ADJECTIVES = word_set("""
-red blue green yellow orange purple pink brown black white grey gray golden silver
-cyan magenta violet turquoise beige maroon navy big large small
-little tall short long wide narrow round old young new clean dirty empty full open closed
-wet dry hot cold dark bright wooden metal plastic heavy light striped potted tiled checkered glass
-visible present happy sad other same left right front back top bottom first second third last next
-middle upper lower main busy ready wild good several many few various different nearby free thin
-thick soft hard done whole straight flat older
-""")
-_THINGS = word_set("glass light orange")  # adjectives that are things where no noun follows
+_ADJECTIVES = word_set("adjectives")
+_THINGS = word_set("things")  # adjectives that are things where no noun follows
 # Endings of what is said of a subject.
 _PREDICATIVE_ENDINGS = ("y", "ful", "less", "ous", "ive", "able")
 _PLURALS = {"women": "woman", "men": "man", "children": "child", "people": "people"}
 _SINGULAR = {"shelves": "shelf", "knives": "knife", "loaves": "loaf", "series": "series"}
-LINKING = word_set("be look seem appear stay remain become turn get")
+LINKING = word_set("copulas")
 _NOUN_BEFORE = frozenset({"DT", "PRP$", "JJ", "IN", "CD"})
 
 
