@@ -5,7 +5,6 @@ import pytest
 
 from cuescope_sdk import Sample, generator
 from cuescope_sdk.grounding import SCENE, Action, Claim, SceneFrame, SceneVerifier, Thing
-from cuescope_step_grounding.verification.claim_batch import ClaimBatch
 from cuescope_step_grounding.verification.controls import (
     CHANGES,
     counterfactual,
@@ -13,6 +12,7 @@ from cuescope_step_grounding.verification.controls import (
     random_trace,
     vocabulary,
 )
+from cuescope_step_grounding.verification.judging import ClaimBatch
 from cuescope_step_grounding.verify import NoisyVerifier
 
 CUPS = (

@@ -9,6 +9,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Feature, Occurrence, Score
 from cuescope_sdk.grounding import ClaimKind
+from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.maths import benjamini_hochberg, exceeds_rate_p_value
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.scores import (
@@ -35,7 +36,6 @@ from cuescope_step_grounding.verification.summaries import (
     ADD_VERIFIER,
     describe_claims,
     describe_traces,
-    tool_title,
     unverifiable_reasons,
     why_unmeasured,
 )
@@ -401,9 +401,9 @@ def write_notes(
         audit.note("why unverifiable", ", ".join(reasons))
     audit.note("unverifiable claims", POLICIES[options.unverifiable])
     audit.note("claims parsed by", claim_parser(audit).title)
-    verifier = tool_title(judging.claim_verifier(audit), judging.SCENES)
+    verifier = audit.tool_specs.get("claim-verifier", judging.SCENES)
     audit.note("claims held against", "nothing" if judging.has_no_evidence(audit) else verifier)
-    encoder = tool_title(judging.sentence_encoder(audit), "a sentence encoder")
+    encoder = audit.tool_specs.get("sentence-encoder", BagOfWords.title)
     tau = f", tau {judging.threshold(audit):g}" if options.belief == "step" else ""
     audit.note("beliefs compared by", f"{encoder}{tau}")
     audit.note("changed videos", _describe_changes(audit, reliance))

@@ -17,10 +17,10 @@ from cuescope_step_grounding.scores import (
     percent,
     step_grounding_rate,
 )
-from cuescope_step_grounding.verification.claim_batch import ClaimBatch
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.judging import (
     ALL,
+    ClaimBatch,
     JudgedTraces,
     change_costs,
     judge_traces,
