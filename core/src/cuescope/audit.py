@@ -19,10 +19,10 @@ T = TypeVar("T")
 class Audit:
     """One audit as its method sees it. `respond` is the only way to the model.
 
-    `options` are the method's, validated; `capabilities` the model's; `tools` are by role;
-    `context` has the device, the cache folder and the progress bar. `outcomes` are those of
-    `perturb`, in order, from `compute_scores` on. `planted_cues` and the "cues"
-    annotation of `samples` are hidden until `verify`.
+    `options` are the method's, validated; `capabilities` the model's; `tools` are by role,
+    `tool_specs` their SPEC as the user typed it; `context` has the device, the cache folder and the
+    progress bar. `outcomes` are those of `perturb`, in order, from `compute_scores` on.
+    `planted_cues` and the "cues" annotation of `samples` are hidden until `verify`.
     """
 
     labels: tuple[str, ...]
@@ -31,6 +31,7 @@ class Audit:
     context: Context
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(outputs=frozenset()))
     tools: Mapping[str, Any] = field(default_factory=dict)
+    tool_specs: Mapping[str, str] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
     outcomes: Sequence[Outcome] = ()
     planted_cues: tuple[PlantedCue, ...] = ()

@@ -104,6 +104,7 @@ class Session:
             context=parts.context,
             capabilities=parts.model.plugin.capabilities,
             tools={role: built.plugin for role, built in parts.tools.items()},
+            tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=tuple(map(without_cues, self.samples)),
         )
         self._manager = pluggy.PluginManager("cuescope")
