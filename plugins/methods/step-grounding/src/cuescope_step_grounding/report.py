@@ -42,7 +42,8 @@ from cuescope_step_grounding.verification.summaries import (
 
 SGR, TCS, HR = "step_grounding_rate", "consistency", "hallucination"
 VRS, ACC = "reliance", "accuracy"
-REASONING, ANSWERS, VIDEO, NAMED = "reasoning", "answers", "video", "named: "
+REASONING, ANSWERS, VIDEO = "reasoning", "answers", "video"
+OF_KIND, OF_STAGE, NAMED = "claims: ", "steps: ", "named: "  # how the keys of the parts begin
 KINDS: dict[ClaimKind, str] = {
     "entity": "What is on screen",
     "attribute": "How things look",
@@ -66,12 +67,12 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     if not is_recorded(audit) and options.perturbations:
         yield Feature(key=VIDEO, kind="reliance", name="Traces of changed videos")
     for kind, name in KINDS.items():
-        yield Feature(key=kind_key(kind), kind="claims", name=name)
+        yield Feature(key=OF_KIND + kind, kind="claims", name=name)
     for stage in STAGES:
-        yield Feature(key=stage_key(stage), kind="steps", name=f"{stage.title()} steps")
+        yield Feature(key=OF_STAGE + stage, kind="steps", name=f"{stage.title()} steps")
     for name in most_named_things(traces, options.things):
         occurrences = _occurrences(traces, name)
-        yield Feature(key=thing_key(name), kind="thing", name=f"'{name}'", occurrences=occurrences)
+        yield Feature(key=NAMED + name, kind="thing", name=f"'{name}'", occurrences=occurrences)
 
 
 def most_named_things(traces: Sequence[Reasoning], most: int) -> list[str]:
@@ -91,21 +92,6 @@ def _occurrences(traces: Sequence[Reasoning], name: str) -> tuple[Occurrence, ..
             frame = next((claim.frames[0] for claim in own if claim.frames), None)
             occurrences.append(Occurrence(sample=trace.sample.key, frame=frame))
     return tuple(occurrences)
-
-
-def kind_key(kind: str) -> str:
-    """The feature of a kind of claim."""
-    return f"claims: {kind}"
-
-
-def stage_key(stage: Stage) -> str:
-    """The feature of a stage."""
-    return f"steps: {stage}"
-
-
-def thing_key(name: str) -> str:
-    """The feature of a thing that is named."""
-    return f"{NAMED}{name}"
 
 
 # ------------------------------------------------------------------------------------------ rows
@@ -217,7 +203,7 @@ class _Rows:
             ]
             answered = [trace for trace in traces if trace.grounding is not None]
             if answered:
-                yield Row(kind_key(kind), len(answered), self.figures(answered, kind))
+                yield Row(OF_KIND + kind, len(answered), self.figures(answered, kind))
 
     def stages(self) -> Iterator[Row]:
         """Early, middle and late steps; what is lost on the way is told of the late ones."""
@@ -235,7 +221,7 @@ class _Rows:
                 continue
             n, figures = len(known(rate for rate, _ in pairs)), {SGR: sgr, HR: hr}
             if stage != "late":
-                yield Row(stage_key(stage), n, figures)
+                yield Row(OF_STAGE + stage, n, figures)
                 continue
             both = [
                 (early, late)
@@ -250,7 +236,7 @@ class _Rows:
         losses = np.array([early - late for early, late in pairs])
         loss = self.figure(losses.tolist(), "decay")
         if loss is None:
-            return Row(stage_key("late"), n, figures)
+            return Row(OF_STAGE + "late", n, figures)
         early, late = (float(np.mean([pair[side] for pair in pairs])) for side in (0, 1))
         statement = (
             f"{{feature}}: support falls by {points(loss)}, from {percent(early)} of the claims in "
@@ -258,7 +244,7 @@ class _Rows:
         )
         p_value = sign_flip_p_value(losses, self.audit.rng("decay"))
         large = loss.value > self.options.margin
-        return Row(stage_key("late"), n, figures, statement, p_value, large)
+        return Row(OF_STAGE + "late", n, figures, statement, p_value, large)
 
     def answers(self) -> Row | None:
         """Right answers, and what the steps before them are worth; None where none is known."""
@@ -316,7 +302,7 @@ class _Rows:
             statement = f"{{feature}}: {n} traces name it, and {flaw}."
             # A detector misses things too: only what exceeds its own errors is the model's.
             p_value, large = exceeds_rate_p_value(never, n, TOLERATED), never / n > TOLERATED
-            yield Row(thing_key(name), n, figures, statement, p_value, large)
+            yield Row(NAMED + name, n, figures, statement, p_value, large)
 
 
 def _present(figures: dict[str, Figure | None]) -> dict[str, Figure]:

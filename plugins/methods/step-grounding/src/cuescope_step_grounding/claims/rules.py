@@ -17,11 +17,10 @@ _NEGATIONS = frozenset({"not", "n't", "never"})
 _SEPARABLE = by_word("separable")
 
 
-def analyse(words: Sequence[str]) -> list[Analysis]:
-    """The analysis of each word of a sentence."""
-    lower = [word.lower() for word in words]
-    tags, lemmas = tags_and_lemmas(lower)
-    return _Sentence(lower, tags, lemmas).parse()
+def analyse(sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
+    """The analysis of each word of each sentence."""
+    lower = [[word.lower() for word in words] for words in sentences]
+    return [_Sentence(words, *tags_and_lemmas(words)).parse() for words in lower]
 
 
 @dataclass
@@ -128,11 +127,10 @@ class _Sentence:
             end += 1
         nouns = [i for i in range(index, end) if self.tags[i].startswith("NN")]
         if not nouns:
+            linked = self.main is not None and self.analyses[self.main].lemma in LINKING
             for i in range(index, end):
                 if self.tags[i] == "JJ" and self.main is not None:
-                    head = self.main
-                    linked = self.analyses[head].lemma in LINKING
-                    self._set(i, "acomp" if linked else "advmod", head)
+                    self._set(i, "acomp" if linked else "advmod", self.main)
             return end
         head = nouns[-1]
         for i in nouns[:-1]:
@@ -153,7 +151,11 @@ class _Sentence:
             or ((self.joined or self.words[index - 1] == ",") and not self._verb_follows(index))
         ):
             self._set(index, "conj", self.noun)
-        elif self._free() or (self._verb_follows(index) and not self._describes()):
+        elif (
+            self.main is None
+            or self.mark is not None
+            or (self._verb_follows(index) and not self._describes())
+        ):
             if self.relative and self.subject is not None:  # "the box which he carries"
                 self.subject = None
             self.subject = index
@@ -165,17 +167,10 @@ class _Sentence:
 
     def _describes(self) -> bool:
         """Whether the verb read last describes a subject that still waits for its own."""
-        return (
-            self.subject is not None
-            and self.main is not None
-            and (
-                self.analyses[self.main].head == self.subject
-                and self.analyses[self.main].dep == "acl"
-            )
-        )
-
-    def _free(self) -> bool:
-        return self.main is None or self.mark is not None
+        if self.subject is None or self.main is None:
+            return False
+        verb = self.analyses[self.main]
+        return verb.dep == "acl" and verb.head == self.subject
 
     def _verb_follows(self, index: int) -> bool:
         """Whether a finite verb follows, so that the noun is its subject."""
@@ -204,7 +199,10 @@ class _Sentence:
         helped = {self.words[i] for i in helpers} & BE.keys()
         passive = self.tags[index] == "VBN" and bool(helped)
         if self.words[index - 1] in ORDERS and self.tags[index] == "VBG" and index:
-            self._clause(index, "pcomp", self.mark if self.mark is not None else index)
+            mark, self.mark = self.mark if self.mark is not None else index, None
+            self._set(index, "pcomp", mark)
+            self.waiting = mark if self.main is None else self.waiting
+            self._set(mark, "prep", mark if self.main is None else self.main)
         elif self.prep is not None and self.tags[self.prep] == "TO":
             self._set(self.prep, "aux", index)
             self.prep = None
@@ -216,7 +214,10 @@ class _Sentence:
         elif self.relative and self.noun is not None:
             self._set(index, "relcl", self.noun)
         elif self.mark is not None:
-            self._clause(index, "advcl", None)
+            self._set(self.mark, "mark", index)
+            self.mark = None
+            self.waiting = index if self.main is None else self.waiting
+            self._set(index, "advcl", index if self.main is None else self.main)
         elif self.noun == index - 1 and self.tags[index] in {"VBG", "VBN"} and not helpers:
             self._set(index, "acl", index - 1)
         elif self.main is None or self._describes():
@@ -237,22 +238,6 @@ class _Sentence:
         self.subject = self.subject if described else None
         self.main, self.passive = index, passive
         self.noun, self.joined, self.relative = None, False, False
-
-    def _clause(self, index: int, dep: str, head: int | None) -> None:
-        """A clause that "after" or "while" binds to the one before or after it."""
-        mark, self.mark = self.mark, None
-        if dep == "pcomp" and head is not None:
-            self._set(index, "pcomp", head)
-            self.waiting = head if self.main is None else self.waiting
-            self._set(head, "prep", head if self.main is None else self.main)
-            return
-        if mark is not None:
-            self._set(mark, "mark", index)
-        if self.main is None:
-            self.waiting = index
-            self._set(index, "advcl", index)
-        else:
-            self._set(index, "advcl", self.main)
 
     # --------------------------------------------------------------------------- the small words
 

@@ -192,10 +192,6 @@ def _range(match: re.Match[str], clock: Clock) -> Frames | None:
     return clock.span(low[0], high[-1] if high else clock.frames - 1)
 
 
-def _seconds(match: re.Match[str], clock: Clock) -> Frames | None:
-    return clock.between(_number(match["first"]), _number(match["last"]))
-
-
 def _count(match: re.Match[str], clock: Clock) -> Frames | None:
     first = match["side"].lower() == "first"
     if match["n"] is None or match["unit"] == "moments":
@@ -226,19 +222,17 @@ def _half(match: re.Match[str], clock: Clock) -> Frames:
     return clock.every[: clock.frames - half] if match["half"] == "first" else clock.every[half:]
 
 
-def _edge(match: re.Match[str], clock: Clock) -> Frames:
-    return clock.every[:1] if match["edge"].lower() == "first" else clock.every[-1:]
-
-
 _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "list": _list,
     "range": _range,
-    "seconds": _seconds,
+    "seconds": lambda match, clock: clock.between(_number(match["first"]), _number(match["last"])),
     "count": _count,
     "since": _since,
     "until": _until,
     "half": _half,
-    "edge": _edge,
+    "edge": lambda match, clock: (
+        clock.every[:1] if match["edge"].lower() == "first" else clock.every[-1:]
+    ),
     "clock": lambda match, clock: _point(match["clock"] or match["bare"], clock),
     "all": lambda _, clock: clock.every,
     "halfway": lambda _, clock: clock.span(clock.frames // 2, clock.frames // 2),

@@ -23,7 +23,6 @@ from cuescope_step_grounding import beliefs, scores
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import Policy, StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
-from cuescope_step_grounding.scores import StepCounts
 from cuescope_step_grounding.trials import (
     Claims,
     Reasoning,
@@ -80,13 +79,12 @@ class Judgements:
         """The judgements of these claims again."""
         return [[self.of(sample, claim) for claim in claims] for sample, claims in cases]
 
-    def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
+    def count(self, sample: Sample, claims: Sequence[Claim]) -> scores.StepCounts:
         """How many of these claims are supported, unsupported, unverifiable."""
-        verdicts = [self.of(sample, claim).verdict for claim in claims]
-        count = Counter(verdicts)
-        return StepCounts(count["supported"], count["unsupported"], count["unverifiable"])
+        count = Counter(self.of(sample, claim).verdict for claim in claims)
+        return scores.StepCounts(count["supported"], count["unsupported"], count["unverifiable"])
 
-    def count_steps(self, sample: Sample, claims: Sequence[Sequence[Claim]]) -> list[StepCounts]:
+    def count_steps(self, sample: Sample, claims: Sequence[Sequence[Claim]]) -> list[scores.StepCounts]:
         """The same for each step of a trace."""
         return [self.count(sample, step) for step in claims]
 
@@ -172,18 +170,6 @@ def _fill_unknown(rates: Sequence[float | None]) -> np.ndarray | None:
 # ------------------------------------------------------------------------------------------ tools
 
 
-def claim_verifier(audit: Audit) -> ClaimVerifier:
-    """The tool, or else the scenes that the data set has annotated."""
-    tool: ClaimVerifier = audit.tools.get("claim-verifier") or audit.once(SceneVerifier)
-    return tool
-
-
-def sentence_encoder(audit: Audit) -> SentenceEncoder:
-    """The tool, or else a bag of words."""
-    tool: SentenceEncoder = audit.tools.get("sentence-encoder") or audit.once(BagOfWords)
-    return tool
-
-
 def threshold(audit: Audit) -> float:
     """The option's tau, else what was calibrated for this kind of encoder (`beliefs.calibrate`)."""
     if audit.options.tau is not None:
@@ -244,7 +230,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     evidence = [_evidence(trace, options.evidence) for trace in variants]
     for trace, sample in zip(variants, evidence, strict=True):
         batch.add(sample, all_claims([trace.claims]))
-    judgements = batch.judge(claim_verifier(audit))
+    judgements = batch.judge(audit.tools.get("claim-verifier") or SceneVerifier())
 
     def rate(trace: Reasoning, claims: Claims) -> float | None:
         counts = judgements.count_steps(trace.sample, claims)
@@ -313,7 +299,8 @@ def _consistencies(
     ]
     # One call of the encoder for all traces, as networks encode far faster in batches.
     texts = [(pair.before, pair.after) for pairs in pairs_of for pair in pairs]
-    values = iter(beliefs.similarities(texts, sentence_encoder(audit)).tolist())
+    encoder: SentenceEncoder = audit.tools.get("sentence-encoder") or BagOfWords()
+    values = iter(beliefs.similarities(texts, encoder).tolist())
     for trace, pairs in zip(traces, pairs_of, strict=True):
         own = list(islice(values, len(pairs)))
         justifications = map(partial(justification, trace.sample), pairs, own)
