@@ -46,7 +46,8 @@ def named_things(text: str, things: Iterable[Thing]) -> set[str]:
     "Where is the red cup?" means the red cup where there is one, and else any cup.
     """
     # Blanks on both sides make "cup" a word and no part of "cupboard".
-    words = f" {' '.join(_words(text))} "
+    letters = "".join(c if c.isalnum() else " " for c in text.lower())
+    words = f" {' '.join(letters.split())} "
     with_attribute, by_name = set(), set()
     for thing in things:
         if any(f" {attribute} {thing.name} ".lower() in words for attribute in thing.attributes):
@@ -54,10 +55,6 @@ def named_things(text: str, things: Iterable[Thing]) -> set[str]:
         if f" {thing.name} ".lower() in words:
             by_name.add(thing.id)
     return with_attribute or by_name
-
-
-def _words(text: str) -> Sequence[str]:
-    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
 
 
 LEAST_SHIFT, MOST_SHIFT = 0.35, 0.65  # shares of the room by which a box moves on
@@ -109,7 +106,7 @@ def _position(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | 
         return tuple(_move(frame, boxes, shifts) for frame, boxes in zip(frames, key, strict=True))
     dx, dy = _shift(rng)
     if rng.random() < 0.5:
-        return tuple(_change(frame, "mirrored", mirror) for frame in frames)
+        return tuple(_change(frame, "mirrored", ImageOps.mirror) for frame in frames)
     shift = partial(roll, dx=dx, dy=dy)
     return tuple(_change(frame, "rolled", shift, (dx, dy)) for frame in frames)
 
@@ -211,11 +208,6 @@ def cover_centre(image: Image.Image) -> Image.Image:
     """The middle of the image, half as wide and high, in the mean colour around it."""
     w, h = image.size
     return cover_boxes(image, ((w / 4, h / 4, 3 * w / 4, 3 * h / 4),))
-
-
-def mirror(image: Image.Image) -> Image.Image:
-    """Left is right."""
-    return ImageOps.mirror(image)
 
 
 def roll(image: Image.Image, dx: float, dy: float) -> Image.Image:

@@ -17,7 +17,6 @@ from cuescope_step_grounding.scores import (
     STAGES,
     Figure,
     Reliance,
-    Stage,
     exchange_p_value,
     known,
     mean_interval,
@@ -347,25 +346,14 @@ def _rank(part: tuple[Row, float | None, bool]) -> tuple[bool, bool, float]:
 def _scores(
     row: Row, q_value: float | None, finding: bool, always_reported: bool = False
 ) -> Iterator[Score]:
-    sgr = row.figures.get(SGR)
-    yield _score(
-        row,
-        SGR,
-        sgr,
-        p_value=row.p_value,
-        q_value=q_value,
-        finding=finding,
-        always_reported=always_reported,
-        statement=row.statement if finding or always_reported or sgr is None else None,
-    )
-    for metric, figure in row.figures.items():
-        if metric != SGR:
-            yield _score(row, metric, figure)
-
-
-def _score(row: Row, metric: str, figure: Figure | None, **tested: Any) -> Score:
-    values = asdict(figure) if figure else {"value": None}
-    return Score(feature=row.feature, label=None, metric=metric, n=row.n, **values, **tested)
+    tested = {"p_value": row.p_value, "q_value": q_value, "finding": finding}
+    if finding or always_reported or SGR not in row.figures:
+        tested |= {"statement": row.statement, "always_reported": always_reported}
+    for metric in dict.fromkeys((SGR, *row.figures)):
+        figure = row.figures.get(metric)
+        values: dict[str, Any] = asdict(figure) if figure else {"value": None}
+        values |= tested if metric == SGR else {}
+        yield Score(feature=row.feature, label=None, metric=metric, n=row.n, **values)
 
 
 # ----------------------------------------------------------------------------------------- notes

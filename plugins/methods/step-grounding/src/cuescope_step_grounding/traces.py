@@ -237,7 +237,7 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
         problems = []
     # Natural prose ends with its answer and does not mark it.
     if answer is None and form == "prose":
-        answer, steps = _concluding_answer(steps, choices)
+        answer = _concluding_answer(steps, choices)
     choice = choice_meant(answer, choices) if choices and answer is not None else answer
     if len(steps) > most:
         problems.append("too many steps")
@@ -247,7 +247,8 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
         problems.append("no answer")
         if not body.endswith(ENDS):
             problems.append("cut")
-    kept = tuple(step for step in (_without_markdown(step) for step in steps[:most]) if step)
+    plain = (" ".join(re.sub(r"\*\*|__|`", "", step).split()) for step in steps[:most])
+    kept = tuple(filter(None, plain))
     return Trace(kept, choice or answer or None, form if kept else "none", tuple(problems))
 
 
@@ -272,18 +273,19 @@ def _split_answer(text: str) -> tuple[str, str | None]:
             continue
         if not answer and index + 1 < len(lines):
             answer = lines[index + 1].strip()
-        return "\n".join(lines[:index]), _first_sentence(answer) or None
+        first = re.split(r"(?<=[.!?])\s+", answer.strip(), maxsplit=1)[0]
+        return "\n".join(lines[:index]), first.strip(" .*_`\"'") or None
     return text, None
 
 
 def _form_and_steps(text: str) -> tuple[Form, list[str]]:
     lines = text.splitlines()
-    for form, pattern in (("numbered", _NUMBERED), ("bullets", _BULLET)):
-        items = _list_items(lines, pattern)
-        if items:
-            return ("numbered" if form == "numbered" else "bullets"), items
-    if inline := _inline_items(text):
-        return "numbered", inline
+    if items := _list_items(lines, _NUMBERED):
+        return "numbered", items
+    if items := _list_items(lines, _BULLET):
+        return "bullets", items
+    if items := _inline_items(text):
+        return "numbered", items
     return "prose", [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
 
 
@@ -317,30 +319,20 @@ def _inline_items(text: str) -> list[str]:
     return [text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
 
 
-def _concluding_answer(steps: list[str], choices: Sequence[str]) -> tuple[str | None, list[str]]:
+def _concluding_answer(steps: Sequence[str], choices: Sequence[str]) -> str | None:
     """The answer of prose that marks none: its last sentence, where that names one choice.
 
     One sentence alone is an answer to an open question, and a step as well.
     """
     if not steps:
-        return None, steps
+        return None
     last = marked_answer(steps[-1]) or steps[-1].strip()
     if choices:
-        return (last if choice_meant(last, choices) else None), steps
-    return (last.rstrip(".") if len(steps) == 1 else None), steps
+        return last if choice_meant(last, choices) else None
+    return last.rstrip(".") if len(steps) == 1 else None
 
 
 def _without_number(line: str) -> str:
     """A line without its number or bullet."""
     match = _NUMBERED.match(line) or _BULLET.match(line)
     return match.groups()[-1] if match else line
-
-
-def _first_sentence(text: str) -> str:
-    """What is said first, without the full stop."""
-    return re.split(r"(?<=[.!?])\s+", text.strip(), maxsplit=1)[0].strip(" .*_`\"'")
-
-
-def _without_markdown(step: str) -> str:
-    """On one line, without the marks of markdown."""
-    return " ".join(re.sub(r"\*\*|__|`", "", step).split())

@@ -152,9 +152,8 @@ def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
 def _shown_words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:
     for match in _PLAIN.finditer(text, start, end):
         yield from _words(text, start, match.start(), offset)
-        _, shown, name = _SUBSTITUTIONS[
-            next(i for i in range(len(_SUBSTITUTIONS)) if match[f"w{i}"])
-        ]
+        # The group of a whole substitution closes last.
+        _, shown, name = _SUBSTITUTIONS[int((match.lastgroup or "")[1:])]
         side = next((match[group].lower() for group in "abcd" if match[group]), "")
         for index, word in enumerate(shown.split()):
             named = word if index else name.format(side)

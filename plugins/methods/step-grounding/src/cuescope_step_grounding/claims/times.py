@@ -124,7 +124,9 @@ class Mention:
 
 def mentions(text: str, clock: Clock) -> list[Mention]:
     """Every moment that a text names, in order."""
-    return [Mention(m.start(), m.end(), _frames(m, clock)) for m in _MENTIONS.finditer(text)]
+    # The group of a whole form closes last, so that it names the form.
+    matches = ((match, _RULES[(match.lastgroup or "")[:-1]]) for match in _MENTIONS.finditer(text))
+    return [Mention(m.start(), m.end(), frames_of(m, clock)) for m, frames_of in matches]
 
 
 def frames_meant(words: str, clock: Clock) -> Frames | None:
@@ -142,11 +144,6 @@ def are_contradictory(moments: list[Frames | None]) -> bool:
     """Whether two moments told of the same happening share no frame."""
     placed = [set(frames) for frames in moments if frames is not None]
     return any(frames.isdisjoint(other) for frames, other in pairwise(placed))
-
-
-def _frames(match: re.Match[str], clock: Clock) -> Frames | None:
-    form = next(name for name in _FORMS if match[f"{name}_"] is not None)
-    return _RULES[form](match, clock)
 
 
 def _number(word: str) -> float:
@@ -222,6 +219,10 @@ def _half(match: re.Match[str], clock: Clock) -> Frames:
     return clock.every[: clock.frames - half] if match["half"] == "first" else clock.every[half:]
 
 
+def _edge(match: re.Match[str], clock: Clock) -> Frames:
+    return clock.every[:1] if match["edge"].lower() == "first" else clock.every[-1:]
+
+
 _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "list": _list,
     "range": _range,
@@ -230,9 +231,7 @@ _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "since": _since,
     "until": _until,
     "half": _half,
-    "edge": lambda match, clock: (
-        clock.every[:1] if match["edge"].lower() == "first" else clock.every[-1:]
-    ),
+    "edge": _edge,
     "clock": lambda match, clock: _point(match["clock"] or match["bare"], clock),
     "all": lambda _, clock: clock.every,
     "halfway": lambda _, clock: clock.span(clock.frames // 2, clock.frames // 2),

@@ -23,6 +23,7 @@ from cuescope_step_grounding import beliefs, scores
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import Policy, StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
+from cuescope_step_grounding.scores import StepCounts
 from cuescope_step_grounding.trials import (
     Claims,
     Reasoning,
@@ -79,12 +80,12 @@ class Judgements:
         """The judgements of these claims again."""
         return [[self.of(sample, claim) for claim in claims] for sample, claims in cases]
 
-    def count(self, sample: Sample, claims: Sequence[Claim]) -> scores.StepCounts:
+    def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
         """How many of these claims are supported, unsupported, unverifiable."""
         count = Counter(self.of(sample, claim).verdict for claim in claims)
-        return scores.StepCounts(count["supported"], count["unsupported"], count["unverifiable"])
+        return StepCounts(count["supported"], count["unsupported"], count["unverifiable"])
 
-    def count_steps(self, sample: Sample, claims: Sequence[Sequence[Claim]]) -> list[scores.StepCounts]:
+    def count_steps(self, sample: Sample, claims: Sequence[Sequence[Claim]]) -> list[StepCounts]:
         """The same for each step of a trace."""
         return [self.count(sample, step) for step in claims]
 
@@ -98,7 +99,7 @@ class JudgedTrace:
     """A trace with how many claims of each step are supported."""
 
     reasoning: Reasoning
-    steps: tuple[scores.StepCounts, ...]
+    steps: tuple[StepCounts, ...]
     policy: Policy
     consistency: float | None = None
 
