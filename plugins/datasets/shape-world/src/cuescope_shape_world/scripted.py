@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -42,32 +42,24 @@ from cuescope_shape_world.words import HELD_OUT, PHRASES
 VERSION = 1  # part of the fingerprint: raise it when the same frames and dials give other traces
 
 
-def _share(default: float, description: str) -> float:
-    share: float = Field(default, ge=0, le=1, description=description)
-    return share
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ScriptedOptions(Options):
     """The dials."""
 
-    grounding: float = _share(1.0, "share of claims that are true")
-    hallucination: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="share of steps with one false claim, all others true; overrides grounding",
+    grounding: Share = Field(1.0, description="share of claims that are true")
+    hallucination: Share | None = Field(
+        None, description="share of steps with one false claim; overrides grounding"
     )
-    stale: float = _share(0.0, "chance to repeat a belief that the scene has left behind")
-    decay: float = _share(0.0, "grounding lost from the first step to the last, evenly")
+    stale: Share = Field(0.0, description="chance to repeat a belief that no longer holds")
+    decay: Share = Field(0.0, description="grounding lost evenly from the first to the last step")
     reliance: Literal["vision", "question"] = Field(
         "vision", description="question: never opens a frame, and makes all of it up"
     )
-    accuracy: float = _share(1.0, "chance of the right answer")
-    ood_accuracy: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="the same where a shape is seen that training never shows; default accuracy",
+    accuracy: Share = Field(1.0, description="chance of the right answer")
+    ood_accuracy: Share | None = Field(
+        None, description="the same where a shape of the split ood is seen; default: accuracy"
     )
     steps: int = Field(7, ge=1, le=64, description="steps of a trace; of a short video fewer")
     seed: int = Field(0, ge=0, description="another seed, another draw")

@@ -98,7 +98,7 @@ def _video(seed: int, split: str, index: int) -> tuple[Picture, ...]:
 
 
 def describe(picture: Picture, rng: np.random.Generator) -> dict[str, tuple[str, ...]]:
-    """Captions and foils: all about presence and colour of the shapes that can be seen, some places, and some denials.
+    """Captions and foils: all about presence and colour of what can be seen, some places, denials.
 
     A sentence with "no" or "not" says the opposite in nearly the same words; were there as many of
     these, no word would mean anything for long.

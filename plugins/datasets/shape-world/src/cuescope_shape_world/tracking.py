@@ -139,7 +139,9 @@ def _actions(
             verbs.append("disappear")
         step, before = shifts[at], things[at - 1].get(key) if at else None
         if before is not None and step is not None and thing.name != HILL:
-            verbs.append(_movement(before, thing, step))
+            if before.box is not None and thing.box is not None:
+                dx, dy = (round(thing.box[axis] - before.box[axis]) for axis in (0, 1))
+                verbs.append(movement(dx + step, dy))  # in the panorama, not in the view
             if before.attributes != thing.attributes:
                 verbs.append(f"turn {thing.attributes[0]}")
         actions += [Action(subject=key, verb=verb) for verb in verbs if verb]
@@ -152,10 +154,3 @@ def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
     return thing.id not in others and not any(
         thing.box and wall and relation_holds("inside", thing.box, wall) for wall in walls
     )
-
-
-def _movement(before: Thing, now: Thing, step: int) -> str | None:
-    if before.box is None or now.box is None:
-        return None
-    dx, dy = (round(now.box[axis] - before.box[axis]) for axis in (0, 1))
-    return movement(dx + step, dy)  # in the panorama, not in the view

@@ -151,21 +151,14 @@ class JudgedTraces:
 
     def against_random(self) -> list[tuple[float, np.ndarray]]:
         """SGR of each trace that has random ones, and theirs."""
-        pairs = zip(self.baselines, map(_fill_unknown, self.random_rates), strict=True)
-        return [
-            (trace.grounding, rates)
-            for trace, rates in pairs
-            if trace.grounding is not None and rates is not None
-        ]
-
-
-def _fill_unknown(rates: Sequence[float | None]) -> np.ndarray | None:
-    """SGR of a sample's random traces, an unknown one at the mean of the others."""
-    numbers = scores.known(rates)
-    if not numbers:
-        return None
-    middle = float(np.mean(numbers))
-    return np.array([middle if rate is None else rate for rate in rates])
+        pairs = []
+        for trace, rates in zip(self.baselines, self.random_rates, strict=True):
+            middle = scores.mean(rates)
+            if trace.grounding is not None and middle is not None:
+                # The test needs as many of each sample: an unknown one is like its others.
+                filled = np.array([middle if rate is None else rate for rate in rates])
+                pairs.append((trace.grounding, filled))
+        return pairs
 
 
 # ------------------------------------------------------------------------------------------ tools
@@ -322,17 +315,15 @@ def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Clai
 def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[str, list[Claims]]:
     """By change the counterfactual trace of each sample."""
     words = audit.once(_words, audit)
-    changes_of: dict[str, tuple[controls.Change, ...]] = {
-        name: (name,) for name in controls.CHANGES
-    }
     wrong: dict[str, list[Claims]] = {}
-    for name, changes in (changes_of | {ALL: controls.CHANGES}).items():
+    for name in (*controls.CHANGES, ALL):
         wrong[name] = []
+        changes = frozenset(change for change in controls.CHANGES if name in (change, ALL))
         for trace in traces:
             rng = audit.rng("counterfactual", name, trace.sample.key)
             change = partial(
                 controls.counterfactual,
-                changes=frozenset(changes),
+                changes=changes,
                 words=words,
                 frames=len(trace.sample.frames),
                 rng=rng,
