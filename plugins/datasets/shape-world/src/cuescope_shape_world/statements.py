@@ -87,10 +87,10 @@ def absence(name: str) -> Statement:
 
 
 @cache
-def relation(name: str, place: str, other: str) -> Statement:
+def relation(name: str, predicate: str, other: str) -> Statement:
     """ "the red circle is left of the blue star"."""
-    words = f"the {name} is {place} the {other}"
-    claim = Claim(kind="relation", text=words, subject=name, predicate=place, object=other)
+    words = f"the {name} is {predicate} the {other}"
+    claim = Claim(kind="relation", text=words, subject=name, predicate=predicate, object=other)
     return _statement("relation", words, (name, other), claim)
 
 
@@ -139,10 +139,10 @@ def true_statements(scene: Scene, index: int) -> list[Statement]:
     ]
     boxes = {name: thing.box for name, thing in visible.items() if thing.box}
     statements += [
-        relation(name, place, other)
+        relation(name, predicate, other)
         for name, other in permutations(boxes, 2)
-        for place in PLACES
-        if relation_holds(place, boxes[name], boxes[other])
+        for predicate in PLACES
+        if relation_holds(predicate, boxes[name], boxes[other])
     ]
     verbs = [(action.subject, action.verb) for action in frame.actions if action.verb in VERBS]
     statements += [

@@ -56,14 +56,8 @@ class ShapePictures(Plugin):
     def __init__(self, options: ShapePicturesOptions, context: Context) -> None:
         super().__init__(options, context)
         self.options: ShapePicturesOptions = options
-        self.fingerprint = digest(
-            "shape-pictures",
-            PICTURES_VERSION,
-            DRAWING_VERSION,
-            options.split,
-            options.size,
-            options.seed,
-        )
+        parameters = (options.split, options.size, options.seed)
+        self.fingerprint = digest("shape-pictures", PICTURES_VERSION, DRAWING_VERSION, *parameters)
         self.facts = {"pictures": f"{options.size}, split {options.split}"}
 
     def __len__(self) -> int:
@@ -142,10 +136,10 @@ def _denial(kind: str, colour: str) -> str:
 def _places(boxes: Mapping[str, Box]) -> Iterator[tuple[str, bool]]:
     """Of every two shapes, both ways round."""
     for name, other in permutations(boxes, 2):
-        for place in PLACES:
-            if relation_holds(place, boxes[name], boxes[other]):
-                yield f"The {name} is {place} the {other}.", True
-                yield f"The {name} is {INVERSE[place]} the {other}.", False
+        for relation in PLACES:
+            if relation_holds(relation, boxes[name], boxes[other]):
+                yield f"The {name} is {relation} the {other}.", True
+                yield f"The {name} is {INVERSE[relation]} the {other}.", False
 
 
 def _draw_some(

@@ -346,7 +346,7 @@ def _rank(part: tuple[Row, float | None, bool]) -> tuple[bool, bool, float]:
 def _scores(
     row: Row, q_value: float | None, finding: bool, always_reported: bool = False
 ) -> Iterator[Score]:
-    tested = {"p_value": row.p_value, "q_value": q_value, "finding": finding}
+    tested: dict[str, Any] = {"p_value": row.p_value, "q_value": q_value, "finding": finding}
     if finding or always_reported or SGR not in row.figures:
         tested |= {"statement": row.statement, "always_reported": always_reported}
     for metric in dict.fromkeys((SGR, *row.figures)):

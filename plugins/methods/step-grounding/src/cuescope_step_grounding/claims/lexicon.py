@@ -6,22 +6,21 @@ from importlib.resources import files
 
 from cuescope_sdk.language import IDEAS, MENTAL
 
-_LISTS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+LISTS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 
 
 def word_set(name: str) -> frozenset[str]:
     """A list of `words.toml`."""
-    return frozenset(_LISTS[name].split())
+    return frozenset(LISTS[name].split())
 
 
 def by_word(table: str) -> dict[str, str]:
     """Each word of a table of `words.toml`, with the name of the list that it is in."""
-    return {word: name for name, words in _LISTS[table].items() for word in words.split()}
+    return {word: name for name, words in LISTS[table].items() for word in words.split()}
 
 
-_REGULAR = word_set("regular")
 _IRREGULAR: Mapping[str, Sequence[str]] = {
-    forms.split()[0]: forms.split()[1:] for forms in _LISTS["irregular"].split(",")
+    forms.split()[0]: forms.split()[1:] for forms in LISTS["irregular"].split(",")
 }
 _DOUBLED = word_set("doubled")
 
@@ -44,7 +43,7 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
 # Form -> lemma and tag; a past form is also a participle.
 VERBS: Mapping[str, tuple[str, str]] = {
     form: (lemma, tag)
-    for lemma in (*sorted(_IRREGULAR), *sorted(_REGULAR - _IRREGULAR.keys()))
+    for lemma in (*sorted(_IRREGULAR), *sorted(word_set("regular") - _IRREGULAR.keys()))
     for form, tag in _forms(lemma)
 }
 
@@ -81,7 +80,7 @@ PARTICLES = word_set("particles")
 DIRECTED = word_set("directed")
 # Prepositions with the verbs that they are one with.
 PHRASAL: Mapping[str, frozenset[str]] = {
-    preposition: frozenset(verbs.split()) for preposition, verbs in _LISTS["phrasal"].items()
+    preposition: frozenset(verbs.split()) for preposition, verbs in LISTS["phrasal"].items()
 }
 
 # --------------------------------------------------------------------------------------- verbs
@@ -114,6 +113,5 @@ STOPS = word_set("stops")
 WALKS = word_set("walks")
 ARRIVES = word_set("arrives")
 
-_COMMON = word_set("common")
 # Words by which a text is read as English; verbs that other languages have as words are none.
-ENGLISH = _COMMON | VERBS.keys() - word_set("foreign")
+ENGLISH = word_set("common") | VERBS.keys() - word_set("foreign")
