@@ -42,9 +42,9 @@ def verdict(claim: Claim) -> str:
 def test_words_are_the_datas_and_the_claims() -> None:
     assert WORDS.heads == ("cup",)
     assert WORDS.adjectives == ("blue", "red")
-    assert WORDS.relations == ("left of",)
-    assert WORDS.verbs == ("move left",)
-    assert "turn right" in WORDS.motions
+    assert WORDS.predicates["relation"] == ("left of",)
+    assert WORDS.predicates["action"] == ("move left",)
+    assert "turn right" in WORDS.predicates["ego-motion"]
 
 
 def test_true_claims_become_false() -> None:
