@@ -36,7 +36,7 @@ test: export OMP_NUM_THREADS := 1
 test: export PATH := $(CURDIR)/.uv/bin:$(PATH)
 test: .venv/ready
 	$(RUN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations 30
-	$(RUN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --jaxtyping-packages=$(SHAPED),beartype.beartype \
+	$(RUN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --jaxtyping-packages=$(SHAPED),tests.shapes.check_shapes \
 		-m "not slow and not real and not browser" -k "not ($(SHAPED_NOT))" $(SHAPED_TESTS)
 
 check: .venv/ready

@@ -1,7 +1,8 @@
 """One audit, start to finish, on plugins of a stub distribution."""
 
+import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,7 @@ def test_a_plan_opens_no_weights_and_an_audit_opens_them_first(
     loads = runner.context.cache / "loads"
     cold = runner.plan(request)
     assert (cold.until, cold.tool_calls) == ("the answers of the model", {})
+    assert json.loads(json.dumps(asdict(cold)))["conditions"] == cold.conditions
     assert cold.notes["cues in propose_features"] == "hidden"
     assert not loads.exists()
     report = runner.run(request)

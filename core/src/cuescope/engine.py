@@ -208,8 +208,8 @@ class Session:
             model_calls=respond.model_calls,
             seconds=None if pace is None else pace * respond.model_calls,
             until=until,
-            conditions=respond.conditions,
-            tool_calls=self.parts.context.tool_calls,
+            conditions=dict(respond.conditions),
+            tool_calls=dict(self.parts.context.tool_calls),
             notes=self.audit.notes,
         )
 

@@ -98,6 +98,8 @@ def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = Fals
 
 def show_plan(runner: "Runner", request: "Request", *, as_json: bool = False) -> None:
     """Print what a request would cost."""
+    from cuescope.report.terminal import by_condition
+
     plan = runner.plan(request)
     if as_json:
         typer.echo(json.dumps(asdict(plan), indent=1))
@@ -105,7 +107,7 @@ def show_plan(runner: "Runner", request: "Request", *, as_json: bool = False) ->
     least = "at least " if plan.until else ""
     pace = "unknown until this model has answered once here"
     lines = {
-        "trials": f"{least}{plan.trials:,}",
+        "trials": f"{least}{plan.trials:,}{by_condition(plan.conditions)}",
         "cache hits": f"{plan.cached:,}",
         "model calls": f"{least}{plan.model_calls:,}",
         "time": pace if plan.seconds is None else f"{least}{plan.seconds:.0f} s",

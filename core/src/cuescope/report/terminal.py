@@ -1,6 +1,6 @@
 """The report in a terminal: readable at 80 columns, and without colours in a pipe."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -127,9 +127,20 @@ def _legend(report: Report) -> RenderableType:
     )
 
 
+def by_condition(conditions: Mapping[str, int]) -> str:
+    """How many trials each condition has, in brackets; nothing where there is one only.
+
+    >>> by_condition({"baseline": 400, "static": 2400})
+    ' (baseline 400, static 2,400)'
+    """
+    parts = ", ".join(f"{name} {count:,}" for name, count in conditions.items())
+    return f" ({parts})" if len(conditions) > 1 else ""
+
+
 def _cost(cost: Cost) -> str:
     tools = "".join(f"; {work}: {count:,}" for work, count in cost.tool_calls.items())
     return (
-        f"{cost.trials:,} trials: {cost.model_calls:,} answered by the model, "
-        f"{cost.cache_hits:,} by the cache{tools}; {cost.seconds:.1f} s"
+        f"{cost.trials:,} trials{by_condition(cost.conditions)}: "
+        f"{cost.model_calls:,} answered by the model, {cost.cache_hits:,} by the cache{tools}; "
+        f"{cost.seconds:.1f} s"
     )
