@@ -113,30 +113,25 @@ def test_calibration_is_the_best_threshold() -> None:
     for _ in range(20):
         near, same = rng.random(30), rng.random(30) < 0.5
         best = max(((near > tau) == same).mean() for tau in np.linspace(-0.01, 1.01, 5001))
-        found = calibrate(near, same)
-        assert found.accuracy == pytest.approx(best, abs=1e-9)
-        assert ((near > found.tau) == same).mean() == found.accuracy
+        tau, accuracy = calibrate(near, same)
+        assert accuracy == pytest.approx(best, abs=1e-9)
+        assert ((near > tau) == same).mean() == accuracy
     with pytest.raises(ValueError, match="pairs that are not"):
         calibrate(np.array([0.1]), np.array([True]))
 
 
 def test_labelled_pairs_are_a_hundred_of_two_halves() -> None:
-    pairs = labelled_pairs()
-    assert len(pairs) == len({(one.first, one.second) for one in pairs}) == 100
-    assert sum(one.same for one in pairs) == 50
-
-
-def of_pairs() -> tuple[list[tuple[str, str]], np.ndarray]:
-    pairs = labelled_pairs()
-    return [(p.first, p.second) for p in pairs], np.array([p.same for p in pairs])
+    pairs, same = labelled_pairs()
+    assert len(pairs) == len(set(pairs)) == len(same) == 100
+    assert same.sum() == 50
 
 
 def test_the_bag_of_words_at_its_own_threshold() -> None:
-    texts, same = of_pairs()
+    texts, same = labelled_pairs()
     near = similarities(texts, BagOfWords())
-    found = calibrate(near, same)
-    print(f"bag of words: tau {found.tau:.2f}, accuracy {found.accuracy:.0%}")
-    assert found.tau == pytest.approx(TAU_OF_BAG, abs=0.01)
+    tau, accuracy = calibrate(near, same)
+    print(f"bag of words: tau {tau:.2f}, accuracy {accuracy:.0%}")
+    assert tau == pytest.approx(TAU_OF_BAG, abs=0.01)
     assert ((near > TAU_OF_BAG) == same).mean() >= 0.85 > ((near > TAU) == same).mean()
 
 
@@ -144,12 +139,12 @@ def test_the_bag_of_words_at_its_own_threshold() -> None:
 @pytest.mark.skipif(not MINILM.exists(), reason="needs `offline_assets.py minilm`")
 def test_the_papers_encoder_at_the_papers_threshold() -> None:
     """Section 3.4: 89 % of labelled pairs at 0.8."""
-    texts, same = of_pairs()
+    texts, same = labelled_pairs()
     near = similarities(texts, MiniLM(MINILM))
-    found = calibrate(near, same)
-    print(f"all-MiniLM-L6-v2: tau {found.tau:.2f}, accuracy {found.accuracy:.0%}")
+    tau, accuracy = calibrate(near, same)
+    print(f"all-MiniLM-L6-v2: tau {tau:.2f}, accuracy {accuracy:.0%}")
     assert ((near > TAU) == same).mean() >= 0.89
-    assert found.tau == pytest.approx(TAU, abs=0.05)
+    assert tau == pytest.approx(TAU, abs=0.05)
 
 
 class MiniLM:

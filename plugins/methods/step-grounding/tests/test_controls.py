@@ -5,7 +5,6 @@ import pytest
 
 from cuescope_sdk import Sample, generator
 from cuescope_sdk.grounding import SCENE, Action, Claim, SceneFrame, SceneVerifier, Thing
-from cuescope_step_grounding.verification.claim_batch import ClaimBatch
 from cuescope_step_grounding.verification.controls import (
     CHANGES,
     counterfactual,
@@ -13,6 +12,7 @@ from cuescope_step_grounding.verification.controls import (
     random_trace,
     vocabulary,
 )
+from cuescope_step_grounding.verification.judging import ClaimBatch
 from cuescope_step_grounding.verify import NoisyVerifier
 
 CUPS = (
@@ -42,9 +42,9 @@ def verdict(claim: Claim) -> str:
 def test_words_are_the_datas_and_the_claims() -> None:
     assert WORDS.heads == ("cup",)
     assert WORDS.adjectives == ("blue", "red")
-    assert WORDS.relations == ("left of",)
-    assert WORDS.verbs == ("move left",)
-    assert "turn right" in WORDS.motions
+    assert WORDS.predicates["relation"] == ("left of",)
+    assert WORDS.predicates["action"] == ("move left",)
+    assert "turn right" in WORDS.predicates["ego-motion"]
 
 
 def test_true_claims_become_false() -> None:
@@ -142,5 +142,3 @@ def test_noise_reverses_one_in_ten_of_what_is_decided() -> None:
     assert NoisyVerifier(scenes, 0.1, 4).judge([case]) != [noisy]
     reversed_ = NoisyVerifier(scenes, 1, 0).judge([case])[0][:2]
     assert [judgement.verdict for judgement in reversed_] == ["unsupported", "supported"]
-    with pytest.raises(ValueError, match="within 0 and 1"):
-        NoisyVerifier(scenes, 10, 0)

@@ -10,9 +10,15 @@ import pytest
 from cuescope_sdk import Context, Frame, Sample, generator
 from cuescope_sdk.grounding import SCENE, Claim
 from cuescope_step_grounding.options import Perturbation
-from cuescope_step_grounding.perturbations import key_boxes, magnitudes, perturbed_frames
-from cuescope_step_grounding.perturbations.key_objects import boxes_of, named_things
-from cuescope_step_grounding.perturbations.videos import cover_boxes, move_boxes
+from cuescope_step_grounding.perturbations import (
+    boxes_of,
+    cover_boxes,
+    key_boxes,
+    magnitudes,
+    move_boxes,
+    named_things,
+    perturbed_frames,
+)
 
 Seen = Callable[[Frame], str | None]
 

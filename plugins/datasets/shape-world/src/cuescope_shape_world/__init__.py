@@ -57,15 +57,8 @@ class ShapeWorld(Plugin):
     def __init__(self, options: ShapeWorldOptions, context: Context) -> None:
         super().__init__(options, context)
         self.options: ShapeWorldOptions = options
-        self.fingerprint = digest(
-            "shape-world",
-            WORLD_VERSION,
-            DRAWING_VERSION,
-            options.split,
-            options.size,
-            options.length,
-            options.seed,
-        )
+        parameters = (options.split, options.size, options.length, options.seed)
+        self.fingerprint = digest("shape-world", WORLD_VERSION, DRAWING_VERSION, *parameters)
         self.facts = {
             "videos": f"{options.size} of {options.length} frames, split {options.split}",
             "out of distribution": f"{', '.join(sorted(HELD_OUT))}: in the split ood alone",

@@ -1,6 +1,6 @@
 """The tool `shape-detector`, and how it reads the pixels of a frame: shapes, walls, skyline."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,22 +73,21 @@ class ShapeDetector(Plugin):
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame; the score says how well a shape fits."""
         distinct = dict.fromkeys(names)
-        return [_detections(view(frame).things, distinct) for frame in frames]
+        return [
+            sort_by_score(
+                Detection(name=name, score=thing.score, box=thing.box)
+                for thing in view(frame).things
+                for name in distinct
+                if _means(normalise_name(name), thing)
+            )
+            for frame in frames
+        ]
 
 
-def _detections(things: Iterable[VisibleThing], names: Collection[str]) -> tuple[Detection, ...]:
-    return sort_by_score(
-        Detection(name=name, score=thing.score, box=thing.box)
-        for thing in things
-        for name in names
-        if means(normalise_name(name), thing.colour, thing.name)
-    )
-
-
-def means(name: str, colour: str, kind: str) -> bool:
-    """Whether a name is one of this colour and kind."""
-    nouns = (kind, *ANYTHING) if kind in KINDS else (kind,)
-    return name in nouns or name in {f"{colour} {noun}" for noun in nouns}
+def _means(name: str, thing: VisibleThing) -> bool:
+    """Whether a name is one of this thing's colour and kind."""
+    nouns = (thing.name, *ANYTHING) if thing.name in KINDS else (thing.name,)
+    return name in nouns or name in {f"{thing.colour} {noun}" for noun in nouns}
 
 
 def read_pixels(pixels: UInt8[np.ndarray, "row col 3"]) -> View:

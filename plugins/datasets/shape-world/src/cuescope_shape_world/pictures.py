@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 from functools import partial
 
 import numpy as np
-from jaxtyping import Bool, UInt8
+from jaxtyping import Bool
 from PIL import Image
 
 from cuescope_sdk import Frame, digest
@@ -40,7 +40,7 @@ def frame(picture: Picture) -> Frame:
     return Frame(digest("shape-world", DRAWING_VERSION, astuple(picture)), partial(_draw, picture))
 
 
-def render(picture: Picture) -> UInt8[np.ndarray, "72 96 3"]:
+def _draw(picture: Picture) -> Image.Image:
     """The pixels, without anti-aliasing; a wall covers what is behind it."""
     pixels = np.full((HEIGHT, WIDTH, 3), WHITE, np.uint8)
     heights = np.repeat(picture.skyline, BLOCK)
@@ -51,11 +51,7 @@ def render(picture: Picture) -> UInt8[np.ndarray, "72 96 3"]:
         pixels[y : y + SIDE, x : x + SIDE][MASKS[kind]] = COLOURS[colour]
     for x0, y0, x1, y1 in picture.walls:
         pixels[y0:y1, x0:x1] = GREY
-    return pixels
-
-
-def _draw(picture: Picture) -> Image.Image:
-    return Image.fromarray(render(picture))
+    return Image.fromarray(pixels)
 
 
 def _masks() -> dict[str, Bool[np.ndarray, "13 13"]]:

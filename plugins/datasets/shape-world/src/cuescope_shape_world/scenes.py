@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import permutations
 
-import numpy as np
-
 from cuescope_sdk.grounding import (
     IN_DEPTH,
     RELATIONS,
@@ -17,7 +15,7 @@ from cuescope_sdk.grounding import (
     relation_holds,
 )
 from cuescope_shape_world.pictures import BLOCK, HORIZON, SIDE, WIDTH, Picture
-from cuescope_shape_world.words import HILL, WALL, WAYS
+from cuescope_shape_world.words import HILL, WALL
 from cuescope_shape_world.worlds import World, wall_box
 
 CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
@@ -57,8 +55,9 @@ def movement(dx: int, dy: int) -> str | None:
     """The verb of a displacement in pixels, by its larger part."""
     if dx == dy == 0:
         return None
-    step = (int(np.sign(dx)), 0) if abs(dx) >= abs(dy) else (0, int(np.sign(dy)))
-    return f"move {next(way for way, unit in WAYS.items() if unit == step)}"
+    if abs(dx) >= abs(dy):
+        return "move right" if dx > 0 else "move left"
+    return "move down" if dy > 0 else "move up"
 
 
 def relations(things: Sequence[Thing]) -> tuple[Relation, ...]:
@@ -97,30 +96,23 @@ def _picture(world: World, frame: int) -> Picture:
 
 def _things(world: World, frame: int, picture: Picture) -> tuple[Thing, ...]:
     """Shapes, also those behind a wall; the walls; the skyline, as high as its highest part."""
-    shapes = tuple(
-        _shape(world, index, frame)
-        for index, life in enumerate(world.lives)
-        if world.in_view(life)[frame]
-    )
+    shapes = []
+    for index, life in enumerate(world.lives):
+        if world.in_view(life)[frame]:
+            colour, kind = life.phrases[frame].split()
+            x, y = (life.corners[frame] - (world.camera[frame], 0)).tolist()
+            box, visible = (x, y, x + SIDE, y + SIDE), not world.hidden(index)[frame]
+            shapes.append(
+                Thing(
+                    id=f"shape-{index}", name=kind, attributes=(colour,), box=box, visible=visible
+                )
+            )
     walls = tuple(
         Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
         for index, box in enumerate(picture.walls)
     )
     skyline = (0, HORIZON - max(picture.skyline), WIDTH, HORIZON)
     return (*shapes, *walls, Thing(id=HILL, name=HILL, attributes=("black",), box=skyline))
-
-
-def _shape(world: World, index: int, frame: int) -> Thing:
-    life = world.lives[index]
-    colour, kind = life.phrases[frame].split()
-    x, y = int(life.corners[frame, 0] - world.camera[frame]), int(life.corners[frame, 1])
-    return Thing(
-        id=f"shape-{index}",
-        name=kind,
-        attributes=(colour,),
-        box=(x, y, x + SIDE, y + SIDE),
-        visible=not world.hidden(index)[frame],
-    )
 
 
 def _shape_actions(world: World, frame: int) -> Iterator[Action]:

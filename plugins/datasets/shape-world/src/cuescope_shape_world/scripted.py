@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -42,47 +42,29 @@ from cuescope_shape_world.words import HELD_OUT, PHRASES
 VERSION = 1  # part of the fingerprint: raise it when the same frames and dials give other traces
 
 
-def _share(default: float, description: str) -> float:
-    share: float = Field(default, ge=0, le=1, description=description)
-    return share
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ScriptedOptions(Options):
     """The dials."""
 
-    grounding: float = _share(1.0, "share of claims that are true")
-    hallucination: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="share of steps with one false claim, all others true; overrides grounding",
+    grounding: Share = Field(1.0, description="share of claims that are true")
+    hallucination: Share | None = Field(
+        None, description="share of steps with one false claim; overrides grounding"
     )
-    stale: float = _share(0.0, "chance to repeat a belief that the scene has left behind")
-    decay: float = _share(0.0, "grounding lost from the first step to the last, evenly")
+    stale: Share = Field(0.0, description="chance to repeat a belief that no longer holds")
+    decay: Share = Field(0.0, description="grounding lost evenly from the first to the last step")
     reliance: Literal["vision", "question"] = Field(
         "vision", description="question: never opens a frame, and makes all of it up"
     )
-    accuracy: float = _share(1.0, "chance of the right answer")
-    ood_accuracy: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="the same where a shape is seen that training never shows; default accuracy",
+    accuracy: Share = Field(1.0, description="chance of the right answer")
+    ood_accuracy: Share | None = Field(
+        None, description="the same where a shape of the split ood is seen; default: accuracy"
     )
     steps: int = Field(7, ge=1, le=64, description="steps of a trace; of a short video fewer")
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
-
-@dataclass(frozen=True)
-class Dials:
-    """How far steps are to be trusted; all are chances, see the options of `Scripted`."""
-
-    grounding: float = 1.0
-    hallucination: float | None = None
-    stale: float = 0.0
-    decay: float = 0.0
-
-    def right(self, claims: int, progress: float, rng: np.random.Generator) -> int:
+    def true_claims(self, claims: int, progress: float, rng: np.random.Generator) -> int:
         """How many claims of a step are true; `progress` goes from 0 (first) to 1 (last)."""
         if self.hallucination is not None:
             return claims - int(rng.random() < self.hallucination)
@@ -122,7 +104,6 @@ class Scripted(Plugin):
     def __init__(self, options: ScriptedOptions, context: Context) -> None:
         super().__init__(options, context)
         self.options: ScriptedOptions = options
-        self.dials = Dials(options.grounding, options.hallucination, options.stale, options.decay)
         self.fingerprint = digest("scripted", VERSION, options)
         changed = options.model_dump(exclude_defaults=True)
         self.facts: Mapping[str, str] = {
@@ -143,7 +124,7 @@ class Scripted(Plugin):
             steps = imagine(question, len(sample.frames), count, self._rng("steps", question))
             return steps, _draw_answer(None, choices, 0.0, self._rng("answer", question))
         scene, content = track_frames(sample.frames)
-        steps = script(scene, question, self.dials, count, self._rng("steps", question, content))
+        steps = script(scene, question, self.options, self._rng("steps", question, content))
         chance = self.options.accuracy
         if self.options.ood_accuracy is not None and not HELD_OUT.isdisjoint(all_shapes(scene)):
             chance = self.options.ood_accuracy
@@ -195,7 +176,7 @@ def _draw_answer(
 
 
 def script(
-    scene: Scene, question: str, dials: Dials, count: int, rng: np.random.Generator
+    scene: Scene, question: str, dials: ScriptedOptions, rng: np.random.Generator
 ) -> list[Step]:
     """Steps over a video as it was seen.
 
@@ -203,7 +184,7 @@ def script(
     that the next step's frame will contradict. Shapes that the question names come first.
     """
     steps: list[Step] = []
-    frames = moments(len(scene), count, rng)
+    frames = moments(len(scene), dials.steps, rng)
     named = set(phrases_in(question))
     held = False  # whether the belief of the step before was true when it was first said
     for number, frame in enumerate(frames):
@@ -215,7 +196,7 @@ def script(
             continue
         later = frames[number + 1] if number + 1 < len(frames) else None
         base = before if before and stands else _draw_truth(scene, frame, later, before, named, rng)
-        right = dials.right(len(base.claims), number / max(len(frames) - 1, 1), rng)
+        right = dials.true_claims(len(base.claims), number / max(len(frames) - 1, 1), rng)
         held = right == len(base.claims)
         steps.append(Step(frame, base if held else spoil(base, right, scene, frame, rng)))
     return steps
@@ -241,10 +222,9 @@ def _draw_truth(
     if later is not None:
         statements = [each for each in statements if not each.holds(scene[later])] or statements
     if before is not None:
-        words = {word for name in before.about for word in name.split()}
-        others = [
-            each for each in statements if each.form != before.form and not _names(each, words)
-        ]
+        words = _words_of(before)
+        others = [each for each in statements if each.form != before.form]
+        others = [each for each in others if words.isdisjoint(_words_of(each))]
         statements = others or [each for each in statements if each != before] or statements
     forms = sorted({each.form for each in statements})
     form = forms[int(rng.integers(len(forms)))]
@@ -253,8 +233,8 @@ def _draw_truth(
     return of_form[int(rng.integers(len(of_form)))]
 
 
-def _names(statement: Statement, words: set[str]) -> bool:
-    return any(words.intersection(name.split()) for name in statement.about)
+def _words_of(statement: Statement) -> set[str]:
+    return {word for name in statement.about for word in name.split()}
 
 
 def imagine(question: str, frames: int, count: int, rng: np.random.Generator) -> list[Step]:

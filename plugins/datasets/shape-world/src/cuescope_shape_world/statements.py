@@ -4,7 +4,7 @@ A sentence of n claims can be spoiled so that exactly k of them are true, for an
 up is a shape that the whole video never shows, so that it is false whatever a wall may hide.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
@@ -87,10 +87,10 @@ def absence(name: str) -> Statement:
 
 
 @cache
-def relation(name: str, place: str, other: str) -> Statement:
+def relation(name: str, predicate: str, other: str) -> Statement:
     """ "the red circle is left of the blue star"."""
-    words = f"the {name} is {place} the {other}"
-    claim = Claim(kind="relation", text=words, subject=name, predicate=place, object=other)
+    words = f"the {name} is {predicate} the {other}"
+    claim = Claim(kind="relation", text=words, subject=name, predicate=predicate, object=other)
     return _statement("relation", words, (name, other), claim)
 
 
@@ -137,7 +137,13 @@ def true_statements(scene: Scene, index: int) -> list[Statement]:
         for count in range(1, MOST + 1)
         for start in range(len(names) - count + 1)
     ]
-    statements += _relations(visible)
+    boxes = {name: thing.box for name, thing in visible.items() if thing.box}
+    statements += [
+        relation(name, predicate, other)
+        for name, other in permutations(boxes, 2)
+        for predicate in PLACES
+        if relation_holds(predicate, boxes[name], boxes[other])
+    ]
     verbs = [(action.subject, action.verb) for action in frame.actions if action.verb in VERBS]
     statements += [
         action_of(name, verb) for name in names for doer, verb in verbs if doer == visible[name].id
@@ -148,14 +154,6 @@ def true_statements(scene: Scene, index: int) -> list[Statement]:
         statements += [colour_of(thing.name, thing.attributes[0]) for thing in visible.values()]
         statements += [absence(name) for name in sorted(all_shapes(scene) - set(names))]
     return statements or [absence(PHRASES[0])]
-
-
-def _relations(visible: dict[str, Thing]) -> Iterator[Statement]:
-    for name, other in permutations(visible, 2):
-        box, other_box = visible[name].box, visible[other].box
-        for place in PLACES if box and other_box else ():
-            if box and other_box and relation_holds(place, box, other_box):
-                yield relation(name, place, other)
 
 
 # --------------------------------------------------------------------------------- spoiling them
@@ -184,7 +182,9 @@ def spoil(
         case "action" if right == 0:
             return action_of(*_replace_some(about, 0, scene, rng), predicate)
         case "action":
-            actions = (action_of(about[0], verb) for verb in (_opposite_verb(predicate), *VERBS))
+            opposite = {"appear": "disappear", "disappear": "appear"}.get(predicate)
+            opposite = opposite or f"move {OPPOSITE[predicate.removeprefix('move ')]}"
+            actions = (action_of(about[0], verb) for verb in (opposite, *VERBS))
             return next(action for action in actions if not action.holds(scene[index]))
         case "camera":
             return camera_turn(OPPOSITE[predicate.removeprefix("turn ")])
@@ -199,11 +199,6 @@ def _wrong_colour(kind: str, right: int, scene: Scene, rng: np.random.Generator)
         kind = _draw_one(unseen or [other for other in KINDS if other != kind], rng)
     colours = [colour for colour in COLOURS if f"{colour} {kind}" not in shown]
     return colour_of(kind, _draw_one(colours or list(COLOURS), rng))
-
-
-def _opposite_verb(verb: str) -> str:
-    opposites = {"appear": "disappear", "disappear": "appear"}
-    return opposites.get(verb) or f"move {OPPOSITE[verb.removeprefix('move ')]}"
 
 
 def _replace_some(

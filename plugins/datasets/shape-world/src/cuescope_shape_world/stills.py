@@ -6,7 +6,7 @@ With short sentences: some that are true of what can be seen, and near misses of
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import permutations
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -56,14 +56,8 @@ class ShapePictures(Plugin):
     def __init__(self, options: ShapePicturesOptions, context: Context) -> None:
         super().__init__(options, context)
         self.options: ShapePicturesOptions = options
-        self.fingerprint = digest(
-            "shape-pictures",
-            PICTURES_VERSION,
-            DRAWING_VERSION,
-            options.split,
-            options.size,
-            options.seed,
-        )
+        parameters = (options.split, options.size, options.seed)
+        self.fingerprint = digest("shape-pictures", PICTURES_VERSION, DRAWING_VERSION, *parameters)
         self.facts = {"pictures": f"{options.size}, split {options.split}"}
 
     def __len__(self) -> int:
@@ -76,11 +70,10 @@ class ShapePictures(Plugin):
         picture = _video(seed, split, video)[EVERY * position]
         # The name of this generator decides what is drawn: it stays.
         rng = generator(seed, "shape-pictures", split, "said", str(index))
-        captions, foils = describe(picture, rng)
         return Sample(
             key=f"{split}-{index:05d}",
             frames=(frame(picture),),
-            annotations={"split": split, "captions": captions, "foils": foils},
+            annotations={"split": split, **describe(picture, rng)},
         )
 
     def split(self, name: str) -> Self:
@@ -98,15 +91,8 @@ def _video(seed: int, split: str, index: int) -> tuple[Picture, ...]:
 # ------------------------------------------------------------------------------------ captions
 
 
-class Captions(NamedTuple):
-    """What is true of a picture, and what is not."""
-
-    captions: tuple[str, ...]
-    foils: tuple[str, ...]
-
-
-def describe(picture: Picture, rng: np.random.Generator) -> Captions:
-    """All about presence and colour of the shapes that can be seen, some places, and some denials.
+def describe(picture: Picture, rng: np.random.Generator) -> dict[str, tuple[str, ...]]:
+    """Captions and foils: all about presence and colour of what can be seen, some places, denials.
 
     A sentence with "no" or "not" says the opposite in nearly the same words; were there as many of
     these, no word would mean anything for long.
@@ -119,57 +105,41 @@ def describe(picture: Picture, rng: np.random.Generator) -> Captions:
     colours = [(kind, colour) for kind in kinds for colour in COLOURS]
     strange = [(kind, str(rng.choice(STRANGE))) for kind in kinds]
     every = (*PHRASES, *KINDS)
+    own, absent = map(str.split, boxes), [name for name in every if name not in present]
     lacking = [(kind, colour) for kind, colour in colours if f"{colour} {kind}" not in boxes]
     # With whether each is true. What is drawn at random is drawn in this order.
     sentences = [
-        *((presence(name), name in present) for name in every),
-        *((colour_of(kind, colour), f"{colour} {kind}" in boxes) for kind, colour in colours),
-        *((presence(f"{colour} {kind}"), False) for kind, colour in strange),
-        *((colour_of(kind, colour), False) for kind, colour in strange),
+        *((_presence(name), name in present) for name in every),
+        *((f"The {kind} is {colour}.", f"{colour} {kind}" in boxes) for kind, colour in colours),
+        *((_presence(f"{colour} {kind}"), False) for kind, colour in strange),
+        *((f"The {kind} is {colour}.", False) for kind, colour in strange),
         *_draw_some(list(_places(boxes)), PLACED, rng),
-        *_draw_some([(absence(name), False) for name in sorted(present)], DENIED, rng),
-        *_draw_some([(absence(name), True) for name in every if name not in present], DENIED, rng),
-        *_draw_some([(not_colour_of(*p.split()[::-1]), False) for p in boxes], DENIED, rng),
-        *_draw_some([(not_colour_of(*pair), True) for pair in lacking], DENIED, rng),
+        *_draw_some([(f"There is no {name}.", False) for name in sorted(present)], DENIED, rng),
+        *_draw_some([(f"There is no {name}.", True) for name in absent], DENIED, rng),
+        *_draw_some([(_denial(kind, colour), False) for colour, kind in own], DENIED, rng),
+        *_draw_some([(_denial(kind, colour), True) for kind, colour in lacking], DENIED, rng),
     ]
-    return Captions(
-        tuple(sentence for sentence, is_true in sentences if is_true),
-        tuple(sentence for sentence, is_true in sentences if not is_true),
-    )
+    return {
+        "captions": tuple(sentence for sentence, is_true in sentences if is_true),
+        "foils": tuple(sentence for sentence, is_true in sentences if not is_true),
+    }
 
 
-def presence(name: str) -> str:
-    """ "There is a red circle."."""
+def _presence(name: str) -> str:
     return f"There is {'an' if name[0] in 'aeiou' else 'a'} {name}."
 
 
-def absence(name: str) -> str:
-    """ "There is no red circle."."""
-    return f"There is no {name}."
-
-
-def colour_of(kind: str, colour: str) -> str:
-    """ "The circle is red."."""
-    return f"The {kind} is {colour}."
-
-
-def not_colour_of(kind: str, colour: str) -> str:
-    """ "The circle is not red."."""
+def _denial(kind: str, colour: str) -> str:
     return f"The {kind} is not {colour}."
-
-
-def relation(name: str, place: str, other: str) -> str:
-    """ "The red circle is left of the blue star."."""
-    return f"The {name} is {place} the {other}."
 
 
 def _places(boxes: Mapping[str, Box]) -> Iterator[tuple[str, bool]]:
     """Of every two shapes, both ways round."""
     for name, other in permutations(boxes, 2):
-        for place in PLACES:
-            if relation_holds(place, boxes[name], boxes[other]):
-                yield relation(name, place, other), True
-                yield relation(name, INVERSE[place], other), False
+        for relation in PLACES:
+            if relation_holds(relation, boxes[name], boxes[other]):
+                yield f"The {name} is {relation} the {other}.", True
+                yield f"The {name} is {INVERSE[relation]} the {other}.", False
 
 
 def _draw_some(

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from cuescope_sdk import Frame, UserError, digest
-from cuescope_sdk.grounding import Action, Box, SceneFrame, Thing, relation_holds
+from cuescope_sdk.grounding import Action, SceneFrame, Thing, relation_holds
 from cuescope_shape_world.detector import View, VisibleThing, read_pixels
 from cuescope_shape_world.pictures import HEIGHT, WIDTH
 from cuescope_shape_world.scenes import CLOSED, motion, movement
@@ -139,7 +139,9 @@ def _actions(
             verbs.append("disappear")
         step, before = shifts[at], things[at - 1].get(key) if at else None
         if before is not None and step is not None and thing.name != HILL:
-            verbs.append(_movement(before, thing, step))
+            if before.box is not None and thing.box is not None:
+                dx, dy = (round(thing.box[axis] - before.box[axis]) for axis in (0, 1))
+                verbs.append(movement(dx + step, dy))  # in the panorama, not in the view
             if before.attributes != thing.attributes:
                 verbs.append(f"turn {thing.attributes[0]}")
         actions += [Action(subject=key, verb=verb) for verb in verbs if verb]
@@ -149,15 +151,6 @@ def _actions(
 def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
     """Whether it is not among the things of a neighbouring frame, nor behind a wall there."""
     walls = [other.box for other in others.values() if other.name == WALL]
-    return thing.id not in others and not any(_is_within(thing.box, wall) for wall in walls)
-
-
-def _is_within(box: Box | None, wall: Box | None) -> bool:
-    return box is not None and wall is not None and bool(relation_holds("inside", box, wall))
-
-
-def _movement(before: Thing, now: Thing, step: int) -> str | None:
-    if before.box is None or now.box is None:
-        return None
-    dx, dy = (round(now.box[axis] - before.box[axis]) for axis in (0, 1))
-    return movement(dx + step, dy)  # in the panorama, not in the view
+    return thing.id not in others and not any(
+        thing.box and wall and relation_holds("inside", thing.box, wall) for wall in walls
+    )

@@ -71,7 +71,10 @@ def draw_world(
     """A world of shapes of these phrases, `held_out` of them from the held-out ones."""
     while True:
         world = _attempt(rng, frames, phrases, held_out)
-        if world is not None and _shows_enough(world):
+        if world is None:
+            continue
+        visible = np.sum([world.in_view(life) for life in world.lives], axis=0)
+        if (visible >= 2).all():  # else there is little to compare
             return _add_wall(rng, world)
 
 
@@ -123,7 +126,9 @@ def _life(
     if last - first < 3:
         return None
     steps = _steps(rng, still, first, last)
-    recoloured = _recolouring(rng, still & ~steps.any(axis=1), first, last)
+    rests = still & ~steps.any(axis=1)
+    fit = np.flatnonzero(rests[first + 1 : last]) + first + 1
+    recoloured = int(rng.choice(fit)) if len(fit) and rng.random() < 0.35 else None
     phrase = str(rng.choice(own))
     colour, kind = phrase.split()
     others = [f"{c} {kind}" for c in COLOURS if c != colour and f"{c} {kind}" in free]
@@ -154,14 +159,6 @@ def _steps(
     return steps
 
 
-def _recolouring(
-    rng: np.random.Generator, rests: Bool[np.ndarray, " frame"], first: int, last: int
-) -> int | None:
-    """The frame from which it has another colour, or None."""
-    fit = np.flatnonzero(rests[first + 1 : last]) + first + 1
-    return int(rng.choice(fit)) if len(fit) and rng.random() < 0.35 else None
-
-
 def _fits(world: World, life: Life) -> bool:
     """Inside the field, apart from the others, and in or out of the view by the camera alone."""
     y = life.corners[life.there, 1]
@@ -174,17 +171,12 @@ def _fits(world: World, life: Life) -> bool:
     for phrase in set(life.phrases):  # each colour that it has is seen at some time
         if not visible[[p == phrase for p in life.phrases]].any():
             return False
-    return all(_are_apart(life, other) for other in world.lives)
-
-
-def _are_apart(life: Life, other: Life) -> bool:
-    far = (np.abs(life.corners - other.corners) >= SIDE + APART).any(axis=1)
-    return bool(far[life.there & other.there].all())
-
-
-def _shows_enough(world: World) -> bool:
-    """Two shapes in view at any time."""
-    return bool((np.sum([world.in_view(life) for life in world.lives], axis=0) >= 2).all())
+    return all(
+        (np.abs(life.corners - other.corners) >= SIDE + APART)
+        .any(axis=1)[life.there & other.there]
+        .all()
+        for other in world.lives
+    )
 
 
 def _add_wall(rng: np.random.Generator, world: World) -> World:

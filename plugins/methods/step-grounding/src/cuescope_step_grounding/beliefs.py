@@ -3,11 +3,11 @@
 Steps that claim nothing leave the belief as it was, so transitions join steps that claim something.
 A threshold `tau` of eq. 2 belongs to its sentence encoder:
 
-    pairs = labelled_pairs()
-    values = similarities([(pair.first, pair.second) for pair in pairs], encoder)
-    calibrate(values, np.array([pair.same for pair in pairs])).tau
+    pairs, same = labelled_pairs()
+    tau, accuracy = calibrate(similarities(pairs, encoder), same)
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,7 +15,6 @@ from itertools import accumulate
 
 import numpy as np
 from jaxtyping import Bool, Float
-from pydantic import BaseModel
 
 from cuescope_sdk import SentenceEncoder
 from cuescope_sdk.grounding import Claim
@@ -108,26 +107,10 @@ def similarities(
 # ------------------------------------------------------------------------------------- calibration
 
 
-class LabelledPair(BaseModel):
-    """Two successive steps, and whether they believe the same."""
-
-    first: str
-    second: str
-    same: bool
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """A threshold, and the share of the pairs that it classifies correctly."""
-
-    tau: float
-    accuracy: float
-
-
 def calibrate(
     similarities: Float[np.ndarray, " pair"], same: Bool[np.ndarray, " pair"]
-) -> Calibration:
-    """The threshold of the highest accuracy, in the middle between two similarities.
+) -> tuple[float, float]:
+    """The threshold of the highest accuracy, in the middle between two similarities; the accuracy.
 
     Of thresholds that are as good, the highest: it takes fewer changes for the same. Raises
     ValueError without both kinds of pairs.
@@ -138,10 +121,11 @@ def calibrate(
     between = [levels[0] - 1e-6, *((levels[1:] + levels[:-1]) / 2), levels[-1] + 1e-6]
     accuracies = [float(((similarities > tau) == same).mean()) for tau in between]
     best = max(range(len(between)), key=lambda index: (accuracies[index], index))
-    return Calibration(float(between[best]), accuracies[best])
+    return float(between[best]), accuracies[best]
 
 
-def labelled_pairs() -> list[LabelledPair]:
-    """A hundred pairs of steps about rooms, kitchens, people and shapes, half of them changed."""
+def labelled_pairs() -> tuple[list[tuple[str, str]], Bool[np.ndarray, " pair"]]:
+    """A hundred pairs of successive steps, and whether they believe the same: half of them do."""
     text = files("cuescope_step_grounding").joinpath("step_pairs.jsonl").read_text("utf-8")
-    return [LabelledPair.model_validate_json(line) for line in text.splitlines()]
+    rows = [json.loads(line) for line in text.splitlines()]
+    return [(row["first"], row["second"]) for row in rows], np.array([row["same"] for row in rows])

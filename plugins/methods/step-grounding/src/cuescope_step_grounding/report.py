@@ -9,6 +9,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Feature, Occurrence, Score
 from cuescope_sdk.grounding import ClaimKind
+from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.maths import benjamini_hochberg, exceeds_rate_p_value
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.scores import (
@@ -16,7 +17,6 @@ from cuescope_step_grounding.scores import (
     STAGES,
     Figure,
     Reliance,
-    Stage,
     exchange_p_value,
     known,
     mean_interval,
@@ -35,14 +35,14 @@ from cuescope_step_grounding.verification.summaries import (
     ADD_VERIFIER,
     describe_claims,
     describe_traces,
-    tool_title,
     unverifiable_reasons,
     why_unmeasured,
 )
 
 SGR, TCS, HR = "step_grounding_rate", "consistency", "hallucination"
 VRS, ACC = "reliance", "accuracy"
-REASONING, ANSWERS, VIDEO, NAMED = "reasoning", "answers", "video", "named: "
+REASONING, ANSWERS, VIDEO = "reasoning", "answers", "video"
+OF_KIND, OF_STAGE, NAMED = "claims: ", "steps: ", "named: "  # how the keys of the parts begin
 KINDS: dict[ClaimKind, str] = {
     "entity": "What is on screen",
     "attribute": "How things look",
@@ -66,12 +66,12 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     if not is_recorded(audit) and options.perturbations:
         yield Feature(key=VIDEO, kind="reliance", name="Traces of changed videos")
     for kind, name in KINDS.items():
-        yield Feature(key=kind_key(kind), kind="claims", name=name)
+        yield Feature(key=OF_KIND + kind, kind="claims", name=name)
     for stage in STAGES:
-        yield Feature(key=stage_key(stage), kind="steps", name=f"{stage.title()} steps")
+        yield Feature(key=OF_STAGE + stage, kind="steps", name=f"{stage.title()} steps")
     for name in most_named_things(traces, options.things):
         occurrences = _occurrences(traces, name)
-        yield Feature(key=thing_key(name), kind="thing", name=f"'{name}'", occurrences=occurrences)
+        yield Feature(key=NAMED + name, kind="thing", name=f"'{name}'", occurrences=occurrences)
 
 
 def most_named_things(traces: Sequence[Reasoning], most: int) -> list[str]:
@@ -91,21 +91,6 @@ def _occurrences(traces: Sequence[Reasoning], name: str) -> tuple[Occurrence, ..
             frame = next((claim.frames[0] for claim in own if claim.frames), None)
             occurrences.append(Occurrence(sample=trace.sample.key, frame=frame))
     return tuple(occurrences)
-
-
-def kind_key(kind: str) -> str:
-    """The feature of a kind of claim."""
-    return f"claims: {kind}"
-
-
-def stage_key(stage: Stage) -> str:
-    """The feature of a stage."""
-    return f"steps: {stage}"
-
-
-def thing_key(name: str) -> str:
-    """The feature of a thing that is named."""
-    return f"{NAMED}{name}"
 
 
 # ------------------------------------------------------------------------------------------ rows
@@ -217,7 +202,7 @@ class _Rows:
             ]
             answered = [trace for trace in traces if trace.grounding is not None]
             if answered:
-                yield Row(kind_key(kind), len(answered), self.figures(answered, kind))
+                yield Row(OF_KIND + kind, len(answered), self.figures(answered, kind))
 
     def stages(self) -> Iterator[Row]:
         """Early, middle and late steps; what is lost on the way is told of the late ones."""
@@ -235,7 +220,7 @@ class _Rows:
                 continue
             n, figures = len(known(rate for rate, _ in pairs)), {SGR: sgr, HR: hr}
             if stage != "late":
-                yield Row(stage_key(stage), n, figures)
+                yield Row(OF_STAGE + stage, n, figures)
                 continue
             both = [
                 (early, late)
@@ -250,7 +235,7 @@ class _Rows:
         losses = np.array([early - late for early, late in pairs])
         loss = self.figure(losses.tolist(), "decay")
         if loss is None:
-            return Row(stage_key("late"), n, figures)
+            return Row(OF_STAGE + "late", n, figures)
         early, late = (float(np.mean([pair[side] for pair in pairs])) for side in (0, 1))
         statement = (
             f"{{feature}}: support falls by {points(loss)}, from {percent(early)} of the claims in "
@@ -258,7 +243,7 @@ class _Rows:
         )
         p_value = sign_flip_p_value(losses, self.audit.rng("decay"))
         large = loss.value > self.options.margin
-        return Row(stage_key("late"), n, figures, statement, p_value, large)
+        return Row(OF_STAGE + "late", n, figures, statement, p_value, large)
 
     def answers(self) -> Row | None:
         """Right answers, and what the steps before them are worth; None where none is known."""
@@ -316,7 +301,7 @@ class _Rows:
             statement = f"{{feature}}: {n} traces name it, and {flaw}."
             # A detector misses things too: only what exceeds its own errors is the model's.
             p_value, large = exceeds_rate_p_value(never, n, TOLERATED), never / n > TOLERATED
-            yield Row(thing_key(name), n, figures, statement, p_value, large)
+            yield Row(NAMED + name, n, figures, statement, p_value, large)
 
 
 def _present(figures: dict[str, Figure | None]) -> dict[str, Figure]:
@@ -361,25 +346,14 @@ def _rank(part: tuple[Row, float | None, bool]) -> tuple[bool, bool, float]:
 def _scores(
     row: Row, q_value: float | None, finding: bool, always_reported: bool = False
 ) -> Iterator[Score]:
-    sgr = row.figures.get(SGR)
-    yield _score(
-        row,
-        SGR,
-        sgr,
-        p_value=row.p_value,
-        q_value=q_value,
-        finding=finding,
-        always_reported=always_reported,
-        statement=row.statement if finding or always_reported or sgr is None else None,
-    )
-    for metric, figure in row.figures.items():
-        if metric != SGR:
-            yield _score(row, metric, figure)
-
-
-def _score(row: Row, metric: str, figure: Figure | None, **tested: Any) -> Score:
-    values = asdict(figure) if figure else {"value": None}
-    return Score(feature=row.feature, label=None, metric=metric, n=row.n, **values, **tested)
+    tested: dict[str, Any] = {"p_value": row.p_value, "q_value": q_value, "finding": finding}
+    if finding or always_reported or SGR not in row.figures:
+        tested |= {"statement": row.statement, "always_reported": always_reported}
+    for metric in dict.fromkeys((SGR, *row.figures)):
+        figure = row.figures.get(metric)
+        values: dict[str, Any] = asdict(figure) if figure else {"value": None}
+        values |= tested if metric == SGR else {}
+        yield Score(feature=row.feature, label=None, metric=metric, n=row.n, **values)
 
 
 # ----------------------------------------------------------------------------------------- notes
@@ -401,9 +375,9 @@ def write_notes(
         audit.note("why unverifiable", ", ".join(reasons))
     audit.note("unverifiable claims", POLICIES[options.unverifiable])
     audit.note("claims parsed by", claim_parser(audit).title)
-    verifier = tool_title(judging.claim_verifier(audit), judging.SCENES)
+    verifier = audit.tool_specs.get("claim-verifier", judging.SCENES)
     audit.note("claims held against", "nothing" if judging.has_no_evidence(audit) else verifier)
-    encoder = tool_title(judging.sentence_encoder(audit), "a sentence encoder")
+    encoder = audit.tool_specs.get("sentence-encoder", BagOfWords.title)
     tau = f", tau {judging.threshold(audit):g}" if options.belief == "step" else ""
     audit.note("beliefs compared by", f"{encoder}{tau}")
     audit.note("changed videos", _describe_changes(audit, reliance))

@@ -1,7 +1,9 @@
 """Which traces an audit asks for, in which words, and what came back."""
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial
 from cuescope_sdk.grounding import Claim, times_of
@@ -170,30 +172,8 @@ def _paraphrased_samples(
 
 # ----------------------------------------------------------------------------------- the questions
 
-_ENDING = "End with a line that begins with 'Answer:' and holds the answer alone."
-_INSTRUCTIONS: dict[Style, str] = {
-    "minimal": f"Reason in {{steps}} numbered steps about what can be seen. {_ENDING}",
-    "neutral": "Reason in {steps} short numbered steps, in the order in which things happen. In "
-    "each step, name the frame and say what can be seen there: things, how they look, where they "
-    f"are, and what happens. {_ENDING}",
-    "verbose": "Work towards the answer in {steps} numbered steps that go through the video from "
-    "its first frame to its last. For each step, name the frames that it is about, describe the "
-    "things that can be seen there and their looks, say where they are relative to one another "
-    "and what they do, tell what has changed since the step before, and explain what this means "
-    f"for the question. Claim only what the frames show. {_ENDING}",
-    "lite": "Give no explanation. Choose {steps} key moments, and state what can be seen at each, "
-    'as a JSON list of objects such as {{"frame": 1, "belief": "what can be seen"}}. ' + _ENDING,
-}
-_OPENINGS = (
-    "Please tell:",
-    "Look at what is shown, and say:",
-    "Here is what is to be found out.",
-    "This is asked of you.",
-    "Judge by what can be seen.",
-)
-_PARAPHRASE = (
-    "Say this question in other words, so that it still asks for exactly the same. Write the "
-    "question alone.\n{question}"
+_PROMPTS = tomllib.loads(
+    files("cuescope_step_grounding").joinpath("prompts.toml").read_text("utf-8")
 )
 
 
@@ -220,7 +200,8 @@ def prompt(sample: Sample, style: Style, steps: str = "6 to 8") -> str:
         question += f"\nChoices: {'; '.join(sample.choices)}."
     if style == "natural":
         return question
-    return f"{question}\n{_frame_count(sample)}{_INSTRUCTIONS[style].format(steps=steps)}"
+    instruction = _PROMPTS["styles"][style].format(steps=steps)
+    return f"{question}\n{_frame_count(sample)}{instruction}"
 
 
 def _frame_count(sample: Sample) -> str:
@@ -241,7 +222,8 @@ def paraphrases(
     """
     if generator is None:
         return [_reopen(question, instance) for question in questions]
-    answers = generator.generate([_PARAPHRASE.format(question=question) for question in questions])
+    request: str = _PROMPTS["paraphrases"]["request"]
+    answers = generator.generate([request.format(question=question) for question in questions])
     lines = [" ".join(answer.split()) for answer in answers]
     return [
         new if new and new != old else _reopen(old, instance)
@@ -251,4 +233,5 @@ def paraphrases(
 
 def _reopen(question: str, instance: int) -> str:
     """Behind another opening: a rule that rewrote the question itself could change its meaning."""
-    return f"{_OPENINGS[instance % len(_OPENINGS)]} {question}"
+    openings = _PROMPTS["paraphrases"]["openings"]
+    return f"{openings[instance % len(openings)]} {question}"

@@ -17,10 +17,10 @@ from cuescope_step_grounding.scores import (
     percent,
     step_grounding_rate,
 )
-from cuescope_step_grounding.verification.claim_batch import ClaimBatch
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.judging import (
     ALL,
+    ClaimBatch,
     JudgedTraces,
     change_costs,
     judge_traces,
@@ -137,21 +137,16 @@ class NoisyVerifier:
     """
 
     def __init__(self, verifier: ClaimVerifier, rate: float, seed: int) -> None:
-        if not 0 <= rate <= 1:
-            raise ValueError(f"expected a rate within 0 and 1, got {rate}")
         self._verifier, self._rate, self._seed = verifier, rate, seed
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        of_cases = zip(cases, self._verifier.judge(cases), strict=True)
-        return [self._reverse_some(sample.key, own) for (sample, _), own in of_cases]
-
-    def _reverse_some(self, key: str, judgements: Sequence[Judgement]) -> list[Judgement]:
-        reverse = generator(self._seed, "noise", key).random(len(judgements)) < self._rate
-        return [
-            negate(judgement) if turn else judgement
-            for judgement, turn in zip(judgements, reverse, strict=True)
-        ]
+        noisy = []
+        for (sample, _), judgements in zip(cases, self._verifier.judge(cases), strict=True):
+            draws = generator(self._seed, "noise", sample.key).random(len(judgements))
+            pairs = zip(judgements, draws < self._rate, strict=True)
+            noisy.append([negate(judgement) if turn else judgement for judgement, turn in pairs])
+        return noisy
 
 
 def pictures_against_words(

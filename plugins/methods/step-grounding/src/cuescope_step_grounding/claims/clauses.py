@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from cuescope_step_grounding.claims import lexicon
 from cuescope_step_grounding.claims.phrases import View, is_actor, referents
@@ -93,21 +94,19 @@ def is_denied(tree: Tree, noun: Word) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """A verb's lemma with its particle, or with the preposition that belongs to it."""
-
-    verb: str
-    prep: Word | None = None
-
-
-def predicate(tree: Tree, clause: Clause) -> Predicate:
-    """What is done: "pick up", "look at", "walk through"."""
+def predicate(tree: Tree, clause: Clause) -> tuple[str, Word | None]:
+    """What is done ("pick up", "look at"), and the preposition that is part of it."""
     verb = clause.verb
-    lemma = " ".join([verb.lemma, *_particles(tree, verb)[:1]])
+    particles = (
+        kid.text
+        for kid in tree.kids(verb, "prt", "advmod", "prep")
+        if kid.index > verb.index and kid.text in lexicon.PARTICLES
+        if kid.name == kid.text and not tree.kids(kid)
+    )
+    lemma = " ".join([verb.lemma, *islice(particles, 1)])
     # "puts the cup on the table": with an object the preposition says where, not what is done.
     if clause.objects or clause.passive:
-        return Predicate(lemma)
+        return lemma, None
     for prep in tree.kids(verb, "prep"):
         words = " ".join([prep.text, *(kid.text for kid in tree.kids(prep, "prep"))])
         directed = verb.lemma in lexicon.MOVING and prep.text in lexicon.DIRECTED
@@ -115,17 +114,8 @@ def predicate(tree: Tree, clause: Clause) -> Predicate:
         is_own = directed or verb.lemma in lexicon.PHRASAL.get(words, ())
         # A name unlike the text is a wordy preposition in disguise (see `sentences`): a place.
         if is_own and nouns and prep.name in {prep.text, "to"}:
-            return Predicate(f"{lemma} {words}", prep)
-    return Predicate(lemma)
-
-
-def _particles(tree: Tree, verb: Word) -> list[str]:
-    kids = (kid for kid in tree.kids(verb, "prt", "advmod", "prep") if kid.index > verb.index)
-    return [
-        kid.text
-        for kid in kids
-        if kid.text in lexicon.PARTICLES and kid.name == kid.text and not tree.kids(kid)
-    ]
+            return f"{lemma} {words}", prep
+    return lemma, None
 
 
 def about(tree: Tree, prep: Word) -> list[Word]:
@@ -144,7 +134,10 @@ def planned_words(tree: Tree) -> set[int]:
         hedged = any(kid.text in lexicon.HEDGES for kid in helpers)
         modal = any(kid.tag == "MD" for kid in helpers)
         # "can be seen" reports what is on screen; "should" and "might" never do.
-        if hedged or (modal and not _says_seeing(tree, verb)):
+        sight = verb.lemma in lexicon.SEEING or any(
+            kid.text == "visible" for kid in tree.kids(verb, "acomp")
+        )
+        if hedged or (modal and not sight):
             planned.update(_under(tree, verb))
         if verb.lemma in lexicon.PLANNING - lexicon.BEGINNING:
             wanted = ("xcomp", "dobj") if verb.lemma in lexicon.WANTING else ("xcomp",)
@@ -161,12 +154,6 @@ def _under(tree: Tree, verb: Word) -> Iterator[int]:
     for kid in tree.kids(verb):
         if kid.dep not in {"nsubj", "nsubjpass", "conj", "advcl"}:
             yield from (word.index for word in tree.below(kid))
-
-
-def _says_seeing(tree: Tree, verb: Word) -> bool:
-    return verb.lemma in lexicon.SEEING or any(
-        kid.text == "visible" for kid in tree.kids(verb, "acomp")
-    )
 
 
 def _phrases_of(view: View, words: list[Word]) -> tuple[tuple[str, ...], bool]:
@@ -207,11 +194,8 @@ def is_about_question(tree: Tree) -> bool:
     return False
 
 
-_STAIRS = lexicon.word_set("stairs stair staircase steps step stairway ramp ladder escalator")
-_DIRECTION_WORDS = lexicon.word_set("""
-slightly sharply a the to my sharp slight hard immediate straight then right back still directly
-my around left up down forward forwards ahead backward backwards turn degrees
-""")
+_STAIRS = lexicon.word_set("stairs")
+_DIRECTION_WORDS = lexicon.word_set("direction_words")
 
 
 def camera_motion(tree: Tree, verb: Word) -> str | None:
@@ -234,9 +218,8 @@ def camera_motion(tree: Tree, verb: Word) -> str | None:
         return "go up"
     if lemma == "descend":
         return "go down"
-    if lemma in {"back", "reverse", "retreat"} or (
-        lemma in lexicon.WALKS and _backwards(direction)
-    ):
+    back = first in {"back", "backward", "backwards"}
+    if lemma in {"back", "reverse", "retreat"} or (lemma in lexicon.WALKS and back):
         return "move backward"
     if lemma not in lexicon.WALKS or (
         lemma in {"leave", "follow"} and _leaves_something(tree, verb)
@@ -264,10 +247,6 @@ def _direction_words(tree: Tree, verb: Word) -> list[str]:
             break
         words.append(word.text)
     return words
-
-
-def _backwards(direction: list[str]) -> bool:
-    return bool(direction) and direction[0] in {"back", "backward", "backwards"}
 
 
 def _leaves_something(tree: Tree, verb: Word) -> bool:

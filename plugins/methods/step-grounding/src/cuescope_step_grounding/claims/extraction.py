@@ -2,18 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from cuescope_step_grounding.claims import lexicon
-from cuescope_step_grounding.claims.clauses import (
-    Clause,
-    about,
-    camera_motion,
-    is_about_question,
-    is_denied,
-    is_negated,
-    planned_words,
-    predicate,
-    read_clause,
-)
+from cuescope_sdk.grounding import ClaimKind
+from cuescope_step_grounding.claims import clauses, lexicon
+from cuescope_step_grounding.claims.clauses import Clause, about, is_denied
 from cuescope_step_grounding.claims.phrases import (
     View,
     heads,
@@ -29,15 +20,15 @@ from cuescope_step_grounding.claims.tree import Tree, UntimedClaim, Word
 def untimed_claims(view: View) -> list[UntimedClaim]:
     """All that a sentence claims, the things first; nothing of one about the question or answer."""
     tree = view.tree
-    if is_about_question(tree):
+    if clauses.is_about_question(tree):
         return []
-    plans = planned_words(tree)
+    plans = clauses.planned_words(tree)
     claims: list[UntimedClaim] = []
     absent: list[UntimedClaim] = []
     skipped = set(plans)
     for verb in tree.words:
         if verb.is_verb and verb.index not in plans:
-            clause = read_clause(view, verb)
+            clause = clauses.read_clause(view, verb)
             if is_sight(view, clause):
                 claims += (sights := claims_of_sight(view, clause))
                 absent += [claim for claim in sights if claim.negated]
@@ -71,14 +62,14 @@ def _is_any(tree: Tree, noun: Word) -> bool:
     """Whether no thing in particular is denied: "does not wear a hat"."""
     verb = tree.head(noun)
     indefinite = any(kid.text in {"a", "an", "any"} for kid in tree.kids(noun, "det"))
-    return noun.dep == "dobj" and indefinite and is_negated(tree, verb)
+    return noun.dep == "dobj" and indefinite and clauses.is_negated(tree, verb)
 
 
 def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     """What a clause says of its subject: its state, its action, or the camera's motion."""
     verb, lemma = clause.verb, clause.verb.lemma
     agent = lexicon.AGENT in clause.subjects
-    if agent and (direction := camera_motion(view.tree, verb)):
+    if agent and (direction := clauses.camera_motion(view.tree, verb)):
         if clause.negated and (lemma, direction) == ("move", "move forward"):  # "does not move"
             return [UntimedClaim(verb, "ego-motion", "", "stop")]
         return [UntimedClaim(verb, "ego-motion", "", direction, None, clause.negated)]
@@ -146,12 +137,9 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
             if not (adjective or switch) or word.index < verb.index:
                 continue
             for thing in clause.objects if clause.passive else clause.subjects:
-                if verb.lemma == "turn":
-                    yield UntimedClaim(
-                        verb, "action", thing, f"turn {word.text}", None, clause.negated
-                    )
-                else:
-                    yield UntimedClaim(verb, "attribute", thing, word.text, None, clause.negated)
+                kind: ClaimKind = "action" if verb.lemma == "turn" else "attribute"
+                state = f"turn {word.text}" if kind == "action" else word.text
+                yield UntimedClaim(verb, kind, thing, state, None, clause.negated)
 
 
 def _joined_words(view: View, word: Word) -> Iterator[Word]:
@@ -161,19 +149,17 @@ def _joined_words(view: View, word: Word) -> Iterator[Word]:
 
 
 def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
-    action = predicate(view.tree, clause)
+    action, preposition = clauses.predicate(view.tree, clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
     posture = clause.verb.lemma in lexicon.POSTURES and not any(map(is_actor, clause.subjects))
     if (posture and view.tree.kids(clause.verb, "prep")) or not (clause.subjects or clause.objects):
         return []
     things: Iterable[str | None] = clause.objects or (None,)
-    if action.prep is not None:
-        objects = [
-            thing for noun in about(view.tree, action.prep) for thing in referents(view, noun)
-        ]
-        things = objects or (None,)
+    if preposition is not None:
+        nouns = about(view.tree, preposition)
+        things = [thing for noun in nouns for thing in referents(view, noun)] or (None,)
     return [
-        UntimedClaim(clause.verb, "action", subject, action.verb, thing, clause.negated)
+        UntimedClaim(clause.verb, "action", subject, action, thing, clause.negated)
         for subject in clause.subjects or ("",)
         for thing in things
     ]
@@ -191,7 +177,7 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     verb = clause.verb
     placed = verb.lemma in lexicon.PLACING
     # "looks at the cup": the preposition is part of the action and says nothing of a place.
-    own = predicate(view.tree, clause).prep
+    _, own = clauses.predicate(view.tree, clause)
     words = [verb, *view.tree.kids(verb, "acomp", "oprd", "prt", "advmod", "attr")]
     return [
         claim

@@ -1,8 +1,9 @@
 """Which parser reads the steps: spaCy's dependency parser, or rules where its model is absent."""
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def parser(name_or_path: str = MODEL) -> Parser:
     another model that cannot be loaded.
     """
     if name_or_path == "rules":
-        return Parser(f"rules: {QUALITY['rules']}", _by_rules)
+        return Parser(f"rules: {QUALITY['rules']}", analyse)
     try:
         nlp = importlib.import_module("spacy").load(Path(name_or_path).expanduser().as_posix())
     except (ImportError, OSError):
@@ -50,31 +51,21 @@ def parser(name_or_path: str = MODEL) -> Parser:
                 remedy=nearest(name_or_path, [MODEL, "rules"]),
             ) from None
         missing = f"in place of spaCy's, which `{INSTALL} {MODEL}` brings"
-        return Parser(f"rules, {missing}: {QUALITY['rules']}", _by_rules)
+        return Parser(f"rules, {missing}: {QUALITY['rules']}", analyse)
     for pipe in [pipe for pipe in nlp.pipe_names if pipe not in _USED]:
         nlp.disable_pipe(pipe)
     name = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
     quality = f": {QUALITY[MODEL]}" if name.startswith(MODEL) else ""
-    return Parser(f"spaCy {name}{quality}", _Spacy(nlp))
+    return Parser(f"spaCy {name}{quality}", partial(_analyse_with_spacy, nlp))
 
 
-@dataclass(frozen=True)
-class _Spacy:
-    nlp: Any
-
-    def __call__(self, sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
-        doc = importlib.import_module("spacy.tokens").Doc
-        shown = (doc(self.nlp.vocab, words=list(words)) for words in sentences)
-        return [list(_analyses(parsed)) for parsed in self.nlp.pipe(shown, batch_size=256)]
-
-
-def _analyses(parsed: Any) -> Iterator[Analysis]:
-    for token in parsed:
-        yield Analysis(token.lemma_.lower(), token.tag_, token.dep_, token.head.i)
-
-
-def _by_rules(sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
-    return [analyse(words) for words in sentences]
+def _analyse_with_spacy(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
+    doc = importlib.import_module("spacy.tokens").Doc
+    shown = (doc(nlp.vocab, words=list(words)) for words in sentences)
+    return [
+        [Analysis(token.lemma_.lower(), token.tag_, token.dep_, token.head.i) for token in parsed]
+        for parsed in nlp.pipe(shown, batch_size=256)
+    ]
 
 
 _SUBJECTS = PEOPLE | AGENTS

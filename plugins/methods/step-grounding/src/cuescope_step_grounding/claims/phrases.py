@@ -7,19 +7,7 @@ from cuescope_step_grounding.claims import lexicon
 from cuescope_step_grounding.claims.tree import Tree, Word
 
 _SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
-PRONOUNS = lexicon.word_set("he him she her it they them himself herself itself one ones")
-
-
-def singular(noun: Word) -> str:
-    """A noun in the singular; what has none stays as it is."""
-    if noun.text in lexicon.PLURAL_ONLY or noun.tag not in {"NNS", "NNPS"}:
-        return noun.text
-    return "person" if noun.text == "people" else noun.lemma
-
-
-def phrase(tree: Tree, noun: Word) -> str:
-    """A noun with its adjectives and the nouns before it: "red chair", "kitchen counter"."""
-    return " ".join([*modifiers(tree, noun), singular(noun)])
+PRONOUNS = lexicon.word_set("pronouns")
 
 
 def modifiers(tree: Tree, noun: Word) -> Iterator[str]:
@@ -68,8 +56,12 @@ def is_nameable(tree: Tree, noun: Word) -> bool:
 
 
 def name_of(tree: Tree, noun: Word) -> str:
-    """What a noun names: its phrase, or a person for "someone"."""
-    return "person" if noun.text in lexicon.ANYONE else phrase(tree, noun)
+    """A noun in the singular with its adjectives and the nouns before it: "red chair", "kitchen
+    counter"; a person for "someone"."""
+    if noun.text in lexicon.ANYONE:
+        return "person"
+    plural = noun.tag in {"NNS", "NNPS"} and noun.text not in lexicon.PLURAL_ONLY
+    return " ".join([*modifiers(tree, noun), noun.lemma if plural else noun.text])
 
 
 def clause_of(tree: Tree, word: Word) -> Word:
@@ -152,14 +144,6 @@ class Story:
         last = [m for m in fits if (m.sentence, m.clause) == (fits[-1].sentence, fits[-1].clause)]
         return [next((m.phrase for m in reversed(last) if m.main), last[-1].phrase)]
 
-    def things_before(self, word: Word) -> list[str]:
-        """The things named before a word of the sentence that was read last."""
-        return [
-            m.phrase
-            for m in self.mentions
-            if (m.sentence, m.index) < (self.sentence, word.index) and not is_person(m.phrase)
-        ]
-
     @staticmethod
     def _fits(mention: Mention, pronoun: str) -> bool:
         head = mention.phrase.rpartition(" ")[2]
@@ -204,7 +188,8 @@ def referents(view: View, word: Word) -> list[str]:
 
 def _noun_of_one(view: View, pronoun: Word) -> list[str]:
     """ "the middle one": the adjectives of this, the noun of what was named last."""
-    named = view.story.things_before(pronoun)
-    if not named:
-        return []
-    return [" ".join([*modifiers(view.tree, pronoun), named[-1].rpartition(" ")[2]])]
+    here = (view.story.sentence, pronoun.index)
+    for mention in reversed(view.story.mentions):
+        if (mention.sentence, mention.index) < here and not is_person(mention.phrase):
+            return [" ".join([*modifiers(view.tree, pronoun), mention.phrase.rpartition(" ")[2]])]
+    return []

@@ -7,31 +7,152 @@ verb, its object after it, a preposition on what stands just before it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cuescope_step_grounding.claims.lexicon import ORDERS, PARTICLES, PARTS, by_word
-from cuescope_step_grounding.claims.tags import BE, LINKING, tags_and_lemmas
+from cuescope_step_grounding.claims.lexicon import (
+    ORDERS,
+    PARTICLES,
+    PARTS,
+    VERBS,
+    by_word,
+    word_set,
+)
 from cuescope_step_grounding.claims.tree import Analysis
+
+_CLOSED = by_word("tags")
+BE = by_word("be")
+_HAVE, _DO = by_word("have"), by_word("do")
+_ADJECTIVES = word_set("adjectives")
+_THINGS = word_set("things")  # adjectives that are things where no noun follows
+# Endings of what is said of a subject.
+_PREDICATIVE_ENDINGS = ("y", "ful", "less", "ous", "ive", "able")
+_PLURALS = {"women": "woman", "men": "man", "children": "child", "people": "people"}
+_SINGULAR = {"shelves": "shelf", "knives": "knife", "loaves": "loaf", "series": "series"}
+LINKING = word_set("copulas")
+_NOUN_BEFORE = frozenset({"DT", "PRP$", "JJ", "IN", "CD"})
+
+
+def tags_and_lemmas(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The Penn tag and the lemma of each word, read from left to right."""
+    tags: list[str] = []
+    lemmas: list[str] = []
+    for index, word in enumerate(words):
+        following = words[index + 1] if index + 1 < len(words) else "."
+        tag, lemma = _tag(word, tags, words[:index], following)
+        tags.append(tag)
+        lemmas.append(lemma)
+    return tags, lemmas
+
+
+def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> tuple[str, str]:
+    last = tags[-1] if tags else ""
+    if word in BE:
+        return ("POS", word) if word == "'s" and last.startswith("NN") else (BE[word], "be")
+    if word in _HAVE:
+        return _HAVE[word], "have"
+    if word in _DO:
+        return _DO[word], "do"
+    if word == "her":
+        return ("PRP$" if following.isalpha() and following not in _CLOSED else "PRP"), "she"
+    if word in ORDERS or word == "as":
+        return "IN", word
+    if word in _PLURALS:
+        return "NNS", _PLURALS[word]
+    # After a noun "that" opens a relative clause; before a verb it is a pronoun; else a determiner.
+    if word == "that" and last.startswith("NN"):
+        return "WDT", word
+    if word in {"this", "that"} and _is_finite(following):
+        return "PRP", word
+    if word in _CLOSED:
+        return _CLOSED[word], word
+    if word.isdigit():
+        return "CD", word
+    if not word[0].isalpha():
+        return ",", word
+    noun_next = following[0].isalpha() and not (following in _CLOSED or _is_verb(following))
+    thing = word in _THINGS and last in {"DT", "PRP$"} and not noun_next
+    verb = next(
+        (old for old, old_tag in zip(before[::-1], tags[::-1], strict=True) if old_tag != "RB"), ""
+    )
+    linked = verb in BE or VERBS.get(verb, ("",))[0] in LINKING
+    if (
+        word in _ADJECTIVES
+        and following != "by"
+        and ((linked and not thing) or noun_next or last == "JJ")
+    ):
+        return "JJ", word
+    # A verb's form after a determiner or a noun describes ("the closed door", "a cup held by").
+    if word in VERBS and not _is_noun(word, last, tags, before, following):
+        lemma, tag = VERBS[word]
+        if last in _NOUN_BEFORE and tag in {"VBD", "VBN", "VBG"}:
+            return (tag if last == "IN" and tag == "VBG" else "JJ"), lemma
+        helped = any(old in BE or old in _HAVE for old in before[-3:])
+        is_participle = helped or (last.startswith("NN") and following == "by")
+        return ("VBN" if tag == "VBD" and is_participle else tag), lemma
+    is_predicative = (
+        linked and last.startswith(("VB", "RB")) and word.endswith(_PREDICATIVE_ENDINGS)
+    )
+    if (
+        (word in _ADJECTIVES and not thing)
+        or is_predicative
+        or (noun_next and word.endswith(("ed", "y", "ish")) and last in {"DT", "JJ"})
+    ):
+        return "JJ", word
+    if word.endswith("ly"):
+        return "RB", word
+    plural = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return ("NNS", _singular(word)) if plural else ("NN", word)
+
+
+def _is_verb(word: str) -> bool:
+    return word in VERBS or word in BE or word in _HAVE or word in _DO
+
+
+def _is_finite(word: str) -> bool:
+    """Whether a word is a verb of one subject: "is", "has", "shows"."""
+    return VERBS.get(word, ("", ""))[1] == "VBZ" or word in {"is", "was", "has", "does"}
+
+
+def _of_several(word: str) -> bool:
+    """Whether a word is a verb of several subjects: "are", "have", "turn"."""
+    base = VERBS.get(word, ("", ""))[1] == "VB" and word not in _ADJECTIVES
+    return base or word in {"are", "were", "have", "do"}
+
+
+def _is_noun(word: str, last: str, tags: list[str], before: Sequence[str], following: str) -> bool:
+    """Whether a word that can be a verb is a noun where it stands."""
+    _, tag = VERBS[word]
+    if tag == "VBZ" and last.startswith("NN") and _of_several(following):
+        return True  # "the traffic lights turn"
+    if tag in {"VBG", "VBN", "VBD"}:
+        return False
+    if last in {"DT", "PRP$", "JJ", "CD", "POS"}:
+        return True
+    if last == "IN":
+        return before[-1] not in ORDERS
+    if tag == "VB":  # a base form is one at the start, after "to", "I", a helper
+        helped = last in {"MD", "TO", "RB", "CC", "PRP", ","} or not before
+        plural = last == "NNS"
+        return not (helped or plural)
+    return any(old.startswith("VB") for old in tags[-1:])
+
+
+def _singular(noun: str) -> str:
+    if noun.endswith("ies") and noun not in _SINGULAR and len(noun) > 4:
+        return f"{noun[:-3]}y"
+    if noun.endswith(("shes", "ches", "xes", "sses")):
+        return noun[:-2]
+    return _SINGULAR.get(noun, noun[:-1])
+
 
 _KINDS = {"DT": "det", "PRP$": "poss", "CD": "nummod", "JJ": "amod", "POS": "case"}
 _NEGATIONS = frozenset({"not", "n't", "never"})
 # Verbs after which a preposition is a particle even before a noun: "turn on the light".
-_SEPARABLE = by_word(
-    {
-        "up": "pick tidy clean hang fold open lift",
-        "down away on back": "put",
-        "on off": "turn switch toggle",
-        "out off": "take",
-        "away out": "throw",
-        "down": "set lay",
-        "up off": "cut",
-    }
-)
+_SEPARABLE = by_word("separable")
 
 
-def analyse(words: Sequence[str]) -> list[Analysis]:
-    """The analysis of each word of a sentence."""
-    lower = [word.lower() for word in words]
-    tags, lemmas = tags_and_lemmas(lower)
-    return _Sentence(lower, tags, lemmas).parse()
+def analyse(sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
+    """The analysis of each word of each sentence."""
+    lower = [[word.lower() for word in words] for words in sentences]
+    return [_Sentence(words, *tags_and_lemmas(words)).parse() for words in lower]
 
 
 @dataclass
@@ -138,11 +259,10 @@ class _Sentence:
             end += 1
         nouns = [i for i in range(index, end) if self.tags[i].startswith("NN")]
         if not nouns:
+            linked = self.main is not None and self.analyses[self.main].lemma in LINKING
             for i in range(index, end):
                 if self.tags[i] == "JJ" and self.main is not None:
-                    head = self.main
-                    linked = self.analyses[head].lemma in LINKING
-                    self._set(i, "acomp" if linked else "advmod", head)
+                    self._set(i, "acomp" if linked else "advmod", self.main)
             return end
         head = nouns[-1]
         for i in nouns[:-1]:
@@ -163,7 +283,11 @@ class _Sentence:
             or ((self.joined or self.words[index - 1] == ",") and not self._verb_follows(index))
         ):
             self._set(index, "conj", self.noun)
-        elif self._free() or (self._verb_follows(index) and not self._describes()):
+        elif (
+            self.main is None
+            or self.mark is not None
+            or (self._verb_follows(index) and not self._describes())
+        ):
             if self.relative and self.subject is not None:  # "the box which he carries"
                 self.subject = None
             self.subject = index
@@ -175,17 +299,10 @@ class _Sentence:
 
     def _describes(self) -> bool:
         """Whether the verb read last describes a subject that still waits for its own."""
-        return (
-            self.subject is not None
-            and self.main is not None
-            and (
-                self.analyses[self.main].head == self.subject
-                and self.analyses[self.main].dep == "acl"
-            )
-        )
-
-    def _free(self) -> bool:
-        return self.main is None or self.mark is not None
+        if self.subject is None or self.main is None:
+            return False
+        verb = self.analyses[self.main]
+        return verb.dep == "acl" and verb.head == self.subject
 
     def _verb_follows(self, index: int) -> bool:
         """Whether a finite verb follows, so that the noun is its subject."""
@@ -214,7 +331,10 @@ class _Sentence:
         helped = {self.words[i] for i in helpers} & BE.keys()
         passive = self.tags[index] == "VBN" and bool(helped)
         if self.words[index - 1] in ORDERS and self.tags[index] == "VBG" and index:
-            self._clause(index, "pcomp", self.mark if self.mark is not None else index)
+            mark, self.mark = self.mark if self.mark is not None else index, None
+            self._set(index, "pcomp", mark)
+            self.waiting = mark if self.main is None else self.waiting
+            self._set(mark, "prep", mark if self.main is None else self.main)
         elif self.prep is not None and self.tags[self.prep] == "TO":
             self._set(self.prep, "aux", index)
             self.prep = None
@@ -226,7 +346,10 @@ class _Sentence:
         elif self.relative and self.noun is not None:
             self._set(index, "relcl", self.noun)
         elif self.mark is not None:
-            self._clause(index, "advcl", None)
+            self._set(self.mark, "mark", index)
+            self.mark = None
+            self.waiting = index if self.main is None else self.waiting
+            self._set(index, "advcl", index if self.main is None else self.main)
         elif self.noun == index - 1 and self.tags[index] in {"VBG", "VBN"} and not helpers:
             self._set(index, "acl", index - 1)
         elif self.main is None or self._describes():
@@ -247,22 +370,6 @@ class _Sentence:
         self.subject = self.subject if described else None
         self.main, self.passive = index, passive
         self.noun, self.joined, self.relative = None, False, False
-
-    def _clause(self, index: int, dep: str, head: int | None) -> None:
-        """A clause that "after" or "while" binds to the one before or after it."""
-        mark, self.mark = self.mark, None
-        if dep == "pcomp" and head is not None:
-            self._set(index, "pcomp", head)
-            self.waiting = head if self.main is None else self.waiting
-            self._set(head, "prep", head if self.main is None else self.main)
-            return
-        if mark is not None:
-            self._set(mark, "mark", index)
-        if self.main is None:
-            self.waiting = index
-            self._set(index, "advcl", index)
-        else:
-            self._set(index, "advcl", self.main)
 
     # --------------------------------------------------------------------------- the small words
 

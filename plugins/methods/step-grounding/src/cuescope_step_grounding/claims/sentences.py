@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cuescope_step_grounding.claims.lexicon import ENGLISH
+from cuescope_step_grounding.claims.lexicon import ENGLISH, LISTS
 from cuescope_step_grounding.claims.times import Clock, Mention, mentions
 
 LONGEST_WORD = 30  # letters
@@ -37,38 +37,11 @@ _SIDE = r"(?:far |immediate )?(?P<{}>left|right)(?:[ -]hand)?(?: side)?"
 _THERE = r"there|and|or|is|are|was|were|has|with|as|now|i|we|hangs|stands"
 _NO_NOUN = rf"(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_THERE})\b)"
 
-# What is said; what the parser is shown; its name, where "{}" is the side that was said. "Behind"
-# is shown because no model takes it for a noun, an adverb or part of a verb, as it does "left of".
-_SUBSTITUTIONS: tuple[tuple[str, str, str], ...] = (
-    (
-        rf"{_NOT_TURNING}(?:on|to|at) (?:the|its|his|her|their) {_SIDE.format('a')} of",
-        "behind",
-        "{} of",
-    ),
-    (rf"{_NOT_TURNING}(?P<b>left|right) of", "behind", "{} of"),
-    (rf"{_NOT_TURNING}(?:on|to) (?:my|our|your) {_SIDE.format('c')}", "behind me", "{} of"),
-    (rf"{_NOT_TURNING}(?:on|to) the {_SIDE.format('d')}{_NO_NOUN}", "behind me", "{} of"),
-    (r"(?:directly |right )?in front of|(?<=\bis )ahead of", "behind", "in front of"),
-    (r"(?:(?<=\bis )|(?<=\bare ))(?:straight |right |directly )?ahead", "behind me", "in front of"),
-    (r"(?:right |directly )?(?:next|close|adjacent|nearest) to", "behind", "near"),
-    (r"(?:by|at|on) (?:the|either|each) side of", "behind", "near"),
-    (r"on (?:the )?top of|atop", "behind", "on"),
-    (r"on top(?= *[.,])", "behind it", "on"),
-    (r"in back of", "behind", "behind"),
-    (r"inside of|in the inside of", "behind", "inside"),
-    (r"far(?: away)? from", "behind", "far from"),
-    (r"across from|opposite(?: to| of)?(?= (?:the|a|an|it|me))", "behind", "across from"),
-    (r"in between", "between", "between"),
-    (r"(?:back|over|up) to(?= (?:the|a|an|his|her|its|my|it|him)\b)", "to", "to"),
-    (r"back (?=(?:on|in|into|onto) )", "", ""),
-    (r"no longer", "not", "not"),
-    (r"(?:no one|no-one|nobody|not anyone)\b", "nobody", "nobody"),
-    (r"(?:after that|afterwards?|after this|subsequently|next)(?=,)", "then", "then"),
-    (r"(?<=\bcamera )(?:pans|swings|rotates)\b", "turns", "turns"),
-    (r"(?<=\bcamera )tilts\b", "looks", "looks"),
-    (r"as soon as", "once", "once"),
-    (r"(?:each other|one another)\b", "himself", "each other"),
-)
+_PARTS = {f"side_{name}": _SIDE.format(name) for name in "abcd"}
+_PARTS |= {"not_turning": _NOT_TURNING, "no_noun": _NO_NOUN}
+_SUBSTITUTIONS = [
+    (pattern.format(**_PARTS), shown, name) for pattern, shown, name in LISTS["substitutions"]
+]
 _PLAIN = re.compile(
     "|".join(rf"(?P<w{i}>\b(?:{pattern}))" for i, (pattern, _, _) in enumerate(_SUBSTITUTIONS)),
     re.IGNORECASE,
@@ -152,9 +125,8 @@ def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
 def _shown_words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:
     for match in _PLAIN.finditer(text, start, end):
         yield from _words(text, start, match.start(), offset)
-        _, shown, name = _SUBSTITUTIONS[
-            next(i for i in range(len(_SUBSTITUTIONS)) if match[f"w{i}"])
-        ]
+        # The group of a whole substitution closes last.
+        _, shown, name = _SUBSTITUTIONS[int((match.lastgroup or "")[1:])]
         side = next((match[group].lower() for group in "abcd" if match[group]), "")
         for index, word in enumerate(shown.split()):
             named = word if index else name.format(side)

@@ -124,7 +124,9 @@ class Mention:
 
 def mentions(text: str, clock: Clock) -> list[Mention]:
     """Every moment that a text names, in order."""
-    return [Mention(m.start(), m.end(), _frames(m, clock)) for m in _MENTIONS.finditer(text)]
+    # The group of a whole form closes last, so that it names the form.
+    matches = ((match, _RULES[(match.lastgroup or "")[:-1]]) for match in _MENTIONS.finditer(text))
+    return [Mention(m.start(), m.end(), frames_of(m, clock)) for m, frames_of in matches]
 
 
 def frames_meant(words: str, clock: Clock) -> Frames | None:
@@ -142,11 +144,6 @@ def are_contradictory(moments: list[Frames | None]) -> bool:
     """Whether two moments told of the same happening share no frame."""
     placed = [set(frames) for frames in moments if frames is not None]
     return any(frames.isdisjoint(other) for frames, other in pairwise(placed))
-
-
-def _frames(match: re.Match[str], clock: Clock) -> Frames | None:
-    form = next(name for name in _FORMS if match[f"{name}_"] is not None)
-    return _RULES[form](match, clock)
 
 
 def _number(word: str) -> float:
@@ -192,10 +189,6 @@ def _range(match: re.Match[str], clock: Clock) -> Frames | None:
     return clock.span(low[0], high[-1] if high else clock.frames - 1)
 
 
-def _seconds(match: re.Match[str], clock: Clock) -> Frames | None:
-    return clock.between(_number(match["first"]), _number(match["last"]))
-
-
 def _count(match: re.Match[str], clock: Clock) -> Frames | None:
     first = match["side"].lower() == "first"
     if match["n"] is None or match["unit"] == "moments":
@@ -233,7 +226,7 @@ def _edge(match: re.Match[str], clock: Clock) -> Frames:
 _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "list": _list,
     "range": _range,
-    "seconds": _seconds,
+    "seconds": lambda match, clock: clock.between(_number(match["first"]), _number(match["last"])),
     "count": _count,
     "since": _since,
     "until": _until,

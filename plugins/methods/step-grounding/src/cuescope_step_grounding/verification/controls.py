@@ -6,7 +6,7 @@ timestamps. A verifier that only liked the grammar of claims would not notice.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -21,46 +21,46 @@ from cuescope_step_grounding.claims.contents import flatten
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What claims can be made of; each word once, so that a draw ignores how often it is said."""
+    """What claims can be made of; each word once, so that a draw ignores how often it is said.
+
+    `predicates` are by kind of claim; those of attributes are the adjectives.
+    """
 
     heads: tuple[str, ...]
-    adjectives: tuple[str, ...]
-    relations: tuple[str, ...]
-    verbs: tuple[str, ...]
-    motions: tuple[str, ...]
+    predicates: Mapping[str, tuple[str, ...]]
+
+    @property
+    def adjectives(self) -> tuple[str, ...]:
+        """How things can look."""
+        return self.predicates["attribute"]
 
 
 def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary:
     """From the annotated scenes and from what was claimed."""
-    heads, adjectives, relations, verbs, motions = (set[str]() for _ in range(5))
+    heads = set[str]()
+    words: dict[str, set[str]] = {
+        kind: set() for kind in ("attribute", "relation", "action", "ego-motion")
+    }
     for sample in samples:
         for frame in scene_of(sample) or ():
             heads |= {thing.name for thing in frame.things}
-            adjectives |= {word for thing in frame.things for word in thing.attributes}
-            verbs |= {action.verb for action in frame.actions}
-            relations |= {relation.predicate for relation in frame.relations}
-            motions |= {frame.motion} if frame.motion else set()
-    predicates = {
-        "attribute": adjectives,
-        "relation": relations,
-        "action": verbs,
-        "ego-motion": motions,
-    }
+            words["attribute"] |= {word for thing in frame.things for word in thing.attributes}
+            words["action"] |= {action.verb for action in frame.actions}
+            words["relation"] |= {relation.predicate for relation in frame.relations}
+            words["ego-motion"] |= {frame.motion} if frame.motion else set()
     for claim in flatten(claims):
         for phrase in (claim.subject, claim.object or ""):
             if claim.kind != "ego-motion" and phrase:
                 heads.add(head(phrase))
-                adjectives |= set(phrase.split()[:-1])
-        if claim.predicate and claim.kind in predicates:
-            predicates[claim.kind].add(claim.predicate)
+                words["attribute"] |= set(phrase.split()[:-1])
+        if claim.predicate and claim.kind in words:
+            words[claim.kind].add(claim.predicate)
+    if words["ego-motion"]:  # a camera that moves at all may move in any way
+        words["ego-motion"] |= set(MOTIONS)
     # Sorted, for the order of a set differs between runs and a draw goes by position.
-    return Vocabulary(
-        heads=tuple(sorted(heads)),
-        adjectives=tuple(sorted(adjectives)),
-        relations=tuple(sorted(relations)) or tuple(INVERSE),
-        verbs=tuple(sorted(verbs)),
-        motions=tuple(sorted(motions | (set(MOTIONS) if motions else set()))),
-    )
+    predicates = {kind: tuple(sorted(known)) for kind, known in words.items()}
+    predicates["relation"] = predicates["relation"] or tuple(INVERSE)
+    return Vocabulary(tuple(sorted(heads)), predicates)
 
 
 def head(phrase: str) -> str:
@@ -195,14 +195,8 @@ def _random_claim(claim: Claim, words: Vocabulary, frames: int, rng: np.random.G
         update["subject"] = _random_phrase(claim.subject, words, rng)
     if claim.object:
         update["object"] = _random_phrase(claim.object, words, rng)
-    predicates = {
-        "attribute": words.adjectives,
-        "relation": words.relations,
-        "action": words.verbs,
-        "ego-motion": words.motions,
-    }
-    if claim.kind in predicates:
-        update["predicate"] = _draw(predicates[claim.kind], rng) or claim.predicate
+    if claim.kind in words.predicates:
+        update["predicate"] = _draw(words.predicates[claim.kind], rng) or claim.predicate
     return claim.model_copy(update=update)
 
 

@@ -1,19 +1,29 @@
 """From traces to judged traces: everything that is claimed, held against the video in one call."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
 
-from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
-from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, SceneVerifier, scene_of
+from cuescope_sdk import Audit, LazyWeights, PluginError, Sample, SentenceEncoder, UserError
+from cuescope_sdk.grounding import (
+    SCENE,
+    Case,
+    Claim,
+    ClaimVerifier,
+    Judgement,
+    SceneVerifier,
+    scene_of,
+)
 from cuescope_sdk.language import BagOfWords
 from cuescope_step_grounding import beliefs, scores
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import Policy, StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
+from cuescope_step_grounding.scores import StepCounts
 from cuescope_step_grounding.trials import (
     Claims,
     Reasoning,
@@ -22,7 +32,63 @@ from cuescope_step_grounding.trials import (
     variant_requests,
 )
 from cuescope_step_grounding.verification import controls
-from cuescope_step_grounding.verification.claim_batch import ClaimBatch, Judgements
+
+
+@dataclass
+class ClaimBatch:
+    """Claims by the sample that they are held against; each is judged once."""
+
+    _claims: dict[str, tuple[Sample, dict[Claim, None]]] = field(default_factory=dict)
+
+    def add(self, sample: Sample, claims: Sequence[Claim]) -> None:
+        """Claims about a sample, for the next `judge`."""
+        # Verifiers can take seconds a frame: what many traces claim alike is asked once. A dict
+        # rather than a set, for a verifier's answers may depend on the order of the claims.
+        known = self._claims.setdefault(sample.key, (sample, {}))[1]
+        known.update(dict.fromkeys(claims))
+
+    def judge(self, verifier: ClaimVerifier) -> "Judgements":
+        """What the verifier says; raises PluginError unless it says one thing of each claim."""
+        cases: list[Case] = [(sample, tuple(claims)) for sample, claims in self._claims.values()]
+        judgements = verifier.judge(cases) if cases else []
+        if list(map(len, judgements)) != [len(claims) for _, claims in cases]:
+            raise PluginError(
+                f"claim verifier {type(verifier).__name__} broke its contract",
+                expected="one judgement a claim, for each sample",
+                got=f"{sum(map(len, judgements))} for {sum(len(claims) for _, claims in cases)}",
+            )
+        return Judgements(
+            {
+                (sample.key, claim): judgement
+                for (sample, claims), of_sample in zip(cases, judgements, strict=True)
+                for claim, judgement in zip(claims, of_sample, strict=True)
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """What a verifier said, by sample and claim; a verifier itself, which says it once more."""
+
+    by_claim: dict[tuple[str, Claim], Judgement]
+
+    def of(self, sample: Sample, claim: Claim) -> Judgement:
+        """One judgement."""
+        return self.by_claim[sample.key, claim]
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        """The judgements of these claims again."""
+        return [[self.of(sample, claim) for claim in claims] for sample, claims in cases]
+
+    def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
+        """How many of these claims are supported, unsupported, unverifiable."""
+        count = Counter(self.of(sample, claim).verdict for claim in claims)
+        return StepCounts(count["supported"], count["unsupported"], count["unverifiable"])
+
+    def count_steps(self, sample: Sample, claims: Sequence[Sequence[Claim]]) -> list[StepCounts]:
+        """The same for each step of a trace."""
+        return [self.count(sample, step) for step in claims]
+
 
 ALL = "all"  # of the counterfactual changes together
 SCENES = "the annotated scenes"
@@ -33,7 +99,7 @@ class JudgedTrace:
     """A trace with how many claims of each step are supported."""
 
     reasoning: Reasoning
-    steps: tuple[scores.StepCounts, ...]
+    steps: tuple[StepCounts, ...]
     policy: Policy
     consistency: float | None = None
 
@@ -85,36 +151,17 @@ class JudgedTraces:
 
     def against_random(self) -> list[tuple[float, np.ndarray]]:
         """SGR of each trace that has random ones, and theirs."""
-        pairs = zip(self.baselines, map(_fill_unknown, self.random_rates), strict=True)
-        return [
-            (trace.grounding, rates)
-            for trace, rates in pairs
-            if trace.grounding is not None and rates is not None
-        ]
-
-
-def _fill_unknown(rates: Sequence[float | None]) -> np.ndarray | None:
-    """SGR of a sample's random traces, an unknown one at the mean of the others."""
-    numbers = scores.known(rates)
-    if not numbers:
-        return None
-    middle = float(np.mean(numbers))
-    return np.array([middle if rate is None else rate for rate in rates])
+        pairs = []
+        for trace, rates in zip(self.baselines, self.random_rates, strict=True):
+            middle = scores.mean(rates)
+            if trace.grounding is not None and middle is not None:
+                # The test needs as many of each sample: an unknown one is like its others.
+                filled = np.array([middle if rate is None else rate for rate in rates])
+                pairs.append((trace.grounding, filled))
+        return pairs
 
 
 # ------------------------------------------------------------------------------------------ tools
-
-
-def claim_verifier(audit: Audit) -> ClaimVerifier:
-    """The tool, or else the scenes that the data set has annotated."""
-    tool: ClaimVerifier = audit.tools.get("claim-verifier") or audit.once(SceneVerifier)
-    return tool
-
-
-def sentence_encoder(audit: Audit) -> SentenceEncoder:
-    """The tool, or else a bag of words."""
-    tool: SentenceEncoder = audit.tools.get("sentence-encoder") or audit.once(BagOfWords)
-    return tool
 
 
 def threshold(audit: Audit) -> float:
@@ -177,7 +224,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     evidence = [_evidence(trace, options.evidence) for trace in variants]
     for trace, sample in zip(variants, evidence, strict=True):
         batch.add(sample, all_claims([trace.claims]))
-    judgements = batch.judge(claim_verifier(audit))
+    judgements = batch.judge(audit.tools.get("claim-verifier") or SceneVerifier())
 
     def rate(trace: Reasoning, claims: Claims) -> float | None:
         counts = judgements.count_steps(trace.sample, claims)
@@ -246,7 +293,8 @@ def _consistencies(
     ]
     # One call of the encoder for all traces, as networks encode far faster in batches.
     texts = [(pair.before, pair.after) for pairs in pairs_of for pair in pairs]
-    values = iter(beliefs.similarities(texts, sentence_encoder(audit)).tolist())
+    encoder: SentenceEncoder = audit.tools.get("sentence-encoder") or BagOfWords()
+    values = iter(beliefs.similarities(texts, encoder).tolist())
     for trace, pairs in zip(traces, pairs_of, strict=True):
         own = list(islice(values, len(pairs)))
         justifications = map(partial(justification, trace.sample), pairs, own)
@@ -267,17 +315,15 @@ def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Clai
 def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[str, list[Claims]]:
     """By change the counterfactual trace of each sample."""
     words = audit.once(_words, audit)
-    changes_of: dict[str, tuple[controls.Change, ...]] = {
-        name: (name,) for name in controls.CHANGES
-    }
     wrong: dict[str, list[Claims]] = {}
-    for name, changes in (changes_of | {ALL: controls.CHANGES}).items():
+    for name in (*controls.CHANGES, ALL):
         wrong[name] = []
+        changes = frozenset(change for change in controls.CHANGES if name in (change, ALL))
         for trace in traces:
             rng = audit.rng("counterfactual", name, trace.sample.key)
             change = partial(
                 controls.counterfactual,
-                changes=frozenset(changes),
+                changes=changes,
                 words=words,
                 frames=len(trace.sample.frames),
                 rng=rng,

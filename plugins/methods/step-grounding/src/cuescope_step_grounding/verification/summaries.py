@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from cuescope_sdk import Audit, Plugin
+from cuescope_sdk import Audit
 from cuescope_step_grounding.scores import percent
 from cuescope_step_grounding.trials import Reasoning, is_recorded
 from cuescope_step_grounding.verification.judging import JudgedTraces, has_no_evidence
@@ -77,18 +76,3 @@ def describe_claims(judged: JudgedTraces) -> str | None:
 def _count_words(words: Iterable[str]) -> str:
     """ "a 3, b 1", the commonest first."""
     return ", ".join(f"{word} {n}" for word, n in Counter(words).most_common())
-
-
-def tool_title(tool: Any, default: str) -> str:
-    """What a tool is called: its own title, the SPEC of its plugin, or else `default`."""
-    title = getattr(tool, "title", None)
-    if isinstance(title, str) and title:
-        return title
-    if not isinstance(tool, Plugin):
-        return default
-    cls = type(tool)
-    target = f"{cls.__module__}:{cls.__qualname__}"
-    tools = tool.context.registry.of_kind("tool")
-    name = next((entry.name for entry in tools if entry.target == target), cls.__name__)
-    argument = getattr(tool.options, tool.options.argument or "", None)
-    return f"{name}:{argument}" if isinstance(argument, str) else name

@@ -4,7 +4,7 @@ With boxes of the key objects these are moved or covered; without, whole frames 
 shifted, and their middle covered. The control leaves everything that is annotated as it is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -12,8 +12,50 @@ from jaxtyping import Bool
 from PIL import Image, ImageOps
 
 from cuescope_sdk import Frame, Sample
+from cuescope_sdk.grounding import Claim, Thing, scene_of
+from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.options import Perturbation
-from cuescope_step_grounding.perturbations.key_objects import Box, Boxes, boxes_of
+
+Box = tuple[float, float, float, float]
+Boxes = tuple[dict[str, Box], ...]  # by thing, a mapping a frame
+
+
+def boxes_of(sample: Sample) -> Boxes:
+    """Where the visible things of an annotated scene are; empty without a scene."""
+    return tuple(
+        {thing.id: thing.box for thing in frame.things if thing.box is not None and thing.visible}
+        for frame in scene_of(sample) or ()
+    )
+
+
+def key_boxes(sample: Sample, claims: Iterable[Claim]) -> Boxes:
+    """The boxes of what the question names and of what is claimed; where that is none, of all."""
+    known = [thing for frame in scene_of(sample) or () for thing in frame.things]
+    subjects = [phrase for claim in flatten(claims) for phrase in (claim.subject, claim.object)]
+    claimed = ". ".join(filter(None, subjects))
+    keys = named_things(sample.question or "", known) | named_things(claimed, known)
+    boxes = boxes_of(sample)
+    if not any(keys & frame.keys() for frame in boxes):
+        return boxes
+    return tuple({k: box for k, box in frame.items() if k in keys} for frame in boxes)
+
+
+def named_things(text: str, things: Iterable[Thing]) -> set[str]:
+    """The ids of the things that a text names, those with their attributes before all others.
+
+    "Where is the red cup?" means the red cup where there is one, and else any cup.
+    """
+    # Blanks on both sides make "cup" a word and no part of "cupboard".
+    letters = "".join(c if c.isalnum() else " " for c in text.lower())
+    words = f" {' '.join(letters.split())} "
+    with_attribute, by_name = set(), set()
+    for thing in things:
+        if any(f" {attribute} {thing.name} ".lower() in words for attribute in thing.attributes):
+            with_attribute.add(thing.id)
+        if f" {thing.name} ".lower() in words:
+            by_name.add(thing.id)
+    return with_attribute or by_name
+
 
 LEAST_SHIFT, MOST_SHIFT = 0.35, 0.65  # shares of the room by which a box moves on
 LEVELS = 16  # of 255, by which the background changes
@@ -64,7 +106,7 @@ def _position(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | 
         return tuple(_move(frame, boxes, shifts) for frame, boxes in zip(frames, key, strict=True))
     dx, dy = _shift(rng)
     if rng.random() < 0.5:
-        return tuple(_change(frame, "mirrored", mirror) for frame in frames)
+        return tuple(_change(frame, "mirrored", ImageOps.mirror) for frame in frames)
     shift = partial(roll, dx=dx, dy=dy)
     return tuple(_change(frame, "rolled", shift, (dx, dy)) for frame in frames)
 
@@ -166,11 +208,6 @@ def cover_centre(image: Image.Image) -> Image.Image:
     """The middle of the image, half as wide and high, in the mean colour around it."""
     w, h = image.size
     return cover_boxes(image, ((w / 4, h / 4, 3 * w / 4, 3 * h / 4),))
-
-
-def mirror(image: Image.Image) -> Image.Image:
-    """Left is right."""
-    return ImageOps.mirror(image)
 
 
 def roll(image: Image.Image, dx: float, dy: float) -> Image.Image:

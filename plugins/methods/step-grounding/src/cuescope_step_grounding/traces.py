@@ -1,0 +1,338 @@
+"""From what a model wrote to reasoning steps and an answer (section 3.1 of the paper).
+
+What is malformed is kept and named; JSON may be cut off in the middle.
+"""
+
+import json
+import re
+import string
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cuescope_sdk import Sample
+from cuescope_sdk.language import parse_yes_no, strip_thinking
+
+ARTICLES = {"a", "an", "the"}
+YES_NO = {"yes", "no"}
+_MARKED_ANSWER = re.compile(
+    r"^[\W_]*(?:so[\s,]+|thus[\s,]+|therefore[\s,]+)?(?:the\s+)?(?:final\s+|correct\s+)?answer\b"
+    r"[\W_]*?(?:\bis\b|[:=\-\u2013])[\W_]*(?P<answer>.*)$",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"\(?([A-Za-z])\)?[.:]?(?:\s|$)")
+
+
+def marked_answer(line: str) -> str | None:
+    """What a line says after "Answer:" or "the answer is"; None for any other line.
+
+    >>> marked_answer("**Final answer:** the red cup."), marked_answer("A cup is the answer to it.")
+    ('the red cup.', None)
+    """
+    match = _MARKED_ANSWER.match(line.strip())
+    return match["answer"].strip(" *_`") if match else None
+
+
+def choice_meant(answer: str, choices: Sequence[str]) -> str | None:
+    """The one choice that is meant, by its words or by its letter; None where that is not plain.
+
+    Choices are compared as `normalize` leaves them. A letter alone counts where no choice is a
+    letter; a longer text counts where it names exactly one choice, and of those within one another
+    the longest.
+    """
+    if {choice.casefold() for choice in choices} <= YES_NO:
+        meant = parse_yes_no(answer)
+        word = {True: "yes", False: "no"}.get(meant) if meant is not None else None
+        return next((choice for choice in choices if choice.casefold() == word), None)
+    words = normalize(answer)
+    for choice in choices:
+        if words == normalize(choice):
+            return choice
+    if len(choices) <= len(string.ascii_uppercase) and all(len(c) > 1 for c in choices):
+        letter = _LETTER.match(answer.strip())
+        index = string.ascii_uppercase.find(letter[1].upper()) if letter else -1
+        if 0 <= index < len(choices) and (answer.strip().startswith("(") or len(words) == 1):
+            return choices[index]
+    named = [choice for choice in choices if _within(normalize(choice), words)]
+    # "The blue cup" names "cup" as well where that is a choice: the longer one is meant.
+    inner = {c for c in named for d in named if c != d and _within(normalize(c), normalize(d))}
+    outermost = [choice for choice in named if choice not in inner]
+    return outermost[0] if len(outermost) == 1 else None
+
+
+def is_right(answer: str | None, sample: Sample) -> bool | None:
+    """Whether an answer is the label, or another accepted one; None where none is known."""
+    if sample.label is None:
+        return None
+    accepted = (sample.label, *map(str, sample.annotations.get("answers", ())))
+    return answer is not None and normalize(answer) in {normalize(other) for other in accepted}
+
+
+def normalize(text: str) -> str:
+    """Lower case, without punctuation and articles, so that answers compare.
+
+    >>> normalize(" The RED cup. "), normalize("A")
+    ('red cup', 'a')
+    """
+    # An answer that is nothing but articles ("A") keeps them: it may be a letter.
+    words = re.sub(r"[^\w\s]|_", " ", text.casefold()).split()
+    return " ".join([word for word in words if word not in ARTICLES] or words)
+
+
+def _within(inner: str, outer: str) -> bool:
+    return bool(inner) and f" {inner} " in f" {outer} "
+
+
+LISTS = ("steps", "beliefs", "states", "reasoning", "trace", "observations")
+WORDS = ("step", "belief", "state", "text", "claim", "observation", "description", "content")
+ANSWERS = ("answer", "final_answer", "final answer")
+_FENCE = re.compile(r"```[a-z]*\s*(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
+_STRING = re.compile(r'"((?:[^"\\]|\\.)+)"\s*(?=[,\]])')
+
+
+@dataclass(frozen=True)
+class JsonSteps:
+    """The steps of JSON, its answer, the text after it, and whether it could not be read whole."""
+
+    steps: list[str]
+    answer: str | None
+    rest: str
+    broken: bool = False
+
+
+def read_json_steps(text: str) -> JsonSteps | None:
+    """None for a text that holds no JSON with steps.
+
+    Of JSON that breaks off, or is wrong in places, the whole items are taken.
+    """
+    fence = _FENCE.search(text)
+    inner, after = (fence[1], text[fence.end() :]) if fence else (text, "")
+    # Prose may hold brackets: JSON starts with "[" before an item or "{" before a key.
+    start = re.search(r"\[\s*[\[{\"]|\{\s*\"", inner)
+    if start is None:
+        return None
+    try:
+        value, end = json.JSONDecoder().raw_decode(inner, start.start())
+    except (ValueError, RecursionError):
+        return _salvage(inner[start.start() :], after)
+    steps = [words for words in map(_item_words, _step_items(value)) if words]
+    if not steps:
+        return None
+    return JsonSteps(steps, _json_answer(value), f"{inner[end:]}\n{after}")
+
+
+def _step_items(value: Any) -> list[Any]:
+    """The list of steps, wherever it stands."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        named = [value[key] for key in LISTS if isinstance(value.get(key), list)]
+        return named[0] if named else [value] if _item_words(value) else list(value.values())
+    return []
+
+
+def _item_words(item: Any) -> str:
+    """An item in words, with its time before it."""
+    if isinstance(item, str):
+        return item
+    if isinstance(item, list):
+        return "; ".join(filter(None, map(_item_words, item)))
+    if not isinstance(item, Mapping):
+        return ""
+    words = next((words for key in WORDS if (words := _item_words(item.get(key)))), "")
+    return f"{_item_time(item)}{words}" if words else ""
+
+
+def _item_time(item: Mapping[str, Any]) -> str:
+    """ "At frame 3, ", as a person would have written it."""
+    match item:
+        case {"frame": (int() | str()) as frame}:
+            return f"At frame {frame}, "
+        case {"time": (int() | float()) as seconds} | {"timestamp": (int() | float()) as seconds}:
+            return f"At {seconds:g} seconds, "
+        case {"time": str() as time} | {"timestamp": str() as time}:
+            return f"At {time}, "
+    return ""
+
+
+def _json_answer(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    answer = next((value[key] for key in ANSWERS if value.get(key) not in (None, "")), None)
+    return None if answer is None else str(answer)
+
+
+def _salvage(text: str, after: str) -> JsonSteps | None:
+    """The whole items of broken JSON."""
+    steps = [words for item in _objects(text) if (words := _item_words(item))]
+    steps = steps or [json.loads(f'"{string}"', strict=False) for string in _STRING.findall(text)]
+    rest = after or text.rpartition("]")[2]
+    return JsonSteps(steps, None, rest, broken=True) if steps else None
+
+
+def _objects(text: str) -> Iterator[Any]:
+    decoder, position = json.JSONDecoder(), text.find("{")
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            position = text.find("{", position + 1)
+            continue
+        yield value
+        position = text.find("{", end)
+
+
+Form = Literal["numbered", "json", "bullets", "prose", "none"]
+_TAGS = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_NUMBER = r"(?:step\s*)?(\d{1,4})\s*[.):\-\u2013](?!\d)"
+_NUMBERED = re.compile(rf"^[\s#*_]*{_NUMBER}[\s*_]*(.*)$", re.IGNORECASE)
+_INLINE = re.compile(rf"(?:^|(?<=\s)){_NUMBER}(?=\s)", re.IGNORECASE)
+_BULLET = re.compile(r"^\s*[-*\u2022\u2013\u25cf]\s+(.*)$")
+_CLOSING = re.compile(
+    r"(?:(?<=[.!?;])|^)\s*[*_]*(?:so,?\s+|therefore,?\s+)?(?:the\s+)?(?:final\s+)?answer[*_]*\s*[:=]",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?\u3002])[\s\"')\]]+|\n+")
+ENDS = (".", "!", "?", "\u3002", '"', "'", ")", "]", "}", "*", "`", "\u201d")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The steps of a reasoning trace, its answer, the form they were written in, and problems.
+
+    A problem is one of "empty", "broken JSON", "cut", "no answer", "answer is none of the choices",
+    "too many steps", "unreadable".
+    """
+
+    steps: tuple[str, ...] = ()
+    answer: str | None = None
+    form: Form = "none"
+    problems: tuple[str, ...] = ()
+
+
+def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) -> Trace:
+    """The steps of a numbered list, JSON, a bulleted list, or else the sentences, at most `most`.
+
+    With choices the answer is one of them, or what was said where none is plainly meant. Control
+    characters are dropped; text between think tags counts only where nothing else was written.
+    """
+    written = without_controls(text or "")
+    # A model that was cut off while thinking has written nothing else: then the thoughts count.
+    body = without_controls(strip_thinking(written)) or _TAGS.sub(" ", written).strip()
+    if not body:
+        return Trace(problems=("empty",))
+    if not any(letter.isalnum() for letter in body):
+        return Trace(problems=("unreadable",))
+    parsed = read_json_steps(body)
+    if parsed is not None:
+        form: Form = "json"
+        rest, answer = _split_answer(parsed.rest)
+        steps, answer = parsed.steps, parsed.answer or answer
+        problems = ["broken JSON"] if parsed.broken else []
+    else:
+        rest, answer = _split_answer(body)
+        form, steps = _form_and_steps(rest)
+        problems = []
+    # Natural prose ends with its answer and does not mark it.
+    if answer is None and form == "prose":
+        answer = _concluding_answer(steps, choices)
+    choice = choice_meant(answer, choices) if choices and answer is not None else answer
+    if len(steps) > most:
+        problems.append("too many steps")
+    if answer is not None and choice is None:
+        problems.append("answer is none of the choices")
+    if answer is None:
+        problems.append("no answer")
+        if not body.endswith(ENDS):
+            problems.append("cut")
+    plain = (" ".join(re.sub(r"\*\*|__|`", "", step).split()) for step in steps[:most])
+    kept = tuple(filter(None, plain))
+    return Trace(kept, choice or answer or None, form if kept else "none", tuple(problems))
+
+
+def without_controls(text: str) -> str:
+    """Without terminal escapes and control characters, but for line ends; NFC."""
+    text = _ESCAPES.sub("", unicodedata.normalize("NFC", text))
+    text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c]", "\n", text)
+    kept = (c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+    return "".join(kept).strip()
+
+
+def _split_answer(text: str) -> tuple[str, str | None]:
+    """The text without its last line that marks an answer, nor what follows it; and that answer."""
+    lines = text.splitlines()
+    last = lines[-1] if lines else ""
+    if not marked_answer(_without_number(last)) and (match := _CLOSING.search(last)):
+        lines[-1:] = [lines[-1][: match.start()], lines[-1][match.start() :].strip()]
+    # From the end: models repeat the word "answer" while they reason.
+    for index in reversed(range(len(lines))):
+        answer = marked_answer(_without_number(lines[index]))
+        if answer is None:
+            continue
+        if not answer and index + 1 < len(lines):
+            answer = lines[index + 1].strip()
+        first = re.split(r"(?<=[.!?])\s+", answer.strip(), maxsplit=1)[0]
+        return "\n".join(lines[:index]), first.strip(" .*_`\"'") or None
+    return text, None
+
+
+def _form_and_steps(text: str) -> tuple[Form, list[str]]:
+    lines = text.splitlines()
+    if items := _list_items(lines, _NUMBERED):
+        return "numbered", items
+    if items := _list_items(lines, _BULLET):
+        return "bullets", items
+    if items := _inline_items(text):
+        return "numbered", items
+    return "prose", [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+
+
+def _list_items(lines: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
+    """The items of a list with the lines that continue them; what stands before it is no step.
+
+    Several items within one line are split by `_inline_items`.
+    """
+    items: list[str] = []
+    for line in lines:
+        if match := pattern.match(line):
+            items.append(match.groups()[-1])
+        elif items and line.strip():
+            items[-1] += f" {_without_number(line).strip()}"
+    if len(items) == 1 and (several := _inline_items("\n".join(lines))):
+        return several
+    return items
+
+
+def _inline_items(text: str) -> list[str]:
+    """ "1. one 2. two 3. three" in one paragraph: numbers that count up from 1."""
+    # Counting up from 1 tells item numbers from others: "there are 2. Or 3.5 of them".
+    marks, expected = [], 1
+    for match in _INLINE.finditer(text):
+        if int(match[1]) == expected:
+            marks.append(match)
+            expected += 1
+    if len(marks) < 2:
+        return []
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    return [text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
+
+
+def _concluding_answer(steps: Sequence[str], choices: Sequence[str]) -> str | None:
+    """The answer of prose that marks none: its last sentence, where that names one choice.
+
+    One sentence alone is an answer to an open question, and a step as well.
+    """
+    if not steps:
+        return None
+    last = marked_answer(steps[-1]) or steps[-1].strip()
+    if choices:
+        return last if choice_meant(last, choices) else None
+    return last.rstrip(".") if len(steps) == 1 else None
+
+
+def _without_number(line: str) -> str:
+    """A line without its number or bullet."""
+    match = _NUMBERED.match(line) or _BULLET.match(line)
+    return match.groups()[-1] if match else line
