@@ -39,5 +39,5 @@ class PlanStopped(BaseException):
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """`Did you mean 'x'?` for the known name closest to `name`, None where nothing is close."""
-    found = get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"Did you mean '{found[0]}'?" if found else None
+    close = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"Did you mean '{close[0]}'?" if close else None

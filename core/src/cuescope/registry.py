@@ -65,14 +65,14 @@ class Registry:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Every plugin, broken ones too, by kind and name."""
-        found: dict[str, list[Entry]] = {}
+        by_dist: dict[str, list[Entry]] = {}
         api = _installed_api()
         for dist in distributions() if self._dists is None else self._dists:
             with suppress(Exception):  # a damaged dist of anybody's must not hide the others
                 if of_dist := list(_entries_of(dist, api)):
-                    found.setdefault(of_dist[0].dist, of_dist)
+                    by_dist.setdefault(of_dist[0].dist, of_dist)
         named: dict[tuple[str, str], list[Entry]] = {}
-        for entry in chain.from_iterable(found.values()):
+        for entry in chain.from_iterable(by_dist.values()):
             named.setdefault((entry.kind, entry.name), []).append(entry)
         marked = [entry for same in named.values() for entry in _unless_alone(same)]
         return tuple(sorted(marked, key=lambda e: (KINDS.index(e.kind), e.name, e.dist)))

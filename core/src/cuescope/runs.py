@@ -88,6 +88,9 @@ def picture_key(occurrence: Occurrence) -> str:
 
 def illustrations(report: Report) -> Sequence[Occurrence]:
     """The occurrences that a report shows: the strongest of the best-ranked features."""
-    rank = {key: place for place, key in enumerate(dict.fromkeys(s.feature for s in report.scores))}
+    rank = {
+        key: position
+        for position, key in enumerate(dict.fromkeys(s.feature for s in report.scores))
+    }
     ranked = sorted(report.features, key=lambda feature: rank.get(feature.key, len(rank)))
     return [o for f in ranked[:PICTURED_FEATURES] for o in f.occurrences[:PICTURES_EACH]]

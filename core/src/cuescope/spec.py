@@ -42,26 +42,26 @@ class Spec:
 
 def pairs(flag: str, items: Iterable[str]) -> dict[str, str]:
     """`["k=v", ...]` as a mapping; raises UserError for anything else, and for a repeated key."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for item in items:
         key, equals, value = item.partition("=")
         if not equals or not key.strip():
             raise UserError(f"{flag} {item}", expected="key=value", got=f"'{item}'")
-        if key.strip() in found:
+        if key.strip() in values:
             raise UserError(f"{flag} {key.strip()} is given twice", remedy="Keep one of them")
-        found[key.strip()] = value
-    return found
+        values[key.strip()] = value
+    return values
 
 
 def by_role(options: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """`{"role.key": value}` by role and key; raises UserError where there is no role."""
-    found: dict[str, dict[str, str]] = {}
+    roles: dict[str, dict[str, str]] = {}
     for name, value in options.items():
         role, dot, key = name.partition(".")
         if not dot or not key:
             raise UserError(f"-T {name}={value}", expected="role.key=value", got=f"'{name}'")
-        found.setdefault(role, {})[key] = value
-    return found
+        roles.setdefault(role, {})[key] = value
+    return roles
 
 
 def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> Options:

@@ -468,16 +468,16 @@ class Report(Value):
     @property
     def hash(self) -> str:
         """Digest of what was asked and found; time, machine, cache and pictures have no part."""
-        asked = self.provenance
-        found = self.notes, self.features, self.scores, self.evidence, self.tables
-        return digest(asked.identity, asked.method.options, asked.seed, asked.limit, *found)
+        origin = self.provenance
+        results = self.notes, self.features, self.scores, self.evidence, self.tables
+        return digest(origin.identity, origin.method.options, origin.seed, origin.limit, *results)
 
     @property
     def names(self) -> dict[str, str]:
         """Feature key -> words: those that a check found, else the feature's own, else the key."""
         own = {feature.key: feature.name or feature.key for feature in self.features}
-        found = {e.feature: e.name for e in self.evidence if e.feature and e.name}
-        return own | found
+        by_check = {e.feature: e.name for e in self.evidence if e.feature and e.name}
+        return own | by_check
 
     @property
     def headlines(self) -> tuple[Score, ...]:

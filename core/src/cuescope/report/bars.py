@@ -55,8 +55,8 @@ def axis(values: Iterable[float]) -> Axis:
     >>> axis([0.62, -0.1]).ticks
     (-0.2, 0.0, 0.2, 0.4, 0.6, 0.8)
     """
-    seen = [0.0, *values]
-    least, most = min(seen), max(seen)
+    shown = [0.0, *values]
+    least, most = min(shown), max(shown)
     if least == most:
         return Axis(0.0, 1.0, (0.0, 0.5, 1.0))
     step = _round_step((most - least) / 4)

@@ -31,16 +31,16 @@ def find_file(root: Path, name: str, title: str) -> Path:
     level, names = [root], set[str]()
     for _ in range(_DEPTH + 1):
         entries = [entry for folder in level for entry in sorted(folder.iterdir())]
-        found = [entry for entry in entries if entry.name.lower() == name.lower()]
-        if len(found) > 1:
+        matches = [entry for entry in entries if entry.name.lower() == name.lower()]
+        if len(matches) > 1:
             raise UserError(
                 f"{title}: several {name}",
                 expected="one",
-                got=", ".join(str(file.relative_to(root)) for file in found),
+                got=", ".join(str(file.relative_to(root)) for file in matches),
                 remedy="Give the folder of the one that is meant",
             )
-        if found:
-            return found[0]
+        if matches:
+            return matches[0]
         names |= {entry.name for entry in entries}
         level = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
     raise UserError(
@@ -55,8 +55,8 @@ def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
     try:
         entries = json.loads(_text(path, title))
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}"
-        raise UserError(f"{title}: {path.name} {place} is no JSON", got=error.msg) from None
+        position = f"line {error.lineno} column {error.colno}"
+        raise UserError(f"{title}: {path.name} {position} is no JSON", got=error.msg) from None
     except RecursionError:
         raise UserError(f"{title}: {path.name} is no JSON list of objects") from None
     if not isinstance(entries, list):
@@ -93,14 +93,14 @@ def read_csv(path: Path, row: type[Row], title: str) -> list[Row]:
     try:
         _require_columns(path, reader.fieldnames or (), row, title)
         for cells in reader:
-            place = f"{title}: {path.name} line {reader.line_num}"
+            location = f"{title}: {path.name} line {reader.line_num}"
             if None in cells or None in cells.values():
                 raise UserError(
-                    place,
+                    location,
                     expected=f"{len(reader.fieldnames or ())} cells",
                     got="more" if None in cells else "fewer",
                 )
-            rows.append(_checked(row, cells, place))
+            rows.append(_checked(row, cells, location))
     except csv.Error as error:
         raise UserError(f"{title}: {path.name} line {reader.line_num}", got=str(error)) from None
     _require_rows(path, rows, title)
@@ -120,26 +120,26 @@ def _text(path: Path, title: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        told = getattr(error, "strerror", None) or getattr(error, "reason", None)
+        reason = getattr(error, "strerror", None) or getattr(error, "reason", None)
         raise UserError(
-            f"{title}: cannot read {path.name}", expected="UTF-8 text", got=told
+            f"{title}: cannot read {path.name}", expected="UTF-8 text", got=reason
         ) from None
 
 
-def _checked(row: type[Row], entry: Any, place: str) -> Row:
+def _checked(row: type[Row], entry: Any, location: str) -> Row:
     try:
         return row.model_validate(entry)
     except ValidationError as error:
-        raise _misfit(place, error.errors()[0]) from None
+        raise _misfit(location, error.errors()[0]) from None
 
 
-def _misfit(place: str, first: Mapping[str, Any]) -> UserError:
+def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
     """The first error of pydantic's; list items are counted from 1."""
     where = "".join(
         f" entry {part + 1}" if isinstance(part, int) else f" '{part}'" for part in first["loc"]
     )
     got = "none" if first["type"] == "missing" else repr(first["input"])[:_SHOWN]
-    return UserError(f"{place}{where}", expected=_expected(first["msg"]), got=got)
+    return UserError(f"{location}{where}", expected=_expected(first["msg"]), got=got)
 
 
 def _expected(message: str) -> str:

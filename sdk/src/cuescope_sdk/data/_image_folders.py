@@ -47,45 +47,45 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
 
     An image of several classes may be there for another one's sake.
     """
-    places: dict[str, list[int]] = {}
-    for place, item in enumerate(items):
+    by_class: dict[str, list[int]] = {}
+    for index, item in enumerate(items):
         for name in item.classes or ("",):
-            places.setdefault(name, []).append(place)
-    kept = {place for of_class in places.values() for place in _evenly(of_class, per_class)}
-    return [items[place] for place in sorted(kept)]
+            by_class.setdefault(name, []).append(index)
+    kept = {index for of_class in by_class.values() for index in _evenly(of_class, per_class)}
+    return [items[index] for index in sorted(kept)]
 
 
-def _evenly(places: Sequence[int], wanted: int) -> Sequence[int]:
+def _evenly(indices: Sequence[int], wanted: int) -> Sequence[int]:
     """The middle one of each of `wanted` equal parts."""
-    if len(places) <= wanted:
-        return places
-    return [places[(2 * part + 1) * len(places) // (2 * wanted)] for part in range(wanted)]
+    if len(indices) <= wanted:
+        return indices
+    return [indices[(2 * part + 1) * len(indices) // (2 * wanted)] for part in range(wanted)]
 
 
 # ------------------------------------------------------------------------------------------ places
 
 
-def first_place(root: Path, *places: str) -> Path | None:
+def first_place(root: Path, *paths: str) -> Path | None:
     """The first of these paths under `root` that exists."""
-    return next((root / place for place in places if (root / place).exists()), None)
+    return next((root / path for path in paths if (root / path).exists()), None)
 
 
-def required_place(root: Path, title: str, *places: str) -> Path:
+def required_place(root: Path, title: str, *paths: str) -> Path:
     """The first of these paths under `root` that exists; raises UserError where none does."""
-    found = first_place(root, *places)
-    if found is not None:
-        return found
+    path = first_place(root, *paths)
+    if path is not None:
+        return path
     if not root.is_dir():
         raise UserError(
             f"{title}: no such folder",
-            expected=f"a folder with {places[0]}",
+            expected=f"a folder with {paths[0]}",
             got=f"'{root}'",
             remedy=nearest(root.name, _names(root.parent)),
         )
-    missing = root / places[0]
+    missing = root / paths[0]
     raise UserError(
         f"{title}: no {missing.name}",
-        expected=f"{' or '.join(places)} in {root}",
+        expected=f"{' or '.join(paths)} in {root}",
         remedy=nearest(missing.name, _names(missing.parent) or _names(root)),
     )
 

@@ -36,7 +36,7 @@ def describe_video_problems(problems: Mapping[str, str]) -> str:
 
 
 def require_enough_questions(
-    title: str, out: int, total: int, max_missing: float, problems: Mapping[str, str], place: str
+    title: str, out: int, total: int, max_missing: float, problems: Mapping[str, str], folder: str
 ) -> None:
     """Raise BadDataError where more than `max_missing` of the questions are left out, or all."""
     require_enough(
@@ -45,7 +45,7 @@ def require_enough_questions(
         total,
         max_missing,
         got=describe_video_problems(problems),
-        remedy=f"Videos are looked for in {place} and all folders below (-D videos=FOLDER)",
+        remedy=f"Videos are looked for in {folder} and all folders below (-D videos=FOLDER)",
     )
 
 
@@ -59,20 +59,20 @@ _ACTION = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")
 def read_classes(path: Path, title: str) -> dict[str, str]:
     """Names by code, from lines such as "c000 Holding some clothes" or "o000 person"."""
     classes = {}
-    for place, line in read_lines(path, title):
+    for location, line in read_lines(path, title):
         code, _, name = line.partition(" ")
         if not name:
-            raise UserError(place, expected="a code and a name", got=f"'{line[:60]}'")
+            raise UserError(location, expected="a code and a name", got=f"'{line[:60]}'")
         classes[code] = name.strip()
     return classes
 
 
-def parse_timed_actions(text: str, classes: Mapping[str, str], place: str) -> tuple[Timed, ...]:
+def parse_timed_actions(text: str, classes: Mapping[str, str], location: str) -> tuple[Timed, ...]:
     """(name, start, end) in seconds of each action in "c092 11.90 21.20;c147 0.00 12.60".
 
-    Raises UserError at `place` for one that is no such triplet, or of no class.
+    Raises UserError at `location` for one that is no such triplet, or of no class.
     """
-    return tuple(_timed(part, classes, place) for part in split_cell(text))
+    return tuple(_timed(part, classes, location) for part in split_cell(text))
 
 
 def split_cell(text: str) -> tuple[str, ...]:
@@ -80,13 +80,13 @@ def split_cell(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(";") if part.strip())
 
 
-def _timed(text: str, classes: Mapping[str, str], place: str) -> Timed:
-    found = _ACTION.fullmatch(text)
-    if found is None:
-        raise UserError(place, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'")
-    code, start, end = found.groups()
+def _timed(text: str, classes: Mapping[str, str], location: str) -> Timed:
+    match = _ACTION.fullmatch(text)
+    if match is None:
+        raise UserError(location, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'")
+    code, start, end = match.groups()
     if code not in classes:
-        raise UserError(f"{place}: no action class '{code}'", remedy=nearest(code, classes))
+        raise UserError(f"{location}: no action class '{code}'", remedy=nearest(code, classes))
     return classes[code], float(start), float(end)
 
 
@@ -126,31 +126,31 @@ def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> d
             remedy=nearest(root.name, beside),
         )
     videos = {name: video for video, known in names.items() for name in known}
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in _files(root):
         video = videos.get(path.stem)
         if video is None:
             continue
-        if video in found:
+        if video in files:
             raise UserError(
                 f"{title}: two files of video '{video}'",
                 expected="one",
-                got=f"{found[video].relative_to(root)} and {path.relative_to(root)}",
+                got=f"{files[video].relative_to(root)} and {path.relative_to(root)}",
                 remedy="Choose a folder with -D videos=FOLDER",
             )
-        found[video] = path
-    return found
+        files[video] = path
+    return files
 
 
 def _files(root: Path) -> Iterator[Path]:
     """Videos and animations under `root`, links followed, hidden ones passed over, in order."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     for folder, folders, files in os.walk(root, followlinks=True):
         real = os.path.realpath(folder)  # a link may lead back up
-        if real in seen:
+        if real in visited:
             folders.clear()
             continue
-        seen.add(real)
+        visited.add(real)
         folders[:] = _shown(folders)
         paths = (Path(folder, name) for name in _shown(files))
         yield from (path for path in paths if kind_of(path) in ("video", "animation"))
@@ -199,12 +199,12 @@ class VideoQuestions(Plugin):
         self.facts: dict[str, str] = {}
         questions = self._whole(self.read(options.split))
         names = {question.video: self.file_names(question.video) for question in questions}
-        place = (options.videos or options.path).expanduser()
-        self.clips, problems = open_videos(place, names, context, self.title)
+        folder = (options.videos or options.path).expanduser()
+        self.clips, problems = open_videos(folder, names, context, self.title)
         self.questions = tuple(question for question in questions if question.video in self.clips)
         out = len(questions) - len(self.questions)
         require_enough_questions(
-            self.title, out, len(questions), options.max_missing, problems, str(place)
+            self.title, out, len(questions), options.max_missing, problems, str(folder)
         )
         self.facts |= self._facts(out, problems)
 

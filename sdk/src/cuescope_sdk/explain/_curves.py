@@ -140,11 +140,11 @@ def retrieval_curves(
         outcomes = audit.respond(path.trial(step) for path in paths for step in steps)
         logits = np.array([outcome.response.logits for outcome in outcomes])
         similarity = logits.reshape(len(paths), len(steps), len(choices)).swapaxes(0, 1)
-        for step, shown in zip(steps, similarity, strict=True):
+        for step, of_step in zip(steps, similarity, strict=True):
             for k in at:
-                found = is_recalled(shown.T, owns.T, k)
-                curves[f"IR@{k}"][:, step] = owns @ found.astype(np.float64) / owns.sum(axis=1)
-                curves[f"TR@{k}"][:, step] = is_recalled(shown, owns, k)
+                recalled = is_recalled(of_step.T, owns.T, k)
+                curves[f"IR@{k}"][:, step] = owns @ recalled.astype(np.float64) / owns.sum(axis=1)
+                curves[f"TR@{k}"][:, step] = is_recalled(of_step, owns, k)
     return curves
 
 

@@ -63,22 +63,22 @@ def faithfulness_evidence(
     schedule = schedule or Schedule()
     chance = random_maps(audit, samples, maps)
     fewest = min(len(sample.choices) for sample in samples)
-    told = [k for k in top if k < fewest] or [1]
+    ranks = [k for k in top if k < fewest] or [1]
     rows: list[dict[str, Cell]] = [{"maps": m} for m in (name, RANDOM, "better by")]
     for direction in DIRECTIONS:
-        asked = (schedule, direction, told)
-        ours = classification_curves(audit, samples, maps, *asked)
-        theirs = classification_curves(audit, samples, chance, *asked)
-        for k in told:
+        setting = (schedule, direction, ranks)
+        ours = classification_curves(audit, samples, maps, *setting)
+        theirs = classification_curves(audit, samples, chance, *setting)
+        for k in ranks:
             rng = audit.rng("faithfulness interval", direction, str(k))
             better = improvement(ours[k], theirs[k], direction, rng)
             area, random = auc(ours[k]), auc(theirs[k])
             figures: tuple[Cell, ...] = area, random, _words(better)
             for row, figure in zip(rows, figures, strict=True):
                 row[f"{direction}, top {k}"] = figure
-            if k == told[0]:
+            if k == ranks[0]:
                 yield _evidence(direction, k, area, random, better, len(samples))
-        audit.attach(_picture(audit, direction, schedule, {name: ours, RANDOM: theirs}, told[0]))
+        audit.attach(_picture(audit, direction, schedule, {name: ours, RANDOM: theirs}, ranks[0]))
     audit.attach(_table(rows, schedule, len(samples)))
 
 
@@ -138,17 +138,17 @@ def _table(rows: Sequence[dict[str, Cell]], schedule: Schedule, images: int) -> 
 
 
 def _picture(
-    audit: Audit, direction: Direction, schedule: Schedule, found: Mapping[str, ByTop], k: int
+    audit: Audit, direction: Direction, schedule: Schedule, curves: Mapping[str, ByTop], k: int
 ) -> Picture:
     lines = []
-    for name, by_top in found.items():
+    for name, by_top in curves.items():
         band = bootstrap_mean_band(
             by_top[k].astype(np.float64), audit.rng("faithfulness band", direction, name)
         )
         lines.append(Line(name, 100 * schedule.changed, by_top[k].mean(axis=0), *band))
     verb = "deleted" if direction == "deletion" else "inserted"
     good = "falls" if direction == "deletion" else "rises"
-    ends = ", ".join(f"{line.name}: AUC {auc(found[line.name][k]):.3f}" for line in lines)
+    ends = ", ".join(f"{line.name}: AUC {auc(curves[line.name][k]):.3f}" for line in lines)
     return Picture(
         title=f"{direction.capitalize()} of the most important pixels first",
         caption=f"A faithful map's accuracy {good} fast. {ends}. Bands: 95% intervals.",

@@ -62,14 +62,14 @@ def is_name_of(word: str, known: str) -> bool:
     What is known may have several names, as in "cup/glass".
     """
     return any(
-        word == name or name.endswith(f" {word}") or word in ANYTHING or _same_one(word, name)
+        word == name or name.endswith(f" {word}") or word in ANYTHING or _same_agent(word, name)
         for name in known.split("/")
     )
 
 
-def _same_one(one: str, other: str) -> bool:
+def _same_agent(word: str, name: str) -> bool:
     """Both the agent, or both a person of whom no more is said than that."""
-    both = {one, other}
+    both = {word, name}
     return both <= AGENTS or (both <= PEOPLE and not both.isdisjoint(ANYONE))
 
 

@@ -36,8 +36,8 @@ def parse_yes_no(answer: str) -> bool | None:
         return None
     concluded = _ANSWER.findall(text)[-1:]
     closing = lines[-1] if len(lines[-1]) == 1 else []
-    said = (_SAID.get(word) for word in (lines[0][0], *concluded, *closing))
-    return next((value for value in said if value is not None), None)
+    meanings = (_SAID.get(word) for word in (lines[0][0], *concluded, *closing))
+    return next((meaning for meaning in meanings if meaning is not None), None)
 
 
 def strip_thinking(reply: str) -> str:

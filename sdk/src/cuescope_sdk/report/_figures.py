@@ -249,8 +249,8 @@ def space_labels(heights: Sequence[float], gap: float) -> list[float]:
             crowds[-2:] = [crowds[-2] + crowds[-1]]
     placed = list(heights)
     for crowd in crowds:
-        for place, index in enumerate(crowd):
-            placed[index] = _bottom(crowd, heights, gap) + gap * place
+        for rank, index in enumerate(crowd):
+            placed[index] = _bottom(crowd, heights, gap) + gap * rank
     return placed
 
 
@@ -285,10 +285,10 @@ def bar_chart(
             height=0.7,
             label=_words(part),
         )
-        for place, (start, length) in enumerate(zip(left, width, strict=True)):
+        for row, (start, length) in enumerate(zip(left, width, strict=True)):
             if length > 0.06 * longest:
                 ink = INK if sum(_rgb(colour)) > BRIGHT else "#ffffff"
-                at = start + length / 2, place
+                at = start + length / 2, row
                 axes.text(*at, f"{length:.0%}", size=6.5, color=ink, ha="center", va="center")
         left += width
     axes.invert_yaxis()

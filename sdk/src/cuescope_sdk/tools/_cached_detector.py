@@ -48,8 +48,8 @@ class CachedDetector:
     @property
     def facts(self) -> dict[str, str]:
         """What the detector says of itself, and where its answers are kept."""
-        place = "in the user's cache" if self.fingerprint else "for this run (no fingerprint)"
-        return {**getattr(self._detector, "facts", {}), "detections are kept": place}
+        storage = "in the user's cache" if self.fingerprint else "for this run (no fingerprint)"
+        return {**getattr(self._detector, "facts", {}), "detections are kept": storage}
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""

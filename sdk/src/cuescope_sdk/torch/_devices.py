@@ -100,8 +100,8 @@ def tensor_bytes(tensor: Tensor) -> np.ndarray:
 
 def files_digest(files: Iterable[Path]) -> str:
     """Digest of the bytes of files, in order, read a piece at a time."""
-    found = []
+    digests = []
     for file in files:
         with file.open("rb") as opened:
-            found.append(file_digest(opened, "sha256").hexdigest())  # 2 GB a second
-    return digest(found)
+            digests.append(file_digest(opened, "sha256").hexdigest())  # 2 GB a second
+    return digest(digests)

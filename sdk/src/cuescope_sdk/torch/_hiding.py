@@ -49,14 +49,14 @@ def show_only(
     """While open, the forward pass of these images sees the `visible` patches and no other."""
     images, device = len(visible), tower.device
     prefix = torch.ones(images, tower.prefix, dtype=torch.bool, device=device)
-    seen = torch.cat([prefix, visible.to(device)], dim=1)
-    index = torch.arange(seen.shape[1], device=device).expand(images, -1)
+    present = torch.cat([prefix, visible.to(device)], dim=1)
+    index = torch.arange(present.shape[1], device=device).expand(images, -1)
     with ExitStack() as hooks:
-        keys = seen
+        keys = present
         if how == "drop":
-            index = seen.int().argsort(dim=1, descending=True, stable=True)
-            index = index[:, : int(seen.sum(dim=1).max())]
-            keys = seen.gather(1, index)
+            index = present.int().argsort(dim=1, descending=True, stable=True)
+            index = index[:, : int(present.sum(dim=1).max())]
+            keys = present.gather(1, index)
             hooks.enter_context(_keeping(tower.blocks[0].module, index))
         for block in tower.blocks:
             hooks.enter_context(_masking(block.masked, keys))
@@ -66,7 +66,7 @@ def show_only(
             case Pooling(kind="attention", first=first):
                 hooks.enter_context(_masking(_masked_pool(tower), keys[:, first:]))
             case Pooling(module=nn.Module() as module):
-                hooks.enter_context(_placing(module, index, seen))
+                hooks.enter_context(_placing(module, index, present))
         yield
 
 
@@ -81,14 +81,14 @@ def _keeping(first: nn.Module, index: Tensor) -> Any:
     return _removing(first.register_forward_pre_hook(keep, with_kwargs=True))
 
 
-def _masking(masked: Masked, seen: Bool[Tensor, "image token"]) -> Any:
-    """The module's mask is ours: what is `seen`; tokens that pad are not."""
+def _masking(masked: Masked, present: Bool[Tensor, "image token"]) -> Any:
+    """The module's mask is ours: what is `present`; tokens that pad are not."""
 
     def mask(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        keys = seen
+        keys = present
         if masked.padded:
             tokens = args[0] if args else kwargs["hidden_states"]
-            keys = pad(seen, (0, tokens.shape[1] - seen.shape[1]), value=False)
+            keys = pad(present, (0, tokens.shape[1] - present.shape[1]), value=False)
         ours = None if bool(keys.all()) else masked.form(keys)
         if len(args) > masked.position:
             return (*args[: masked.position], ours, *args[masked.position + 1 :]), kwargs
@@ -97,9 +97,9 @@ def _masking(masked: Masked, seen: Bool[Tensor, "image token"]) -> Any:
     return _removing(masked.module.register_forward_pre_hook(mask, with_kwargs=True))
 
 
-def _averaging(tower: ImageTower, seen: Bool[Tensor, "image token"]) -> Any:
+def _averaging(tower: ImageTower, present: Bool[Tensor, "image token"]) -> Any:
     """Hidden tokens take the mean of the seen ones, which leaves the mean of all at just that."""
-    patches = seen[:, tower.prefix :, None]
+    patches = present[:, tower.prefix :, None]
 
     def fill(module: nn.Module, args: Any, output: Tensor) -> Tensor:
         tokens = output[:, tower.prefix :]
@@ -113,16 +113,16 @@ def _averaging(tower: ImageTower, seen: Bool[Tensor, "image token"]) -> Any:
     return _removing(module.register_forward_hook(fill))
 
 
-def _placing(module: nn.Module, index: Tensor, seen: Bool[Tensor, "image token"]) -> Any:
+def _placing(module: nn.Module, index: Tensor, present: Bool[Tensor, "image token"]) -> Any:
     """The tokens at `index` (image, token) go back to their places; the hidden ones are NaN."""
 
-    def place(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+    def put_back(module: nn.Module, args: Any, output: Tensor) -> Tensor:
         kept = output[:, : index.shape[1]]
-        empty = output.new_full((*seen.shape, output.shape[-1]), float("nan"))
+        empty = output.new_full((*present.shape, output.shape[-1]), float("nan"))
         placed = empty.scatter(1, index[..., None].expand_as(kept), kept)
-        return placed.masked_fill(~seen[..., None], float("nan"))
+        return placed.masked_fill(~present[..., None], float("nan"))
 
-    return _removing(module.register_forward_hook(place))
+    return _removing(module.register_forward_hook(put_back))
 
 
 def _masked_pool(tower: ImageTower) -> Masked:

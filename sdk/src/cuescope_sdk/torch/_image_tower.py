@@ -183,9 +183,9 @@ def without_mask(masked: Masked) -> Iterator[None]:
     """While open, the module is given no attention mask."""
 
     def hook(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        place = masked.position
-        if len(args) > place:
-            return (*args[:place], None, *args[place + 1 :]), kwargs
+        position = masked.position
+        if len(args) > position:
+            return (*args[:position], None, *args[position + 1 :]), kwargs
         return args, {**kwargs, masked.name: None}
 
     handle = masked.module.register_forward_pre_hook(hook, with_kwargs=True)

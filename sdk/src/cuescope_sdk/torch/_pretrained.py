@@ -79,7 +79,7 @@ def _shards(source: Source, index: Path) -> list[str]:
         ) from error
 
 
-def _whole(source: Source) -> bool:
+def _is_whole(source: Source) -> bool:
     files = weight_files(source)
     return bool(files) and all(file.is_file() for file in files)
 
@@ -112,7 +112,7 @@ def _checked(source: Source) -> Source:
 def _from_hub(owner: str, title: str, name: str, revision: str | None, with_code: bool) -> Path:
     """Folder of a snapshot; one that is in the cache with its weights needs no network."""
     cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
-    if isinstance(cached, str) and _whole(Source(owner, Path(cached).parent, title)):
+    if isinstance(cached, str) and _is_whole(Source(owner, Path(cached).parent, title)):
         return Path(cached).parent
     require_hub(owner, title, "Connect, or give a folder with the model's files.")
     patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
@@ -157,7 +157,7 @@ def load_part(
         "Read that code, then add -M trust_remote_code=true, "
         "or -T ROLE.trust_remote_code=true for a tool."
     )
-    with _told_as_user_error(source, what, None if trust_remote_code is None else remedy), quiet():
+    with _as_user_error(source, what, None if trust_remote_code is None else remedy), quiet():
         trusted = bool(trust_remote_code)
         return cls.from_pretrained(source.folder, trust_remote_code=trusted, **options)
 
@@ -176,10 +176,10 @@ def require_tensors(network: Any, info: dict[str, Any], source: Source) -> None:
 def config_content(configuration: Any) -> str:
     """What a configuration says, without where and by whom it was saved."""
 
-    def without(said: Any) -> Any:
-        if not isinstance(said, dict):
-            return said
-        return {name: without(of) for name, of in said.items() if name not in NOT_CONTENT}
+    def without(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: without(of) for name, of in value.items() if name not in NOT_CONTENT}
 
     return json.dumps(without(configuration.to_dict()), sort_keys=True, default=str)
 
@@ -204,7 +204,7 @@ def require_vocabulary(source: Source) -> None:
 
 
 @contextmanager
-def _told_as_user_error(source: Source, what: str, for_code: str | None) -> Iterator[None]:
+def _as_user_error(source: Source, what: str, for_code: str | None) -> Iterator[None]:
     """The reader of a stranger's files fails in any way it likes; a person reads one line.
 
     `for_code` is the remedy where the files want to run code of their own.
@@ -268,14 +268,14 @@ class Pretrained:
 
         if takes_text:
             require_vocabulary(self.source)
-        found = self.read("processor", transformers.AutoProcessor)
-        if not isinstance(found, transformers.ProcessorMixin):
+        processor = self.read("processor", transformers.AutoProcessor)
+        if not isinstance(processor, transformers.ProcessorMixin):
             raise UserError(
                 f"{self.title} has no processor",
                 expected="processor_config.json or preprocessor_config.json",
                 remedy="Save the processor in the same folder with save_pretrained.",
             )
-        return found
+        return processor
 
     def opened(self) -> Any:
         """The model with its weights, on its device; raises UserError where some are missing.
@@ -289,11 +289,11 @@ class Pretrained:
         require_tensors(model, info, self.source)
         return model.eval().requires_grad_(False).to(self.device)
 
-    def fingerprint(self, *said: object) -> str:
+    def fingerprint(self, *parts: object) -> str:
         """Digest of the weights' files, the configuration, the dtype and what else is said."""
         beside = [file for name in BESIDE_WEIGHTS for file in self.source.folder.glob(name)]
         files = [*weight_files(self.source), *sorted(beside)]
-        return digest(files_digest(files), config_content(self.config), str(self.dtype), *said)
+        return digest(files_digest(files), config_content(self.config), str(self.dtype), *parts)
 
 
 def find_pretrained(

@@ -43,15 +43,15 @@ def upright_rgb(image: Image.Image) -> Image.Image:
 
 def decode_animation(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
     """The wanted frames by index, as far as they can be read."""
-    found: dict[int, Image.Image] = {}
+    frames: dict[int, Image.Image] = {}
     with Image.open(path, formats=("GIF",)) as image:
         for index in sorted(wanted):
             try:
                 image.seek(index)
-                found[index] = upright_rgb(image)
+                frames[index] = upright_rgb(image)
             except (EOFError, OSError, SyntaxError, ValueError):
                 break
-    return found
+    return frames
 
 
 def animation_times(path: Path) -> Float[np.ndarray, " frame"]:

@@ -95,7 +95,7 @@ class Memory:
     def recall(self, paths: Sequence[Path]) -> dict[Path, Probe]:
         """The probes of those files that have not changed since."""
         query = "SELECT size, changed, digest, frames, problem FROM probe WHERE path=? AND terms=?"
-        found = {}
+        known = {}
         for path in paths:
             row = self._connection.execute(
                 query, (printable_name(str(path)), self._terms)
@@ -104,8 +104,8 @@ class Memory:
                 continue
             size, changed, *probe = row
             if Stamp(path, size, changed) == self.stamp(path):
-                found[path] = Probe(*probe)
-        return found
+                known[path] = Probe(*probe)
+        return known
 
     def keep(self, probes: Iterable[tuple[Stamp, Probe]]) -> None:
         """Remember them; a file that could not be read at all is asked again next time."""
@@ -169,10 +169,10 @@ def probe_all(
     """
     wanted = list(dict.fromkeys(paths))
     with Memory.opened(context.cache / "media", max_pixels) as memory:
-        found = memory.recall(wanted)
-        unknown = [path for path in wanted if path not in found]
+        probes = memory.recall(wanted)
+        unknown = [path for path in wanted if path not in probes]
         if not unknown:
-            return found
+            return probes
         with (
             context.progress("Checking files", len(unknown)) as advance,
             warnings.catch_warnings(),
@@ -185,6 +185,6 @@ def probe_all(
                 stamped = [memory.stamp(path) for path in chunk]
                 fresh = list(pool.map(partial(probe, max_pixels=max_pixels), chunk))
                 memory.keep(zip(stamped, fresh, strict=True))
-                found.update(zip(chunk, fresh, strict=True))
+                probes.update(zip(chunk, fresh, strict=True))
                 advance(len(chunk))
-    return found
+    return probes

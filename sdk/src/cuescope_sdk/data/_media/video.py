@@ -29,17 +29,17 @@ def decode_video(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
     One pass from the start, so that a frame does not depend on which others were wanted.
     """
     last_wanted = max(wanted)
-    found: dict[int, Image.Image] = {}
+    images: dict[int, Image.Image] = {}
     index, frame = -1, None
     with _opened(path) as (container, stream):
         for index, frame in enumerate(_frames(container, stream)):
             if index in wanted:
-                found[index] = _upright(frame)
+                images[index] = _upright(frame)
             if index == last_wanted:
-                return found
+                return images
         if frame is not None:
-            found[index] = _upright(frame)
-    return found
+            images[index] = _upright(frame)
+    return images
 
 
 def video_times(path: Path) -> Float[np.ndarray, " frame"]:

@@ -79,17 +79,21 @@ def fused_self_attention(
 
     fusion = active_fusion()
     edit = fusion.edit_at(layer) if fusion else None
-    formed = uses_matrix_form() or (fusion is not None and fusion.watch is not None)
-    if fusion is not None and isinstance(edit, AverageTokens) and not formed:
+    needs_matrix = uses_matrix_form() or (fusion is not None and fusion.watch is not None)
+    if fusion is not None and isinstance(edit, AverageTokens) and not needs_matrix:
         context, bias, sizes = _shortened(states, fusion, edit, mask)
         keys = split(key(context)) * sizes[:, None, :, None]
         mixed = scaled_dot_product_attention(
             split(query(states)), keys, split(value(context)), attn_mask=bias[:, None, None]
         )
     else:
-        seen = None if mask is None else mask[:, None, None]
+        key_mask = None if mask is None else mask[:, None, None]
         mixed = fused_attention(
-            split(query(states)), split(key(states)), split(value(states)), layer=layer, mask=seen
+            split(query(states)),
+            split(key(states)),
+            split(value(states)),
+            layer=layer,
+            mask=key_mask,
         )
     return mixed.transpose(1, 2).flatten(2)
 
@@ -98,9 +102,9 @@ def _shortened(
     states: Tensor, fusion: Fusion, edit: AverageTokens, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Tokens with one average a modality at their end, their bias, and a factor on their keys."""
-    seen = torch.ones_like(fusion.modality, dtype=torch.bool) if mask is None else mask
-    blocks = [block & seen for block in averaged_blocks(fusion.modality, edit)]
-    kept = seen & ~torch.stack(blocks).any(0)
+    present = torch.ones_like(fusion.modality, dtype=torch.bool) if mask is None else mask
+    blocks = [block & present for block in averaged_blocks(fusion.modality, edit)]
+    kept = present & ~torch.stack(blocks).any(0)
     most = int(kept.sum(1).max())
     order = (~kept).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
     parts = [states.gather(1, order[..., None].expand(-1, -1, states.shape[-1]))]
@@ -131,14 +135,14 @@ def _by_matrix(
     logits = query @ key.transpose(-1, -2) * scaling
     if visible.bias is not None:
         logits = logits + visible.bias
-    seen = visible.seen_by(None)
+    seen_keys = visible.seen_by(None)
     edit, sides = fusion.edit_at(layer), fusion.sides(query.shape[2], key.shape[2], cross)
     if isinstance(edit, AverageTokens):
-        logits = average_logits(logits, sides[1], seen, edit)
+        logits = average_logits(logits, sides[1], seen_keys, edit)
     # a query of padding sees nothing, and gets nothing
-    weights = logits.masked_fill(~seen, -torch.inf).float().softmax(-1).nan_to_num()
+    weights = logits.masked_fill(~seen_keys, -torch.inf).float().softmax(-1).nan_to_num()
     if isinstance(edit, AverageAttention):
-        weights = average_quadrants(weights, *sides, seen, edit.quadrants)
+        weights = average_quadrants(weights, *sides, seen_keys, edit.quadrants)
     if fusion.watch is not None:
         fusion.watch(layer, weights)
     return weights.to(value.dtype) @ value
@@ -157,10 +161,10 @@ def _by_layout(
 ) -> Tensor:
     """Samples whose tokens are laid out alike go through the kernels together."""
     queries, keys = fusion.sides(query.shape[2], key.shape[2], cross)
-    layouts, of = torch.unique(torch.cat([queries, keys], dim=1), dim=0, return_inverse=True)
+    layouts, layout_of = torch.unique(torch.cat([queries, keys], dim=1), dim=0, return_inverse=True)
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
-    for place in range(len(layouts)):
-        rows = (of == place).nonzero().squeeze(1)
+    for number in range(len(layouts)):
+        rows = (layout_of == number).nonzero().squeeze(1)
         first = rows[0]
         part = mask if mask is None or mask.shape[0] == 1 else mask[rows]
         visible = Visible(query.shape[2], key.shape[2], part, causal, query.device)
@@ -182,7 +186,7 @@ NAME = "cuescope"
 MERGED = "merged"
 CROSS = ("cross", "encoder_attn", "encdec")
 
-_places: "WeakKeyDictionary[nn.Module, tuple[int, bool]]" = WeakKeyDictionary()
+_positions: "WeakKeyDictionary[nn.Module, tuple[int, bool]]" = WeakKeyDictionary()
 
 
 def stock_fusion(model: Any) -> int:
@@ -209,7 +213,7 @@ def stock_fusion(model: Any) -> int:
     for name, module in modules:
         layer = blocks.setdefault(_block_of(name), len(blocks))
         cross = any(word in f"{name} {type(module).__name__}".lower() for word in CROSS)
-        _places[module] = (layer, cross)
+        _positions[module] = (layer, cross)
         module.config._attn_implementation = NAME
     for part in model.modules():  # masks are made by the model around the layers
         config = getattr(part, "config", None)
@@ -234,7 +238,7 @@ def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
         if name.endswith("_config") and not name.startswith(("text", "decoder", "encoder"))
     ]
     outside: list[str] = []
-    found = []
+    attention = []
     for name, module in model.named_modules():
         if any(name.startswith(f"{tower}.") for tower in outside):
             continue
@@ -242,8 +246,8 @@ def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
         if type(config) in towers:
             outside.append(name)
         elif config is not None and _calls_interface(type(module)):
-            found.append((name, module))
-    return found
+            attention.append((name, module))
+    return attention
 
 
 def _calls_interface(cls: type) -> bool:
@@ -257,7 +261,7 @@ def _calls_interface(cls: type) -> bool:
 def _block_of(name: str) -> str:
     """The name up to its last number: the block that a module is in."""
     parts = name.split(".")
-    last = max((place for place, part in enumerate(parts) if part.isdigit()), default=-1)
+    last = max((index for index, part in enumerate(parts) if part.isdigit()), default=-1)
     return ".".join(parts[: last + 1])
 
 
@@ -279,8 +283,8 @@ def _stock_attention(
         sdpa_attention_forward,
     )
 
-    place = _places.get(module)
-    if active_fusion() is None or place is None:
+    position = _positions.get(module)
+    if active_fusion() is None or position is None:
         return sdpa_attention_forward(
             module,
             query,
@@ -299,7 +303,7 @@ def _stock_attention(
         attention_mask = create_position_bias_mask(
             position_bias, attention_mask, causal, query, key
         )
-    layer, cross = place
+    layer, cross = position
     mixed = fused_attention(
         query,
         key,

@@ -98,8 +98,8 @@ class Visible:
             return Mean(lambda rows: mean[:, :, self._last(rows)])
 
         def over(rows: Tensor | None) -> Tensor:
-            seen = self.seen_by(rows)[..., : len(block)] & block
-            share = seen / seen.sum(-1, keepdim=True).clamp_min(1)
+            in_block = self.seen_by(rows)[..., : len(block)] & block
+            share = in_block / in_block.sum(-1, keepdim=True).clamp_min(1)
             return (share @ states.float()).to(states.dtype)
 
         return Mean(over)
