@@ -17,6 +17,7 @@ from cuescope_sdk import UserError, nearest
 Row = TypeVar("Row", bound=BaseModel)
 _DEPTH = 2
 _SHOWN = 60
+_JSON_KINDS = {dict: "object", str: "text", type(None): "null"}
 
 
 def find_file(root: Path, name: str, title: str) -> Path:
@@ -63,7 +64,7 @@ def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
         raise UserError(
             f"{title}: {path.name}",
             expected="a JSON list of objects",
-            got=f"a JSON {_json_kind(entries)}",
+            got=f"a JSON {_JSON_KINDS.get(type(entries), 'value')}",
         )
     _require_rows(path, entries, title)
     return [
@@ -138,13 +139,10 @@ def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
     where = "".join(
         f" entry {part + 1}" if isinstance(part, int) else f" '{part}'" for part in first["loc"]
     )
-    got = "none" if first["type"] == "missing" else repr(first["input"])[:_SHOWN]
-    return UserError(f"{location}{where}", expected=_expected(first["msg"]), got=got)
-
-
-def _expected(message: str) -> str:
-    """pydantic's "Input should be ..." as what was expected."""
-    return "a value" if message == "Field required" else message.removeprefix("Input should be ")
+    if first["type"] == "missing":
+        return UserError(f"{location}{where}", expected="a value", got="none")
+    expected = first["msg"].removeprefix("Input should be ")  # pydantic's sentence as ours
+    return UserError(f"{location}{where}", expected=expected, got=repr(first["input"])[:_SHOWN])
 
 
 def _require_columns(path: Path, there: Sequence[str], row: type[Row], title: str) -> None:
@@ -164,7 +162,3 @@ def _require_columns(path: Path, there: Sequence[str], row: type[Row], title: st
 def _require_rows(path: Path, rows: Sequence[object], title: str) -> None:
     if not rows:
         raise UserError(f"{title}: {path.name}", expected="a row or more", got="none")
-
-
-def _json_kind(value: object) -> str:
-    return {dict: "object", str: "text", type(None): "null"}.get(type(value), "value")

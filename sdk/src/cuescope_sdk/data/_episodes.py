@@ -4,7 +4,6 @@ A data set subclasses `Episodes` and gives an `Episode` for each sample; picture
 those of them that cannot be shown leave their episodes out.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,8 +14,14 @@ from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator, nearest
 from cuescope_sdk.data._annotation_files import find_file
-from cuescope_sdk.data._media import image_frame, probe_all
-from cuescope_sdk.data._media.files import count_in_words, describe_problems, require_enough
+from cuescope_sdk.data._media.files import (
+    count_in_words,
+    describe_problems,
+    require_distinct,
+    require_enough,
+)
+from cuescope_sdk.data._media.frames import image_frame
+from cuescope_sdk.data._media.survey import probe_all
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -104,13 +109,15 @@ class Episodes(Plugin):
             raise UserError(f"{self.title}: no such folder", got=f"'{self.root}'")
         self.images = options.images.expanduser() if options.images else self.root / "images"
         self.facts: dict[str, str] = {}
-        episodes = self._whole(self.read(options.split))
+        episodes = list(self.read(options.split))
+        require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
         self.probes = probe_all((p for e in episodes for p in e.pictures), context)
         problems = {e.key: problem for e in episodes if (problem := self._problem(e))}
         self.episodes = tuple(episode for episode in episodes if episode.key not in problems)
         out, total = len(problems), len(episodes)
         require_enough(
-            f"{self.title}: {out:,} of {total:,} samples cannot be shown",
+            self.title,
+            "sample",
             out,
             total,
             options.max_missing,
@@ -176,14 +183,3 @@ class Episodes(Plugin):
             if problem:
                 return f"with an unreadable picture: {problem}"
         return None
-
-    def _whole(self, episodes: Iterable[Episode]) -> list[Episode]:
-        kept = list(episodes)
-        if not kept:
-            raise UserError(f"{self.title}: no samples in split {self.options.split}")
-        key, count = Counter(episode.key for episode in kept).most_common(1)[0]
-        if count > 1:
-            raise UserError(
-                f"{self.title}: sample '{key}'", expected="it once", got=f"it {count} times"
-            )
-        return kept

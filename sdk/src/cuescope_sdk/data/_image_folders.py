@@ -1,6 +1,5 @@
 """Images that are found become samples; what is left out is said, or too much."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -12,9 +11,15 @@ from PIL import Image
 from pydantic import Field
 
 from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest, nearest
-from cuescope_sdk.data._media import Probe, image_frame, kind_of, probe_all
-from cuescope_sdk.data._media.files import describe_problems, require_enough
+from cuescope_sdk.data._media.files import (
+    describe_problems,
+    kind_of,
+    require_distinct,
+    require_enough,
+)
+from cuescope_sdk.data._media.frames import image_frame
 from cuescope_sdk.data._media.images import load_image
+from cuescope_sdk.data._media.survey import Probe, probe_all
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -168,11 +173,12 @@ class ImageFolder(Plugin):
             items = [item for item in items if self.concerns(item, frozenset(self.labels))]
         if options.per_class is not None:
             items = sample_evenly(items, options.per_class)
-        self._require_distinct(items)
+        require_distinct(self.title, "image", [item.key for item in items], options.split)
         self.probes, problems = self._open(items)
         self.items = [item for item in items if item.key not in problems]
         require_enough(
-            f"{self.title}: {len(problems):,} of {len(items):,} images cannot be shown",
+            self.title,
+            "image",
             len(problems),
             len(items),
             options.max_missing,
@@ -268,15 +274,6 @@ class ImageFolder(Plugin):
         for name in self.options.classes:
             refuse_unknown(self.title, "class", name, labels)
         return tuple(label for label in labels if label in self.options.classes)
-
-    def _require_distinct(self, items: Sequence[ImageItem]) -> None:
-        if not items:
-            raise UserError(f"{self.title}: no images in split {self.options.split}")
-        key, count = Counter(item.key for item in items).most_common(1)[0]
-        if count > 1:
-            raise UserError(
-                f"{self.title}: image '{key}'", expected="it once", got=f"it {count} times"
-            )
 
     def _facts(self, opened: int, problems: Mapping[str, str]) -> dict[str, str]:
         classes = f"{len(self.labels):,} class{'es' * (len(self.labels) != 1)}"

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +12,15 @@ from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
 from cuescope_sdk.data._annotation_files import find_file, read_lines
-from cuescope_sdk.data._media import Probe, clip_frames, kind_of, probe_all
-from cuescope_sdk.data._media.files import count_in_words, describe_problems, require_enough
+from cuescope_sdk.data._media.files import (
+    count_in_words,
+    describe_problems,
+    kind_of,
+    require_distinct,
+    require_enough,
+)
+from cuescope_sdk.data._media.frames import clip_frames
+from cuescope_sdk.data._media.survey import Probe, probe_all
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -40,7 +46,8 @@ def require_enough_questions(
 ) -> None:
     """Raise BadDataError where more than `max_missing` of the questions are left out, or all."""
     require_enough(
-        f"{title}: {out:,} of {total:,} questions cannot be shown",
+        title,
+        "question",
         out,
         total,
         max_missing,
@@ -197,7 +204,9 @@ class VideoQuestions(Plugin):
         super().__init__(options, context)
         refuse_unknown(self.title, "split", options.split, self.split_names)
         self.facts: dict[str, str] = {}
-        questions = self._whole(self.read(options.split))
+        questions = list(self.read(options.split))
+        keys = [question.key for question in questions]
+        require_distinct(self.title, "question", keys, options.split)
         names = {question.video: self.file_names(question.video) for question in questions}
         folder = (options.videos or options.path).expanduser()
         self.clips, problems = open_videos(folder, names, context, self.title)
@@ -248,18 +257,6 @@ class VideoQuestions(Plugin):
     def split(self, name: str) -> Self:
         """The same questions' other split; raises UserError where there is no such split."""
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
-
-    def _whole(self, questions: Iterable[Question]) -> list[Question]:
-        """The questions; raises UserError where there is none, or one twice."""
-        kept = list(questions)
-        if not kept:
-            raise UserError(f"{self.title}: no questions in split {self.options.split}")
-        for key, count in Counter(question.key for question in kept).items():
-            if count > 1:
-                raise UserError(
-                    f"{self.title}: question '{key}'", expected="it once", got=f"it {count} times"
-                )
-        return kept
 
     def _facts(self, out: int, problems: Mapping[str, str]) -> dict[str, str]:
         total = len(self.questions)

@@ -39,16 +39,6 @@ def auc(curves: Curves) -> float:
     return float(areas(curves).mean())
 
 
-def auc_interval(
-    curves: Curves, rng: np.random.Generator, *, confidence: float = 0.95
-) -> tuple[float, float]:
-    """Bootstrap interval of the area over images.
-
-    In retrieval an image's curve depends on the others of the set, which stays as it is.
-    """
-    return bootstrap_mean_interval(areas(curves), rng, confidence=confidence)
-
-
 @dataclass(frozen=True)
 class Difference:
     """A mean difference with its interval; `sign` is 0 where the interval holds 0."""

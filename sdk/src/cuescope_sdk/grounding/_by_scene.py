@@ -34,11 +34,8 @@ def agent_relation(claim: Claim) -> tuple[str, str] | None:
     "I am left of the chair" has the chair on the right; "in front of the chair" says nothing of
     which way the agent looks.
     """
-    subject, other, relation = (
-        normalise_words(claim.subject),
-        normalise_words(claim.object or ""),
-        claim.predicate or "",
-    )
+    subject, other = normalise_words(claim.subject), normalise_words(claim.object or "")
+    relation = claim.predicate or ""
     if claim.kind != "relation" or (subject in AGENTS) == (other in AGENTS):
         return None
     if other in AGENTS:

@@ -4,7 +4,7 @@ Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.2.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Protocol, Self, runtime_checkable
+from typing import Literal, Protocol, Self, get_args, runtime_checkable
 
 from pydantic import FiniteFloat
 
@@ -14,10 +14,10 @@ from cuescope_sdk.language._words import IDEAS, MENTAL, STATES, UNCLEAR, head_no
 
 ClaimKind = Literal["entity", "attribute", "action", "relation", "temporal", "ego-motion"]
 Verdict = Literal["supported", "unsupported", "unverifiable"]
-Reason = Literal[
+Reason = Literal[  # the most telling first
     "abstract",
-    "occluded",
     "unclear reference",
+    "occluded",
     "complex relation",
     "out of vocabulary",
     "no evidence",
@@ -99,15 +99,7 @@ CLAIM_VERIFIER = ToolRole("claim-verifier", ClaimVerifier)
 
 
 Look = Callable[[Claim, Sequence[int]], Judgement]
-# The most telling reason first.
-REASONS: tuple[Reason, ...] = (
-    "abstract",
-    "unclear reference",
-    "occluded",
-    "complex relation",
-    "out of vocabulary",
-    "no evidence",
-)
+REASONS: tuple[Reason, ...] = get_args(Reason)
 ORDERS = ("before", "after", "while")
 # An action may be anyone's.
 NEEDED: Mapping[ClaimKind, tuple[str, ...]] = {

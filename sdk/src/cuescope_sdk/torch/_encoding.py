@@ -20,7 +20,7 @@ from cuescope.errors import UserError
 from cuescope.types import Frame, HideTokens, Trial
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.torch._hiding import encode_visible, patches_under
-from cuescope_sdk.torch._image_tower import ImageTower, Inputs
+from cuescope_sdk.torch._image_tower import ImageTower, Inputs, hook_output
 
 T = TypeVar("T")
 REMEMBERED_ROWS = 65_536
@@ -117,16 +117,8 @@ class TowerEncoder:
         item = TowerInput((frame,) * tower.frames)
         tokens: list[Tensor] = []
         inputs = self._prepare(item)
-        hook = tower.blocks[layer].module.register_forward_hook(
-            lambda module, args, output: tokens.append(
-                output[0] if isinstance(output, tuple) else output
-            )
-        )
-        try:
-            with torch.inference_mode():
-                row = tower.encode(inputs)[0]
-        finally:
-            hook.remove()
+        with hook_output(tower.blocks[layer].module, tokens.append), torch.inference_mode():
+            row = tower.encode(inputs)[0]
         self._remember_row(item.key, row.float().cpu().numpy())
         rows, cols = tower.grid(inputs)
         patches = tokens[0][0, tower.prefix : tower.prefix + rows * cols].float().cpu().numpy()

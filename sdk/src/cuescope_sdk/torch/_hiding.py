@@ -6,7 +6,7 @@ no visible token ever sees them, so the visible ones end the same, for less work
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,15 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from cuescope.errors import UserError
-from cuescope_sdk.torch._image_tower import ImageTower, Inputs, Masked, Pooling
+from cuescope_sdk.torch._image_tower import (
+    ImageTower,
+    Inputs,
+    Masked,
+    Pooling,
+    hook_input,
+    hook_mask,
+    hook_output,
+)
 
 Hiding = Literal["drop", "mask"]
 
@@ -70,73 +78,61 @@ def show_only(
         yield
 
 
-def _keeping(first: nn.Module, index: Tensor) -> Any:
+def _keeping(first: nn.Module, index: Tensor) -> AbstractContextManager[None]:
     """Only the tokens at `index` (image, token) enter the first block."""
-
-    def keep(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        tokens = args[0] if args else kwargs["hidden_states"]
-        kept = tokens.gather(1, index[..., None].expand(-1, -1, tokens.shape[-1]))
-        return ((kept, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": kept})
-
-    return _removing(first.register_forward_pre_hook(keep, with_kwargs=True))
+    return hook_input(
+        first, lambda tokens: tokens.gather(1, index[..., None].expand(-1, -1, tokens.shape[-1]))
+    )
 
 
-def _masking(masked: Masked, present: Bool[Tensor, "image token"]) -> Any:
+def _masking(masked: Masked, present: Bool[Tensor, "image token"]) -> AbstractContextManager[None]:
     """The module's mask is ours: what is `present`; tokens that pad are not."""
 
-    def mask(module: nn.Module, args: Any, kwargs: Any) -> Any:
+    def mask(args: Any, kwargs: Any) -> Tensor | None:
         keys = present
         if masked.padded:
             tokens = args[0] if args else kwargs["hidden_states"]
             keys = pad(present, (0, tokens.shape[1] - present.shape[1]), value=False)
-        ours = None if bool(keys.all()) else masked.form(keys)
-        if len(args) > masked.position:
-            return (*args[: masked.position], ours, *args[masked.position + 1 :]), kwargs
-        return args, {**kwargs, masked.name: ours}
+        return None if bool(keys.all()) else masked.form(keys)
 
-    return _removing(masked.module.register_forward_pre_hook(mask, with_kwargs=True))
+    return hook_mask(masked, mask)
 
 
-def _averaging(tower: ImageTower, present: Bool[Tensor, "image token"]) -> Any:
+def _averaging(
+    tower: ImageTower, present: Bool[Tensor, "image token"]
+) -> AbstractContextManager[None]:
     """Hidden tokens take the mean of the seen ones, which leaves the mean of all at just that."""
     patches = present[:, tower.prefix :, None]
 
-    def fill(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+    def fill(output: Tensor) -> Tensor:
         tokens = output[:, tower.prefix :]
         mean = (tokens * patches).sum(dim=1, keepdim=True) / patches.sum(dim=1, keepdim=True)
         filled = torch.where(patches, tokens, mean)
         return torch.cat([output[:, : tower.prefix], filled], dim=1)
 
-    module = tower.pooling.module
-    if module is None:
+    if tower.pooling.module is None:
         raise ValueError(f"{tower.name}: average pooling without the module that is averaged")
-    return _removing(module.register_forward_hook(fill))
+    return hook_output(tower.pooling.module, fill)
 
 
-def _placing(module: nn.Module, index: Tensor, present: Bool[Tensor, "image token"]) -> Any:
+def _placing(
+    module: nn.Module, index: Tensor, present: Bool[Tensor, "image token"]
+) -> AbstractContextManager[None]:
     """The tokens at `index` (image, token) go back to their places; the hidden ones are NaN."""
 
-    def put_back(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+    def put_back(output: Tensor) -> Tensor:
         kept = output[:, : index.shape[1]]
         empty = output.new_full((*present.shape, output.shape[-1]), float("nan"))
         placed = empty.scatter(1, index[..., None].expand_as(kept), kept)
         return placed.masked_fill(~present[..., None], float("nan"))
 
-    return _removing(module.register_forward_hook(put_back))
+    return hook_output(module, put_back)
 
 
 def _masked_pool(tower: ImageTower) -> Masked:
     if tower.pooling.masked is None:
         raise ValueError(f"{tower.name}: attention pooling without the module that pools")
     return tower.pooling.masked
-
-
-@contextmanager
-def _removing(handle: Any) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        handle.remove()
 
 
 def patches_under(

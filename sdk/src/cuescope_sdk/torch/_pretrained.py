@@ -36,10 +36,17 @@ class Source:
     title: str
 
 
-def find_source(owner: str, model: str, revision: str | None, with_code: bool = False) -> Source:
+def find_source(
+    owner: str,
+    model: str,
+    revision: str | None,
+    with_code: bool = False,
+    context: Context | None = None,
+) -> Source:
     """The files of a folder or hub id; raises UserError where they are not to be had.
 
-    `with_code` also fetches the model's own Python files.
+    `with_code` also fetches the model's own Python files. With a `context` a plan ends before a
+    download.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
@@ -51,7 +58,7 @@ def find_source(owner: str, model: str, revision: str | None, with_code: bool = 
             got="a file" if folder.is_file() else None,
         )
     title = model if revision is None else f"{model}@{revision}"
-    return Source(owner, _from_hub(owner, title, model, revision, with_code), title)
+    return Source(owner, _from_hub(owner, title, model, revision, with_code, context), title)
 
 
 def weight_files(source: Source) -> list[Path]:
@@ -109,11 +116,20 @@ def _checked(source: Source) -> Source:
     return source
 
 
-def _from_hub(owner: str, title: str, name: str, revision: str | None, with_code: bool) -> Path:
+def _from_hub(
+    owner: str,
+    title: str,
+    name: str,
+    revision: str | None,
+    with_code: bool,
+    context: Context | None,
+) -> Path:
     """Folder of a snapshot; one that is in the cache with its weights needs no network."""
     cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
     if isinstance(cached, str) and _is_whole(Source(owner, Path(cached).parent, title)):
         return Path(cached).parent
+    if context is not None:
+        context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
     require_hub(owner, title, "Connect, or give a folder with the model's files.")
     patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
     try:
@@ -312,7 +328,7 @@ def find_pretrained(
     import transformers
 
     placed = resolve_device(context.device), resolve_dtype(context.dtype)
-    source = find_source(owner, model, revision, bool(trust_remote_code))
+    source = find_source(owner, model, revision, bool(trust_remote_code), context)
     config = load_part(source, trust_remote_code, "configuration", transformers.AutoConfig)
     builder = builder_of(config, source)
     return Pretrained(source, config, builder, context, *placed, trust_remote_code)

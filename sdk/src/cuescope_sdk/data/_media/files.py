@@ -1,5 +1,6 @@
 """What is said of files: their kind by name, what is wrong with them, what is left out."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import ceil
@@ -8,7 +9,7 @@ from typing import Literal
 
 from PIL import Image, UnidentifiedImageError
 
-from cuescope_sdk import BadDataError
+from cuescope_sdk import BadDataError, UserError
 
 Kind = Literal["image", "animation", "video"]
 _KINDS: dict[str, Kind] = {
@@ -87,10 +88,20 @@ def describe_problems(problems: Mapping[str, str], thing: str) -> str:
     )
 
 
+def require_distinct(title: str, thing: str, keys: Sequence[str], split: str) -> None:
+    """Raise UserError where a split has no key, or a key twice."""
+    if not keys:
+        raise UserError(f"{title}: no {thing}s in split {split}")
+    key, count = Counter(keys).most_common(1)[0]
+    if count > 1:
+        raise UserError(f"{title}: {thing} '{key}'", expected="it once", got=f"it {count} times")
+
+
 def require_enough(
-    problem: str, out: int, total: int, max_missing: float, *, got: str, remedy: str
+    title: str, thing: str, out: int, total: int, max_missing: float, *, got: str, remedy: str
 ) -> None:
-    """Raise BadDataError where more than `max_missing` of `total` are left out, or all."""
+    """Raise BadDataError where more than `max_missing` of `total` things are left out, or all."""
+    problem = f"{title}: {out:,} of {total:,} {thing}s cannot be shown"
     if out <= max_missing * total and out < total:
         return
     if out < total:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int8
@@ -13,6 +14,7 @@ from cuescope.errors import UserError
 from cuescope.types import Edit, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
 
+T = TypeVar("T")
 ROWS = {"cpu": 256}  # queries at once where a mask is made for them; other devices take more
 ROWS_ELSEWHERE = 2048
 
@@ -141,14 +143,16 @@ class Fusion:
     """
 
     modality: Int8[Tensor, "batch token"]
-    edit: AverageAttention | AverageTokens | None = None
+    edit: Edit | None = None
     cross: Int8[Tensor, "batch key"] | None = None
     watch: Watch | None = None
 
     def edit_at(self, layer: int) -> AverageAttention | AverageTokens | None:
         """The edit, where it is for this layer and names anything."""
         edit = self.edit
-        if edit is None or not (edit.layers is None or layer in edit.layers):
+        if not isinstance(edit, AverageAttention | AverageTokens):
+            return None  # nothing, or an edit that is made elsewhere in the model
+        if edit.layers is not None and layer not in edit.layers:
             return None
         named = edit.modalities if isinstance(edit, AverageTokens) else edit.quadrants
         return edit if named else None
@@ -193,21 +197,24 @@ def uses_matrix_form() -> bool:
 @contextmanager
 def use_fusion(fusion: Fusion) -> Iterator[None]:
     """Every fusion layer that runs within follows `fusion`."""
-    token = _active.set(fusion)
-    try:
+    with _set(_active, fusion):
         yield
-    finally:
-        _active.reset(token)
 
 
 @contextmanager
 def matrix_form() -> Iterator[None]:
     """Edit the attention matrix itself, which takes memory quadratic in tokens: the reference."""
-    token = _by_matrix.set(True)
+    with _set(_by_matrix, True):
+        yield
+
+
+@contextmanager
+def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _by_matrix.reset(token)
+        variable.reset(token)
 
 
 def group_by_edit(trials: Sequence[Trial]) -> Iterator[tuple[Edit | None, list[int]]]:
