@@ -15,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 from cuescope_sdk import UserError, nearest
 
 Row = TypeVar("Row", bound=BaseModel)
-_DEPTH = 2
-_SHOWN = 60
+_DEPTH = 2  # authors' archives unpack into a folder, and some into one more
+_SHOWN = 60  # characters of a bad value: a JSON entry may be a page long
 _JSON_KINDS = {dict: "object", str: "text", type(None): "null"}
 
 
@@ -29,7 +29,7 @@ def find_file(root: Path, name: str, title: str) -> Path:
         raise UserError(
             f"{title}: no such folder", expected=f"a folder with {name}", got=f"'{root}'"
         )
-    level, names = [root], set[str]()
+    level, names = [root], set[str]()  # level by level, so that the file nearest to `root` wins
     for _ in range(_DEPTH + 1):
         entries = [entry for folder in level for entry in sorted(folder.iterdir())]
         matches = [entry for entry in entries if entry.name.lower() == name.lower()]
@@ -58,7 +58,7 @@ def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
     except json.JSONDecodeError as error:
         position = f"line {error.lineno} column {error.colno}"
         raise UserError(f"{title}: {path.name} {position} is no JSON", got=error.msg) from None
-    except RecursionError:
+    except RecursionError:  # brackets nested by the thousand
         raise UserError(f"{title}: {path.name} is no JSON list of objects") from None
     if not isinstance(entries, list):
         raise UserError(
@@ -79,6 +79,7 @@ def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
     It is checked while it is parsed, which is quick for files of hundreds of megabytes.
     """
     try:
+        # in Rust, without Python dicts between
         return layout.model_validate_json(_text(path, title))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -95,6 +96,7 @@ def read_csv(path: Path, row: type[Row], title: str) -> list[Row]:
         _require_columns(path, reader.fieldnames or (), row, title)
         for cells in reader:
             location = f"{title}: {path.name} line {reader.line_num}"
+            # how DictReader marks a cell too many, too few
             if None in cells or None in cells.values():
                 raise UserError(
                     location,
@@ -113,7 +115,7 @@ def read_lines(path: Path, title: str) -> Iterator[tuple[str, str]]:
     lines = [line.strip() for line in StringIO(_text(path, title))]
     _require_rows(path, [line for line in lines if line], title)
     for number, line in enumerate(lines, start=1):
-        if line:
+        if line:  # blank lines still count, as in an editor
             yield f"{title}: {path.name} line {number}", line
 
 

@@ -47,6 +47,7 @@ def held_out_categories(
                 got=f"{len(known)} in all",
                 remedy="Name them instead",
             )
+        # sorted: a set has another order in each process
         drawn = generator(seed, title, what).choice(sorted(known), count, replace=False)
         return frozenset(map(str, drawn))
     for name in named:
@@ -108,7 +109,7 @@ class Episodes(Plugin):
         if not self.root.is_dir():
             raise UserError(f"{self.title}: no such folder", got=f"'{self.root}'")
         self.images = options.images.expanduser() if options.images else self.root / "images"
-        self.facts: dict[str, str] = {}
+        self.facts: dict[str, str] = {}  # before read(), which may add to it
         episodes = list(self.read(options.split))
         require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
         self.probes = probe_all((p for e in episodes for p in e.pictures), context)
@@ -148,6 +149,7 @@ class Episodes(Plugin):
                 e.annotations,
                 e.times,
                 e.scene,
+                # by content: a path is of this machine
                 [self.probes[picture].digest for picture in e.pictures],
             )
             for e in self.episodes
@@ -178,7 +180,7 @@ class Episodes(Plugin):
     def _problem(self, episode: Episode) -> str | None:
         for picture in episode.pictures:
             problem = self.probes[picture].problem
-            if problem == "no such file":
+            if problem == "no such file":  # pictures often come by another way than the annotation
                 return "without all pictures"
             if problem:
                 return f"with an unreadable picture: {problem}"

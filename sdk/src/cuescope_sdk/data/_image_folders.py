@@ -54,8 +54,9 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
     """
     by_class: dict[str, list[int]] = {}
     for index, item in enumerate(items):
-        for name in item.classes or ("",):
+        for name in item.classes or ("",):  # images without a class are thinned out as one class
             by_class.setdefault(name, []).append(index)
+    # not the first ones: files are often sorted by source or difficulty
     kept = {index for of_class in by_class.values() for index in _evenly(of_class, per_class)}
     return [items[index] for index in sorted(kept)]
 
@@ -108,6 +109,7 @@ def folders_in(folder: Path) -> list[Path]:
 def _names(folder: Path) -> list[str]:
     """What is in a folder, in order; nothing where there is no such folder."""
     try:
+        # file systems list in any order, and the order of samples is part of an audit
         return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
     except OSError:
         return []
@@ -123,6 +125,7 @@ def mask_frame(path: Path, probe: Probe) -> Frame:
 
 def load_mask(path: Path) -> Image.Image:
     """White on black, RGB."""
+    # authors use 1, 255 or a colour for what is meant
     shown = np.asarray(load_image(path)).any(axis=2)
     return Image.fromarray(shown.astype(np.uint8) * 255).convert("RGB")
 
@@ -168,7 +171,7 @@ class ImageFolder(Plugin):
         self.facts: dict[str, str] = {}
         refuse_unknown(self.title, "split", options.split, self.split_names)
         labels, items = self.read(options.split)
-        self.labels = self._wanted(labels)
+        self.labels = self._wanted(labels)  # after read(), which alone knows the classes
         if options.classes is not None:
             items = [item for item in items if self.concerns(item, frozenset(self.labels))]
         if options.per_class is not None:
@@ -264,7 +267,7 @@ class ImageFolder(Plugin):
                     what = "without a readable mask" if file != item.path else "unreadable"
                     missing = file == item.path and problem == "no such file"
                     problems[item.key] = "missing" if missing else f"{what}: {problem}"
-                    break
+                    break  # the first fault names the image
         return probes, problems
 
     def _wanted(self, labels: tuple[str, ...]) -> tuple[str, ...]:

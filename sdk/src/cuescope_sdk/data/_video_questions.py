@@ -94,6 +94,7 @@ def _timed(text: str, classes: Mapping[str, str], location: str) -> Timed:
     code, start, end = match.groups()
     if code not in classes:
         raise UserError(f"{location}: no action class '{code}'", remedy=nearest(code, classes))
+    # the length is not known before the video is opened
     return classes[code], float(start), float(end)
 
 
@@ -138,7 +139,7 @@ def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> d
         video = videos.get(path.stem)
         if video is None:
             continue
-        if video in files:
+        if video in files:  # the same video twice, perhaps in two sizes: frames would differ
             raise UserError(
                 f"{title}: two files of video '{video}'",
                 expected="one",
@@ -158,7 +159,7 @@ def _files(root: Path) -> Iterator[Path]:
             folders.clear()
             continue
         visited.add(real)
-        folders[:] = _shown(folders)
+        folders[:] = _shown(folders)  # in place: os.walk goes on by this very list
         paths = (Path(folder, name) for name in _shown(files))
         yield from (path for path in paths if kind_of(path) in ("video", "animation"))
 
@@ -203,7 +204,7 @@ class VideoQuestions(Plugin):
     def __init__(self, options: VideoQuestionOptions, context: Context) -> None:
         super().__init__(options, context)
         refuse_unknown(self.title, "split", options.split, self.split_names)
-        self.facts: dict[str, str] = {}
+        self.facts: dict[str, str] = {}  # before read(), which may add to it
         questions = list(self.read(options.split))
         keys = [question.key for question in questions]
         require_distinct(self.title, "question", keys, options.split)
@@ -233,6 +234,7 @@ class VideoQuestions(Plugin):
     def fingerprint(self) -> str:
         """Of everything that a sample shows."""
         shown = [
+            # content, no paths: the same data set elsewhere is the same
             (q.key, q.text, q.choices, q.label, q.annotations, self.clips[q.video][1].digest)
             for q in self.questions
         ]

@@ -40,6 +40,7 @@ def agent_relation(claim: Claim) -> tuple[str, str] | None:
         return None
     if other in AGENTS:
         return subject, relation
+    # seen from the agent it is the other way round
     return other, "" if relation in IN_DEPTH else INVERSE.get(relation, "")
 
 
@@ -71,6 +72,7 @@ def holds_for_agent(relation: str, in_picture: Judgement, width: float) -> Judge
 class SceneVerifier:
     """Judges by the annotated scene of a sample; without one there is no evidence."""
 
+    # 2: count it up when a judgement changes, it keys the cache
     fingerprint = digest("scene-graph", 2)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
@@ -99,6 +101,7 @@ class SceneEvidence:
     def __init__(self, scene: Sequence[SceneFrame], frames: Sequence[Frame]) -> None:
         self.scene, self._frames = scene, frames
         things = [thing for frame in scene for thing in frame.things]
+        # reversed: the first sight of a thing stays
         self._things = {thing.id: thing for thing in reversed(things)}
         self._names = {normalise_words(thing.name) for thing in things}
         self._attributes = {
@@ -143,25 +146,27 @@ class SceneEvidence:
         judgements = []
         for thing in frame.things:
             fit = self._fit(frame, thing, phrase)
-            if thing is but or fit.verdict == "unsupported":
+            if thing is but or fit.verdict == "unsupported":  # a thing is not next to itself
                 continue
             judgement = judge(thing) if thing.visible else Judgement.open("occluded")
+            # a yes about what may not be meant is open; a no stays a no
             judgements.append(fit if fit.reason and judgement.verdict == "supported" else judgement)
         return best_judgement(judgements) if judgements else self._absent(frame, phrase)
 
     def _fit(self, frame: SceneFrame, thing: Thing, phrase: str) -> Judgement:
         """Whether a phrase means a thing: the longest name that is its, and all adjectives."""
         words = normalise_words(phrase).split()
-        for start in range(len(words)):
+        for start in range(len(words)):  # the longest name first: "fire truck" before "truck"
             if is_name_of(" ".join(words[start:]), normalise_words(thing.name)):
                 adjectives = [self._has(frame, thing, word) for word in words[:start]]
                 doubts = [judgement for judgement in adjectives if judgement.verdict != "supported"]
                 certain = [judgement for judgement in doubts if judgement.reason is None]
+                # one wrong adjective outweighs an unknown one
                 return next(iter(certain or doubts), Judgement.of(True))
         return Judgement.of(False)
 
     def _absent(self, frame: SceneFrame, phrase: str) -> Judgement:
-        if "things" in frame.closed:
+        if "things" in frame.closed:  # all is annotated, so what is missing is not there
             return Judgement.of(False)
         words = normalise_words(phrase).split()
         tails = [" ".join(words[start:]) for start in range(len(words))]
@@ -196,6 +201,7 @@ class SceneEvidence:
             t.visible and normalise_words(t.name) in AGENTS for t in frame.things
         ):
             return self._beside(frame, *beside)
+        # neither geometry nor the annotators know this word
         if relation not in INVERSE and relation not in self._relations:
             return Judgement.open("complex relation")
 
@@ -222,7 +228,7 @@ class SceneEvidence:
 
     @cached_property
     def _width(self) -> int:
-        return self._frames[0].load().width
+        return self._frames[0].load().width  # all frames of a video have one size
 
     def _related(
         self, frame: SceneFrame, subject: Thing, relation: str, target: Thing
@@ -233,6 +239,7 @@ class SceneEvidence:
             return Judgement.of(True, box=subject.box)
         if "relations" in frame.closed:
             return Judgement.of(False, box=subject.box)
+        # boxes have no depth, and nobody wrote it down
         if relation in IN_DEPTH and relation not in self._relations:
             return Judgement.open("complex relation")
         if (
@@ -261,7 +268,7 @@ class SceneEvidence:
                 and self._takes_part(index, action.subject, claim.subject)
                 and (not claim.object or self._takes_part(index, action.object, claim.object))
             ):
-                thing = self._near(index, action.subject)
+                thing = self._near(index, action.subject)  # an agent behind the camera has no box
                 return Judgement.of(True, box=thing[0].box if thing else None)
         if "actions" in frame.closed:
             return Judgement.of(False)
@@ -287,6 +294,7 @@ class SceneEvidence:
 
     def _near(self, index: int, known: str) -> list[Thing]:
         """A thing as it is now and was in the frame before; else as it first was."""
+        # who has just left the picture was the one who left
         around = (self.scene[index], self.scene[max(index - 1, 0)])
         things = [thing for frame in around for thing in frame.things if thing.id == known]
         return things or [thing for thing in [self._things.get(known)] if thing]

@@ -121,7 +121,7 @@ def judge_claim(claim: Claim, frames: int, look: Look) -> Judgement:
     """
     if reason := why_unverifiable(claim):
         return Judgement.open(reason)
-    meant = frames_meant(claim, frames)
+    meant = frames_meant(claim, frames)  # none: "frame 40" of a video of 8
     if not meant:
         return Judgement.open("unclear reference")
     if claim.kind == "temporal":
@@ -141,6 +141,7 @@ def why_unverifiable(claim: Claim) -> Reason | None:
         or (claim.kind == "action" and predicate.partition(" ")[0] in MENTAL)
     ):
         return "abstract"
+    # parsers of free text leave gaps
     whole = all(getattr(claim, part) for part in NEEDED.get(claim.kind, ()))
     return None if whole and UNCLEAR.isdisjoint(nouns) else "unclear reference"
 
@@ -149,6 +150,7 @@ def frames_meant(claim: Claim, frames: int) -> tuple[int, ...]:
     """The frames that a claim means, of those that there are."""
     if claim.frames is None:
         return tuple(range(frames))
+    # a model may speak of frames that it was not shown
     return tuple(frame for frame in claim.frames if 0 <= frame < frames)
 
 
@@ -160,6 +162,7 @@ def best_judgement(judgements: Iterable[Judgement]) -> Judgement:
             return judgement
     left_open = [chance for chance in chances if chance.reason is not None]
     if left_open:
+        # before any no: what could not be seen may hold
         return min(left_open, key=lambda chance: REASONS.index(chance.reason or "no evidence"))
     return chances[0] if chances else Judgement.open("no evidence")
 
@@ -189,7 +192,7 @@ def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
             for frame in frames_meant(part, frames)
         ]
         held.append([frame for frame, judgement in judged if judgement.verdict == "supported"])
-        if not held[-1]:
+        if not held[-1]:  # what never happens has no time
             return best_judgement(judgement for _, judgement in judged)
     first, second = held
     if claim.predicate == "while":

@@ -38,7 +38,7 @@ def relation_holds(relation: str, subject: Box, other: Box) -> bool | None:
         case "right of":
             return x > other_x
         case "above":
-            return y < other_y
+            return y < other_y  # rows count from the top
         case "below":
             return y > other_y
         case "on":
@@ -48,7 +48,7 @@ def relation_holds(relation: str, subject: Box, other: Box) -> bool | None:
                 and _share_columns(subject, other)
             )
         case "under":
-            return relation_holds("on", other, subject)
+            return relation_holds("on", other, subject)  # so that the two can never disagree
         case "touching":
             return gap(subject, other) <= touch(subject, other)
         case "near":
@@ -56,6 +56,7 @@ def relation_holds(relation: str, subject: Box, other: Box) -> bool | None:
         case "far from":
             return gap(subject, other) >= NEAR * _diagonal(subject, other)
         case "inside":
+            # not 1: boxes are drawn by hand, a few pixels off
             return _covered(subject, other) >= 0.9
         case "around":
             return _covered(other, subject) >= 0.9
@@ -71,12 +72,12 @@ def gap(box: Box, other: Box) -> float:
     """Pixels between two boxes; 0 where they meet."""
     dx = max(0.0, other[0] - box[2], box[0] - other[2])
     dy = max(0.0, other[1] - box[3], box[1] - other[3])
-    return float((dx * dx + dy * dy) ** 0.5)
+    return float((dx * dx + dy * dy) ** 0.5)  # between corners where they share no row or column
 
 
 def touch(box: Box, other: Box) -> float:
     """The gap that still counts as touching: a tenth of the mean diagonal."""
-    return 0.1 * _diagonal(box, other)
+    return 0.1 * _diagonal(box, other)  # relative: boxes of far things are small
 
 
 def _diagonal(box: Box, other: Box) -> float:
@@ -93,7 +94,7 @@ def _covered(box: Box, other: Box) -> float:
     width = max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
     height = max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
     area = (box[2] - box[0]) * (box[3] - box[1])
-    return width * height / area if area > 0 else 0.0
+    return width * height / area if area > 0 else 0.0  # a box may be a line in bad annotations
 
 
 # ----------------------------------------------------------------------------------------- motions
@@ -105,7 +106,7 @@ AROUND = 135.0  # degrees; more is a turn around
 
 def turn_name(degrees: float) -> str | None:
     """A turn to the right by `degrees`, taken the shorter way: "turn left"; None for hardly any."""
-    net = (degrees + 180) % 360 - 180
+    net = (degrees + 180) % 360 - 180  # turns that are added up may pass a full circle
     if abs(net) < TURN:
         return None
     if abs(net) > AROUND:

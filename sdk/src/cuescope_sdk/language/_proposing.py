@@ -46,7 +46,7 @@ PLURALS_WITHOUT_S = ("men", "children", "mice", "geese", "feet", "teeth", "oxen"
 # ------------------------------------------------------------------------------------------ naming
 
 
-MOST_WORDS, MOST_LETTERS = 4, 40
+MOST_WORDS, MOST_LETTERS = 4, 40  # longer ones are phrases, for which detectors look in vain
 _MARKUP = re.compile(r"[*_`~\"“”„«»<>{}|\\#\[\]]")
 _ASIDE = re.compile(r"\([^)]*\)?")
 _REMARK = re.compile(r"[:;]|\s[-–—]+(?:\s|$)|[.!?](?:\s|$)|[。！？]")  # noqa: RUF001
@@ -60,6 +60,7 @@ def clean_name(text: str) -> str | None:
 
     Markup, remarks after a dash, a colon or in parentheses, and articles are dropped.
     """
+    # twice: lower case may come apart again, as of a dotted İ
     name = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
     name = "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in name)
     name = _ASIDE.sub(" ", _MARKUP.sub(" ", name.replace("’", "'"))).strip(_EDGES)  # noqa: RUF001
@@ -92,11 +93,12 @@ def _is_name(name: str) -> bool:
         and any(letter.isalpha() for letter in name)
         and (len(name) > 1 or not name.isascii())
         and words[0] not in PREPOSITIONS
-        and IN_SENTENCES.isdisjoint(words)
+        and IN_SENTENCES.isdisjoint(words)  # an apology or remark of the model, no name
     )
 
 
 def _singular(word: str) -> str:
+    # a verb form is no plural: "painting" must not become "paint"
     if word in ALWAYS_PLURAL or not word.endswith(("s", *PLURALS_WITHOUT_S)):
         return word
     for plural, single in IRREGULAR.items():
@@ -145,7 +147,7 @@ def _of_json(text: str) -> list[str]:
     for start in [match.start() for match in _JSON_STARTS.finditer(text)][:_MOST_STARTS]:
         try:
             texts = list(_texts(json.JSONDecoder().raw_decode(text, start)[0]))
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError):  # a bracket of prose, or brackets without end
             continue
         if texts:
             return texts
@@ -158,6 +160,7 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, list):
         for part in value:
+            # {"name": ..., "why": ...}: the name comes first
             yield from list(_texts(part))[:1] if isinstance(part, dict) else _texts(part)
     elif isinstance(value, dict):
         for part in value.values():
@@ -166,12 +169,12 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _of_line(line: str) -> list[str]:
     """The pieces of a line between commas; none of a heading, or where most are no names."""
-    bare = line.replace("**", "").strip("| \t")
+    bare = line.replace("**", "").strip("| \t")  # bold names, and rows of a table
     if not bare or bare.endswith((":", "：")) or re.match(r"#+\s", bare):  # noqa: RUF001
         return []
     marked = _MARK.match(bare)
     bare = _IN_BRACKETS.sub(" ", bare[marked.end() :] if marked else bare)
-    if not marked and ":" in bare:
+    if not marked and ":" in bare:  # "Objects: cup, plate"
         bare = bare.rpartition(":")[2].strip()
         bare = _MARK.sub("", bare, count=1) if _MARK.match(bare) else bare
     parts = [
@@ -186,7 +189,7 @@ def _of_line(line: str) -> list[str]:
 # ------------------------------------------------------------------------------------------ asking
 
 
-EACH = 16
+EACH = 16  # names a prompt; the four prompts overlap
 _FORM = (
     "Give {count} names, one a line, each of one to three words in the singular, and nothing else."
 )
@@ -286,6 +289,7 @@ def filter_proposals(
     what passed the one before. An answer that is neither yes nor no rejects.
     """
     kept, rejected = _distinct(raw)
+    # before the generator: words are free, questions are not
     kept, sharing = _apart(kept, (label, *synonyms))
     rejected += sharing
     if generator is not None:
@@ -329,7 +333,7 @@ def _passing(
         answer = parse_yes_no(reply)
         if answer is question.wanted:
             kept.append(name)
-        elif answer is None:
+        elif answer is None:  # not taken for a no: half of the filters want one
             unclear = f"no yes or no to whether it {question.explain(label)}"
             rejected.append(Rejection(name, unclear))
         else:

@@ -43,7 +43,7 @@ AGENTS = frozenset(_AGENTS.split())  # they need not be in the picture
 IN_SIGHT = frozenset({"visible", "present", "there", "seen", "in view", "in sight", "on screen"})
 OUT_OF_SIGHT = frozenset({"hidden", "occluded", "invisible", "out of view", "out of sight"})
 COMING_AND_GOING = frozenset(_PASSING.split())  # verbs of what is out of sight
-_SPELLINGS = {"gray": "grey", "violet": "purple", "vanish": "disappear"}
+_SPELLINGS = {"gray": "grey", "violet": "purple", "vanish": "disappear"}  # as data sets spell them
 
 
 def normalise_words(words: str) -> str:
@@ -76,7 +76,7 @@ def _same_agent(word: str, name: str) -> bool:
 # ------------------------------------------------------------------------------------ bag of words
 
 
-DIM = 4096
+DIM = 4096  # collisions are rare among the words of steps
 LETTERS = 3  # a run of so many letters is a feature beside the word
 _LIGHT = frozenset({"a", "an", "the", "is", "are", "was", "were", "be", "and", "of", "to", "it"})
 _WORD = re.compile(r"\w+")
@@ -96,7 +96,12 @@ class BagOfWords:
                 "the bag-of-words encoder needs scikit-learn", remedy="pip install scikit-learn"
             ) from error
         self._counts: Any = HashingVectorizer(
-            analyzer=features, n_features=DIM, alternate_sign=False, norm="l2", dtype=np.float32
+            # no signs: a collision must not make two texts opposite
+            analyzer=features,
+            n_features=DIM,
+            alternate_sign=False,
+            norm="l2",
+            dtype=np.float32,
         )
 
     def encode(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
@@ -114,7 +119,7 @@ def features(text: str) -> list[str]:
     lemmas = [lemmatize(word, lang="en").lower() for word in words if word not in _LIGHT]
     runs = [
         padded[start : start + LETTERS]
-        for padded in (f"<{lemma}>" for lemma in lemmas)
+        for padded in (f"<{lemma}>" for lemma in lemmas)  # marks tell a beginning from a middle
         for start in range(len(padded) - LETTERS + 1)
     ]
-    return [*(f"{lemma}=" for lemma in lemmas), *runs] or ["="]
+    return [*(f"{lemma}=" for lemma in lemmas), *runs] or ["="]  # "=" keeps words apart from runs

@@ -57,6 +57,7 @@ class CachedDetector:
 
     def detect_all(self, asked: Sequence[Asked]) -> list[list[tuple[Detection, ...]]]:
         """As `detect`, for several groups of frames, each with names of its own."""
+        # before any work, for a plan stops at the first of it
         self._context.tool_calls[PASSES] += sum(self.passes_to_come(*group) for group in asked)
         return [self._detect(*group) for group in asked]
 
@@ -67,7 +68,7 @@ class CachedDetector:
         with self._context.progress("finding objects", len(distinct)) as advance:
             for batch in self._batches(distinct):
                 known = self._read(batch, names)
-                known |= self._ask(batch, names, known)
+                known |= self._ask(batch, names, known)  # a kill loses this batch and no more
                 for frame in batch:
                     of_frame = (d for name in names for d in known[frame.key, name])
                     detections[frame.key] = sort_by_score(of_frame)
@@ -102,6 +103,7 @@ class CachedDetector:
         answers = self._detector.detect(lacking, wanted)
         self.passes += len(lacking)
         new = {
+            # nothing found is kept too, as ()
             (frame.key, name): tuple(d for d in of_frame if d.name == name)
             for frame, of_frame in zip(lacking, answers, strict=True)
             for name in wanted
@@ -120,7 +122,7 @@ class CachedDetector:
         return {keys[key]: _from_json(keys[key][1], text) for key, text in texts.items()}
 
     def _key(self, key: Key, names: tuple[str, ...]) -> str:
-        beside = names if self._joint else ()
+        beside = names if self._joint else ()  # else a new name would make all others unknown
         return digest("detections", 1, self.fingerprint, *key, beside)
 
 

@@ -36,6 +36,7 @@ def make_detections(
     there = (inside[:, 2] > inside[:, 0]) & (inside[:, 3] > inside[:, 1])
     detections = []
     for column, name in enumerate(names):
+        # a box may bear several names
         passed = np.flatnonzero(there & (scores[:, column] > threshold))
         ours, theirs = scores[passed, column], inside[passed]
         detections += [
@@ -47,6 +48,7 @@ def make_detections(
 
 def sort_by_score(detections: Iterable[Detection]) -> tuple[Detection, ...]:
     """By falling score; equals as they came."""
+    # stable, so that a cache gives the same order
     return tuple(sorted(detections, key=lambda detection: -detection.score))
 
 
@@ -54,7 +56,7 @@ def suppress_overlaps(
     scores: Float[np.ndarray, " box"], boxes: Float[np.ndarray, "box 4"], overlap: float
 ) -> Int[np.ndarray, " kept"]:
     """Places that greedy non-maximum suppression keeps, best first; the first of equals."""
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores, kind="stable")  # equal scores are common in half precision
     kept = []
     while len(order):
         best, order = order[0], order[1:]

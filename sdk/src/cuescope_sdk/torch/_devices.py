@@ -33,7 +33,7 @@ def resolve_device(name: str) -> torch.device:
             remedy=nearest(kind, DEVICES),
         )
     count = _device_count(kind)
-    if int(index or 0) >= count:
+    if int(index or 0) >= count:  # torch itself fails only when the first tensor moves
         raise UserError(
             f"device '{name}' is not available",
             expected="a device of this machine",
@@ -80,6 +80,7 @@ def quiet() -> Iterator[None]:
     logging.set_verbosity(ERROR)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
+        # transformers draws weights before it loads them
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
@@ -94,6 +95,7 @@ def quiet() -> Iterator[None]:
 
 def tensor_bytes(tensor: Tensor) -> np.ndarray:
     """The bytes of a tensor of any dtype, as uint8."""
+    # numpy knows no bfloat16: bytes are viewed in torch
     flat = tensor.detach().cpu().contiguous().reshape(-1)
     return np.asarray(flat.view(torch.uint8).numpy())
 

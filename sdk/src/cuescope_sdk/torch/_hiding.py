@@ -44,6 +44,7 @@ def encode_visible(
         return tower.encode(inputs)
     tower.require_tokens()
     empty = hidden.all(dim=1) if tower.pooling.kind != "token" else torch.zeros_like(hidden[:, 0])
+    # softmax over no key is NaN: such an image is shown, and its row zeroed
     visible = ~(hidden & ~empty[:, None])
     with show_only(tower, visible, how):
         embeddings = tower.encode(inputs)
@@ -62,7 +63,9 @@ def show_only(
     with ExitStack() as hooks:
         keys = present
         if how == "drop":
+            # stable: the visible ones stay in order
             index = present.int().argsort(dim=1, descending=True, stable=True)
+            # images with more hidden keep some, masked
             index = index[:, : int(present.sum(dim=1).max())]
             keys = present.gather(1, index)
             hooks.enter_context(_keeping(tower.blocks[0].module, index))
@@ -93,6 +96,7 @@ def _masking(masked: Masked, present: Bool[Tensor, "image token"]) -> AbstractCo
         if masked.padded:
             tokens = args[0] if args else kwargs["hidden_states"]
             keys = pad(present, (0, tokens.shape[1] - present.shape[1]), value=False)
+        # without a mask the fast kernel runs
         return None if bool(keys.all()) else masked.form(keys)
 
     return hook_mask(masked, mask)
@@ -122,6 +126,7 @@ def _placing(
 
     def put_back(output: Tensor) -> Tensor:
         kept = output[:, : index.shape[1]]
+        # NaN, so that whoever reads a hidden one notices
         empty = output.new_full((*present.shape, output.shape[-1]), float("nan"))
         placed = empty.scatter(1, index[..., None].expand_as(kept), kept)
         return placed.masked_fill(~present[..., None], float("nan"))
@@ -157,5 +162,6 @@ def patches_under(
     row = np.arange(canvas.shape[0]) * rows // canvas.shape[0]
     col = np.arange(canvas.shape[1]) * cols // canvas.shape[1]
     under = np.zeros(grid, dtype=bool)
+    # unbuffered: many pixels fall into one patch
     np.logical_or.at(under, (row[:, None], col[None]), canvas)
     return under.ravel()

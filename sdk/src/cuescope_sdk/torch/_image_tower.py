@@ -70,7 +70,7 @@ class Pooling:
     kind: Literal["token", "average", "attention"]
     module: nn.Module | None = None
     masked: Masked | None = None
-    first: int = 0
+    first: int = 0  # some pool over the patches alone
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ def additive(
 ) -> Float[Tensor, "image 1 1 token"]:
     """The mask that scaled dot-product attention adds to its logits: -inf where a key is hidden."""
     mask = torch.zeros(visible.shape, dtype=dtype, device=visible.device)
+    # exactly no weight, in any dtype
     return mask.masked_fill(~visible, float("-inf"))[:, None, None]
 
 
@@ -151,7 +152,7 @@ def hook_input(module: nn.Module, change: Change) -> Iterator[None]:
         if args:
             changed = change(args[0])
             return None if changed is None else ((changed, *args[1:]), kwargs)
-        changed = change(kwargs["hidden_states"])
+        changed = change(kwargs["hidden_states"])  # transformers' name for it in every block
         return None if changed is None else (args, {**kwargs, "hidden_states": changed})
 
     with module.register_forward_pre_hook(hook, with_kwargs=True):

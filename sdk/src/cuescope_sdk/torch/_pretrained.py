@@ -19,6 +19,7 @@ from cuescope_sdk.models._hub import require_hub
 from cuescope_sdk.torch._devices import files_digest, quiet, resolve_device, resolve_dtype
 
 CONFIG = "config.json"
+# the second is a pickle: only where nothing else is
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 SMALL_FILES = ("*.json", "*.txt", "*.model", "*.jinja")
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -78,6 +79,7 @@ def weight_files(source: Source) -> list[Path]:
 
 def _shards(source: Source, index: Path) -> list[str]:
     try:
+        # a shard stands there once for each of its tensors
         return sorted(set(json.loads(index.read_text())["weight_map"].values()))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
@@ -125,6 +127,7 @@ def _from_hub(
     context: Context | None,
 ) -> Path:
     """Folder of a snapshot; one that is in the cache with its weights needs no network."""
+    # no network: audits must run on a closed machine
     cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
     if isinstance(cached, str) and _is_whole(Source(owner, Path(cached).parent, title)):
         return Path(cached).parent
@@ -134,6 +137,7 @@ def _from_hub(
     patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
     try:
         folder = _download(name, revision, patterns)
+        # second, since most repositories hold both formats
         if not weight_files(Source(owner, folder, title)):
             folder = _download(name, revision, ["pytorch_model*.bin"])
     except Exception as error:  # the client raises the errors of three libraries
@@ -158,6 +162,7 @@ def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
 # -------------------------------------------------------------------------------- pretrained files
 
 
+# who saved it, and where
 NOT_CONTENT = ("_name_or_path", "architectures", "transformers_version", "dtype")
 VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model")
 
@@ -206,6 +211,7 @@ def tokenizer_content(tokenizer: Any) -> list[object]:
     if backend is None:
         return [type(tokenizer).__name__, tokenizer.get_vocab()]
     rules = json.loads(backend.to_str())
+    # callers set these while they run
     return [json.dumps({k: v for k, v in rules.items() if k not in ("padding", "truncation")})]
 
 
@@ -229,6 +235,7 @@ def _as_user_error(source: Source, what: str, for_code: str | None) -> Iterator[
         yield
     except Exception as error:
         reason = shorten(str(error), 200) or type(error).__name__
+        # the library has no class of its own for this refusal
         code = "trust_remote_code" in str(error)
         raise UserError(
             f"{source.owner}: the {what} of {source.title} cannot be read",
@@ -303,12 +310,13 @@ class Pretrained:
             "weights", self.builder, config=self.config, dtype=self.dtype, output_loading_info=True
         )
         require_tensors(model, info, self.source)
+        # explainers ask for the gradients that they need
         return model.eval().requires_grad_(False).to(self.device)
 
     def fingerprint(self, *parts: object) -> str:
         """Digest of the weights' files, the configuration, the dtype and what else is said."""
         beside = [file for name in BESIDE_WEIGHTS for file in self.source.folder.glob(name)]
-        files = [*weight_files(self.source), *sorted(beside)]
+        files = [*weight_files(self.source), *sorted(beside)]  # sorted: globbing has no order
         return digest(files_digest(files), config_content(self.config), str(self.dtype), *parts)
 
 

@@ -28,6 +28,7 @@ def kind_of(path: PurePath) -> Kind | None:
 
 def printable_name(text: str) -> str:
     """`text` with an escape for each part of a file name that is no Unicode."""
+    # SQLite refuses lone surrogates
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -45,8 +46,10 @@ def reason(error: Exception) -> str:
             return "no image of a known format"
         case Image.DecompressionBombError():
             return "so many pixels that it may be a decompression bomb"
+        # without the path, which str(error) holds: reasons are grouped
         case OSError(strerror=str(text)) if text:
             return text
+    # PyAV's errors have it, and not all are an OSError
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).splitlines()[0][:80]
 
@@ -56,7 +59,7 @@ def readable_still(path: Path) -> Iterator[None]:
     """Raise BadDataError for whatever goes wrong within: the file was good when it was probed."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # decoders raise anything at all
         raise BadDataError(
             f"{path} can no longer be read",
             got=reason(error),
@@ -74,7 +77,7 @@ def require_pixels(size: Sequence[int], max_pixels: int) -> None:
 # ---------------------------------------------------------------------------------------- left out
 
 
-_NAMED = 3
+_NAMED = 3  # enough to find the files; thousands may be missing
 
 
 def describe_problems(problems: Mapping[str, str], thing: str) -> str:
@@ -102,6 +105,7 @@ def require_enough(
 ) -> None:
     """Raise BadDataError where more than `max_missing` of `total` things are left out, or all."""
     problem = f"{title}: {out:,} of {total:,} {thing}s cannot be shown"
+    # even max_missing=1 must leave something to audit
     if out <= max_missing * total and out < total:
         return
     if out < total:

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from hashlib import blake2b, file_digest
 from importlib.metadata import version
@@ -43,6 +43,7 @@ def probe(path: Path, max_pixels: int) -> Probe:
         return Probe("", 0, "no such file")
     try:
         with path.open("rb") as file:
+            # faster than SHA-256 where the CPU has no instruction for it
             content = file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
     except OSError as error:
         return Probe("", 0, error.strerror or type(error).__name__)
@@ -108,10 +109,9 @@ class ProbeCache(CacheFile):
     def put(self, probes: Iterable[tuple[Stamp, Probe]]) -> None:
         """Remember them; a file that could not be read at all is asked again next time."""
         rows = [
-            (printable_name(str(stamp.path)), stamp.size, stamp.changed, self._terms)
-            + (probe.digest, probe.frames, probe.problem)
-            for stamp, probe in probes
-            if probe.digest and stamp.changed is not None
+            (printable_name(str(file.path)), file.size, file.changed, self._terms, *astuple(probe))
+            for file, probe in probes
+            if probe.digest and file.changed is not None
         ]
         statement = "INSERT OR REPLACE INTO probe VALUES (?, ?, ?, ?, ?, ?, ?)"
         self._guarded(lambda connection: connection.executemany(statement, rows))
@@ -120,7 +120,7 @@ class ProbeCache(CacheFile):
 # ------------------------------------------------------------------------------------------ survey
 
 
-_SAVE_EVERY = 256
+_SAVE_EVERY = 256  # files; a kill loses the look at so many and no more
 
 
 def probe_all(
@@ -130,7 +130,7 @@ def probe_all(
 
     The memory is in the context's cache folder, one for all data sets.
     """
-    wanted = list(dict.fromkeys(paths))
+    wanted = list(dict.fromkeys(paths))  # several questions show one video
     with closing(ProbeCache.open(context.cache / "media" / "probes.sqlite", max_pixels)) as cache:
         probes = cache.get(wanted)
         unknown = [path for path in wanted if path not in probes]
@@ -139,12 +139,13 @@ def probe_all(
         with (
             context.progress("Checking files", len(unknown)) as advance,
             warnings.catch_warnings(),
-            ThreadPoolExecutor(os.cpu_count()) as pool,
+            ThreadPoolExecutor(os.cpu_count()) as pool,  # decoders let go of the GIL
         ):
             # Set here and not in the threads, where it would leak: filters belong to the process.
             warnings.simplefilter("ignore")
             for start in range(0, len(unknown), _SAVE_EVERY):
                 chunk = unknown[start : start + _SAVE_EVERY]
+                # before the look: a change during it is seen next time
                 stamped = [Stamp.of(path) for path in chunk]
                 fresh = list(pool.map(partial(probe, max_pixels=max_pixels), chunk))
                 cache.put(zip(stamped, fresh, strict=True))

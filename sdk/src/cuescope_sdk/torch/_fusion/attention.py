@@ -44,11 +44,13 @@ def fused_attention(
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
+        # averages need each head's own weights
         key, value = (states.repeat_interleave(groups, dim=1) for states in (key, value))
     fusion = active_fusion()
     edit = fusion.edit_at(layer) if fusion else None
     if fusion is None or (edit is None and fusion.watch is None):
         visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
+        # no mask: only so the fast causal kernel runs
         mask = None if visible.square else visible.mask(None, key.shape[2])
         return scaled_dot_product_attention(
             query, key, value, attn_mask=mask, is_causal=visible.square, scale=scaling
@@ -105,12 +107,13 @@ def _shortened(
     present = torch.ones_like(fusion.modality, dtype=torch.bool) if mask is None else mask
     blocks = [block & present for block in averaged_blocks(fusion.modality, edit)]
     kept = present & ~torch.stack(blocks).any(0)
-    most = int(kept.sum(1).max())
+    most = int(kept.sum(1).max())  # samples keep different numbers of tokens: the rest is padding
     order = (~kept).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
     parts = [states.gather(1, order[..., None].expand(-1, -1, states.shape[-1]))]
     counts = torch.stack([block.sum(1, dtype=torch.float32) for block in blocks], dim=1)
     for block, count in zip(blocks, counts.unbind(1), strict=True):
         total = (states * block[..., None]).sum(1, keepdim=True)
+        # clamped: a sample may lack a modality
         parts.append((total / count.clamp_min(1)[:, None, None]).to(states.dtype))
     factor, term = size_terms(counts, edit, states.dtype)
     hidden = torch.zeros_like(order, dtype=states.dtype)
@@ -144,7 +147,7 @@ def _by_matrix(
     if isinstance(edit, AverageAttention):
         weights = average_quadrants(weights, *sides, seen_keys, edit.quadrants)
     if fusion.watch is not None:
-        fusion.watch(layer, weights)
+        fusion.watch(layer, weights)  # after the edit, in float32
     return weights.to(value.dtype) @ value
 
 
@@ -161,6 +164,7 @@ def _by_layout(
 ) -> Tensor:
     """Samples whose tokens are laid out alike go through the kernels together."""
     queries, keys = fusion.sides(query.shape[2], key.shape[2], cross)
+    # one kernel call a layout: most batches have very few
     layouts, layout_of = torch.unique(torch.cat([queries, keys], dim=1), dim=0, return_inverse=True)
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     for number in range(len(layouts)):
@@ -196,7 +200,7 @@ def stock_fusion(model: Any) -> int:
     decoder; the self- and cross-attention of one block share its number. Raises UserError for a
     model whose attention does not go through the library's interface.
     """
-    _register()
+    _register()  # again is harmless: the name is written over by the same
     modules = _fusion_attention(model)
     title = type(model).__name__
     if not modules:
@@ -244,7 +248,7 @@ def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
             continue
         config = getattr(module, "config", None)
         if type(config) in towers:
-            outside.append(name)
+            outside.append(name)  # all that is below it is skipped too
         elif config is not None and _calls_interface(type(module)):
             attention.append((name, module))
     return attention
@@ -298,6 +302,7 @@ def _stock_attention(
             **kwargs,
         )
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    # as the library's own sdpa does
     causal = bool(causal) and query.shape[2] > 1 and attention_mask is None
     if position_bias is not None:
         attention_mask = create_position_bias_mask(

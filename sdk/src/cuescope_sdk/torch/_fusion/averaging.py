@@ -35,10 +35,11 @@ def average_quadrants(
 
     The mass that a row has in the quadrant is preserved.
     """
-    for quadrant in sorted(quadrants):
+    for quadrant in sorted(quadrants):  # any order gives the same: quadrants do not overlap
         row, col = map(LETTERS.__getitem__, quadrant)
         seen_keys = (keys == col)[:, None, None, :] & visible
         mass = (weights * seen_keys).sum(-1, keepdim=True)
+        # a query may see no key of the kind
         mean = mass / seen_keys.sum(-1, keepdim=True).clamp_min(1)
         here = (queries == row)[:, None, :, None] & seen_keys
         weights = torch.where(here, mean, weights)
@@ -66,7 +67,7 @@ def attend_averaged(
         end = visible.end(rows)
         modalities = keys[:end]
         blocks = [block for modality in sorted(averaged) if (block := modalities == modality).any()]
-        if len(blocks) == 1 and blocks[0].all():
+        if len(blocks) == 1 and blocks[0].all():  # the mean of all values: no weight is needed
             out[:, :, rows] = visible.mean_of(value, keys == keys[0]).over(rows)
             continue
         mixing = _Mixing(key[:, :, :end], value[:, :, :end], visible, blocks, scaling)
@@ -105,6 +106,7 @@ class _Mixing:
         self._means = [visible.mean_of(value, block) for block in blocks]
         if visible.varies and blocks:
             for block in blocks:
+                # their part comes back as mass times mean
                 value = value.masked_fill(block[:, None], 0)
             columns = torch.stack(blocks, dim=-1).to(value.dtype)
             value = torch.cat([value, columns.expand(*value.shape[:2], -1, -1)], dim=-1)
@@ -187,6 +189,7 @@ def average_logits(
     """
     for block in averaged_blocks(keys, edit):
         here = block[:, None, None, :] & visible
+        # half precision counts only to 2048
         count = here.sum(-1, keepdim=True, dtype=torch.float32)
         mean = logits.masked_fill(~here, 0).sum(-1, keepdim=True) / count.clamp_min(1)
         factor, term = size_terms(count, edit, logits.dtype)
@@ -207,6 +210,7 @@ def attend_averages(
     blocks = [block for block in averaged_blocks(keys, edit) if block.any()]
     averaged = torch.stack([*blocks, torch.zeros_like(keys, dtype=torch.bool)]).any(0)
     averages = _Averages(key, value, visible, (~averaged).nonzero().squeeze(1), blocks, edit)
+    # a bias differs from key to key, so it needs its mean
     if not visible.varies and visible.bias is None:
         return averages.mixed_alike(query, scaling)
     rows = torch.arange(visible.queries, device=query.device)
@@ -261,9 +265,11 @@ class _Averages:
         for block, (mean_key, _) in zip(self.blocks, self.means, strict=True):
             column = (query * mean_key.over(rows)).sum(-1, keepdim=True) * scaling
             if bias is not None:
+                # a mean of logits holds the mean of their biases
                 column = column + _mean_bias(bias, seen_keys & block)
             factor, term = size_terms(visible.counts(block, rows), self.edit, query.dtype)
             columns.append(column * factor + term)
+        # NaN: a query of padding, all of whose logits are -inf
         weights = torch.cat(columns, dim=-1).float().softmax(-1).nan_to_num().to(query.dtype)
         mixed = weights[..., : len(self.kept)] @ self.value[:, :, self.kept]
         for position, (_, mean_value) in enumerate(self.means, start=len(self.kept)):

@@ -16,7 +16,7 @@ from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
 
 T = TypeVar("T")
 ROWS = {"cpu": 256}  # queries at once where a mask is made for them; other devices take more
-ROWS_ELSEWHERE = 2048
+ROWS_ELSEWHERE = 2048  # GPUs want few large launches
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Visible:
         self, queries: int, keys: int, mask: Tensor | None, causal: bool, device: torch.device
     ) -> None:
         self.queries, self.keys, self.device = queries, keys, device
+        # a lone query is the last one: it sees all
         self.causal = causal and mask is None and queries > 1
         additive = mask is not None and mask.dtype != torch.bool
         self.bias = mask if additive else None
@@ -86,6 +87,7 @@ class Visible:
     def counts(self, block: Tensor, rows: Tensor | None) -> Float[Tensor, "#batch #head #row 1"]:
         """How many keys of the block (bool, of the first keys or all) these rows see."""
         if self.causal:
+            # a running count, without a matrix
             return block.cumsum(0).float()[self._last(rows)][None, None, :, None]
         return (self.seen_by(rows) & block).sum(-1, keepdim=True, dtype=torch.float32)
 
@@ -95,6 +97,7 @@ class Visible:
         Both may be of the first keys only, where those asked about see no others.
         """
         if self.causal:
+            # float32: long sums drift in half precision
             total = states.float().masked_fill(~block[:, None], 0).cumsum(-2)
             mean = (total / block.cumsum(0).clamp_min(1)[:, None]).to(states.dtype)
             return Mean(lambda rows: mean[:, :, self._last(rows)])
@@ -123,7 +126,7 @@ def _of_rows(matrix: Tensor, rows: Tensor | None) -> Tensor:
 
 def _not_hidden(mask: Tensor) -> Bool[Tensor, "#batch #head #query key"]:
     """An additive mask hides with -inf or with a number next to it."""
-    return mask > torch.finfo(mask.dtype).min / 2
+    return mask > torch.finfo(mask.dtype).min / 2  # biases on top may move that number a little
 
 
 # ------------------------------------------------------------------------------------------- state
@@ -166,6 +169,7 @@ class Fusion:
         """
         own = self.modality
         if cross and self.cross is not None:
+            # fewer queries: generation, one new text token at a time
             known = own[:, : queries if queries >= own.shape[1] else 0]
             return _then_text(known, queries), self.cross
         if keys < own.shape[1]:
@@ -180,6 +184,7 @@ def _then_text(known: Int8[Tensor, "batch known"], count: int) -> Int8[Tensor, "
     return torch.cat([known, written], dim=1)
 
 
+# per thread: two models may answer at once
 _active: ContextVar[Fusion | None] = ContextVar("fusion", default=None)
 _by_matrix: ContextVar[bool] = ContextVar("by_matrix", default=False)
 
