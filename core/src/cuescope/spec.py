@@ -31,7 +31,7 @@ class Spec:
     @classmethod
     def parse(cls, text: str) -> Self:
         """From `NAME` or `NAME:ARG`; ARG may hold colons."""
-        name, colon, arg = text.partition(":")
+        name, colon, arg = text.partition(":")  # the first: paths and hub ids hold more
         if not name or (colon and not arg):
             raise UserError(f"'{text}' is no SPEC", expected="NAME or NAME:ARG")
         return cls(name, arg or None)
@@ -99,6 +99,7 @@ def fault(
     """The first fault of options, a file or a command line, in one line."""
     # of a union the deepest fault, and of those a name that is wrong
     first = max(error.errors(), key=lambda f: (len(f["loc"]), f["type"] == "extra_forbidden"))
+    # pydantic adds class names of a union
     name = ".".join(part for part in map(str, first["loc"]) if part[:1].islower())
     if first["type"] == "extra_forbidden":
         options = ", ".join(known)
@@ -131,10 +132,12 @@ def _structured(name: str, text: str, annotation: Any) -> Any:
         except yaml.YAMLError as error:
             raise UserError(f"option '{name}'", expected="YAML, or a,b,c", got=text) from error
     if kinds & {tuple, list, frozenset, set}:
+        # a trailing comma makes a list of one
         return [part.strip() for part in text.split(",") if part.strip()]
     for kind in _alternatives(annotation):  # Literal[2, 3]: a number on the command line is text
         if get_origin(kind) is Literal and (same := [x for x in get_args(kind) if str(x) == text]):
             return same[0]
+    # a text option may mean the word
     if text == "none" and type(None) in kinds and str not in kinds:
         return None
     return text

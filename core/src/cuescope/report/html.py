@@ -15,7 +15,7 @@ from cuescope.report.tables import table_cells
 from cuescope.runs import picture_key
 from cuescope.types import Occurrence, Report, Score
 
-MAX_CARDS = 40
+MAX_CARDS = 40  # a page stays below some megabytes
 MAX_TILES = 24
 MAX_OPEN = 3
 MAX_LABELS = 24
@@ -108,7 +108,7 @@ def _tile(occurrence: Occurrence, pictures: Mapping[str, bytes]) -> Drawn:
     try:
         with Image.open(BytesIO(picture)) as image:
             width, height = image.size
-    except (UnidentifiedImageError, OSError):
+    except (UnidentifiedImageError, OSError):  # the page must come out, whatever a picture is
         return tile | {"source": None, "width": 1, "height": 1}
     return tile | {"source": data_uri(picture), "width": width, "height": height}
 
@@ -160,8 +160,8 @@ def environment() -> Environment:
     """The templates of this folder, with what they call."""
     environment = Environment(
         loader=PackageLoader("cuescope.report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
+        autoescape=True,  # labels and answers are strangers' text
+        undefined=StrictUndefined,  # a misspelt name fails in tests, not as a gap
         trim_blocks=True,
         lstrip_blocks=True,
     )

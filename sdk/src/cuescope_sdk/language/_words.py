@@ -95,13 +95,9 @@ class BagOfWords:
             raise UserError(
                 "the bag-of-words encoder needs scikit-learn", remedy="pip install scikit-learn"
             ) from error
+        # no alternating signs: a collision must not make two texts opposite
         self._counts: Any = HashingVectorizer(
-            # no signs: a collision must not make two texts opposite
-            analyzer=features,
-            n_features=DIM,
-            alternate_sign=False,
-            norm="l2",
-            dtype=np.float32,
+            analyzer=features, n_features=DIM, alternate_sign=False, norm="l2", dtype=np.float32
         )
 
     def encode(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
