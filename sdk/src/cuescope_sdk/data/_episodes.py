@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator, nearest
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator
 from cuescope_sdk.data._annotation_files import find_file
 from cuescope_sdk.data._media.files import (
     count_in_words,
@@ -51,12 +51,7 @@ def held_out_categories(
         drawn = generator(seed, title, what).choice(sorted(known), count, replace=False)
         return frozenset(map(str, drawn))
     for name in named:
-        if name not in known:
-            raise UserError(
-                f"{title}: no {what} '{name}'",
-                expected=", ".join(sorted(known)),
-                remedy=nearest(name, known),
-            )
+        refuse_unknown(title, what, name, sorted(known))
     return frozenset(named)
 
 

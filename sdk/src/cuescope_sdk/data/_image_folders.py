@@ -17,7 +17,7 @@ from cuescope_sdk.data._media.files import (
     require_distinct,
     require_enough,
 )
-from cuescope_sdk.data._media.frames import image_frame
+from cuescope_sdk.data._media.frames import image_frame, sample_indices
 from cuescope_sdk.data._media.images import load_image
 from cuescope_sdk.data._media.survey import Probe, probe_all
 from cuescope_sdk.models._refusals import refuse_unknown
@@ -57,15 +57,12 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
         for name in item.classes or ("",):  # images without a class are thinned out as one class
             by_class.setdefault(name, []).append(index)
     # not the first ones: files are often sorted by source or difficulty
-    kept = {index for of_class in by_class.values() for index in _evenly(of_class, per_class)}
+    kept = {
+        indices[part]
+        for indices in by_class.values()
+        for part in sample_indices(len(indices), min(per_class, len(indices)))
+    }
     return [items[index] for index in sorted(kept)]
-
-
-def _evenly(indices: Sequence[int], wanted: int) -> Sequence[int]:
-    """The middle one of each of `wanted` equal parts."""
-    if len(indices) <= wanted:
-        return indices
-    return [indices[(2 * part + 1) * len(indices) // (2 * wanted)] for part in range(wanted)]
 
 
 # ------------------------------------------------------------------------------------------ places

@@ -181,10 +181,8 @@ def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> b
     """A PNG: lines with their intervals as bands, each named at its end."""
     figure = _figure(5.2, 3.0)
     axes = figure.add_axes((0.1, 0.15, 0.62, 0.75 if title else 0.81))
-    _plain(axes)
+    _style(axes, xlabel, ylabel)
     axes.set_title(_words(title), size=8, weight="bold", loc="left", color=INK)
-    axes.set_xlabel(_words(xlabel), size=7, color=INK)
-    axes.set_ylabel(_words(ylabel), size=7, color=INK)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     styles = ("-", "--", ":")
     for number, line in enumerate(lines):
@@ -223,9 +221,7 @@ def scatter_plot(
     """A PNG: points (x, y) by group, each group's name beside its colour, and the line of all."""
     figure = _figure(4.2, 3.0)
     axes = figure.add_axes((0.13, 0.15, 0.82, 0.8))
-    _plain(axes)
-    axes.set_xlabel(_words(xlabel), size=7, color=INK)
-    axes.set_ylabel(_words(ylabel), size=7, color=INK)
+    _style(axes, xlabel, ylabel)
     axes.grid(color=FAINT, linewidth=0.6)
     for number, (name, (x, y)) in enumerate(groups.items()):
         colour = COLOURS[number % len(COLOURS)]
@@ -275,7 +271,7 @@ def bar_chart(
     figure = _figure(5.2, 0.9 + 0.3 * len(rows))
     height = figure.get_size_inches()[1]
     axes = figure.add_axes((0.24, 0.38 / height, 0.72, 0.3 * len(rows) / height))
-    _plain(axes)
+    _style(axes, xlabel)
     longest = limit or max((sum(row.values()) for row in rows.values()), default=0) or 1.0
     left = np.zeros(len(rows))
     for number, part in enumerate(parts):
@@ -298,7 +294,6 @@ def bar_chart(
     axes.invert_yaxis()  # the first row on top, as in a table
     axes.set_xlim(0, longest)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    axes.set_xlabel(_words(xlabel), size=7, color=INK)
     figure.text(0.01, 1 - 0.17 / height, _words(title), size=8, weight="bold", color=INK)
     figure.legend(
         loc="upper right",
@@ -327,7 +322,9 @@ def _figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), dpi=DENSITY, facecolor=PAPER)
 
 
-def _plain(axes: Any) -> None:
+def _style(axes: Any, xlabel: str, ylabel: str = "") -> None:
+    axes.set_xlabel(_words(xlabel), size=7, color=INK)
+    axes.set_ylabel(_words(ylabel), size=7, color=INK)
     axes.set_facecolor(PAPER)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(INK)

@@ -78,11 +78,8 @@ class CachedDetector:
     def passes_to_come(self, frames: Sequence[Frame], names: Sequence[str]) -> int:
         """How many frames `detect` would show to the real detector."""
         names = tuple(dict.fromkeys(names))
-        distinct = list({frame.key: frame for frame in frames}.values())
-        return sum(
-            len(_lacking(batch, names, self._read(batch, names)))
-            for batch in self._batches(distinct)
-        )
+        batches = self._batches(list({frame.key: frame for frame in frames}.values()))
+        return sum(len(_lacking(batch, names, self._read(batch, names))) for batch in batches)
 
     def close(self) -> None:
         """Release the file."""

@@ -24,7 +24,7 @@ def resolve_device(name: str) -> torch.device:
     Raises UserError for a name that is no device and for a device this machine has not.
     """
     if name == "auto":
-        return _best_device()
+        return torch.device(next(k for k in ("cuda", "mps", "cpu") if _device_count(k)))
     kind, colon, index = name.partition(":")
     if kind not in DEVICES or (colon and not index.isdecimal()):
         raise UserError(
@@ -52,10 +52,6 @@ def resolve_dtype(name: str) -> torch.dtype:
             remedy=nearest(name, DTYPES),
         )
     return DTYPES[name]
-
-
-def _best_device() -> torch.device:
-    return torch.device(next(kind for kind in ("cuda", "mps", "cpu") if _device_count(kind)))
 
 
 def _device_count(kind: str) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 from zipfile import BadZipFile
 
 import numpy as np
@@ -81,7 +81,7 @@ class Headless:
         self.fingerprint = digest("headless")
         self.facts = {"text": "none: the image tower alone"}
 
-    def check(self, choices: Sequence[str]) -> None:
+    def check(self, choices: Sequence[str]) -> NoReturn:
         """Raises UserError: there is nothing to name the choices with."""
         raise UserError(
             f"{self._model} has no text tower to name the choices with",
@@ -93,7 +93,6 @@ class Headless:
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Raises UserError."""
         self.check(choices)
-        return np.zeros((0, 0), np.float32)
 
 
 class EmbeddingTable:

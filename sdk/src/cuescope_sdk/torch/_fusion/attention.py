@@ -48,15 +48,15 @@ def fused_attention(
         key, value = (states.repeat_interleave(groups, dim=1) for states in (key, value))
     fusion = active_fusion()
     edit = fusion.edit_at(layer) if fusion else None
+    visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
     if fusion is None or (edit is None and fusion.watch is None):
-        visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
         # no mask: only so the fast causal kernel runs
         mask = None if visible.square else visible.mask(None, key.shape[2])
         return scaled_dot_product_attention(
             query, key, value, attn_mask=mask, is_causal=visible.square, scale=scaling
         )
     if edit is None or fusion.watch is not None or uses_matrix_form():
-        return _by_matrix(query, key, value, layer, mask, causal, scaling, fusion, cross)
+        return _by_matrix(query, key, value, visible, scaling, fusion, layer, cross)
     return _by_layout(query, key, value, mask, causal, scaling, fusion, edit, cross)
 
 
@@ -126,15 +126,13 @@ def _by_matrix(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    layer: int,
-    mask: Tensor | None,
-    causal: bool,
+    visible: Visible,
     scaling: float,
     fusion: Fusion,
+    layer: int,
     cross: bool,
 ) -> Tensor:
     """The edit as the paper writes it."""
-    visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
     logits = query @ key.transpose(-1, -2) * scaling
     if visible.bias is not None:
         logits = logits + visible.bias
