@@ -178,7 +178,7 @@ def test_a_folder_that_cannot_be_written_is_told_with_the_way_out(tmp_path: Path
     with pytest.raises(UserError, match=r"cannot open the cache .* Set CUESCOPE_CACHE"):
         ResponseCache(tmp_path / "file" / "responses.sqlite")
     (tmp_path / "folder.sqlite").mkdir()
-    with pytest.raises(UserError, match=r"response cache .*folder.sqlite"):
+    with pytest.raises(UserError, match=r"the cache .*folder.sqlite"):
         ResponseCache(tmp_path / "folder.sqlite")
 
 

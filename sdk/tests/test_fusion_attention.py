@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from cuescope_sdk import UserError
 from cuescope_sdk.fusion import MODALITIES, OTHER, TEXT, VIDEO, AverageAttention, AverageTokens
-from cuescope_sdk.torch._fusion import (
+from cuescope_sdk.torch import (
     Fusion,
     fused_attention,
     fused_self_attention,

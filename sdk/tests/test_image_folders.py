@@ -20,7 +20,7 @@ from cuescope_sdk.data._image_folders import (
     required_place,
     sample_evenly,
 )
-from cuescope_sdk.data._media import probe
+from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.testing import LayoutContract, Mistake
 from cuescope_sdk.testing._media_files import write_image, write_mask
 

@@ -7,15 +7,15 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import BadDataError
-from cuescope_sdk.data._media import (
+from cuescope_sdk.data._media.frames import (
     clip_frames,
     clip_times,
     frames_at,
     frames_between,
     image_frame,
-    probe,
     sample_indices,
 )
+from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.testing._media_files import RATE, grey_levels, write_video
 
 MAX = 10**6

@@ -10,7 +10,7 @@ from PIL import Image
 
 import cuescope_sdk.data._media.survey
 from cuescope_sdk import Context
-from cuescope_sdk.data._media import probe, probe_all
+from cuescope_sdk.data._media.survey import probe, probe_all
 from cuescope_sdk.testing._media_files import write_video
 
 
@@ -87,7 +87,7 @@ def test_a_corrupt_memory_is_set_aside(tmp_path, context):
     file.write_bytes(b"this is no database" * 100)
     with pytest.warns(UserWarning, match="set aside"):
         assert probe_all([image], context) == first
-    assert file.with_suffix(".corrupt").exists()
+    assert list(file.parent.glob("probes.sqlite.corrupt-*"))
     with sqlite3.connect(file) as connection:
         assert connection.execute("SELECT count(*) FROM probe").fetchone() == (1,)
     connection.close()

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from cuescope_sdk import Context, LazyWeights, Sample, Trial
-from cuescope_sdk.models._zero_shot import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 from cuescope_sdk.models._zero_shot.texts import TextTower
 from cuescope_sdk.testing import FakeDataset
 from cuescope_sdk.torch._image_tower import ImageTower, Pooling

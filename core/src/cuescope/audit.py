@@ -47,6 +47,7 @@ class Audit:
         So one hook finds what another worked out: `audit.once(cluster, audit)`. Arguments are
         compared by identity, text and numbers by value; keyword arguments are part of the key.
         """
+        # sorted: keywords come in any order
         given = (*args, *(part for item in sorted(kwargs.items()) for part in item))
         key = (function, *(_identity(value) for value in given))
         if key not in self._results:
@@ -73,8 +74,9 @@ class Audit:
 
 
 def _identity(value: object) -> Hashable:
+    # equal text is often two objects
     plain = value is None or isinstance(value, str | int | float | bool)
-    return (type(value), value) if plain else id(value)
+    return (type(value), value) if plain else id(value)  # with its type: 1 equals True and 1.0
 
 
 def without_cues(sample: Sample) -> Sample:

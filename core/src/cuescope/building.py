@@ -59,7 +59,7 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
     context = settled(request, context, planning)
     roles = tool_roles(request, context.registry)
     data = build(context, "dataset", request.data, request.data_options)
-    context = context.for_dataset(data.plugin)
+    context = context.for_dataset(data.plugin)  # before the model: it may need the labels
     method = build(context, "method", request.method, request.method_options)
     least, labels = method.plugin.requires.labels, data.plugin.labels
     if len(labels) < least:
@@ -75,7 +75,7 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
         tools=build_tools(request, context, roles),
         verifiers=tuple(build_verifier(context, name) for name in request.verify_with),
         executor=build(context, "executor", request.executor) if request.executor else None,
-        model=build(context, "model", request.model, request.model_options),
+        model=build(context, "model", request.model, request.model_options),  # last: the costliest
     )
 
 
@@ -83,6 +83,7 @@ def settled(request: Request, context: Context, planning: bool = False) -> Conte
     """The context of this request, with its settings."""
     names = ("seed", "device", "dtype", "batch_size")
     given = {name: getattr(request, name) for name in names}
+    # a counter of its own: a matrix runs many
     return replace(context, **given, planning=planning, tool_calls=Counter())
 
 
@@ -161,12 +162,13 @@ def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
     indices: Sequence[int] = range(len(dataset))
     if limit is not None and limit < len(dataset):
         drawn = generator(parts.context.seed, "limit").choice(len(dataset), limit, replace=False)
+        # the order of the data set: neighbours share files
         indices = sorted(int(index) for index in drawn)
     samples = tuple(dataset[index] for index in indices)
     spec = parts.data.spec
     if not samples:
         raise UserError(f"data set {spec} is empty", remedy="Check its path and split")
-    if len({sample.key for sample in samples}) < len(samples):
+    if len({sample.key for sample in samples}) < len(samples):  # reports and pictures go by key
         raise PluginError(f"data set {spec} broke its contract", expected="one key a sample")
     return samples
 
@@ -179,7 +181,7 @@ def check_capabilities(request: Request, registry: Registry) -> None:
         able = [
             entry.name
             for entry in registry.of_kind("model")
-            if registry.check(entry) is None
+            if registry.check(entry) is None  # a broken plugin is no advice
             and not _missing(needs, registry.load(entry).capabilities)
         ]
         raise UserError(

@@ -279,7 +279,7 @@ ROLES: dict[str, ToolRole] = {
 MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "method": (("title",), ("requires",), ("metrics",)),
     "model": (("capabilities",), ("respond",)),
-    "dataset": (("__len__",), ("__getitem__",)),
+    "dataset": (("__len__",), ("__getitem__",)),  # `labels` is set as it is built
     "executor": (("map",),),
     "bench": (("run",),),
 }

@@ -23,7 +23,7 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 
 def cache_folder() -> Path:
     """`CUESCOPE_CACHE`, else the user's cache folder."""
-    named = os.environ.get("CUESCOPE_CACHE")
+    named = os.environ.get("CUESCOPE_CACHE")  # read late: tests and clusters set it as they start
     return Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("cuescope"))
 
 
@@ -63,7 +63,7 @@ class Context:
         spec = Spec.parse(spec) if isinstance(spec, str) else spec
         entry = self.registry.find(kind, spec.name)
         cls = self.registry.load(entry)
-        with self.registry.blaming(entry):
+        with self.registry.blaming(entry):  # whatever goes wrong in there is the plugin's
             return cls(validated(entry, cls, spec, options or {}), self)
 
     def stop_plan_before(self, work: str) -> None:

@@ -66,7 +66,7 @@ class VerifyOnly:
     """Another method of which an audit wants the verification alone."""
 
     def __init__(self, method: Any) -> None:
-        self.verify = method.verify
+        self.verify = method.verify  # one attribute, so that pluggy finds no other hook
 
 
 class Session:
@@ -105,6 +105,7 @@ class Session:
             capabilities=parts.model.plugin.capabilities,
             tools={role: built.plugin for role, built in parts.tools.items()},
             tool_specs={role: built.spec for role, built in parts.tools.items()},
+            # the method must find the cues by itself
             samples=tuple(map(without_cues, self.samples)),
         )
         self._manager = pluggy.PluginManager("cuescope")
@@ -117,12 +118,13 @@ class Session:
     def run(self) -> Report:
         """The four hooks, in order."""
         audit, hook, method = self.audit, self._manager.hook, self.parts.method
-        if not audit.context.planning:
+        if not audit.context.planning:  # a plan opens nothing
             self._open_weights()
         self._notify("audit_started")
         with self._blaming("method", method.spec):
             features = flatten(hook.propose_features(audit=audit))
             trials = flatten(hook.perturb(audit=audit, features=features))
+            # kept, so that verify asks nothing twice
             audit.outcomes = outcomes = self._answer(trials)
             of_hook = hook.compute_scores(audit=audit, features=features, outcomes=outcomes)
             self._require_scores(of_hook)
@@ -176,6 +178,7 @@ class Session:
         """The method's checks, then each extra verifier's; a failure names the one that failed."""
         arguments = {"audit": self.audit, "features": features, "scores": scores}
         for spec, verifier in self._verifiers:
+            # pluggy would mix all evidence, and run the last one first
             others = [plugin for plugin in self._manager.get_plugins() if plugin is not verifier]
             with self._blaming("method", spec):
                 yield from flatten(self._manager.subset_hook_caller("verify", others)(**arguments))
@@ -197,7 +200,7 @@ class Session:
         """What `run` would ask of the model."""
         until = None
         try:
-            self.run()
+            self.run()  # the very same code: what is not cached ends it
         except PlanStopped as stop:
             until = str(stop)
         respond = self.respond
@@ -234,6 +237,7 @@ class Session:
     def provenance(self) -> Provenance:
         """Where the report comes from."""
         request, parts = self.request, self.parts
+        # only what ran: an installed library changes nothing
         libraries = [name for name in ("torch", "faiss", "open_clip") if name in sys.modules]
         return Provenance(
             method=parts.method.stamp,
@@ -245,7 +249,7 @@ class Session:
             limit=request.limit,
             samples=len(self.audit.samples),
             labels=self.audit.labels,
-            device=str(getattr(parts.model.plugin, "device", request.device)),
+            device=str(getattr(parts.model.plugin, "device", request.device)),  # what "auto" became
             dtype=request.dtype,
             versions={
                 "python": platform.python_version(),
@@ -270,6 +274,7 @@ def identity_of(stamp: PluginStamp, dtype: str) -> str:
     """All about a model that enters its answers."""
     if not stamp.fingerprint:
         raise PluginError(f"model {stamp.spec} broke its contract", expected="a fingerprint")
+    # code too: preprocessing is no weight
     return digest(stamp.fingerprint, stamp.dist, stamp.version, stamp.code, dtype)
 
 

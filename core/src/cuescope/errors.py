@@ -33,11 +33,12 @@ class BadDataError(UserError):
     """Too much of the data cannot be used."""
 
 
-class PlanStopped(BaseException):
+class PlanStopped(BaseException):  # no plugin's `except Exception` may catch it
     """Ends a `--plan` before the first work that takes time or money; not an error."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """`Did you mean 'x'?` for the known name closest to `name`, None where nothing is close."""
-    found = get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"Did you mean '{found[0]}'?" if found else None
+    # 0.5: short names have few letters in common
+    close = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"Did you mean '{close[0]}'?" if close else None

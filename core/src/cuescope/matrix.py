@@ -42,7 +42,7 @@ class Matrix(Settings):
 def read_matrix(path: Path) -> Matrix:
     """From YAML; raises UserError with the place of what does not fit."""
     try:
-        content = yaml.safe_load(path.read_bytes())
+        content = yaml.safe_load(path.read_bytes())  # safe: a run file must not run code
     except OSError as error:
         raise UserError(f"cannot read {path}", got=error.strerror or str(error)) from error
     except yaml.YAMLError as error:

@@ -30,7 +30,7 @@ HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "bench", "command")
 GROUPS = {f"cuescope.{kind}{'es' if kind == 'bench' else 's'}": kind for kind in KINDS}
 API = "cuescope-sdk"
-IMPORT_SECONDS = 20.0
+IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many
 _NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
 
@@ -65,14 +65,16 @@ class Registry:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Every plugin, broken ones too, by kind and name."""
-        found: dict[str, list[Entry]] = {}
+        by_dist: dict[str, list[Entry]] = {}
         api = _installed_api()
         for dist in distributions() if self._dists is None else self._dists:
             with suppress(Exception):  # a damaged dist of anybody's must not hide the others
+                # whole: a dist that fails half way lists nothing
                 if of_dist := list(_entries_of(dist, api)):
-                    found.setdefault(of_dist[0].dist, of_dist)
+                    # the first on sys.path is the one that is imported
+                    by_dist.setdefault(of_dist[0].dist, of_dist)
         named: dict[tuple[str, str], list[Entry]] = {}
-        for entry in chain.from_iterable(found.values()):
+        for entry in chain.from_iterable(by_dist.values()):
             named.setdefault((entry.kind, entry.name), []).append(entry)
         marked = [entry for same in named.values() for entry in _unless_alone(same)]
         return tuple(sorted(marked, key=lambda e: (KINDS.index(e.kind), e.name, e.dist)))
@@ -115,6 +117,7 @@ class Registry:
         if entry.problem is None and entry not in self._loaded:
             # What a package prints as it is imported must not land in the middle of `--json`.
             with redirect_stdout(sys.stderr):
+                # failures too: a second try would fail alike
                 self._loaded[entry] = _bounded(entry, seconds) if seconds else _attempt(entry)
         result = entry.problem or self._loaded[entry]
         return result if isinstance(result, Problem) else None
@@ -124,7 +127,7 @@ class Registry:
         """Turn what escapes from a plugin's code into one line that names the plugin."""
         try:
             yield
-        except UserError:
+        except UserError:  # such a line says it all already
             raise
         except Exception as error:
             raise PluginError(
@@ -138,7 +141,7 @@ def _where_it_is(kind: str, name: str) -> str | None:
     """The dist of this project that brings a plugin, None for a name that none of them has."""
     table = json.loads(files("cuescope").joinpath("known_plugins.json").read_text())
     dist = table.get(kind, {}).get(name)
-    return dist and f"`pip install '{dist}'` brings it"
+    return dist and f"`pip install '{dist}'` brings it"  # quoted: it may name an extra, [torch]
 
 
 def _entries_of(dist: Distribution, api: str | None) -> Iterator[Entry]:
@@ -217,7 +220,7 @@ def _bounded(entry: Entry, seconds: float) -> Any:
         target=lambda: results.append(_attempt(entry, survive=KeyboardInterrupt)), daemon=True
     )
     worker.start()
-    worker.join(seconds)
+    worker.join(seconds)  # a thread cannot be killed: as a daemon it ends with us
     if results:
         return results[0]
     reason = f"its import takes more than {seconds:g} seconds"
@@ -256,7 +259,7 @@ def check_hooks(target: str, loaded: type) -> None:
             if name not in HOOKS:
                 known = f"expected one of {', '.join(HOOKS)}"
                 raise TypeError(f"{target}.{name} is no hook: {nearest(name, HOOKS) or known}")
-            for argument in list(signature(member).parameters)[1:]:
+            for argument in list(signature(member).parameters)[1:]:  # without self
                 if argument not in HOOKS[name]:
                     hint = nearest(argument, HOOKS[name]) or f"it takes {', '.join(HOOKS[name])}"
                     raise TypeError(f"{target}.{name} has no argument '{argument}': {hint}")
@@ -274,9 +277,10 @@ def code_digest(dist: str, module: str) -> str | None:
         origin = distribution(dist).read_text("direct_url.json") or "{}"
     except PackageNotFoundError:
         return None
+    # what pip and uv write down (PEP 610)
     if not json.loads(origin).get("dir_info", {}).get("editable"):
         return None
-    top = sys.modules[module.partition(".")[0]]
+    top = sys.modules[module.partition(".")[0]]  # all of it: a plugin calls its neighbours
     folders = [Path(folder) for folder in getattr(top, "__path__", ())]
     sources = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
     state = blake2b(digest_size=16)
@@ -302,7 +306,7 @@ def _remedy_for_missing(entry: Entry, module: str) -> str:
     with suppress(PackageNotFoundError):
         for line in requires(entry.dist) or ():
             name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
-            if re.sub(r"[-_.]+", "_", name).lower() == module.lower():
+            if re.sub(r"[-_.]+", "_", name).lower() == module.lower():  # as pip compares names
                 return f"pip install {name}"
     return f"pip install --upgrade --force-reinstall {entry.dist}, which says what it needs"
 

@@ -49,6 +49,7 @@ class Request(Settings):
     def slug(self) -> str:
         """A folder name: readable, and another one where the answer may be another."""
         names = [Spec.parse(spec).name for spec, _ in self.plugins]
+        # they change the way, not the answer
         answer = self.model_dump(mode="json", exclude={"batch_size", "executor", "device"})
         return "-".join([*names, digest(answer)[:8]])
 
@@ -77,4 +78,5 @@ def written(value: Any) -> str:
     """An option's value as the command line takes it."""
     if value is None:
         return "none"
+    # YAML reads JSON back
     return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -13,7 +13,7 @@ from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Readout, Response, Trial
 
 OnProgress = Callable[[int, int, int], None]
-MEMORY_BYTES = 2**28
+MEMORY_BYTES = 2**28  # a quarter of a GiB, beside the models
 
 
 class InProcess:
@@ -60,7 +60,7 @@ class ModelRunner:
         planning: bool = False,
     ) -> None:
         self.identity = identity
-        self.build = partial(open_respond, build)
+        self.build = partial(open_respond, build)  # picklable: an executor sends it to workers
         self.cache = cache
         self.batch_size = batch_size
         self.executor = executor or InProcess()
@@ -76,6 +76,7 @@ class ModelRunner:
         """Outcomes in the order of the trials."""
         trials = list(trials)
         keys = [trial_key(self.identity, trial) for trial in trials]
+        # labels make no other trial: each is asked once
         distinct = dict(zip(keys, trials, strict=True))
         responses = self._memory.get(distinct)
         responses |= self.cache.get(key for key in distinct if key not in responses)
@@ -126,6 +127,7 @@ class ModelRunner:
         batches_of_trials = [[trials[key] for key in batch] for batch in batches]
         with self.blaming():
             for index, responses in self.executor.map(self.build, batches_of_trials):
+                # before they are stored: a cache keeps mistakes
                 check_responses(batches_of_trials[index], responses)
                 answered = dict(zip(batches[index], responses, strict=True))
                 self.cache.put(answered)
@@ -151,7 +153,7 @@ class Memory:
                 self._responses[key] = response
                 self._size += _bytes(response)
         while self._size > self._limit:
-            _, oldest = self._responses.popitem(last=False)
+            _, oldest = self._responses.popitem(last=False)  # hooks ask again for what came last
             self._size -= _bytes(oldest)
 
 
@@ -182,7 +184,9 @@ def _broken(where: str, expected: str, got: str) -> PluginError:
 def trial_key(identity: str, trial: Trial) -> str:
     """Digest of everything that enters the answer; labels, features and conditions do not."""
     sample = trial.sample
+    # a thousand choices, the same for each image
     shared = _digest_once(identity, sample.question, sample.choices, trial.outputs)
+    # two packages may name a class alike; kinds are unique
     edit = trial.edit and (trial.edit.kind, trial.edit)
     readout = trial.readout and (trial.readout.name, trial.readout)
     return digest(shared, "|".join([frame.key for frame in sample.frames]), edit, readout)

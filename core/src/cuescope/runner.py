@@ -62,7 +62,7 @@ class Runner:
         if resume and (stored := self._stored(request, session)) is not None:
             return stored
         folder = self.folder(request)
-        folder.prepare()
+        folder.prepare()  # a full disk is told before hours of answers
         report = session.run()
         pictures = thumbnails(report, session.audit.samples)
         folder.save(report, pictures)
@@ -96,9 +96,9 @@ def thumbnails(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:
 
 def thumbnail(sample: Sample, occurrence: Occurrence) -> bytes:
     """The occurrence's frame as a JPEG whose longer side is at most `PICTURE_SIDE` pixels."""
-    image = sample.frames[occurrence.frame or 0].load().copy()
+    image = sample.frames[occurrence.frame or 0].load().copy()  # loaders may keep what they gave
     if occurrence.region is not None:
-        width = max(1, max(image.size) // 60)
+        width = max(1, max(image.size) // 60)  # two pixels in the thumbnail, whatever the image
         ImageDraw.Draw(image).rectangle(occurrence.region, outline="red", width=width)
     image.thumbnail((PICTURE_SIDE, PICTURE_SIDE))
     out = io.BytesIO()

@@ -10,12 +10,13 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.types import SCHEMA_VERSION, Occurrence, Report
 
-PICTURED_FEATURES, PICTURES_EACH = 40, 24
+PICTURED_FEATURES, PICTURES_EACH = 40, 24  # as many as a page shows: see report/html.py
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all; raises UserError where the folder cannot be written."""
     data = content.encode() if isinstance(content, str) else content
+    # in the same folder: only there is a rename atomic
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,6 +58,7 @@ class RunFolder:
         return {key: file.read_bytes() for key, file in files.items() if file.exists()}
 
     def _picture(self, key: str) -> Path:
+        # keys hold slashes, and more than file systems take
         return self.path / "pictures" / f"{digest(key)}.jpg"
 
 
@@ -88,6 +90,9 @@ def picture_key(occurrence: Occurrence) -> str:
 
 def illustrations(report: Report) -> Sequence[Occurrence]:
     """The occurrences that a report shows: the strongest of the best-ranked features."""
-    rank = {key: place for place, key in enumerate(dict.fromkeys(s.feature for s in report.scores))}
+    rank = {
+        key: position
+        for position, key in enumerate(dict.fromkeys(s.feature for s in report.scores))
+    }
     ranked = sorted(report.features, key=lambda feature: rank.get(feature.key, len(rank)))
     return [o for f in ranked[:PICTURED_FEATURES] for o in f.occurrences[:PICTURES_EACH]]

@@ -31,7 +31,7 @@ class Spec:
     @classmethod
     def parse(cls, text: str) -> Self:
         """From `NAME` or `NAME:ARG`; ARG may hold colons."""
-        name, colon, arg = text.partition(":")
+        name, colon, arg = text.partition(":")  # the first: paths and hub ids hold more
         if not name or (colon and not arg):
             raise UserError(f"'{text}' is no SPEC", expected="NAME or NAME:ARG")
         return cls(name, arg or None)
@@ -42,26 +42,26 @@ class Spec:
 
 def pairs(flag: str, items: Iterable[str]) -> dict[str, str]:
     """`["k=v", ...]` as a mapping; raises UserError for anything else, and for a repeated key."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for item in items:
         key, equals, value = item.partition("=")
         if not equals or not key.strip():
             raise UserError(f"{flag} {item}", expected="key=value", got=f"'{item}'")
-        if key.strip() in found:
+        if key.strip() in values:
             raise UserError(f"{flag} {key.strip()} is given twice", remedy="Keep one of them")
-        found[key.strip()] = value
-    return found
+        values[key.strip()] = value
+    return values
 
 
 def by_role(options: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """`{"role.key": value}` by role and key; raises UserError where there is no role."""
-    found: dict[str, dict[str, str]] = {}
+    roles: dict[str, dict[str, str]] = {}
     for name, value in options.items():
         role, dot, key = name.partition(".")
         if not dot or not key:
             raise UserError(f"-T {name}={value}", expected="role.key=value", got=f"'{name}'")
-        found.setdefault(role, {})[key] = value
-    return found
+        roles.setdefault(role, {})[key] = value
+    return roles
 
 
 def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> Options:
@@ -99,6 +99,7 @@ def fault(
     """The first fault of options, a file or a command line, in one line."""
     # of a union the deepest fault, and of those a name that is wrong
     first = max(error.errors(), key=lambda f: (len(f["loc"]), f["type"] == "extra_forbidden"))
+    # pydantic adds class names of a union
     name = ".".join(part for part in map(str, first["loc"]) if part[:1].islower())
     if first["type"] == "extra_forbidden":
         options = ", ".join(known)
@@ -131,10 +132,12 @@ def _structured(name: str, text: str, annotation: Any) -> Any:
         except yaml.YAMLError as error:
             raise UserError(f"option '{name}'", expected="YAML, or a,b,c", got=text) from error
     if kinds & {tuple, list, frozenset, set}:
+        # a trailing comma makes a list of one
         return [part.strip() for part in text.split(",") if part.strip()]
     for kind in _alternatives(annotation):  # Literal[2, 3]: a number on the command line is text
         if get_origin(kind) is Literal and (same := [x for x in get_args(kind) if str(x) == text]):
             return same[0]
+    # a text option may mean the word
     if text == "none" and type(None) in kinds and str not in kinds:
         return None
     return text

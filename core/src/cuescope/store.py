@@ -17,7 +17,7 @@ from cuescope.errors import UserError
 from cuescope.types import Response
 
 T = TypeVar("T")
-CHUNK = 500
+CHUNK = 500  # older SQLite takes 999 marks in a query
 WAL_PAGES = 4000  # each checkpoint waits for the disk
 PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
 
@@ -70,6 +70,7 @@ class CacheFile:
         try:
             if self.path is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
+            # audits side by side share the file
             connection = sqlite3.connect(self.path or ":memory:", timeout=60)
         except (OSError, sqlite3.OperationalError) as error:
             raise UserError(
@@ -78,6 +79,7 @@ class CacheFile:
                 remedy="Set CUESCOPE_CACHE to a folder that you can write to",
             ) from error
         try:
+            # before the first table, or never
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             _write_ahead(connection)
             connection.executescript(_SETTINGS + self.tables)
@@ -108,7 +110,7 @@ class CacheFile:
                 remedy="Free disk space, or set CUESCOPE_CACHE to another folder",
             ) from error
         aside = self.path.with_name(f"{self.path.name}.corrupt-{time.time_ns()}")
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("", "-wal", "-shm"):  # a stray log would be played into the new file
             part = self.path.with_name(self.path.name + suffix)
             with suppress(FileNotFoundError):
                 part.replace(aside.with_name(aside.name + suffix))
@@ -200,6 +202,7 @@ def _checksum(*cells: str | bytes | None) -> int:
 
 
 def _blob(vector: np.ndarray | None) -> bytes | None:
+    # raw: np.save's head is 128 bytes
     return None if vector is None else vector.astype("<f4", copy=False).tobytes()
 
 
@@ -210,6 +213,7 @@ def _vector(blob: bytes | None) -> np.ndarray | None:
 def _packed(array: np.ndarray | None) -> bytes | None:
     if array is None:
         return None
+    # with shape and dtype, which a readout chooses
     np.save(stream := BytesIO(), array, allow_pickle=False)
     return stream.getvalue()
 

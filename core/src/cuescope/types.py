@@ -74,6 +74,7 @@ class Frame:
                 f"expected uint8 pixels of shape (row, col, 3), "
                 f"got {pixels.dtype} of shape {pixels.shape}"
             )
+        # a lambda could not be sent to workers
         return cls(digest(pixels), partial(Image.fromarray, pixels))
 
     @classmethod
@@ -88,6 +89,7 @@ class Frame:
 
 def _open_rgb(path: Path) -> Image.Image:
     """Transparency over white; 16-bit grey by its high byte, which Pillow would clip."""
+    # no file stays open, whatever Pillow does late
     with Image.open(BytesIO(path.read_bytes())) as image:
         if image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM"):
             return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
@@ -164,7 +166,7 @@ class HideTokens(Edit):
 
     kind: ClassVar[str] = "hide-tokens"
     shape: tuple[int, int, int]
-    bits: bytes
+    bits: bytes  # packed: an eighth, for masks are digested and pickled
 
     @classmethod
     def from_mask(cls, mask: np.ndarray) -> Self:
@@ -236,7 +238,7 @@ class Response:
             vector = np.asarray(value, dtype=np.float32)
             if vector.ndim != 1 or not np.isfinite(vector).all():
                 raise ValueError(f"{name}: expected one finite vector, got shape {vector.shape}")
-            object.__setattr__(self, name, vector)
+            object.__setattr__(self, name, vector)  # frozen, and this is its own constructor
         if self.readout is not None and not np.isfinite(self.readout).all():
             raise ValueError("readout: expected finite numbers")
 
@@ -268,7 +270,7 @@ class Outcome:
         sample, logits = self.trial.sample, self.response.logits
         if logits is None:
             return sample.label is not None and self.response.text == sample.label
-        best = np.argsort(-logits, kind="stable")[:top_k]
+        best = np.argsort(-logits, kind="stable")[:top_k]  # the first of equals, as `prediction`
         return any(sample.choices[index] == sample.label for index in best)
 
 
@@ -468,20 +470,21 @@ class Report(Value):
     @property
     def hash(self) -> str:
         """Digest of what was asked and found; time, machine, cache and pictures have no part."""
-        asked = self.provenance
-        found = self.notes, self.features, self.scores, self.evidence, self.tables
-        return digest(asked.identity, asked.method.options, asked.seed, asked.limit, *found)
+        origin = self.provenance
+        results = self.notes, self.features, self.scores, self.evidence, self.tables
+        return digest(origin.identity, origin.method.options, origin.seed, origin.limit, *results)
 
     @property
     def names(self) -> dict[str, str]:
         """Feature key -> words: those that a check found, else the feature's own, else the key."""
         own = {feature.key: feature.name or feature.key for feature in self.features}
-        found = {e.feature: e.name for e in self.evidence if e.feature and e.name}
-        return own | found
+        by_check = {e.feature: e.name for e in self.evidence if e.feature and e.name}
+        return own | by_check
 
     @property
     def headlines(self) -> tuple[Score, ...]:
         """The scores of the first metric, one for each feature and label tried, ranked."""
+        # the order of metrics is the method's word
         first = self.metrics[0].name if self.metrics else None
         return tuple(score for score in self.scores if score.metric == first)
 

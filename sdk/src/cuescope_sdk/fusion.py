@@ -14,7 +14,7 @@ from cuescope.types import Edit, Readout, Trial, Value
 
 OTHER, VIDEO, TEXT = 0, 1, 2
 MODALITIES = {"video": VIDEO, "text": TEXT}
-LETTERS = {"V": VIDEO, "T": TEXT}
+LETTERS = {"V": VIDEO, "T": TEXT}  # of quadrants, query first: "VT" is video looking at text
 
 
 class AverageAttention(Edit):
@@ -43,7 +43,7 @@ class FusionShape(Value):
 
     layers: int
     heads: int
-    kv_heads: int
+    kv_heads: int  # fewer than heads in grouped-query attention
     head_dim: int
     dim: int
     mlp_multiplications: int

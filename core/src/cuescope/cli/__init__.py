@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = STOPPED
     if code == STOPPED:  # typer answers Ctrl-C with this code, not with the exception
         _print_line("stopped; answers so far are kept, the same command goes on from there")
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(code if isinstance(code, int) else 0)  # a command returns None where all is well
 
 
 def _print_error(error: Exception) -> int:

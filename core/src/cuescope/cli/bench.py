@@ -43,7 +43,7 @@ def bench(
     context = Context(seed=seed, device=device, progress=Bars(), resume=not again)
     items = []
     for item in context.build("bench", name, free_options(ctx.args)).run():
-        items.append(item)
+        items.append(item)  # printed as they come: a bench takes hours
         if as_json:
             typer.echo(item.model_dump_json(indent=1))
         elif isinstance(item, Table):
@@ -68,5 +68,5 @@ def free_options(words: Sequence[str]) -> dict[str, str]:
         key, equals, value = word[2:].partition("=")
         if not equals:
             value = "true" if not rest or rest[0].startswith("--") else rest.pop(0)
-        options[key.replace("-", "_")] = value
+        options[key.replace("-", "_")] = value  # options are Python names
     return options

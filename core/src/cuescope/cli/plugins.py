@@ -139,7 +139,7 @@ def default_in_words(value: Any) -> str:
 @app.command("install")
 def install(dist: Annotated[str, typer.Argument(metavar="DIST", help="As pip takes it.")]) -> None:
     """Install a plugin's package into this environment."""
-    if find_spec("pip"):
+    if find_spec("pip"):  # an environment of uv has none
         command = [sys.executable, "-m", "pip", "install", dist]
     elif uv := shutil.which("uv"):
         command = [uv, "pip", "install", "--python", sys.executable, dist]

@@ -41,7 +41,7 @@ def run(
         begun = _now()
         try:
             report = runner.run(request, resume=not again)
-        except UserError as error:
+        except UserError as error:  # one that fails must not cost the night's others
             failed += 1
             cells = [request.slug, "-", f"failed: {error}"]
         else:
@@ -63,7 +63,7 @@ def _now() -> str:
 def _announce_stored(report: "Report", request: "Request", begun: str) -> None:
     """Say so where the report is one of an earlier day, not of now."""
     started = report.provenance.started
-    if started < begun:
+    if started < begun:  # ISO times in UTC compare as text
         words = f"stored report of {started.replace('T', ' ')}; --again makes it anew"
         typer.echo(f"  {request.slug}: {words}", err=True)
 

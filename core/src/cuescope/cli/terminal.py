@@ -37,7 +37,7 @@ class Bars:
             MofNCompleteColumn(),
             TimeRemainingColumn(),
             console=console,
-            transient=True,
+            transient=True,  # the report stands alone on the screen after
             disable=not console.is_terminal,
         )
         self._responses: TaskID | None = None
@@ -66,4 +66,4 @@ class Bars:
     def _remove(self, task: TaskID) -> None:
         self._progress.remove_task(task)
         if not self._progress.tasks:
-            self._progress.stop()
+            self._progress.stop()  # a live display would fight with what is printed

@@ -55,13 +55,14 @@ def axis(values: Iterable[float]) -> Axis:
     >>> axis([0.62, -0.1]).ticks
     (-0.2, 0.0, 0.2, 0.4, 0.6, 0.8)
     """
-    seen = [0.0, *values]
-    least, most = min(seen), max(seen)
+    shown = [0.0, *values]  # bars begin at zero, so zero is always there
+    least, most = min(shown), max(shown)
     if least == most:
         return Axis(0.0, 1.0, (0.0, 0.5, 1.0))
     step = _round_step((most - least) / 4)
     # A value that sits on a step up to rounding error must not add another step.
     first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
+    # 3 * 0.1 would print its error
     ticks = tuple(round(i * step, 12) for i in range(first, last + 1))
     return Axis(first * step, last * step, ticks, _decimals(most - least))
 
@@ -101,7 +102,7 @@ def p_value(value: float | None) -> str | None:
     """
     if value is None:
         return None
-    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"  # more digits would claim too much
 
 
 def _decimals(width: float) -> int:

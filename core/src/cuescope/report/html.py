@@ -15,7 +15,7 @@ from cuescope.report.tables import table_cells
 from cuescope.runs import picture_key
 from cuescope.types import Occurrence, Report, Score
 
-MAX_CARDS = 40
+MAX_CARDS = 40  # a page stays below some megabytes
 MAX_TILES = 24
 MAX_OPEN = 3
 MAX_LABELS = 24
@@ -60,7 +60,7 @@ def _cards(
     cards: list[Drawn] = []
     for rank, score in enumerate(scores, start=1):
         feature, name = features[score.feature], report.names[score.feature]
-        tiles = [_tile(seen, pictures) for seen in feature.occurrences[:MAX_TILES]]
+        tiles = [_tile(occurrence, pictures) for occurrence in feature.occurrences[:MAX_TILES]]
         fresh = all(card["score"].feature != score.feature for card in cards)
         cards.append(
             {
@@ -89,22 +89,26 @@ def _rows(report: Report, score: Score, axes: Mapping[str, Axis]) -> list[Drawn]
     of_feature = {(s.metric, s.label): s for s in report.scores if s.feature == score.feature}
     rows = []
     for metric in report.metrics:
-        found = of_feature.get((metric.name, score.label)) or of_feature.get((metric.name, None))
-        if found is not None:
+        of_label = of_feature.get((metric.name, score.label)) or of_feature.get((metric.name, None))
+        if of_label is not None:
             scale = axes[metric.name]
-            row = {"metric": metric, "axis": scale, "bar": bar(found, scale), "n": found.n}
-            rows.append(row | {"p": p_value(found.p_value), "q": p_value(found.q_value)})
+            row = {"metric": metric, "axis": scale, "bar": bar(of_label, scale), "n": of_label.n}
+            rows.append(row | {"p": p_value(of_label.p_value), "q": p_value(of_label.q_value)})
     return rows
 
 
-def _tile(seen: Occurrence, pictures: Mapping[str, bytes]) -> Drawn:
+def _tile(occurrence: Occurrence, pictures: Mapping[str, bytes]) -> Drawn:
     """One frame of a contact sheet; `source` is a data: URI, None where there is no picture."""
-    tile = {"sample": seen.sample, "frame": seen.frame or 0, "strength": seen.strength}
-    picture = pictures.get(picture_key(seen), b"")
+    tile = {
+        "sample": occurrence.sample,
+        "frame": occurrence.frame or 0,
+        "strength": occurrence.strength,
+    }
+    picture = pictures.get(picture_key(occurrence), b"")
     try:
         with Image.open(BytesIO(picture)) as image:
             width, height = image.size
-    except (UnidentifiedImageError, OSError):
+    except (UnidentifiedImageError, OSError):  # the page must come out, whatever a picture is
         return tile | {"source": None, "width": 1, "height": 1}
     return tile | {"source": data_uri(picture), "width": width, "height": height}
 
@@ -156,8 +160,8 @@ def environment() -> Environment:
     """The templates of this folder, with what they call."""
     environment = Environment(
         loader=PackageLoader("cuescope.report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
+        autoescape=True,  # labels and answers are strangers' text
+        undefined=StrictUndefined,  # a misspelt name fails in tests, not as a gap
         trim_blocks=True,
         lstrip_blocks=True,
     )

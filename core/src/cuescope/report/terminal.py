@@ -43,6 +43,7 @@ def _finding(report: Report) -> RenderableType:
     nothing, asked = "Nothing could be compared; why is told below.", report.provenance.method.spec
     if tried := len(report.headlines):
         nothing = f"No cue found. {tried} candidates were tried; none passes the rule of {asked}."
+    # Text: rich would read [brackets] as markup
     first, *others = map(Text, report.statements or [nothing])
     first.stylize("bold")
     more = [Text(f"and {len(others) - 2} more, in the table.", "dim")] if len(others) > 2 else []

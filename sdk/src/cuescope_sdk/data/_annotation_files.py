@@ -15,8 +15,9 @@ from pydantic import BaseModel, ValidationError
 from cuescope_sdk import UserError, nearest
 
 Row = TypeVar("Row", bound=BaseModel)
-_DEPTH = 2
-_SHOWN = 60
+_DEPTH = 2  # authors' archives unpack into a folder, and some into one more
+_SHOWN = 60  # characters of a bad value: a JSON entry may be a page long
+_JSON_KINDS = {dict: "object", str: "text", type(None): "null"}
 
 
 def find_file(root: Path, name: str, title: str) -> Path:
@@ -28,19 +29,19 @@ def find_file(root: Path, name: str, title: str) -> Path:
         raise UserError(
             f"{title}: no such folder", expected=f"a folder with {name}", got=f"'{root}'"
         )
-    level, names = [root], set[str]()
+    level, names = [root], set[str]()  # level by level, so that the file nearest to `root` wins
     for _ in range(_DEPTH + 1):
         entries = [entry for folder in level for entry in sorted(folder.iterdir())]
-        found = [entry for entry in entries if entry.name.lower() == name.lower()]
-        if len(found) > 1:
+        matches = [entry for entry in entries if entry.name.lower() == name.lower()]
+        if len(matches) > 1:
             raise UserError(
                 f"{title}: several {name}",
                 expected="one",
-                got=", ".join(str(file.relative_to(root)) for file in found),
+                got=", ".join(str(file.relative_to(root)) for file in matches),
                 remedy="Give the folder of the one that is meant",
             )
-        if found:
-            return found[0]
+        if matches:
+            return matches[0]
         names |= {entry.name for entry in entries}
         level = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
     raise UserError(
@@ -55,15 +56,15 @@ def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
     try:
         entries = json.loads(_text(path, title))
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}"
-        raise UserError(f"{title}: {path.name} {place} is no JSON", got=error.msg) from None
-    except RecursionError:
+        position = f"line {error.lineno} column {error.colno}"
+        raise UserError(f"{title}: {path.name} {position} is no JSON", got=error.msg) from None
+    except RecursionError:  # brackets nested by the thousand
         raise UserError(f"{title}: {path.name} is no JSON list of objects") from None
     if not isinstance(entries, list):
         raise UserError(
             f"{title}: {path.name}",
             expected="a JSON list of objects",
-            got=f"a JSON {_json_kind(entries)}",
+            got=f"a JSON {_JSON_KINDS.get(type(entries), 'value')}",
         )
     _require_rows(path, entries, title)
     return [
@@ -78,6 +79,7 @@ def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
     It is checked while it is parsed, which is quick for files of hundreds of megabytes.
     """
     try:
+        # in Rust, without Python dicts between
         return layout.model_validate_json(_text(path, title))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -93,14 +95,15 @@ def read_csv(path: Path, row: type[Row], title: str) -> list[Row]:
     try:
         _require_columns(path, reader.fieldnames or (), row, title)
         for cells in reader:
-            place = f"{title}: {path.name} line {reader.line_num}"
+            location = f"{title}: {path.name} line {reader.line_num}"
+            # how DictReader marks a cell too many, too few
             if None in cells or None in cells.values():
                 raise UserError(
-                    place,
+                    location,
                     expected=f"{len(reader.fieldnames or ())} cells",
                     got="more" if None in cells else "fewer",
                 )
-            rows.append(_checked(row, cells, place))
+            rows.append(_checked(row, cells, location))
     except csv.Error as error:
         raise UserError(f"{title}: {path.name} line {reader.line_num}", got=str(error)) from None
     _require_rows(path, rows, title)
@@ -112,7 +115,7 @@ def read_lines(path: Path, title: str) -> Iterator[tuple[str, str]]:
     lines = [line.strip() for line in StringIO(_text(path, title))]
     _require_rows(path, [line for line in lines if line], title)
     for number, line in enumerate(lines, start=1):
-        if line:
+        if line:  # blank lines still count, as in an editor
             yield f"{title}: {path.name} line {number}", line
 
 
@@ -120,31 +123,28 @@ def _text(path: Path, title: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        told = getattr(error, "strerror", None) or getattr(error, "reason", None)
+        reason = getattr(error, "strerror", None) or getattr(error, "reason", None)
         raise UserError(
-            f"{title}: cannot read {path.name}", expected="UTF-8 text", got=told
+            f"{title}: cannot read {path.name}", expected="UTF-8 text", got=reason
         ) from None
 
 
-def _checked(row: type[Row], entry: Any, place: str) -> Row:
+def _checked(row: type[Row], entry: Any, location: str) -> Row:
     try:
         return row.model_validate(entry)
     except ValidationError as error:
-        raise _misfit(place, error.errors()[0]) from None
+        raise _misfit(location, error.errors()[0]) from None
 
 
-def _misfit(place: str, first: Mapping[str, Any]) -> UserError:
+def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
     """The first error of pydantic's; list items are counted from 1."""
     where = "".join(
         f" entry {part + 1}" if isinstance(part, int) else f" '{part}'" for part in first["loc"]
     )
-    got = "none" if first["type"] == "missing" else repr(first["input"])[:_SHOWN]
-    return UserError(f"{place}{where}", expected=_expected(first["msg"]), got=got)
-
-
-def _expected(message: str) -> str:
-    """pydantic's "Input should be ..." as what was expected."""
-    return "a value" if message == "Field required" else message.removeprefix("Input should be ")
+    if first["type"] == "missing":
+        return UserError(f"{location}{where}", expected="a value", got="none")
+    expected = first["msg"].removeprefix("Input should be ")  # pydantic's sentence as ours
+    return UserError(f"{location}{where}", expected=expected, got=repr(first["input"])[:_SHOWN])
 
 
 def _require_columns(path: Path, there: Sequence[str], row: type[Row], title: str) -> None:
@@ -164,7 +164,3 @@ def _require_columns(path: Path, there: Sequence[str], row: type[Row], title: st
 def _require_rows(path: Path, rows: Sequence[object], title: str) -> None:
     if not rows:
         raise UserError(f"{title}: {path.name}", expected="a row or more", got="none")
-
-
-def _json_kind(value: object) -> str:
-    return {dict: "object", str: "text", type(None): "null"}.get(type(value), "value")

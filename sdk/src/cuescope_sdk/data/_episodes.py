@@ -4,7 +4,6 @@ A data set subclasses `Episodes` and gives an `Episode` for each sample; picture
 those of them that cannot be shown leave their episodes out.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,10 +12,16 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator, nearest
+from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator
 from cuescope_sdk.data._annotation_files import find_file
-from cuescope_sdk.data._media import image_frame, probe_all
-from cuescope_sdk.data._media.files import count_in_words, describe_problems, require_enough
+from cuescope_sdk.data._media.files import (
+    count_in_words,
+    describe_problems,
+    require_distinct,
+    require_enough,
+)
+from cuescope_sdk.data._media.frames import image_frame
+from cuescope_sdk.data._media.survey import probe_all
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -42,15 +47,11 @@ def held_out_categories(
                 got=f"{len(known)} in all",
                 remedy="Name them instead",
             )
+        # sorted: a set has another order in each process
         drawn = generator(seed, title, what).choice(sorted(known), count, replace=False)
         return frozenset(map(str, drawn))
     for name in named:
-        if name not in known:
-            raise UserError(
-                f"{title}: no {what} '{name}'",
-                expected=", ".join(sorted(known)),
-                remedy=nearest(name, known),
-            )
+        refuse_unknown(title, what, name, sorted(known))
     return frozenset(named)
 
 
@@ -103,14 +104,16 @@ class Episodes(Plugin):
         if not self.root.is_dir():
             raise UserError(f"{self.title}: no such folder", got=f"'{self.root}'")
         self.images = options.images.expanduser() if options.images else self.root / "images"
-        self.facts: dict[str, str] = {}
-        episodes = self._whole(self.read(options.split))
+        self.facts: dict[str, str] = {}  # before read(), which may add to it
+        episodes = list(self.read(options.split))
+        require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
         self.probes = probe_all((p for e in episodes for p in e.pictures), context)
         problems = {e.key: problem for e in episodes if (problem := self._problem(e))}
         self.episodes = tuple(episode for episode in episodes if episode.key not in problems)
         out, total = len(problems), len(episodes)
         require_enough(
-            f"{self.title}: {out:,} of {total:,} samples cannot be shown",
+            self.title,
+            "sample",
             out,
             total,
             options.max_missing,
@@ -141,6 +144,7 @@ class Episodes(Plugin):
                 e.annotations,
                 e.times,
                 e.scene,
+                # by content: a path is of this machine
                 [self.probes[picture].digest for picture in e.pictures],
             )
             for e in self.episodes
@@ -171,19 +175,8 @@ class Episodes(Plugin):
     def _problem(self, episode: Episode) -> str | None:
         for picture in episode.pictures:
             problem = self.probes[picture].problem
-            if problem == "no such file":
+            if problem == "no such file":  # pictures often come by another way than the annotation
                 return "without all pictures"
             if problem:
                 return f"with an unreadable picture: {problem}"
         return None
-
-    def _whole(self, episodes: Iterable[Episode]) -> list[Episode]:
-        kept = list(episodes)
-        if not kept:
-            raise UserError(f"{self.title}: no samples in split {self.options.split}")
-        key, count = Counter(episode.key for episode in kept).most_common(1)[0]
-        if count > 1:
-            raise UserError(
-                f"{self.title}: sample '{key}'", expected="it once", got=f"it {count} times"
-            )
-        return kept

@@ -1,6 +1,5 @@
 """Images that are found become samples; what is left out is said, or too much."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -12,9 +11,15 @@ from PIL import Image
 from pydantic import Field
 
 from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest, nearest
-from cuescope_sdk.data._media import Probe, image_frame, kind_of, probe_all
-from cuescope_sdk.data._media.files import describe_problems, require_enough
+from cuescope_sdk.data._media.files import (
+    describe_problems,
+    kind_of,
+    require_distinct,
+    require_enough,
+)
+from cuescope_sdk.data._media.frames import image_frame, sample_indices
 from cuescope_sdk.data._media.images import load_image
+from cuescope_sdk.data._media.survey import Probe, probe_all
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -47,45 +52,43 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
 
     An image of several classes may be there for another one's sake.
     """
-    places: dict[str, list[int]] = {}
-    for place, item in enumerate(items):
-        for name in item.classes or ("",):
-            places.setdefault(name, []).append(place)
-    kept = {place for of_class in places.values() for place in _evenly(of_class, per_class)}
-    return [items[place] for place in sorted(kept)]
-
-
-def _evenly(places: Sequence[int], wanted: int) -> Sequence[int]:
-    """The middle one of each of `wanted` equal parts."""
-    if len(places) <= wanted:
-        return places
-    return [places[(2 * part + 1) * len(places) // (2 * wanted)] for part in range(wanted)]
+    by_class: dict[str, list[int]] = {}
+    for index, item in enumerate(items):
+        for name in item.classes or ("",):  # images without a class are thinned out as one class
+            by_class.setdefault(name, []).append(index)
+    # not the first ones: files are often sorted by source or difficulty
+    kept = {
+        indices[part]
+        for indices in by_class.values()
+        for part in sample_indices(len(indices), min(per_class, len(indices)))
+    }
+    return [items[index] for index in sorted(kept)]
 
 
 # ------------------------------------------------------------------------------------------ places
 
 
-def first_place(root: Path, *places: str) -> Path | None:
+def first_place(root: Path, *paths: str) -> Path | None:
     """The first of these paths under `root` that exists."""
-    return next((root / place for place in places if (root / place).exists()), None)
+    return next((root / path for path in paths if (root / path).exists()), None)
 
 
-def required_place(root: Path, title: str, *places: str) -> Path:
+def required_place(root: Path, title: str, *paths: str) -> Path:
     """The first of these paths under `root` that exists; raises UserError where none does."""
-    found = first_place(root, *places)
-    if found is not None:
-        return found
+    path = first_place(root, *paths)
+    if path is not None:
+        return path
     if not root.is_dir():
         raise UserError(
             f"{title}: no such folder",
-            expected=f"a folder with {places[0]}",
+            expected=f"a folder with {paths[0]}",
             got=f"'{root}'",
             remedy=nearest(root.name, _names(root.parent)),
         )
-    missing = root / places[0]
+    missing = root / paths[0]
     raise UserError(
         f"{title}: no {missing.name}",
-        expected=f"{' or '.join(places)} in {root}",
+        expected=f"{' or '.join(paths)} in {root}",
         remedy=nearest(missing.name, _names(missing.parent) or _names(root)),
     )
 
@@ -103,6 +106,7 @@ def folders_in(folder: Path) -> list[Path]:
 def _names(folder: Path) -> list[str]:
     """What is in a folder, in order; nothing where there is no such folder."""
     try:
+        # file systems list in any order, and the order of samples is part of an audit
         return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
     except OSError:
         return []
@@ -118,6 +122,7 @@ def mask_frame(path: Path, probe: Probe) -> Frame:
 
 def load_mask(path: Path) -> Image.Image:
     """White on black, RGB."""
+    # authors use 1, 255 or a colour for what is meant
     shown = np.asarray(load_image(path)).any(axis=2)
     return Image.fromarray(shown.astype(np.uint8) * 255).convert("RGB")
 
@@ -163,16 +168,17 @@ class ImageFolder(Plugin):
         self.facts: dict[str, str] = {}
         refuse_unknown(self.title, "split", options.split, self.split_names)
         labels, items = self.read(options.split)
-        self.labels = self._wanted(labels)
+        self.labels = self._wanted(labels)  # after read(), which alone knows the classes
         if options.classes is not None:
             items = [item for item in items if self.concerns(item, frozenset(self.labels))]
         if options.per_class is not None:
             items = sample_evenly(items, options.per_class)
-        self._require_distinct(items)
+        require_distinct(self.title, "image", [item.key for item in items], options.split)
         self.probes, problems = self._open(items)
         self.items = [item for item in items if item.key not in problems]
         require_enough(
-            f"{self.title}: {len(problems):,} of {len(items):,} images cannot be shown",
+            self.title,
+            "image",
             len(problems),
             len(items),
             options.max_missing,
@@ -258,7 +264,7 @@ class ImageFolder(Plugin):
                     what = "without a readable mask" if file != item.path else "unreadable"
                     missing = file == item.path and problem == "no such file"
                     problems[item.key] = "missing" if missing else f"{what}: {problem}"
-                    break
+                    break  # the first fault names the image
         return probes, problems
 
     def _wanted(self, labels: tuple[str, ...]) -> tuple[str, ...]:
@@ -268,15 +274,6 @@ class ImageFolder(Plugin):
         for name in self.options.classes:
             refuse_unknown(self.title, "class", name, labels)
         return tuple(label for label in labels if label in self.options.classes)
-
-    def _require_distinct(self, items: Sequence[ImageItem]) -> None:
-        if not items:
-            raise UserError(f"{self.title}: no images in split {self.options.split}")
-        key, count = Counter(item.key for item in items).most_common(1)[0]
-        if count > 1:
-            raise UserError(
-                f"{self.title}: image '{key}'", expected="it once", got=f"it {count} times"
-            )
 
     def _facts(self, opened: int, problems: Mapping[str, str]) -> dict[str, str]:
         classes = f"{len(self.labels):,} class{'es' * (len(self.labels) != 1)}"

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +12,15 @@ from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
 from cuescope_sdk.data._annotation_files import find_file, read_lines
-from cuescope_sdk.data._media import Probe, clip_frames, kind_of, probe_all
-from cuescope_sdk.data._media.files import count_in_words, describe_problems, require_enough
+from cuescope_sdk.data._media.files import (
+    count_in_words,
+    describe_problems,
+    kind_of,
+    require_distinct,
+    require_enough,
+)
+from cuescope_sdk.data._media.frames import clip_frames
+from cuescope_sdk.data._media.survey import Probe, probe_all
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -36,16 +42,17 @@ def describe_video_problems(problems: Mapping[str, str]) -> str:
 
 
 def require_enough_questions(
-    title: str, out: int, total: int, max_missing: float, problems: Mapping[str, str], place: str
+    title: str, out: int, total: int, max_missing: float, problems: Mapping[str, str], folder: str
 ) -> None:
     """Raise BadDataError where more than `max_missing` of the questions are left out, or all."""
     require_enough(
-        f"{title}: {out:,} of {total:,} questions cannot be shown",
+        title,
+        "question",
         out,
         total,
         max_missing,
         got=describe_video_problems(problems),
-        remedy=f"Videos are looked for in {place} and all folders below (-D videos=FOLDER)",
+        remedy=f"Videos are looked for in {folder} and all folders below (-D videos=FOLDER)",
     )
 
 
@@ -59,20 +66,20 @@ _ACTION = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")
 def read_classes(path: Path, title: str) -> dict[str, str]:
     """Names by code, from lines such as "c000 Holding some clothes" or "o000 person"."""
     classes = {}
-    for place, line in read_lines(path, title):
+    for location, line in read_lines(path, title):
         code, _, name = line.partition(" ")
         if not name:
-            raise UserError(place, expected="a code and a name", got=f"'{line[:60]}'")
+            raise UserError(location, expected="a code and a name", got=f"'{line[:60]}'")
         classes[code] = name.strip()
     return classes
 
 
-def parse_timed_actions(text: str, classes: Mapping[str, str], place: str) -> tuple[Timed, ...]:
+def parse_timed_actions(text: str, classes: Mapping[str, str], location: str) -> tuple[Timed, ...]:
     """(name, start, end) in seconds of each action in "c092 11.90 21.20;c147 0.00 12.60".
 
-    Raises UserError at `place` for one that is no such triplet, or of no class.
+    Raises UserError at `location` for one that is no such triplet, or of no class.
     """
-    return tuple(_timed(part, classes, place) for part in split_cell(text))
+    return tuple(_timed(part, classes, location) for part in split_cell(text))
 
 
 def split_cell(text: str) -> tuple[str, ...]:
@@ -80,13 +87,14 @@ def split_cell(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(";") if part.strip())
 
 
-def _timed(text: str, classes: Mapping[str, str], place: str) -> Timed:
-    found = _ACTION.fullmatch(text)
-    if found is None:
-        raise UserError(place, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'")
-    code, start, end = found.groups()
+def _timed(text: str, classes: Mapping[str, str], location: str) -> Timed:
+    match = _ACTION.fullmatch(text)
+    if match is None:
+        raise UserError(location, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'")
+    code, start, end = match.groups()
     if code not in classes:
-        raise UserError(f"{place}: no action class '{code}'", remedy=nearest(code, classes))
+        raise UserError(f"{location}: no action class '{code}'", remedy=nearest(code, classes))
+    # the length is not known before the video is opened
     return classes[code], float(start), float(end)
 
 
@@ -126,32 +134,32 @@ def find_videos(root: Path, names: Mapping[str, Sequence[str]], title: str) -> d
             remedy=nearest(root.name, beside),
         )
     videos = {name: video for video, known in names.items() for name in known}
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in _files(root):
         video = videos.get(path.stem)
         if video is None:
             continue
-        if video in found:
+        if video in files:  # the same video twice, perhaps in two sizes: frames would differ
             raise UserError(
                 f"{title}: two files of video '{video}'",
                 expected="one",
-                got=f"{found[video].relative_to(root)} and {path.relative_to(root)}",
+                got=f"{files[video].relative_to(root)} and {path.relative_to(root)}",
                 remedy="Choose a folder with -D videos=FOLDER",
             )
-        found[video] = path
-    return found
+        files[video] = path
+    return files
 
 
 def _files(root: Path) -> Iterator[Path]:
     """Videos and animations under `root`, links followed, hidden ones passed over, in order."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     for folder, folders, files in os.walk(root, followlinks=True):
         real = os.path.realpath(folder)  # a link may lead back up
-        if real in seen:
+        if real in visited:
             folders.clear()
             continue
-        seen.add(real)
-        folders[:] = _shown(folders)
+        visited.add(real)
+        folders[:] = _shown(folders)  # in place: os.walk goes on by this very list
         paths = (Path(folder, name) for name in _shown(files))
         yield from (path for path in paths if kind_of(path) in ("video", "animation"))
 
@@ -196,15 +204,17 @@ class VideoQuestions(Plugin):
     def __init__(self, options: VideoQuestionOptions, context: Context) -> None:
         super().__init__(options, context)
         refuse_unknown(self.title, "split", options.split, self.split_names)
-        self.facts: dict[str, str] = {}
-        questions = self._whole(self.read(options.split))
+        self.facts: dict[str, str] = {}  # before read(), which may add to it
+        questions = list(self.read(options.split))
+        keys = [question.key for question in questions]
+        require_distinct(self.title, "question", keys, options.split)
         names = {question.video: self.file_names(question.video) for question in questions}
-        place = (options.videos or options.path).expanduser()
-        self.clips, problems = open_videos(place, names, context, self.title)
+        folder = (options.videos or options.path).expanduser()
+        self.clips, problems = open_videos(folder, names, context, self.title)
         self.questions = tuple(question for question in questions if question.video in self.clips)
         out = len(questions) - len(self.questions)
         require_enough_questions(
-            self.title, out, len(questions), options.max_missing, problems, str(place)
+            self.title, out, len(questions), options.max_missing, problems, str(folder)
         )
         self.facts |= self._facts(out, problems)
 
@@ -224,6 +234,7 @@ class VideoQuestions(Plugin):
     def fingerprint(self) -> str:
         """Of everything that a sample shows."""
         shown = [
+            # content, no paths: the same data set elsewhere is the same
             (q.key, q.text, q.choices, q.label, q.annotations, self.clips[q.video][1].digest)
             for q in self.questions
         ]
@@ -248,18 +259,6 @@ class VideoQuestions(Plugin):
     def split(self, name: str) -> Self:
         """The same questions' other split; raises UserError where there is no such split."""
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
-
-    def _whole(self, questions: Iterable[Question]) -> list[Question]:
-        """The questions; raises UserError where there is none, or one twice."""
-        kept = list(questions)
-        if not kept:
-            raise UserError(f"{self.title}: no questions in split {self.options.split}")
-        for key, count in Counter(question.key for question in kept).items():
-            if count > 1:
-                raise UserError(
-                    f"{self.title}: question '{key}'", expected="it once", got=f"it {count} times"
-                )
-        return kept
 
     def _facts(self, out: int, problems: Mapping[str, str]) -> dict[str, str]:
         total = len(self.questions)

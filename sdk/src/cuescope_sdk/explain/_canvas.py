@@ -55,8 +55,9 @@ def canvas_samples(audit: Audit, samples: Sequence[Sample]) -> list[Sample]:
 
     Raises UserError for a sample of several frames.
     """
-    for sample in samples:
+    for sample in samples:  # before the model is asked
         single_frame(sample)
+    # as trials: cached, and answered by workers too
     outcomes = audit.respond([Canvas().of(sample) for sample in samples])
     return [
         sample.with_frames((Frame.from_array(np.asarray(outcome.response.readout)),), "canvas")
@@ -76,6 +77,7 @@ def canvas_masks(
         for sample, mask in zip(samples, masks, strict=True)
     ]
     outcomes = audit.respond([Canvas().of(sample) for sample in drawn])
+    # resizing blurs an edge: half way is inside
     return [np.asarray(outcome.response.readout)[..., 0] > 127 for outcome in outcomes]
 
 
@@ -89,6 +91,7 @@ def foreground_of(sample: Sample) -> Bool[np.ndarray, "row col"] | None:
             return None
         case Frame() as frame:
             return np.asarray(np.asarray(frame.load()).any(axis=2))
+        # 0 and 255 would be read the wrong way round by some
         case np.ndarray() as mask if mask.dtype == bool and mask.ndim == 2:
             return mask
         case other:

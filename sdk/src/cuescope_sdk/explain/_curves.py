@@ -29,7 +29,7 @@ def areas(curves: Curves) -> Float[np.ndarray, " image"]:
     at half of the pixels: tables 1 and 2 of CCI have areas above 0.5, which half a width cannot
     hold. A constant curve has its own value as its area.
     """
-    values = np.asarray(curves, dtype=np.float64)
+    values = np.asarray(curves, dtype=np.float64)  # booleans must not be added as booleans
     ends = (values[:, 0] + values[:, -1]) / 2
     return np.asarray((values.sum(axis=1) - ends) / (values.shape[1] - 1))
 
@@ -37,16 +37,6 @@ def areas(curves: Curves) -> Float[np.ndarray, " image"]:
 def auc(curves: Curves) -> float:
     """Area under the mean curve, which is the mean of the areas."""
     return float(areas(curves).mean())
-
-
-def auc_interval(
-    curves: Curves, rng: np.random.Generator, *, confidence: float = 0.95
-) -> tuple[float, float]:
-    """Bootstrap interval of the area over images.
-
-    In retrieval an image's curve depends on the others of the set, which stays as it is.
-    """
-    return bootstrap_mean_interval(areas(curves), rng, confidence=confidence)
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ class Difference:
     @property
     def sign(self) -> int:
         """1: above 0 for sure, -1: below, 0: undecided."""
-        return int(self.low > 0) - int(self.high < 0)
+        return int(self.low > 0) - int(self.high < 0)  # a bound at 0 itself decides nothing
 
 
 def paired_difference(
@@ -69,7 +59,7 @@ def paired_difference(
     """Area of `first` minus area of `second` on the same images, which are resampled together."""
     if first.shape != second.shape:
         raise ValueError(f"expected curves of the same images, got {first.shape}, {second.shape}")
-    each = areas(first) - areas(second)
+    each = areas(first) - areas(second)  # pairing takes out how hard each image is
     low, high = bootstrap_mean_interval(each, rng, confidence=confidence)
     return Difference(float(each.mean()), low, high)
 
@@ -77,7 +67,7 @@ def paired_difference(
 # ------------------------------------------------------------------------------------------ curves
 
 
-TRIALS_AT_ONCE = 4096
+TRIALS_AT_ONCE = 4096  # frames are made as they are shown; outcomes stay in memory
 NUMBERS_AT_ONCE = 2**24  # similarities held at a time: 64 MiB
 Maps = Sequence[Num[np.ndarray, "map_row map_col"]]
 
@@ -101,7 +91,7 @@ def classification_curves(
             raise _unfit(sample, "a label", "none")
     shape = (len(samples), schedule.steps + 1)
     curves = {k: np.empty(shape, dtype=bool) for k in top}
-    at_once = max(1, TRIALS_AT_ONCE // shape[1])
+    at_once = max(1, TRIALS_AT_ONCE // shape[1])  # whole images: an image's steps share its pixels
     for start in range(0, len(samples), at_once):
         part = slice(start, start + at_once)
         paths = _paths(audit, samples[part], maps[part], schedule, direction)
@@ -137,14 +127,15 @@ def retrieval_curves(
     at_once = min(TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size))
     for start in range(0, shape[1], max(1, at_once)):
         steps = range(shape[1])[start : start + max(1, at_once)]
+        # by step, not by image: each step needs the similarities of all images
         outcomes = audit.respond(path.trial(step) for path in paths for step in steps)
         logits = np.array([outcome.response.logits for outcome in outcomes])
         similarity = logits.reshape(len(paths), len(steps), len(choices)).swapaxes(0, 1)
-        for step, shown in zip(steps, similarity, strict=True):
+        for step, of_step in zip(steps, similarity, strict=True):
             for k in at:
-                found = is_recalled(shown.T, owns.T, k)
-                curves[f"IR@{k}"][:, step] = owns @ found.astype(np.float64) / owns.sum(axis=1)
-                curves[f"TR@{k}"][:, step] = is_recalled(shown, owns, k)
+                recalled = is_recalled(of_step.T, owns.T, k)
+                curves[f"IR@{k}"][:, step] = owns @ recalled.astype(np.float64) / owns.sum(axis=1)
+                curves[f"TR@{k}"][:, step] = is_recalled(of_step, owns, k)
     return curves
 
 
@@ -186,7 +177,7 @@ class _Path:
     def trial(self, step: int) -> Trial:
         """The image after `step` steps."""
         frame = perturb_image(self.ground, self.ranking, self.direction, int(self.counts[step]))
-        suffix = f"{self.direction}-{step}-{frame.key[:8]}"
+        suffix = f"{self.direction}-{step}-{frame.key[:8]}"  # two maps may be tried on one sample
         return Trial(sample=self.sample.with_frames((frame,), suffix))
 
 
@@ -194,10 +185,12 @@ def _paths(
     audit: Audit, samples: Sequence[Sample], maps: Maps, schedule: Schedule, direction: Direction
 ) -> list[_Path]:
     paths = []
+    # same noise for all maps: only the order differs
     seed, fill = audit.derive_seed("faithfulness"), schedule.fill(direction)
     for sample, importance in zip(samples, maps, strict=True):
         frame = single_frame(sample)
         width, height = frame.load().size
+        # by frame: its order is the same in any batch
         ties = audit.rng("faithfulness ties", frame.key)
         ranking = Ranking.of(importance, (height, width), ties)
         ground = FilledImage.of(frame, fill, seed)

@@ -31,6 +31,7 @@ def measure_faithfulness(
 
     The maps are about the true class, and there are at most `images`, all of them labelled.
     """
+    # by key, so that the draw does not depend on the data set's order
     labelled = sorted((s for s in audit.samples if s.label is not None), key=lambda s: s.key)
     few = min(images, len(labelled))
     drawn = sorted(audit.rng("faithfulness draw").choice(len(labelled), few, replace=False))
@@ -61,24 +62,26 @@ def faithfulness_evidence(
     if not samples:
         return
     schedule = schedule or Schedule()
+    # not shuffled maps: those would keep the shape of blobs
     chance = random_maps(audit, samples, maps)
-    fewest = min(len(sample.choices) for sample in samples)
-    told = [k for k in top if k < fewest] or [1]
+    fewest = min(len(sample.choices) for sample in samples)  # top 5 of 5 choices is always right
+    ranks = [k for k in top if k < fewest] or [1]
     rows: list[dict[str, Cell]] = [{"maps": m} for m in (name, RANDOM, "better by")]
     for direction in DIRECTIONS:
-        asked = (schedule, direction, told)
-        ours = classification_curves(audit, samples, maps, *asked)
-        theirs = classification_curves(audit, samples, chance, *asked)
-        for k in told:
+        setting = (schedule, direction, ranks)
+        ours = classification_curves(audit, samples, maps, *setting)
+        theirs = classification_curves(audit, samples, chance, *setting)
+        for k in ranks:
+            # its own stream: another k moves no bound
             rng = audit.rng("faithfulness interval", direction, str(k))
             better = improvement(ours[k], theirs[k], direction, rng)
             area, random = auc(ours[k]), auc(theirs[k])
             figures: tuple[Cell, ...] = area, random, _words(better)
             for row, figure in zip(rows, figures, strict=True):
                 row[f"{direction}, top {k}"] = figure
-            if k == told[0]:
+            if k == ranks[0]:  # one check a direction: top 1 and top 5 are no two tests
                 yield _evidence(direction, k, area, random, better, len(samples))
-        audit.attach(_picture(audit, direction, schedule, {name: ours, RANDOM: theirs}, told[0]))
+        audit.attach(_picture(audit, direction, schedule, {name: ours, RANDOM: theirs}, ranks[0]))
     audit.attach(_table(rows, schedule, len(samples)))
 
 
@@ -102,7 +105,7 @@ def _evidence(
     direction: Direction, k: int, ours: float, theirs: float, better: Difference, images: int
 ) -> Evidence:
     verdicts: dict[int, Verdict] = {1: "supported", 0: "inconclusive", -1: "refuted"}
-    few = images < FEWEST_IMAGES
+    few = images < FEWEST_IMAGES  # then the verdict is withheld, the figures are not
     detail = (
         f"top-{k} accuracy over the {direction} of pixels: {ours:.3f} with these maps, "
         f"{theirs:.3f} with random ones, better by {_words(better)}"
@@ -138,17 +141,17 @@ def _table(rows: Sequence[dict[str, Cell]], schedule: Schedule, images: int) -> 
 
 
 def _picture(
-    audit: Audit, direction: Direction, schedule: Schedule, found: Mapping[str, ByTop], k: int
+    audit: Audit, direction: Direction, schedule: Schedule, curves: Mapping[str, ByTop], k: int
 ) -> Picture:
     lines = []
-    for name, by_top in found.items():
+    for name, by_top in curves.items():
         band = bootstrap_mean_band(
             by_top[k].astype(np.float64), audit.rng("faithfulness band", direction, name)
         )
         lines.append(Line(name, 100 * schedule.changed, by_top[k].mean(axis=0), *band))
     verb = "deleted" if direction == "deletion" else "inserted"
     good = "falls" if direction == "deletion" else "rises"
-    ends = ", ".join(f"{line.name}: AUC {auc(found[line.name][k]):.3f}" for line in lines)
+    ends = ", ".join(f"{line.name}: AUC {auc(curves[line.name][k]):.3f}" for line in lines)
     return Picture(
         title=f"{direction.capitalize()} of the most important pixels first",
         caption=f"A faithful map's accuracy {good} fast. {ends}. Bands: 95% intervals.",

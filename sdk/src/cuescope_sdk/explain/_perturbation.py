@@ -18,8 +18,8 @@ from cuescope_sdk.maths._maps import rank_pixels, upsample
 Direction = Literal["deletion", "insertion"]
 Fill = Literal["noise", "blur", "black", "grey", "white"]
 DIRECTIONS: tuple[Direction, ...] = ("deletion", "insertion")
-WHOLE = {"paper": 0.5, "rise": 1.0}
-ROUNDING = 1e-9
+WHOLE = {"paper": 0.5, "rise": 1.0}  # share of the pixels that has changed at the end
+ROUNDING = 1e-9  # 100 steps of 0.01 add up to a little more than 1
 
 
 class Schedule(Options):
@@ -66,6 +66,7 @@ class Schedule(Options):
 
     def counts(self, pixels: int) -> Int[np.ndarray, " step"]:
         """How many of `pixels` have changed after each step, rounded to whole ones."""
+        # of the sum: rounding each step would drift
         return np.asarray(np.rint(self.changed * pixels).astype(np.int64))
 
     def fill(self, direction: Direction) -> Fill:
@@ -80,7 +81,7 @@ class Schedule(Options):
 
 BLANKS: dict[str, int] = {"black": 0, "grey": 128, "white": 255}
 BLUR = 5 / 224  # standard deviation, of the shorter side: RISE's 5 pixels of 224
-REMEMBERED_GROUNDS = 16
+REMEMBERED_GROUNDS = 16  # a batch's worth of images, each with its fill
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,7 @@ class Ranking:
     ) -> "Ranking":
         """From a map of any size, for an image of (row, col) pixels; `rng` orders equals."""
         order = rank_pixels(upsample(importance, size), rng)
+        # 16 bits for the canvas of most models: it is digested and kept
         rank = np.empty(order.size, dtype=np.min_scalar_type(order.size))
         rank[order] = np.arange(order.size)
         return cls(rank.reshape(size), digest(rank))
@@ -150,6 +152,7 @@ def _mixed(
 def _layers(ground: FilledImage) -> tuple[Image.Image, Image.Image]:
     """The image and its fill, both RGB: made once for the many steps that they are mixed in."""
     image = ground.frame.load()
+    # not by step: noise that flickers would add a change of its own
     noise = generator(ground.seed, "faithfulness noise", ground.frame.key)
     return image, Image.fromarray(fill_pixels(np.asarray(image), ground.fill, noise))
 
@@ -162,7 +165,7 @@ def fill_pixels(
         case "noise":
             return rng.integers(0, 256, pixels.shape, dtype=np.uint8)
         case "blur":
-            sigma = BLUR * min(pixels.shape[:2])
+            sigma = BLUR * min(pixels.shape[:2])  # so that images of any size lose the same detail
             blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
             return np.asarray(np.rint(blurred).astype(np.uint8))
         case _:

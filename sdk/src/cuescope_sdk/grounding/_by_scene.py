@@ -34,37 +34,35 @@ def agent_relation(claim: Claim) -> tuple[str, str] | None:
     "I am left of the chair" has the chair on the right; "in front of the chair" says nothing of
     which way the agent looks.
     """
-    one, other, said = (
-        normalise_words(claim.subject),
-        normalise_words(claim.object or ""),
-        claim.predicate or "",
-    )
-    if claim.kind != "relation" or (one in AGENTS) == (other in AGENTS):
+    subject, other = normalise_words(claim.subject), normalise_words(claim.object or "")
+    relation = claim.predicate or ""
+    if claim.kind != "relation" or (subject in AGENTS) == (other in AGENTS):
         return None
     if other in AGENTS:
-        return one, said
-    return other, "" if said in IN_DEPTH else INVERSE.get(said, "")
+        return subject, relation
+    # seen from the agent it is the other way round
+    return other, "" if relation in IN_DEPTH else INVERSE.get(relation, "")
 
 
-def holds_for_agent(relation: str, seen: Judgement, width: float) -> Judgement:
+def holds_for_agent(relation: str, in_picture: Judgement, width: float) -> Judgement:
     """Whether a thing is there, given whether it is in the picture, `width` pixels wide, and where.
 
     What is in the picture is not behind the agent; what is not may be.
     """
-    there = seen.verdict == "supported"
+    there = in_picture.verdict == "supported"
     if relation == "in front of":
-        return seen
+        return in_picture
     if relation == "behind":
-        return Judgement.of(False, box=seen.box) if there else Judgement.open("no evidence")
+        return Judgement.of(False, box=in_picture.box) if there else Judgement.open("no evidence")
     if relation not in ("left of", "right of"):
         return Judgement.open("complex relation")
     if not there:
-        return seen
-    if seen.box is None:
+        return in_picture
+    if in_picture.box is None:
         return Judgement.open("no evidence")
-    off = box_centre(seen.box)[0] - width / 2
+    off = box_centre(in_picture.box)[0] - width / 2
     return Judgement.of(
-        off < 0 if relation == "left of" else off > 0, box=seen.box, score=seen.score
+        off < 0 if relation == "left of" else off > 0, box=in_picture.box, score=in_picture.score
     )
 
 
@@ -74,6 +72,7 @@ def holds_for_agent(relation: str, seen: Judgement, width: float) -> Judgement:
 class SceneVerifier:
     """Judges by the annotated scene of a sample; without one there is no evidence."""
 
+    # 2: count it up when a judgement changes, it keys the cache
     fingerprint = digest("scene-graph", 2)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
@@ -102,29 +101,34 @@ class SceneEvidence:
     def __init__(self, scene: Sequence[SceneFrame], frames: Sequence[Frame]) -> None:
         self.scene, self._frames = scene, frames
         things = [thing for frame in scene for thing in frame.things]
+        # reversed: the first sight of a thing stays
         self._things = {thing.id: thing for thing in reversed(things)}
         self._names = {normalise_words(thing.name) for thing in things}
-        self._attributes = {normalise_words(said) for thing in things for said in thing.attributes}
+        self._attributes = {
+            normalise_words(attribute) for thing in things for attribute in thing.attributes
+        }
         self._verbs = {normalise_words(action.verb) for frame in scene for action in frame.actions}
-        self._relations = {told.predicate for frame in scene for told in frame.relations}
+        self._relations = {relation.predicate for frame in scene for relation in frame.relations}
 
     def at(self, claim: Claim, index: int) -> Judgement:
         """The judgement in one frame."""
         frame = self.scene[index]
         match claim.kind:
             case "entity":
-                found = self._entity(frame, claim.subject)
+                judgement = self._entity(frame, claim.subject)
             case "attribute":
-                found = self._attribute(
+                judgement = self._attribute(
                     frame, claim.subject, normalise_words(claim.predicate or "")
                 )
             case "relation":
-                found = self._relation(frame, claim)
+                judgement = self._relation(frame, claim)
             case "action":
-                found = self._action(index, claim)
+                judgement = self._action(index, claim)
             case _:
-                found = self._motion(frame, claim.predicate or "")
-        return found.model_copy(update={"frame": index}) if found.reason is None else found
+                judgement = self._motion(frame, claim.predicate or "")
+        return (
+            judgement.model_copy(update={"frame": index}) if judgement.reason is None else judgement
+        )
 
     # --------------------------------------------------------------------------------- entities
 
@@ -135,32 +139,34 @@ class SceneEvidence:
         self,
         frame: SceneFrame,
         phrase: str,
-        say: Callable[[Thing], Judgement],
+        judge: Callable[[Thing], Judgement],
         but: Thing | None = None,
     ) -> Judgement:
         """What is said of any thing that fits the phrase, other than `but`."""
-        found = []
+        judgements = []
         for thing in frame.things:
             fit = self._fit(frame, thing, phrase)
-            if thing is but or fit.verdict == "unsupported":
+            if thing is but or fit.verdict == "unsupported":  # a thing is not next to itself
                 continue
-            said = say(thing) if thing.visible else Judgement.open("occluded")
-            found.append(fit if fit.reason and said.verdict == "supported" else said)
-        return best_judgement(found) if found else self._absent(frame, phrase)
+            judgement = judge(thing) if thing.visible else Judgement.open("occluded")
+            # a yes about what may not be meant is open; a no stays a no
+            judgements.append(fit if fit.reason and judgement.verdict == "supported" else judgement)
+        return best_judgement(judgements) if judgements else self._absent(frame, phrase)
 
     def _fit(self, frame: SceneFrame, thing: Thing, phrase: str) -> Judgement:
         """Whether a phrase means a thing: the longest name that is its, and all adjectives."""
         words = normalise_words(phrase).split()
-        for start in range(len(words)):
+        for start in range(len(words)):  # the longest name first: "fire truck" before "truck"
             if is_name_of(" ".join(words[start:]), normalise_words(thing.name)):
-                said = [self._has(frame, thing, word) for word in words[:start]]
-                doubts = [one for one in said if one.verdict != "supported"]
-                certain = [one for one in doubts if one.reason is None]
+                adjectives = [self._has(frame, thing, word) for word in words[:start]]
+                doubts = [judgement for judgement in adjectives if judgement.verdict != "supported"]
+                certain = [judgement for judgement in doubts if judgement.reason is None]
+                # one wrong adjective outweighs an unknown one
                 return next(iter(certain or doubts), Judgement.of(True))
         return Judgement.of(False)
 
     def _absent(self, frame: SceneFrame, phrase: str) -> Judgement:
-        if "things" in frame.closed:
+        if "things" in frame.closed:  # all is annotated, so what is missing is not there
             return Judgement.of(False)
         words = normalise_words(phrase).split()
         tails = [" ".join(words[start:]) for start in range(len(words))]
@@ -173,9 +179,9 @@ class SceneEvidence:
         if attribute in IN_SIGHT:
             return self._entity(frame, phrase)
         if attribute in OUT_OF_SIGHT:
-            ours = [t for t in frame.things if self._fit(frame, t, phrase).verdict == "supported"]
-            hidden = any(not thing.visible for thing in ours)
-            return Judgement.of(hidden) if ours else self._absent(frame, phrase)
+            meant = [t for t in frame.things if self._fit(frame, t, phrase).verdict == "supported"]
+            hidden = any(not thing.visible for thing in meant)
+            return Judgement.of(hidden) if meant else self._absent(frame, phrase)
         return self._any(frame, phrase, lambda thing: self._has(frame, thing, attribute))
 
     def _has(self, frame: SceneFrame, thing: Thing, attribute: str) -> Judgement:
@@ -195,66 +201,80 @@ class SceneEvidence:
             t.visible and normalise_words(t.name) in AGENTS for t in frame.things
         ):
             return self._beside(frame, *beside)
+        # neither geometry nor the annotators know this word
         if relation not in INVERSE and relation not in self._relations:
             return Judgement.open("complex relation")
 
-        def to_any(one: Thing) -> Judgement:
+        def to_any(subject: Thing) -> Judgement:
             return self._any(
-                frame, other, lambda two: self._related(frame, one, relation, two), one
+                frame,
+                other,
+                lambda target: self._related(frame, subject, relation, target),
+                subject,
             )
 
         return self._any(frame, claim.subject, to_any)
 
     def _beside(self, frame: SceneFrame, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
-        seen = self._entity(frame, phrase)
-        if seen.verdict != "supported":
-            return holds_for_agent(side, seen, self._width)
+        in_picture = self._entity(frame, phrase)
+        if in_picture.verdict != "supported":
+            return holds_for_agent(side, in_picture, self._width)
 
-        def there(one: Thing) -> Judgement:
-            return holds_for_agent(side, Judgement.of(True, box=one.box), self._width)
+        def is_beside(thing: Thing) -> Judgement:
+            return holds_for_agent(side, Judgement.of(True, box=thing.box), self._width)
 
-        return self._any(frame, phrase, there)
+        return self._any(frame, phrase, is_beside)
 
     @cached_property
     def _width(self) -> int:
-        return self._frames[0].load().width
+        return self._frames[0].load().width  # all frames of a video have one size
 
-    def _related(self, frame: SceneFrame, one: Thing, relation: str, two: Thing) -> Judgement:
-        told = {(known.subject, known.predicate, known.object) for known in frame.relations}
-        inverse = two.id, INVERSE.get(relation, ""), one.id
-        if (one.id, relation, two.id) in told or inverse in told:
-            return Judgement.of(True, box=one.box)
+    def _related(
+        self, frame: SceneFrame, subject: Thing, relation: str, target: Thing
+    ) -> Judgement:
+        annotated = {(known.subject, known.predicate, known.object) for known in frame.relations}
+        inverse = target.id, INVERSE.get(relation, ""), subject.id
+        if (subject.id, relation, target.id) in annotated or inverse in annotated:
+            return Judgement.of(True, box=subject.box)
         if "relations" in frame.closed:
-            return Judgement.of(False, box=one.box)
+            return Judgement.of(False, box=subject.box)
+        # boxes have no depth, and nobody wrote it down
         if relation in IN_DEPTH and relation not in self._relations:
             return Judgement.open("complex relation")
-        if one.box is None or two.box is None or relation not in INVERSE or relation in IN_DEPTH:
+        if (
+            subject.box is None
+            or target.box is None
+            or relation not in INVERSE
+            or relation in IN_DEPTH
+        ):
             return Judgement.open("no evidence")
-        return Judgement.of(bool(relation_holds(relation, one.box, two.box)), box=one.box)
+        return Judgement.of(
+            bool(relation_holds(relation, subject.box, target.box)), box=subject.box
+        )
 
     # ----------------------------------------------------------------------- actions and motion
 
     def _action(self, index: int, claim: Claim) -> Judgement:
         frame, verb = self.scene[index], normalise_words(claim.predicate or "")
         passing = verb.partition(" ")[0] in COMING_AND_GOING  # need not be in sight
-        told_of = bool(claim.subject) and normalise_words(claim.subject) not in AGENTS
-        seen = self._entity(frame, claim.subject) if told_of and not passing else None
-        if seen and seen.reason == "occluded":
-            return seen
+        names_subject = bool(claim.subject) and normalise_words(claim.subject) not in AGENTS
+        in_picture = self._entity(frame, claim.subject) if names_subject and not passing else None
+        if in_picture and in_picture.reason == "occluded":
+            return in_picture
         for action in frame.actions:
             if (
                 _tells(normalise_words(action.verb), verb)
                 and self._takes_part(index, action.subject, claim.subject)
                 and (not claim.object or self._takes_part(index, action.object, claim.object))
             ):
-                thing = self._near(index, action.subject)
+                thing = self._near(index, action.subject)  # an agent behind the camera has no box
                 return Judgement.of(True, box=thing[0].box if thing else None)
         if "actions" in frame.closed:
             return Judgement.of(False)
-        if seen and seen.verdict != "supported":
-            return seen
-        known = any(_tells(told, verb) for told in self._verbs)
+        if in_picture and in_picture.verdict != "supported":
+            return in_picture
+        known = any(_tells(annotated, verb) for annotated in self._verbs)
         return Judgement.open("no evidence" if known else "out of vocabulary")
 
     def _takes_part(self, index: int, known: str | None, phrase: str) -> bool:
@@ -274,9 +294,10 @@ class SceneEvidence:
 
     def _near(self, index: int, known: str) -> list[Thing]:
         """A thing as it is now and was in the frame before; else as it first was."""
+        # who has just left the picture was the one who left
         around = (self.scene[index], self.scene[max(index - 1, 0)])
-        found = [thing for frame in around for thing in frame.things if thing.id == known]
-        return found or [thing for thing in [self._things.get(known)] if thing]
+        things = [thing for frame in around for thing in frame.things if thing.id == known]
+        return things or [thing for thing in [self._things.get(known)] if thing]
 
     def _motion(self, frame: SceneFrame, motion: str) -> Judgement:
         if frame.motion is not None:

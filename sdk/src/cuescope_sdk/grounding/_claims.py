@@ -4,7 +4,7 @@ Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.2.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Protocol, Self, runtime_checkable
+from typing import Literal, Protocol, Self, get_args, runtime_checkable
 
 from pydantic import FiniteFloat
 
@@ -14,10 +14,10 @@ from cuescope_sdk.language._words import IDEAS, MENTAL, STATES, UNCLEAR, head_no
 
 ClaimKind = Literal["entity", "attribute", "action", "relation", "temporal", "ego-motion"]
 Verdict = Literal["supported", "unsupported", "unverifiable"]
-Reason = Literal[
+Reason = Literal[  # the most telling first
     "abstract",
-    "occluded",
     "unclear reference",
+    "occluded",
     "complex relation",
     "out of vocabulary",
     "no evidence",
@@ -65,10 +65,10 @@ class Judgement(Value):
     box: tuple[float, float, float, float] | None = None
 
     @classmethod
-    def of(cls, holds: bool, negated: bool = False, **seen: object) -> Self:
+    def of(cls, holds: bool, negated: bool = False, **evidence: object) -> Self:
         """Supported where the claim holds, or does not and denies it."""
         verdict = "supported" if holds != negated else "unsupported"
-        return cls.model_validate({"verdict": verdict, **seen})
+        return cls.model_validate({"verdict": verdict, **evidence})
 
     @classmethod
     def open(cls, reason: Reason) -> Self:
@@ -99,15 +99,7 @@ CLAIM_VERIFIER = ToolRole("claim-verifier", ClaimVerifier)
 
 
 Look = Callable[[Claim, Sequence[int]], Judgement]
-# The most telling reason first.
-REASONS: tuple[Reason, ...] = (
-    "abstract",
-    "unclear reference",
-    "occluded",
-    "complex relation",
-    "out of vocabulary",
-    "no evidence",
-)
+REASONS: tuple[Reason, ...] = get_args(Reason)
 ORDERS = ("before", "after", "while")
 # An action may be anyone's.
 NEEDED: Mapping[ClaimKind, tuple[str, ...]] = {
@@ -129,26 +121,27 @@ def judge_claim(claim: Claim, frames: int, look: Look) -> Judgement:
     """
     if reason := why_unverifiable(claim):
         return Judgement.open(reason)
-    meant = frames_meant(claim, frames)
+    meant = frames_meant(claim, frames)  # none: "frame 40" of a video of 8
     if not meant:
         return Judgement.open("unclear reference")
     if claim.kind == "temporal":
-        found = _in_order(claim, frames, look)
+        judgement = _in_order(claim, frames, look)
     else:
-        found = look(claim.model_copy(update={"negated": False}), meant)
-    return negate(found) if claim.negated else found
+        judgement = look(claim.model_copy(update={"negated": False}), meant)
+    return negate(judgement) if claim.negated else judgement
 
 
 def why_unverifiable(claim: Claim) -> Reason | None:
     """Why no picture could tell: it is about a thought, or about nothing in particular."""
     nouns = [head_noun(normalise_words(noun)) for noun in (claim.subject, claim.object) if noun]
-    said = normalise_words(claim.predicate or "")
+    predicate = normalise_words(claim.predicate or "")
     if (
         any(noun in IDEAS for noun in nouns)
-        or (claim.kind == "attribute" and not STATES.isdisjoint(said.split()))
-        or (claim.kind == "action" and said.partition(" ")[0] in MENTAL)
+        or (claim.kind == "attribute" and not STATES.isdisjoint(predicate.split()))
+        or (claim.kind == "action" and predicate.partition(" ")[0] in MENTAL)
     ):
         return "abstract"
+    # parsers of free text leave gaps
     whole = all(getattr(claim, part) for part in NEEDED.get(claim.kind, ()))
     return None if whole and UNCLEAR.isdisjoint(nouns) else "unclear reference"
 
@@ -157,19 +150,21 @@ def frames_meant(claim: Claim, frames: int) -> tuple[int, ...]:
     """The frames that a claim means, of those that there are."""
     if claim.frames is None:
         return tuple(range(frames))
+    # a model may speak of frames that it was not shown
     return tuple(frame for frame in claim.frames if 0 <= frame < frames)
 
 
 def best_judgement(judgements: Iterable[Judgement]) -> Judgement:
     """Of several chances the first that is supported; else the most telling of the open ones."""
-    found = list(judgements)
-    for judgement in found:
+    chances = list(judgements)
+    for judgement in chances:
         if judgement.verdict == "supported":
             return judgement
-    left_open = [one for one in found if one.reason is not None]
+    left_open = [chance for chance in chances if chance.reason is not None]
     if left_open:
-        return min(left_open, key=lambda one: REASONS.index(one.reason or "no evidence"))
-    return found[0] if found else Judgement.open("no evidence")
+        # before any no: what could not be seen may hold
+        return min(left_open, key=lambda chance: REASONS.index(chance.reason or "no evidence"))
+    return chances[0] if chances else Judgement.open("no evidence")
 
 
 def per_frame(at: Callable[[Claim, int], Judgement]) -> Look:
@@ -192,15 +187,15 @@ def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
         parts = [part.model_copy(update={"frames": None}) for part in parts]
     held: list[list[int]] = []
     for part in parts:
-        alone = [
+        judged = [
             (frame, judge_claim(part.model_copy(update={"frames": (frame,)}), frames, look))
             for frame in frames_meant(part, frames)
         ]
-        held.append([frame for frame, seen in alone if seen.verdict == "supported"])
-        if not held[-1]:
-            return best_judgement(seen for _, seen in alone)
-    one, other = held
+        held.append([frame for frame, judgement in judged if judgement.verdict == "supported"])
+        if not held[-1]:  # what never happens has no time
+            return best_judgement(judgement for _, judgement in judged)
+    first, second = held
     if claim.predicate == "while":
-        return Judgement.of(not set(one).isdisjoint(other), frame=one[0])
-    first = one[0] < other[0] if claim.predicate == "before" else one[0] > other[0]
-    return Judgement.of(first, frame=one[0])
+        return Judgement.of(not set(first).isdisjoint(second), frame=first[0])
+    in_order = first[0] < second[0] if claim.predicate == "before" else first[0] > second[0]
+    return Judgement.of(in_order, frame=first[0])

@@ -25,38 +25,41 @@ IN_DEPTH = frozenset({"in front of", "behind"})  # boxes alone do not tell these
 NEAR = 1.0  # gap between boxes, in mean diagonals
 
 
-def relation_holds(relation: str, one: Box, other: Box) -> bool | None:
-    """Whether `one` stands in the relation to `other`; None for what boxes cannot tell.
+def relation_holds(relation: str, subject: Box, other: Box) -> bool | None:
+    """Whether `subject` stands in the relation to `other`; None for what boxes cannot tell.
 
     Left, right, above and below compare centres (origin top left); `on` is above and touching;
     `near` is a gap of less than `NEAR` mean diagonals; `inside` has nine tenths of its area there.
     """
-    (x, y), (other_x, other_y) = box_centre(one), box_centre(other)
+    (x, y), (other_x, other_y) = box_centre(subject), box_centre(other)
     match relation:
         case "left of":
             return x < other_x
         case "right of":
             return x > other_x
         case "above":
-            return y < other_y
+            return y < other_y  # rows count from the top
         case "below":
             return y > other_y
         case "on":
             return (
-                y < other_y and gap(one, other) <= touch(one, other) and _share_columns(one, other)
+                y < other_y
+                and gap(subject, other) <= touch(subject, other)
+                and _share_columns(subject, other)
             )
         case "under":
-            return relation_holds("on", other, one)
+            return relation_holds("on", other, subject)  # so that the two can never disagree
         case "touching":
-            return gap(one, other) <= touch(one, other)
+            return gap(subject, other) <= touch(subject, other)
         case "near":
-            return gap(one, other) < NEAR * _diagonal(one, other)
+            return gap(subject, other) < NEAR * _diagonal(subject, other)
         case "far from":
-            return gap(one, other) >= NEAR * _diagonal(one, other)
+            return gap(subject, other) >= NEAR * _diagonal(subject, other)
         case "inside":
-            return _covered(one, other) >= 0.9
+            # not 1: boxes are drawn by hand, a few pixels off
+            return _covered(subject, other) >= 0.9
         case "around":
-            return _covered(other, one) >= 0.9
+            return _covered(other, subject) >= 0.9
     return None
 
 
@@ -65,33 +68,33 @@ def box_centre(box: Box) -> tuple[float, float]:
     return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
 
 
-def gap(one: Box, other: Box) -> float:
+def gap(box: Box, other: Box) -> float:
     """Pixels between two boxes; 0 where they meet."""
-    dx = max(0.0, other[0] - one[2], one[0] - other[2])
-    dy = max(0.0, other[1] - one[3], one[1] - other[3])
-    return float((dx * dx + dy * dy) ** 0.5)
+    dx = max(0.0, other[0] - box[2], box[0] - other[2])
+    dy = max(0.0, other[1] - box[3], box[1] - other[3])
+    return float((dx * dx + dy * dy) ** 0.5)  # between corners where they share no row or column
 
 
-def touch(one: Box, other: Box) -> float:
+def touch(box: Box, other: Box) -> float:
     """The gap that still counts as touching: a tenth of the mean diagonal."""
-    return 0.1 * _diagonal(one, other)
+    return 0.1 * _diagonal(box, other)  # relative: boxes of far things are small
 
 
-def _diagonal(one: Box, other: Box) -> float:
-    sizes = [((b[2] - b[0]) ** 2 + (b[3] - b[1]) ** 2) ** 0.5 for b in (one, other)]
+def _diagonal(box: Box, other: Box) -> float:
+    sizes = [((each[2] - each[0]) ** 2 + (each[3] - each[1]) ** 2) ** 0.5 for each in (box, other)]
     return float(sum(sizes)) / 2
 
 
-def _share_columns(one: Box, other: Box) -> bool:
-    return min(one[2], other[2]) > max(one[0], other[0])
+def _share_columns(box: Box, other: Box) -> bool:
+    return min(box[2], other[2]) > max(box[0], other[0])
 
 
-def _covered(one: Box, other: Box) -> float:
-    """Share of `one` that lies in `other`."""
-    width = max(0.0, min(one[2], other[2]) - max(one[0], other[0]))
-    height = max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
-    area = (one[2] - one[0]) * (one[3] - one[1])
-    return width * height / area if area > 0 else 0.0
+def _covered(box: Box, other: Box) -> float:
+    """Share of `box` that lies in `other`."""
+    width = max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
+    height = max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    return width * height / area if area > 0 else 0.0  # a box may be a line in bad annotations
 
 
 # ----------------------------------------------------------------------------------------- motions
@@ -103,7 +106,7 @@ AROUND = 135.0  # degrees; more is a turn around
 
 def turn_name(degrees: float) -> str | None:
     """A turn to the right by `degrees`, taken the shorter way: "turn left"; None for hardly any."""
-    net = (degrees + 180) % 360 - 180
+    net = (degrees + 180) % 360 - 180  # turns that are added up may pass a full circle
     if abs(net) < TURN:
         return None
     if abs(net) > AROUND:

@@ -34,7 +34,7 @@ class Thing(Value):
     name: str
     attributes: tuple[str, ...] = ()
     box: tuple[float, float, float, float] | None = None
-    visible: bool = True
+    visible: bool = True  # a simulator knows what is behind a door
 
 
 class Relation(Value):
@@ -64,7 +64,7 @@ class SceneFrame(Value):
     relations: tuple[Relation, ...] = ()
     actions: tuple[Action, ...] = ()
     motion: str | None = None
-    closed: frozenset[str] = frozenset()
+    closed: frozenset[str] = frozenset()  # empty: annotators rarely write down everything
 
     def named(self, name: str) -> Iterator[Thing]:
         """The things of this name."""

@@ -46,7 +46,7 @@ PLURALS_WITHOUT_S = ("men", "children", "mice", "geese", "feet", "teeth", "oxen"
 # ------------------------------------------------------------------------------------------ naming
 
 
-MOST_WORDS, MOST_LETTERS = 4, 40
+MOST_WORDS, MOST_LETTERS = 4, 40  # longer ones are phrases, for which detectors look in vain
 _MARKUP = re.compile(r"[*_`~\"“”„«»<>{}|\\#\[\]]")
 _ASIDE = re.compile(r"\([^)]*\)?")
 _REMARK = re.compile(r"[:;]|\s[-–—]+(?:\s|$)|[.!?](?:\s|$)|[。！？]")  # noqa: RUF001
@@ -60,12 +60,13 @@ def clean_name(text: str) -> str | None:
 
     Markup, remarks after a dash, a colon or in parentheses, and articles are dropped.
     """
-    said = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
-    said = "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in said)
-    said = _ASIDE.sub(" ", _MARKUP.sub(" ", said.replace("’", "'"))).strip(_EDGES)  # noqa: RUF001
-    said = " ".join(_REMARK.split(said, maxsplit=1)[0].split()).strip(_EDGES)
-    said = _ARTICLES.sub("", said).strip(_EDGES)
-    return said if _is_name(said) else None
+    # twice: lower case may come apart again, as of a dotted İ
+    name = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    name = "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in name)
+    name = _ASIDE.sub(" ", _MARKUP.sub(" ", name.replace("’", "'"))).strip(_EDGES)  # noqa: RUF001
+    name = " ".join(_REMARK.split(name, maxsplit=1)[0].split()).strip(_EDGES)
+    name = _ARTICLES.sub("", name).strip(_EDGES)
+    return name if _is_name(name) else None
 
 
 def singular(name: str) -> str:
@@ -84,19 +85,20 @@ def shared_word(name: str, others: Iterable[str]) -> str | None:
     return next((word for word in _words(name) if theirs & _forms(word)), None)
 
 
-def _is_name(said: str) -> bool:
-    words = said.split()
+def _is_name(name: str) -> bool:
+    words = name.split()
     return (
         0 < len(words) <= MOST_WORDS
-        and len(said) <= MOST_LETTERS
-        and any(letter.isalpha() for letter in said)
-        and (len(said) > 1 or not said.isascii())
+        and len(name) <= MOST_LETTERS
+        and any(letter.isalpha() for letter in name)
+        and (len(name) > 1 or not name.isascii())
         and words[0] not in PREPOSITIONS
-        and IN_SENTENCES.isdisjoint(words)
+        and IN_SENTENCES.isdisjoint(words)  # an apology or remark of the model, no name
     )
 
 
 def _singular(word: str) -> str:
+    # a verb form is no plural: "painting" must not become "paint"
     if word in ALWAYS_PLURAL or not word.endswith(("s", *PLURALS_WITHOUT_S)):
         return word
     for plural, single in IRREGULAR.items():
@@ -104,9 +106,9 @@ def _singular(word: str) -> str:
             return word.removesuffix(plural) + single
     import simplemma  # an extra: the word lists take a moment to read
 
-    found = simplemma.lemmatize(word, lang="en").lower()
-    known = found != word or simplemma.is_known(word, lang="en")
-    return found if known or word.endswith(("ss", "us", "is")) else word[:-1]
+    lemma = simplemma.lemmatize(word, lang="en").lower()
+    known = lemma != word or simplemma.is_known(word, lang="en")
+    return lemma if known or word.endswith(("ss", "us", "is")) else word[:-1]
 
 
 def _words(text: str) -> list[str]:
@@ -142,13 +144,13 @@ def parse_list(reply: str) -> list[str]:
 
 def _of_json(text: str) -> list[str]:
     """The texts of the first JSON list or object that has any."""
-    for start in [found.start() for found in _JSON_STARTS.finditer(text)][:_MOST_STARTS]:
+    for start in [match.start() for match in _JSON_STARTS.finditer(text)][:_MOST_STARTS]:
         try:
-            found = list(_texts(json.JSONDecoder().raw_decode(text, start)[0]))
-        except (ValueError, RecursionError):
+            texts = list(_texts(json.JSONDecoder().raw_decode(text, start)[0]))
+        except (ValueError, RecursionError):  # a bracket of prose, or brackets without end
             continue
-        if found:
-            return found
+        if texts:
+            return texts
     return []
 
 
@@ -158,6 +160,7 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, list):
         for part in value:
+            # {"name": ..., "why": ...}: the name comes first
             yield from list(_texts(part))[:1] if isinstance(part, dict) else _texts(part)
     elif isinstance(value, dict):
         for part in value.values():
@@ -166,27 +169,27 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _of_line(line: str) -> list[str]:
     """The pieces of a line between commas; none of a heading, or where most are no names."""
-    bare = line.replace("**", "").strip("| \t")
+    bare = line.replace("**", "").strip("| \t")  # bold names, and rows of a table
     if not bare or bare.endswith((":", "：")) or re.match(r"#+\s", bare):  # noqa: RUF001
         return []
     marked = _MARK.match(bare)
     bare = _IN_BRACKETS.sub(" ", bare[marked.end() :] if marked else bare)
-    if not marked and ":" in bare:
+    if not marked and ":" in bare:  # "Objects: cup, plate"
         bare = bare.rpartition(":")[2].strip()
         bare = _MARK.sub("", bare, count=1) if _MARK.match(bare) else bare
-    pieces = [
-        _AND.sub("", piece)
-        for item in _INLINE.split(bare)
-        for piece in _COMMA.split(_AFTER_NAME.split(item, maxsplit=1)[0])
+    parts = [
+        _AND.sub("", part)
+        for chunk in _INLINE.split(bare)
+        for part in _COMMA.split(_AFTER_NAME.split(chunk, maxsplit=1)[0])
     ]
-    told = [piece for piece in pieces if piece.strip()]
-    return told if 2 * sum(clean_name(piece) is not None for piece in told) > len(told) else []
+    items = [part for part in parts if part.strip()]
+    return items if 2 * sum(clean_name(part) is not None for part in items) > len(items) else []
 
 
 # ------------------------------------------------------------------------------------------ asking
 
 
-EACH = 16
+EACH = 16  # names a prompt; the four prompts overlap
 _FORM = (
     "Give {count} names, one a line, each of one to three words in the singular, and nothing else."
 )
@@ -213,11 +216,11 @@ class Filter:
     wanted: bool
     reason: str
 
-    def asked(self, cue: str, label: str) -> str:
+    def prompt(self, cue: str, label: str) -> str:
         """The prompt."""
         return f"{self.question.format(cue=cue, label=label)} {_FORM_OF_ANSWER}"
 
-    def told(self, label: str) -> str:
+    def explain(self, label: str) -> str:
         """The reason, about this label."""
         return self.reason.format(label=label)
 
@@ -286,6 +289,7 @@ def filter_proposals(
     what passed the one before. An answer that is neither yes nor no rejects.
     """
     kept, rejected = _distinct(raw)
+    # before the generator: words are free, questions are not
     kept, sharing = _apart(kept, (label, *synonyms))
     rejected += sharing
     if generator is not None:
@@ -302,10 +306,10 @@ def _distinct(raw: Sequence[str]) -> tuple[list[str], list[Rejection]]:
         name = clean_name(text)
         if name is None:
             rejected.append(Rejection(text, "is not a name"))
-        elif (one := singular(name)) in kept:
-            rejected.append(Rejection(text, f"is there already, as '{one}'"))
+        elif (single := singular(name)) in kept:
+            rejected.append(Rejection(text, f"is there already, as '{single}'"))
         else:
-            kept.append(one)
+            kept.append(single)
     return kept, rejected
 
 
@@ -323,15 +327,15 @@ def _passing(
     names: Sequence[str], label: str, generator: TextGenerator, question: Filter
 ) -> tuple[list[str], list[Rejection]]:
     """The names with the wanted answer."""
-    replies = generator.generate([question.asked(name, label) for name in names]) if names else []
+    replies = generator.generate([question.prompt(name, label) for name in names]) if names else []
     kept, rejected = list[str](), list[Rejection]()
     for name, reply in zip(names, replies, strict=True):
         answer = parse_yes_no(reply)
         if answer is question.wanted:
             kept.append(name)
-        elif answer is None:
-            unclear = f"no yes or no to whether it {question.told(label)}"
+        elif answer is None:  # not taken for a no: half of the filters want one
+            unclear = f"no yes or no to whether it {question.explain(label)}"
             rejected.append(Rejection(name, unclear))
         else:
-            rejected.append(Rejection(name, question.told(label)))
+            rejected.append(Rejection(name, question.explain(label)))
     return kept, rejected

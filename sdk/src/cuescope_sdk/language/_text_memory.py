@@ -29,4 +29,4 @@ class TextMemory:
         self._cache.put({self._key(prompt): text for prompt, text in texts.items()})
 
     def _key(self, prompt: str) -> str:
-        return digest("text", 1, self._fingerprint, prompt)
+        return digest("text", 1, self._fingerprint, prompt)  # 1: the version of how a prompt is put

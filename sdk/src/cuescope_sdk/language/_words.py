@@ -43,7 +43,7 @@ AGENTS = frozenset(_AGENTS.split())  # they need not be in the picture
 IN_SIGHT = frozenset({"visible", "present", "there", "seen", "in view", "in sight", "on screen"})
 OUT_OF_SIGHT = frozenset({"hidden", "occluded", "invisible", "out of view", "out of sight"})
 COMING_AND_GOING = frozenset(_PASSING.split())  # verbs of what is out of sight
-_SPELLINGS = {"gray": "grey", "violet": "purple", "vanish": "disappear"}
+_SPELLINGS = {"gray": "grey", "violet": "purple", "vanish": "disappear"}  # as data sets spell them
 
 
 def normalise_words(words: str) -> str:
@@ -62,21 +62,21 @@ def is_name_of(word: str, known: str) -> bool:
     What is known may have several names, as in "cup/glass".
     """
     return any(
-        word == name or name.endswith(f" {word}") or word in ANYTHING or _same_one(word, name)
+        word == name or name.endswith(f" {word}") or word in ANYTHING or _same_agent(word, name)
         for name in known.split("/")
     )
 
 
-def _same_one(one: str, other: str) -> bool:
+def _same_agent(word: str, name: str) -> bool:
     """Both the agent, or both a person of whom no more is said than that."""
-    both = {one, other}
+    both = {word, name}
     return both <= AGENTS or (both <= PEOPLE and not both.isdisjoint(ANYONE))
 
 
 # ------------------------------------------------------------------------------------ bag of words
 
 
-DIM = 4096
+DIM = 4096  # collisions are rare among the words of steps
 LETTERS = 3  # a run of so many letters is a feature beside the word
 _LIGHT = frozenset({"a", "an", "the", "is", "are", "was", "were", "be", "and", "of", "to", "it"})
 _WORD = re.compile(r"\w+")
@@ -95,6 +95,7 @@ class BagOfWords:
             raise UserError(
                 "the bag-of-words encoder needs scikit-learn", remedy="pip install scikit-learn"
             ) from error
+        # no alternating signs: a collision must not make two texts opposite
         self._counts: Any = HashingVectorizer(
             analyzer=features, n_features=DIM, alternate_sign=False, norm="l2", dtype=np.float32
         )
@@ -114,7 +115,7 @@ def features(text: str) -> list[str]:
     lemmas = [lemmatize(word, lang="en").lower() for word in words if word not in _LIGHT]
     runs = [
         padded[start : start + LETTERS]
-        for padded in (f"<{lemma}>" for lemma in lemmas)
+        for padded in (f"<{lemma}>" for lemma in lemmas)  # marks tell a beginning from a middle
         for start in range(len(padded) - LETTERS + 1)
     ]
-    return [*(f"{lemma}=" for lemma in lemmas), *runs] or ["="]
+    return [*(f"{lemma}=" for lemma in lemmas), *runs] or ["="]  # "=" keeps words apart from runs

@@ -28,16 +28,16 @@ def parse_yes_no(answer: str) -> bool | None:
     between think tags is passed over. "Yes or no", "no idea" and "there is a cup" are neither: no
     word is judged by what it holds ("know", "cannot") or implies.
     """
-    text = unicodedata.normalize("NFC", strip_thinking(answer)).lower()
+    text = unicodedata.normalize("NFC", strip_thinking(answer)).lower()  # accents may come apart
     if _NEITHER.match(text):
         return None
     lines = [words for line in text.splitlines() if (words := _WORD.findall(line))]
     if not lines:
         return None
-    concluded = _ANSWER.findall(text)[-1:]
-    closing = lines[-1] if len(lines[-1]) == 1 else []
-    said = (_SAID.get(word) for word in (lines[0][0], *concluded, *closing))
-    return next((value for value in said if value is not None), None)
+    concluded = _ANSWER.findall(text)[-1:]  # the last: a model may quote the question first
+    closing = lines[-1] if len(lines[-1]) == 1 else []  # reasoning that ends in "No." on a line
+    meanings = (_SAID.get(word) for word in (lines[0][0], *concluded, *closing))
+    return next((meaning for meaning in meanings if meaning is not None), None)
 
 
 def strip_thinking(reply: str) -> str:

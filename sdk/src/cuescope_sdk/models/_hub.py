@@ -8,7 +8,7 @@ from urllib.request import getproxies
 from cuescope.errors import UserError
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
-PROBE_SECONDS = 5.0
+PROBE_SECONDS = 5.0  # a slow line answers within it; the hub's client tries for a minute
 
 
 def require_hub(owner: str, wanted: str, remedy: str) -> None:
@@ -25,7 +25,7 @@ def require_hub(owner: str, wanted: str, remedy: str) -> None:
 def _reachable(host: str, port: int) -> bool:
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return False
-    if "https" in getproxies():
+    if "https" in getproxies():  # a direct connection may be forbidden there, and says nothing
         return True
     try:
         socket.create_connection((host, port), timeout=PROBE_SECONDS).close()

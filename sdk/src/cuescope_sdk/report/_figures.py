@@ -88,8 +88,9 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
                 at = (left + side / 2) / width, 1 - 0.15 / height
                 figure.text(*at, titles[name], size=7, weight="bold", color=INK, ha="center")
             if (drawn := _drawn(row, name)) is not None:
-                axes.imshow(drawn, interpolation="lanczos")
+                axes.imshow(drawn, interpolation="lanczos")  # drawn large or small, without steps
             if name == "mask" and row.mask is not None:
+                # as numbers: the 0.5 line of a coarse mask is smooth
                 _outline(axes, upsample(row.mask.astype(np.float32), row.image.shape[:2]))
     return _jpeg(figure)
 
@@ -140,6 +141,7 @@ def tint_clusters(
     """The image in grey, each cluster in its own colour."""
     colours = np.array([_rgb(colour) for colour in COLOURS])[clusters % len(COLOURS)]
     size = (image.shape[1], image.shape[0])
+    # a cluster has no half: colours must not mix
     large = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
     return _blended(_grey(image), np.asarray(large), np.float64(0.55))
 
@@ -167,6 +169,7 @@ def _blended(below: np.ndarray, above: np.ndarray, opacity: np.ndarray | np.floa
 def _outline(axes: Any, mask: Float[np.ndarray, "row col"]) -> None:
     """Light on dark, which is seen on any image."""
     if mask.min() < 0.5 < mask.max():
+        # the dark line first, under the light one
         for width, colour in ((2.4, INK), (1.0, "#ffffff")):
             axes.contour(mask, levels=[0.5], colors=[colour], linewidths=[width])
 
@@ -178,10 +181,8 @@ def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> b
     """A PNG: lines with their intervals as bands, each named at its end."""
     figure = _figure(5.2, 3.0)
     axes = figure.add_axes((0.1, 0.15, 0.62, 0.75 if title else 0.81))
-    _plain(axes)
+    _style(axes, xlabel, ylabel)
     axes.set_title(_words(title), size=8, weight="bold", loc="left", color=INK)
-    axes.set_xlabel(_words(xlabel), size=7, color=INK)
-    axes.set_ylabel(_words(ylabel), size=7, color=INK)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     styles = ("-", "--", ":")
     for number, line in enumerate(lines):
@@ -220,17 +221,15 @@ def scatter_plot(
     """A PNG: points (x, y) by group, each group's name beside its colour, and the line of all."""
     figure = _figure(4.2, 3.0)
     axes = figure.add_axes((0.13, 0.15, 0.82, 0.8))
-    _plain(axes)
-    axes.set_xlabel(_words(xlabel), size=7, color=INK)
-    axes.set_ylabel(_words(ylabel), size=7, color=INK)
+    _style(axes, xlabel, ylabel)
     axes.grid(color=FAINT, linewidth=0.6)
     for number, (name, (x, y)) in enumerate(groups.items()):
         colour = COLOURS[number % len(COLOURS)]
         axes.scatter(x, y, s=14, color=colour, label=_words(name), linewidths=0, zorder=3)
     across, up = (np.concatenate([of[axis] for of in groups.values()]) for axis in (0, 1))
-    if len(across) > 1 and np.ptp(across) > 0:
+    if len(across) > 1 and np.ptp(across) > 0:  # else no line is defined
         ends = np.array([across.min(), across.max()])
-        slope, start = np.polyfit(across, up, 1)
+        slope, start = np.polyfit(across, up, 1)  # of all groups together: the claim is about all
         axes.plot(ends, start + slope * ends, color=INK, linewidth=0.8, linestyle="--")
     if len(groups) > 1:
         axes.legend(fontsize=6.5, frameon=False)
@@ -246,11 +245,12 @@ def space_labels(heights: Sequence[float], gap: float) -> list[float]:
         while len(crowds) > 1 and _bottom(crowds[-1], heights, gap) < (
             _bottom(crowds[-2], heights, gap) + gap * len(crowds[-2])
         ):
+            # pools like isotonic regression: no label jumps over another
             crowds[-2:] = [crowds[-2] + crowds[-1]]
     placed = list(heights)
     for crowd in crowds:
-        for place, index in enumerate(crowd):
-            placed[index] = _bottom(crowd, heights, gap) + gap * place
+        for rank, index in enumerate(crowd):
+            placed[index] = _bottom(crowd, heights, gap) + gap * rank
     return placed
 
 
@@ -271,7 +271,7 @@ def bar_chart(
     figure = _figure(5.2, 0.9 + 0.3 * len(rows))
     height = figure.get_size_inches()[1]
     axes = figure.add_axes((0.24, 0.38 / height, 0.72, 0.3 * len(rows) / height))
-    _plain(axes)
+    _style(axes, xlabel)
     longest = limit or max((sum(row.values()) for row in rows.values()), default=0) or 1.0
     left = np.zeros(len(rows))
     for number, part in enumerate(parts):
@@ -285,16 +285,15 @@ def bar_chart(
             height=0.7,
             label=_words(part),
         )
-        for place, (start, length) in enumerate(zip(left, width, strict=True)):
-            if length > 0.06 * longest:
+        for row, (start, length) in enumerate(zip(left, width, strict=True)):
+            if length > 0.06 * longest:  # a narrower part has no room for its number
                 ink = INK if sum(_rgb(colour)) > BRIGHT else "#ffffff"
-                at = start + length / 2, place
+                at = start + length / 2, row
                 axes.text(*at, f"{length:.0%}", size=6.5, color=ink, ha="center", va="center")
         left += width
-    axes.invert_yaxis()
+    axes.invert_yaxis()  # the first row on top, as in a table
     axes.set_xlim(0, longest)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    axes.set_xlabel(_words(xlabel), size=7, color=INK)
     figure.text(0.01, 1 - 0.17 / height, _words(title), size=8, weight="bold", color=INK)
     figure.legend(
         loc="upper right",
@@ -323,7 +322,9 @@ def _figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), dpi=DENSITY, facecolor=PAPER)
 
 
-def _plain(axes: Any) -> None:
+def _style(axes: Any, xlabel: str, ylabel: str = "") -> None:
+    axes.set_xlabel(_words(xlabel), size=7, color=INK)
+    axes.set_ylabel(_words(ylabel), size=7, color=INK)
     axes.set_facecolor(PAPER)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(INK)
@@ -333,6 +334,7 @@ def _plain(axes: Any) -> None:
 def _png(figure: Any) -> bytes:
     """Lines and letters have few colours."""
     out = BytesIO()
+    # dithering would set dots into plain paper
     _rendered(figure).quantize(256, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
     return out.getvalue()
 
@@ -341,6 +343,7 @@ def _jpeg(figure: Any) -> bytes:
     """Photos have many; the best quality within `LARGEST` bytes, or the lowest."""
     image = _rendered(figure)
     for quality in QUALITIES:
+        # colour at full resolution: thin red lines stay red
         image.save(out := BytesIO(), "JPEG", quality=quality, subsampling=0, optimize=True)
         if out.tell() <= LARGEST:
             break

@@ -48,8 +48,8 @@ class CachedDetector:
     @property
     def facts(self) -> dict[str, str]:
         """What the detector says of itself, and where its answers are kept."""
-        place = "in the user's cache" if self.fingerprint else "for this run (no fingerprint)"
-        return {**getattr(self._detector, "facts", {}), "detections are kept": place}
+        storage = "in the user's cache" if self.fingerprint else "for this run (no fingerprint)"
+        return {**getattr(self._detector, "facts", {}), "detections are kept": storage}
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""
@@ -57,6 +57,7 @@ class CachedDetector:
 
     def detect_all(self, asked: Sequence[Asked]) -> list[list[tuple[Detection, ...]]]:
         """As `detect`, for several groups of frames, each with names of its own."""
+        # before any work, for a plan stops at the first of it
         self._context.tool_calls[PASSES] += sum(self.passes_to_come(*group) for group in asked)
         return [self._detect(*group) for group in asked]
 
@@ -67,7 +68,7 @@ class CachedDetector:
         with self._context.progress("finding objects", len(distinct)) as advance:
             for batch in self._batches(distinct):
                 known = self._read(batch, names)
-                known |= self._ask(batch, names, known)
+                known |= self._ask(batch, names, known)  # a kill loses this batch and no more
                 for frame in batch:
                     of_frame = (d for name in names for d in known[frame.key, name])
                     detections[frame.key] = sort_by_score(of_frame)
@@ -77,11 +78,8 @@ class CachedDetector:
     def passes_to_come(self, frames: Sequence[Frame], names: Sequence[str]) -> int:
         """How many frames `detect` would show to the real detector."""
         names = tuple(dict.fromkeys(names))
-        distinct = list({frame.key: frame for frame in frames}.values())
-        return sum(
-            len(_lacking(batch, names, self._read(batch, names)))
-            for batch in self._batches(distinct)
-        )
+        batches = self._batches(list({frame.key: frame for frame in frames}.values()))
+        return sum(len(_lacking(batch, names, self._read(batch, names))) for batch in batches)
 
     def close(self) -> None:
         """Release the file."""
@@ -102,6 +100,7 @@ class CachedDetector:
         answers = self._detector.detect(lacking, wanted)
         self.passes += len(lacking)
         new = {
+            # nothing found is kept too, as ()
             (frame.key, name): tuple(d for d in of_frame if d.name == name)
             for frame, of_frame in zip(lacking, answers, strict=True)
             for name in wanted
@@ -120,7 +119,7 @@ class CachedDetector:
         return {keys[key]: _from_json(keys[key][1], text) for key, text in texts.items()}
 
     def _key(self, key: Key, names: tuple[str, ...]) -> str:
-        beside = names if self._joint else ()
+        beside = names if self._joint else ()  # else a new name would make all others unknown
         return digest("detections", 1, self.fingerprint, *key, beside)
 
 

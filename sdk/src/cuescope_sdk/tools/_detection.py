@@ -34,27 +34,29 @@ def make_detections(
     width, height = size
     inside = np.clip(boxes.astype(np.float64), 0, (width, height, width, height))
     there = (inside[:, 2] > inside[:, 0]) & (inside[:, 3] > inside[:, 1])
-    found = []
+    detections = []
     for column, name in enumerate(names):
+        # a box may bear several names
         passed = np.flatnonzero(there & (scores[:, column] > threshold))
         ours, theirs = scores[passed, column], inside[passed]
-        found += [
-            Detection(name=name, score=float(ours[place]), box=tuple(theirs[place].tolist()))
-            for place in suppress_overlaps(ours, theirs, overlap)
+        detections += [
+            Detection(name=name, score=float(ours[index]), box=tuple(theirs[index].tolist()))
+            for index in suppress_overlaps(ours, theirs, overlap)
         ]
-    return sort_by_score(found)
+    return sort_by_score(detections)
 
 
-def sort_by_score(found: Iterable[Detection]) -> tuple[Detection, ...]:
+def sort_by_score(detections: Iterable[Detection]) -> tuple[Detection, ...]:
     """By falling score; equals as they came."""
-    return tuple(sorted(found, key=lambda detection: -detection.score))
+    # stable, so that a cache gives the same order
+    return tuple(sorted(detections, key=lambda detection: -detection.score))
 
 
 def suppress_overlaps(
     scores: Float[np.ndarray, " box"], boxes: Float[np.ndarray, "box 4"], overlap: float
 ) -> Int[np.ndarray, " kept"]:
     """Places that greedy non-maximum suppression keeps, best first; the first of equals."""
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores, kind="stable")  # equal scores are common in half precision
     kept = []
     while len(order):
         best, order = order[0], order[1:]
@@ -74,11 +76,11 @@ def intersection_over_union(
 
 
 def k_scores(
-    found: Sequence[Sequence[Detection]], names: Sequence[str]
+    detections: Sequence[Sequence[Detection]], names: Sequence[str]
 ) -> Float[np.ndarray, "frame name"]:
     """Highest box score of each name in each frame, 0 without a box (SpurLens, section 4)."""
-    best = np.zeros((len(found), len(names)))
-    for row, of_frame in enumerate(found):
+    best = np.zeros((len(detections), len(names)))
+    for row, of_frame in enumerate(detections):
         highest: dict[str, float] = {}
         for detection in of_frame:
             highest[detection.name] = max(detection.score, highest.get(detection.name, 0.0))

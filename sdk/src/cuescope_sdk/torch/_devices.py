@@ -24,7 +24,7 @@ def resolve_device(name: str) -> torch.device:
     Raises UserError for a name that is no device and for a device this machine has not.
     """
     if name == "auto":
-        return _best_device()
+        return torch.device(next(k for k in ("cuda", "mps", "cpu") if _device_count(k)))
     kind, colon, index = name.partition(":")
     if kind not in DEVICES or (colon and not index.isdecimal()):
         raise UserError(
@@ -33,7 +33,7 @@ def resolve_device(name: str) -> torch.device:
             remedy=nearest(kind, DEVICES),
         )
     count = _device_count(kind)
-    if int(index or 0) >= count:
+    if int(index or 0) >= count:  # torch itself fails only when the first tensor moves
         raise UserError(
             f"device '{name}' is not available",
             expected="a device of this machine",
@@ -52,10 +52,6 @@ def resolve_dtype(name: str) -> torch.dtype:
             remedy=nearest(name, DTYPES),
         )
     return DTYPES[name]
-
-
-def _best_device() -> torch.device:
-    return torch.device(next(kind for kind in ("cuda", "mps", "cpu") if _device_count(kind)))
 
 
 def _device_count(kind: str) -> int:
@@ -80,6 +76,7 @@ def quiet() -> Iterator[None]:
     logging.set_verbosity(ERROR)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
+        # transformers draws weights before it loads them
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
@@ -94,14 +91,15 @@ def quiet() -> Iterator[None]:
 
 def tensor_bytes(tensor: Tensor) -> np.ndarray:
     """The bytes of a tensor of any dtype, as uint8."""
+    # numpy knows no bfloat16: bytes are viewed in torch
     flat = tensor.detach().cpu().contiguous().reshape(-1)
     return np.asarray(flat.view(torch.uint8).numpy())
 
 
 def files_digest(files: Iterable[Path]) -> str:
     """Digest of the bytes of files, in order, read a piece at a time."""
-    found = []
+    digests = []
     for file in files:
         with file.open("rb") as opened:
-            found.append(file_digest(opened, "sha256").hexdigest())  # 2 GB a second
-    return digest(found)
+            digests.append(file_digest(opened, "sha256").hexdigest())  # 2 GB a second
+    return digest(digests)

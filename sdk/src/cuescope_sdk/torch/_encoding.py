@@ -20,14 +20,14 @@ from cuescope.errors import UserError
 from cuescope.types import Frame, HideTokens, Trial
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.torch._hiding import encode_visible, patches_under
-from cuescope_sdk.torch._image_tower import ImageTower, Inputs
+from cuescope_sdk.torch._image_tower import ImageTower, Inputs, hook_output
 
 T = TypeVar("T")
 REMEMBERED_ROWS = 65_536
 REMEMBERED_NUMBERS = 2**26  # 256 MiB; a video's row may hold a feature for each place
 REMEMBERED_INPUTS = 64
-LARGEST_CHUNK = 64
-MAX_LOADERS = 8
+LARGEST_CHUNK = 64  # inputs a pass, so that a large batch_size fits into memory
+MAX_LOADERS = 8  # more would only hold more decoded images
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,13 @@ def tower_inputs(trial: Trial, frames: int) -> list[TowerInput]:
             expected=f"a mask for each of {len(sample.frames)} frames",
             got=str(hidden.shape[0]),
         )
-    if frames > 1:
+    if frames > 1:  # the mask stays whole: a video's tokens see each other
         return [TowerInput(sample.frames, hidden, edit)]
     masks = [None] * len(sample.frames) if hidden is None else list(hidden.mask)
     return [
         TowerInput(
             (frame,),
+            # an unhidden frame shares its row with the plain trial
             None if mask is None or not mask.any() else HideTokens.from_mask(mask[None]),
             edit,
         )
@@ -101,6 +102,7 @@ class TowerEncoder:
                 for item, row in zip(group, self._encode(group), strict=True):
                     rows[item.key] = row
         for key, row in rows.items():
+            # after all: a large batch would push out its own first rows
             self._remember_row(key, row)
         return [rows[item.key] for item in inputs]
 
@@ -117,27 +119,21 @@ class TowerEncoder:
         item = TowerInput((frame,) * tower.frames)
         tokens: list[Tensor] = []
         inputs = self._prepare(item)
-        hook = tower.blocks[layer].module.register_forward_hook(
-            lambda module, args, output: tokens.append(
-                output[0] if isinstance(output, tuple) else output
-            )
-        )
-        try:
-            with torch.inference_mode():
-                row = tower.encode(inputs)[0]
-        finally:
-            hook.remove()
+        with hook_output(tower.blocks[layer].module, tokens.append), torch.inference_mode():
+            row = tower.encode(inputs)[0]
         self._remember_row(item.key, row.float().cpu().numpy())
-        rows, cols = tower.grid(inputs)
+        rows, cols = tower.grid(inputs)  # some towers take images of any shape, each with its grid
         patches = tokens[0][0, tower.prefix : tower.prefix + rows * cols].float().cpu().numpy()
         return np.asarray(patches.reshape(rows, cols, -1))
 
     def _remember_row(self, key: object, row: np.ndarray) -> None:
+        # a limit in numbers is one in bytes
         most = min(REMEMBERED_ROWS, REMEMBERED_NUMBERS // row.size)
         _remember(self._rows, key, row, most)
 
     def _encode(self, items: Sequence[TowerInput]) -> Iterator[np.ndarray]:
         with ThreadPoolExecutor(min(MAX_LOADERS, cpu_count() or 1)) as pool:
+            # on a CPU threads would only take cores from the network
             prepare = pool.map if self._chunk > 1 else map
             for start in range(0, len(items), self._chunk):
                 chunk = items[start : start + self._chunk]
@@ -155,6 +151,7 @@ class TowerEncoder:
     @torch.inference_mode()
     def _forward(self, inputs: list[Inputs], hidden: list[np.ndarray | None]) -> np.ndarray:
         """Rows of a chunk, padded with its last input to the full size."""
+        # padded: kernels round differently for another batch size
         missing = self._chunk - len(inputs)
         stacked = {
             name: torch.cat([item[name] for item in [*inputs, *inputs[-1:] * missing]])

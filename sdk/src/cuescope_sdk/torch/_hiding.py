@@ -6,7 +6,7 @@ no visible token ever sees them, so the visible ones end the same, for less work
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,15 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from cuescope.errors import UserError
-from cuescope_sdk.torch._image_tower import ImageTower, Inputs, Masked, Pooling
+from cuescope_sdk.torch._image_tower import (
+    ImageTower,
+    Inputs,
+    Masked,
+    Pooling,
+    hook_input,
+    hook_mask,
+    hook_output,
+)
 
 Hiding = Literal["drop", "mask"]
 
@@ -36,6 +44,7 @@ def encode_visible(
         return tower.encode(inputs)
     tower.require_tokens()
     empty = hidden.all(dim=1) if tower.pooling.kind != "token" else torch.zeros_like(hidden[:, 0])
+    # softmax over no key is NaN: such an image is shown, and its row zeroed
     visible = ~(hidden & ~empty[:, None])
     with show_only(tower, visible, how):
         embeddings = tower.encode(inputs)
@@ -49,14 +58,16 @@ def show_only(
     """While open, the forward pass of these images sees the `visible` patches and no other."""
     images, device = len(visible), tower.device
     prefix = torch.ones(images, tower.prefix, dtype=torch.bool, device=device)
-    seen = torch.cat([prefix, visible.to(device)], dim=1)
-    index = torch.arange(seen.shape[1], device=device).expand(images, -1)
+    present = torch.cat([prefix, visible.to(device)], dim=1)
+    index = torch.arange(present.shape[1], device=device).expand(images, -1)
     with ExitStack() as hooks:
-        keys = seen
+        keys = present
         if how == "drop":
-            index = seen.int().argsort(dim=1, descending=True, stable=True)
-            index = index[:, : int(seen.sum(dim=1).max())]
-            keys = seen.gather(1, index)
+            # stable: the visible ones stay in order
+            index = present.int().argsort(dim=1, descending=True, stable=True)
+            # images with more hidden keep some, masked
+            index = index[:, : int(present.sum(dim=1).max())]
+            keys = present.gather(1, index)
             hooks.enter_context(_keeping(tower.blocks[0].module, index))
         for block in tower.blocks:
             hooks.enter_context(_masking(block.masked, keys))
@@ -66,77 +77,67 @@ def show_only(
             case Pooling(kind="attention", first=first):
                 hooks.enter_context(_masking(_masked_pool(tower), keys[:, first:]))
             case Pooling(module=nn.Module() as module):
-                hooks.enter_context(_placing(module, index, seen))
+                hooks.enter_context(_placing(module, index, present))
         yield
 
 
-def _keeping(first: nn.Module, index: Tensor) -> Any:
+def _keeping(first: nn.Module, index: Tensor) -> AbstractContextManager[None]:
     """Only the tokens at `index` (image, token) enter the first block."""
-
-    def keep(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        tokens = args[0] if args else kwargs["hidden_states"]
-        kept = tokens.gather(1, index[..., None].expand(-1, -1, tokens.shape[-1]))
-        return ((kept, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": kept})
-
-    return _removing(first.register_forward_pre_hook(keep, with_kwargs=True))
+    return hook_input(
+        first, lambda tokens: tokens.gather(1, index[..., None].expand(-1, -1, tokens.shape[-1]))
+    )
 
 
-def _masking(masked: Masked, seen: Bool[Tensor, "image token"]) -> Any:
-    """The module's mask is ours: what is `seen`; tokens that pad are not."""
+def _masking(masked: Masked, present: Bool[Tensor, "image token"]) -> AbstractContextManager[None]:
+    """The module's mask is ours: what is `present`; tokens that pad are not."""
 
-    def mask(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        keys = seen
+    def mask(args: Any, kwargs: Any) -> Tensor | None:
+        keys = present
         if masked.padded:
             tokens = args[0] if args else kwargs["hidden_states"]
-            keys = pad(seen, (0, tokens.shape[1] - seen.shape[1]), value=False)
-        ours = None if bool(keys.all()) else masked.form(keys)
-        if len(args) > masked.position:
-            return (*args[: masked.position], ours, *args[masked.position + 1 :]), kwargs
-        return args, {**kwargs, masked.name: ours}
+            keys = pad(present, (0, tokens.shape[1] - present.shape[1]), value=False)
+        # without a mask the fast kernel runs
+        return None if bool(keys.all()) else masked.form(keys)
 
-    return _removing(masked.module.register_forward_pre_hook(mask, with_kwargs=True))
+    return hook_mask(masked, mask)
 
 
-def _averaging(tower: ImageTower, seen: Bool[Tensor, "image token"]) -> Any:
+def _averaging(
+    tower: ImageTower, present: Bool[Tensor, "image token"]
+) -> AbstractContextManager[None]:
     """Hidden tokens take the mean of the seen ones, which leaves the mean of all at just that."""
-    patches = seen[:, tower.prefix :, None]
+    patches = present[:, tower.prefix :, None]
 
-    def fill(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+    def fill(output: Tensor) -> Tensor:
         tokens = output[:, tower.prefix :]
         mean = (tokens * patches).sum(dim=1, keepdim=True) / patches.sum(dim=1, keepdim=True)
         filled = torch.where(patches, tokens, mean)
         return torch.cat([output[:, : tower.prefix], filled], dim=1)
 
-    module = tower.pooling.module
-    if module is None:
+    if tower.pooling.module is None:
         raise ValueError(f"{tower.name}: average pooling without the module that is averaged")
-    return _removing(module.register_forward_hook(fill))
+    return hook_output(tower.pooling.module, fill)
 
 
-def _placing(module: nn.Module, index: Tensor, seen: Bool[Tensor, "image token"]) -> Any:
+def _placing(
+    module: nn.Module, index: Tensor, present: Bool[Tensor, "image token"]
+) -> AbstractContextManager[None]:
     """The tokens at `index` (image, token) go back to their places; the hidden ones are NaN."""
 
-    def place(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+    def put_back(output: Tensor) -> Tensor:
         kept = output[:, : index.shape[1]]
-        empty = output.new_full((*seen.shape, output.shape[-1]), float("nan"))
+        # NaN, so that whoever reads a hidden one notices
+        empty = output.new_full((*present.shape, output.shape[-1]), float("nan"))
         placed = empty.scatter(1, index[..., None].expand_as(kept), kept)
-        return placed.masked_fill(~seen[..., None], float("nan"))
+        return placed.masked_fill(~present[..., None], float("nan"))
 
-    return _removing(module.register_forward_hook(place))
+    return hook_output(module, put_back)
 
 
 def _masked_pool(tower: ImageTower) -> Masked:
     if tower.pooling.masked is None:
         raise ValueError(f"{tower.name}: attention pooling without the module that pools")
     return tower.pooling.masked
-
-
-@contextmanager
-def _removing(handle: Any) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        handle.remove()
 
 
 def patches_under(
@@ -161,5 +162,6 @@ def patches_under(
     row = np.arange(canvas.shape[0]) * rows // canvas.shape[0]
     col = np.arange(canvas.shape[1]) * cols // canvas.shape[1]
     under = np.zeros(grid, dtype=bool)
+    # unbuffered: many pixels fall into one patch
     np.logical_or.at(under, (row[:, None], col[None]), canvas)
     return under.ravel()

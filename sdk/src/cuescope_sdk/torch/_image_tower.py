@@ -5,7 +5,7 @@ patch features and every explainer work on that description, with hooks alone. N
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -70,7 +70,7 @@ class Pooling:
     kind: Literal["token", "average", "attention"]
     module: nn.Module | None = None
     masked: Masked | None = None
-    first: int = 0
+    first: int = 0  # some pool over the patches alone
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ def additive(
 ) -> Float[Tensor, "image 1 1 token"]:
     """The mask that scaled dot-product attention adds to its logits: -inf where a key is hidden."""
     mask = torch.zeros(visible.shape, dtype=dtype, device=visible.device)
+    # exactly no weight, in any dtype
     return mask.masked_fill(~visible, float("-inf"))[:, None, None]
 
 
@@ -151,14 +152,11 @@ def hook_input(module: nn.Module, change: Change) -> Iterator[None]:
         if args:
             changed = change(args[0])
             return None if changed is None else ((changed, *args[1:]), kwargs)
-        changed = change(kwargs["hidden_states"])
+        changed = change(kwargs["hidden_states"])  # transformers' name for it in every block
         return None if changed is None else (args, {**kwargs, "hidden_states": changed})
 
-    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
-    try:
+    with module.register_forward_pre_hook(hook, with_kwargs=True):
         yield
-    finally:
-        handle.remove()
 
 
 @contextmanager
@@ -171,25 +169,24 @@ def hook_output(module: nn.Module, change: Change) -> Iterator[None]:
         changed = change(output[0])
         return None if changed is None else (changed, *output[1:])
 
-    handle = module.register_forward_hook(hook)
-    try:
+    with module.register_forward_hook(hook):
         yield
-    finally:
-        handle.remove()
+
+
+def without_mask(masked: Masked) -> AbstractContextManager[None]:
+    """While open, the module is given no attention mask."""
+    return hook_mask(masked, lambda args, kwargs: None)
 
 
 @contextmanager
-def without_mask(masked: Masked) -> Iterator[None]:
-    """While open, the module is given no attention mask."""
+def hook_mask(masked: Masked, form: Callable[[Any, Any], Tensor | None]) -> Iterator[None]:
+    """While open, the module's attention mask is what `form` makes of its arguments."""
 
     def hook(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        place = masked.position
-        if len(args) > place:
-            return (*args[:place], None, *args[place + 1 :]), kwargs
-        return args, {**kwargs, masked.name: None}
+        mask, position = form(args, kwargs), masked.position
+        if len(args) > position:
+            return (*args[:position], mask, *args[position + 1 :]), kwargs
+        return args, {**kwargs, masked.name: mask}
 
-    handle = masked.module.register_forward_pre_hook(hook, with_kwargs=True)
-    try:
+    with masked.module.register_forward_pre_hook(hook, with_kwargs=True):
         yield
-    finally:
-        handle.remove()

@@ -19,6 +19,7 @@ from cuescope_sdk.models._hub import require_hub
 from cuescope_sdk.torch._devices import files_digest, quiet, resolve_device, resolve_dtype
 
 CONFIG = "config.json"
+# the second is a pickle: only where nothing else is
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 SMALL_FILES = ("*.json", "*.txt", "*.model", "*.jinja")
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -36,10 +37,17 @@ class Source:
     title: str
 
 
-def find_source(owner: str, model: str, revision: str | None, with_code: bool = False) -> Source:
+def find_source(
+    owner: str,
+    model: str,
+    revision: str | None,
+    with_code: bool = False,
+    context: Context | None = None,
+) -> Source:
     """The files of a folder or hub id; raises UserError where they are not to be had.
 
-    `with_code` also fetches the model's own Python files.
+    `with_code` also fetches the model's own Python files. With a `context` a plan ends before a
+    download.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
@@ -51,7 +59,7 @@ def find_source(owner: str, model: str, revision: str | None, with_code: bool = 
             got="a file" if folder.is_file() else None,
         )
     title = model if revision is None else f"{model}@{revision}"
-    return Source(owner, _from_hub(owner, title, model, revision, with_code), title)
+    return Source(owner, _from_hub(owner, title, model, revision, with_code, context), title)
 
 
 def weight_files(source: Source) -> list[Path]:
@@ -71,6 +79,7 @@ def weight_files(source: Source) -> list[Path]:
 
 def _shards(source: Source, index: Path) -> list[str]:
     try:
+        # a shard stands there once for each of its tensors
         return sorted(set(json.loads(index.read_text())["weight_map"].values()))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
@@ -79,7 +88,7 @@ def _shards(source: Source, index: Path) -> list[str]:
         ) from error
 
 
-def _whole(source: Source) -> bool:
+def _is_whole(source: Source) -> bool:
     files = weight_files(source)
     return bool(files) and all(file.is_file() for file in files)
 
@@ -109,15 +118,26 @@ def _checked(source: Source) -> Source:
     return source
 
 
-def _from_hub(owner: str, title: str, name: str, revision: str | None, with_code: bool) -> Path:
+def _from_hub(
+    owner: str,
+    title: str,
+    name: str,
+    revision: str | None,
+    with_code: bool,
+    context: Context | None,
+) -> Path:
     """Folder of a snapshot; one that is in the cache with its weights needs no network."""
+    # no network: audits must run on a closed machine
     cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
-    if isinstance(cached, str) and _whole(Source(owner, Path(cached).parent, title)):
+    if isinstance(cached, str) and _is_whole(Source(owner, Path(cached).parent, title)):
         return Path(cached).parent
+    if context is not None:
+        context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
     require_hub(owner, title, "Connect, or give a folder with the model's files.")
     patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
     try:
         folder = _download(name, revision, patterns)
+        # second, since most repositories hold both formats
         if not weight_files(Source(owner, folder, title)):
             folder = _download(name, revision, ["pytorch_model*.bin"])
     except Exception as error:  # the client raises the errors of three libraries
@@ -142,6 +162,7 @@ def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
 # -------------------------------------------------------------------------------- pretrained files
 
 
+# who saved it, and where
 NOT_CONTENT = ("_name_or_path", "architectures", "transformers_version", "dtype")
 VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model")
 
@@ -157,7 +178,7 @@ def load_part(
         "Read that code, then add -M trust_remote_code=true, "
         "or -T ROLE.trust_remote_code=true for a tool."
     )
-    with _told_as_user_error(source, what, None if trust_remote_code is None else remedy), quiet():
+    with _as_user_error(source, what, None if trust_remote_code is None else remedy), quiet():
         trusted = bool(trust_remote_code)
         return cls.from_pretrained(source.folder, trust_remote_code=trusted, **options)
 
@@ -176,10 +197,10 @@ def require_tensors(network: Any, info: dict[str, Any], source: Source) -> None:
 def config_content(configuration: Any) -> str:
     """What a configuration says, without where and by whom it was saved."""
 
-    def without(said: Any) -> Any:
-        if not isinstance(said, dict):
-            return said
-        return {name: without(of) for name, of in said.items() if name not in NOT_CONTENT}
+    def without(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: without(of) for name, of in value.items() if name not in NOT_CONTENT}
 
     return json.dumps(without(configuration.to_dict()), sort_keys=True, default=str)
 
@@ -190,6 +211,7 @@ def tokenizer_content(tokenizer: Any) -> list[object]:
     if backend is None:
         return [type(tokenizer).__name__, tokenizer.get_vocab()]
     rules = json.loads(backend.to_str())
+    # callers set these while they run
     return [json.dumps({k: v for k, v in rules.items() if k not in ("padding", "truncation")})]
 
 
@@ -204,7 +226,7 @@ def require_vocabulary(source: Source) -> None:
 
 
 @contextmanager
-def _told_as_user_error(source: Source, what: str, for_code: str | None) -> Iterator[None]:
+def _as_user_error(source: Source, what: str, for_code: str | None) -> Iterator[None]:
     """The reader of a stranger's files fails in any way it likes; a person reads one line.
 
     `for_code` is the remedy where the files want to run code of their own.
@@ -213,6 +235,7 @@ def _told_as_user_error(source: Source, what: str, for_code: str | None) -> Iter
         yield
     except Exception as error:
         reason = shorten(str(error), 200) or type(error).__name__
+        # the library has no class of its own for this refusal
         code = "trust_remote_code" in str(error)
         raise UserError(
             f"{source.owner}: the {what} of {source.title} cannot be read",
@@ -268,14 +291,14 @@ class Pretrained:
 
         if takes_text:
             require_vocabulary(self.source)
-        found = self.read("processor", transformers.AutoProcessor)
-        if not isinstance(found, transformers.ProcessorMixin):
+        processor = self.read("processor", transformers.AutoProcessor)
+        if not isinstance(processor, transformers.ProcessorMixin):
             raise UserError(
                 f"{self.title} has no processor",
                 expected="processor_config.json or preprocessor_config.json",
                 remedy="Save the processor in the same folder with save_pretrained.",
             )
-        return found
+        return processor
 
     def opened(self) -> Any:
         """The model with its weights, on its device; raises UserError where some are missing.
@@ -287,13 +310,14 @@ class Pretrained:
             "weights", self.builder, config=self.config, dtype=self.dtype, output_loading_info=True
         )
         require_tensors(model, info, self.source)
+        # explainers ask for the gradients that they need
         return model.eval().requires_grad_(False).to(self.device)
 
-    def fingerprint(self, *said: object) -> str:
+    def fingerprint(self, *parts: object) -> str:
         """Digest of the weights' files, the configuration, the dtype and what else is said."""
         beside = [file for name in BESIDE_WEIGHTS for file in self.source.folder.glob(name)]
-        files = [*weight_files(self.source), *sorted(beside)]
-        return digest(files_digest(files), config_content(self.config), str(self.dtype), *said)
+        files = [*weight_files(self.source), *sorted(beside)]  # sorted: globbing has no order
+        return digest(files_digest(files), config_content(self.config), str(self.dtype), *parts)
 
 
 def find_pretrained(
@@ -312,7 +336,7 @@ def find_pretrained(
     import transformers
 
     placed = resolve_device(context.device), resolve_dtype(context.dtype)
-    source = find_source(owner, model, revision, bool(trust_remote_code))
+    source = find_source(owner, model, revision, bool(trust_remote_code), context)
     config = load_part(source, trust_remote_code, "configuration", transformers.AutoConfig)
     builder = builder_of(config, source)
     return Pretrained(source, config, builder, context, *placed, trust_remote_code)

@@ -1,5 +1,6 @@
 """What is said of files: their kind by name, what is wrong with them, what is left out."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import ceil
@@ -8,7 +9,7 @@ from typing import Literal
 
 from PIL import Image, UnidentifiedImageError
 
-from cuescope_sdk import BadDataError
+from cuescope_sdk import BadDataError, UserError
 
 Kind = Literal["image", "animation", "video"]
 _KINDS: dict[str, Kind] = {
@@ -27,6 +28,7 @@ def kind_of(path: PurePath) -> Kind | None:
 
 def printable_name(text: str) -> str:
     """`text` with an escape for each part of a file name that is no Unicode."""
+    # SQLite refuses lone surrogates
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -44,8 +46,10 @@ def reason(error: Exception) -> str:
             return "no image of a known format"
         case Image.DecompressionBombError():
             return "so many pixels that it may be a decompression bomb"
+        # without the path, which str(error) holds: reasons are grouped
         case OSError(strerror=str(text)) if text:
             return text
+    # PyAV's errors have it, and not all are an OSError
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).splitlines()[0][:80]
 
@@ -55,7 +59,7 @@ def readable_still(path: Path) -> Iterator[None]:
     """Raise BadDataError for whatever goes wrong within: the file was good when it was probed."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # decoders raise anything at all
         raise BadDataError(
             f"{path} can no longer be read",
             got=reason(error),
@@ -73,7 +77,7 @@ def require_pixels(size: Sequence[int], max_pixels: int) -> None:
 # ---------------------------------------------------------------------------------------- left out
 
 
-_NAMED = 3
+_NAMED = 3  # enough to find the files; thousands may be missing
 
 
 def describe_problems(problems: Mapping[str, str], thing: str) -> str:
@@ -87,10 +91,21 @@ def describe_problems(problems: Mapping[str, str], thing: str) -> str:
     )
 
 
+def require_distinct(title: str, thing: str, keys: Sequence[str], split: str) -> None:
+    """Raise UserError where a split has no key, or a key twice."""
+    if not keys:
+        raise UserError(f"{title}: no {thing}s in split {split}")
+    key, count = Counter(keys).most_common(1)[0]
+    if count > 1:
+        raise UserError(f"{title}: {thing} '{key}'", expected="it once", got=f"it {count} times")
+
+
 def require_enough(
-    problem: str, out: int, total: int, max_missing: float, *, got: str, remedy: str
+    title: str, thing: str, out: int, total: int, max_missing: float, *, got: str, remedy: str
 ) -> None:
-    """Raise BadDataError where more than `max_missing` of `total` are left out, or all."""
+    """Raise BadDataError where more than `max_missing` of `total` things are left out, or all."""
+    problem = f"{title}: {out:,} of {total:,} {thing}s cannot be shown"
+    # even max_missing=1 must leave something to audit
     if out <= max_missing * total and out < total:
         return
     if out < total:

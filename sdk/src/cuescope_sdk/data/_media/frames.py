@@ -16,8 +16,8 @@ from cuescope_sdk.data._media.images import animation_times, decode_animation, l
 from cuescope_sdk.data._media.survey import Probe
 from cuescope_sdk.data._media.video import decode_video, video_times
 
-_CLIPS_KEPT = 4
-_TIMES_KEPT = 64
+_CLIPS_KEPT = 4  # frames of one clip are loaded in turn; more would fill memory
+_TIMES_KEPT = 64  # small arrays, asked again for each range of a video
 _ROUNDING = 1e-6  # seconds
 
 
@@ -46,6 +46,7 @@ def frames_at(path: Path, probe: Probe, indices: Sequence[int]) -> tuple[Frame, 
     The key of a video's frame holds the decoder's version: another may round colours otherwise.
     """
     decoder = _video_decoder() if kind_of(path) == "video" else "gif"
+    # shared: loading one frame decodes all in one pass
     clip = Clip(path, probe.digest, tuple(indices))
     return tuple(
         Frame(
@@ -86,7 +87,7 @@ def frames_between(
     stop = len(times) if end is None else int(np.searchsorted(times, end - _ROUNDING))
     if first < stop:
         return range(first, stop)
-    shown = max(0, int(np.searchsorted(times, start + _ROUNDING)) - 1)
+    shown = max(0, int(np.searchsorted(times, start + _ROUNDING)) - 1)  # the last that came before
     return range(shown, shown + 1)
 
 
@@ -101,14 +102,14 @@ class Clip:
 
 def load_clip_frame(clip: Clip, position: int) -> Image.Image:
     """Frame `position` of the clip; the other frames of the last few clips stay decoded."""
-    return _decoded(clip)[position].copy()
+    return _decoded(clip)[position].copy()  # the cached image must not be drawn upon
 
 
 @lru_cache(maxsize=_CLIPS_KEPT)
 def _decoded(clip: Clip) -> tuple[Image.Image, ...]:
     """The clip's frames from one pass over the file, in the order of its indices."""
     decode = decode_video if kind_of(clip.path) == "video" else decode_animation
-    with readable_still(clip.path):
+    with readable_still(clip.path):  # audits take hours, and disks are unplugged
         by_index = decode(clip.path, frozenset(clip.indices))
         return tuple(_at_or_before(by_index, index) for index in clip.indices)
 

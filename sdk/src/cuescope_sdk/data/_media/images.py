@@ -28,6 +28,7 @@ def load_image(path: Path) -> Image.Image:
 def upright_rgb(image: Image.Image) -> Image.Image:
     """Turned as its EXIF says; transparency over white; 16-bit grey by its high byte."""
     image.load()
+    # Pillow's convert would clip these at 255, to white
     deep = image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM")
     try:
         image = ImageOps.exif_transpose(image)
@@ -43,15 +44,15 @@ def upright_rgb(image: Image.Image) -> Image.Image:
 
 def decode_animation(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
     """The wanted frames by index, as far as they can be read."""
-    found: dict[int, Image.Image] = {}
+    frames: dict[int, Image.Image] = {}
     with Image.open(path, formats=("GIF",)) as image:
         for index in sorted(wanted):
             try:
                 image.seek(index)
-                found[index] = upright_rgb(image)
+                frames[index] = upright_rgb(image)
             except (EOFError, OSError, SyntaxError, ValueError):
-                break
-    return found
+                break  # a GIF that is cut off keeps its first frames
+    return frames
 
 
 def animation_times(path: Path) -> Float[np.ndarray, " frame"]:
@@ -61,7 +62,7 @@ def animation_times(path: Path) -> Float[np.ndarray, " frame"]:
         for index in range(measure_animation(path, MAX_PIXELS)):
             image.seek(index)
             lasts.append(image.info.get("duration", 0) / 1000)
-    return np.cumsum([0.0, *lasts[:-1]])
+    return np.cumsum([0.0, *lasts[:-1]])  # the last frame's duration starts nothing
 
 
 def measure_image(path: Path, max_pixels: int) -> int:
@@ -77,7 +78,7 @@ def measure_animation(path: Path, max_pixels: int) -> int:
     with Image.open(path, formats=("GIF",)) as image:
         require_pixels(image.size, max_pixels)
         upright_rgb(image)
-        count = 1
+        count = 1  # the header does not say how many: one must go on until it fails
         try:
             while True:
                 image.seek(count)

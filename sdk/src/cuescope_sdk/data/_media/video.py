@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # A playlist in disguise could make ffmpeg open other files or addresses: containers only.
 _CONTAINERS = "mov,mp4,matroska,webm,avi,mpeg,mpegts,mpegvideo,m4v,asf,flv,ogg"
-DEFAULT_RATE = 25
+DEFAULT_RATE = 25  # frames a second, of raw streams that name no rate
 _OPEN = {"format_whitelist": _CONTAINERS, "protocol_whitelist": "file"}
 
 
@@ -29,17 +29,17 @@ def decode_video(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
     One pass from the start, so that a frame does not depend on which others were wanted.
     """
     last_wanted = max(wanted)
-    found: dict[int, Image.Image] = {}
-    index, frame = -1, None
+    images: dict[int, Image.Image] = {}
+    index, frame = -1, None  # they outlive the loop: the last decodable frame stands in
     with _opened(path) as (container, stream):
         for index, frame in enumerate(_frames(container, stream)):
             if index in wanted:
-                found[index] = _upright(frame)
-            if index == last_wanted:
-                return found
+                images[index] = _upright(frame)
+            if index == last_wanted:  # the rest of a long video is not decoded
+                return images
         if frame is not None:
-            found[index] = _upright(frame)
-    return found
+            images[index] = _upright(frame)
+    return images
 
 
 def video_times(path: Path) -> Float[np.ndarray, " frame"]:
@@ -48,7 +48,9 @@ def video_times(path: Path) -> Float[np.ndarray, " frame"]:
     A stream whose packets bear no times is taken to go at its average rate.
     """
     with _opened(path) as (container, stream):
+        # the empty packet at the end only flushes
         stamps = [packet.pts for packet in _packets(container, stream) if packet.size]
+        # packets come in decoding order, B-frames late
         known = sorted(stamp for stamp in stamps if stamp is not None)
         if len(known) == len(stamps) and stream.time_base is not None:
             return (np.array(known) - known[0]) * float(stream.time_base)
@@ -81,7 +83,8 @@ def _opened(path: Path) -> "Iterator[tuple[InputContainer, VideoStream]]":
         if not container.streams.video:
             raise ValueError("no video stream")
         stream = container.streams.video[0]
-        stream.thread_type = "AUTO"
+        stream.thread_type = "AUTO"  # frame threads too: PyAV's default is slices alone
+        # a bomb is refused before it is allocated
         stream.codec_context.options = {"max_pixels": str(MAX_PIXELS)}
         yield container, stream
 
@@ -89,7 +92,7 @@ def _opened(path: Path) -> "Iterator[tuple[InputContainer, VideoStream]]":
 def _frames(container: "InputContainer", stream: "VideoStream") -> "Iterator[VideoFrame]":
     for packet in _packets(container, stream):
         yield from _decoded(stream, packet)
-    yield from _decoded(stream, None)
+    yield from _decoded(stream, None)  # the decoder holds back frames until it is flushed
 
 
 def _packets(container: "InputContainer", stream: "VideoStream") -> "Iterator[Packet[VideoStream]]":
@@ -112,10 +115,10 @@ def _decoded(stream: "VideoStream", packet: "Packet[VideoStream] | None") -> "li
     try:
         return stream.codec_context.decode(packet)
     except av.FFmpegError:
-        return []
+        return []  # the next key frame mends the picture
 
 
 def _upright(frame: "VideoFrame") -> Image.Image:
     image = Image.fromarray(frame.to_ndarray(format="rgb24"))
-    quarter_turns = round(frame.rotation / 90) % 4
+    quarter_turns = round(frame.rotation / 90) % 4  # phones film upright by a note in the header
     return image.rotate(90 * quarter_turns, expand=True) if quarter_turns else image

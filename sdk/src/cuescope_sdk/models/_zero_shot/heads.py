@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 from zipfile import BadZipFile
 
 import numpy as np
@@ -12,7 +12,7 @@ from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
 from cuescope_sdk.models._zero_shot.texts import TextTower
 
-TABLE_LOGIT_SCALE = 100.0
+TABLE_LOGIT_SCALE = 100.0  # where CLIP's training ends: it is clipped there
 
 
 class Head(Protocol):
@@ -47,6 +47,7 @@ class PromptHead:
         self.scale = tower.scale if logit_scale is None else logit_scale
         self.bias = tower.bias
         self._rows: dict[str, np.ndarray] = {}
+        # one set of choices is asked thousands of times
         self._last: tuple[tuple[str, ...], np.ndarray] = ((), np.empty((0, tower.dim)))
         self.fingerprint = digest("prompts", templates, self.scale, self.bias)
         self.facts = {
@@ -80,7 +81,7 @@ class Headless:
         self.fingerprint = digest("headless")
         self.facts = {"text": "none: the image tower alone"}
 
-    def check(self, choices: Sequence[str]) -> None:
+    def check(self, choices: Sequence[str]) -> NoReturn:
         """Raises UserError: there is nothing to name the choices with."""
         raise UserError(
             f"{self._model} has no text tower to name the choices with",
@@ -92,7 +93,6 @@ class Headless:
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Raises UserError."""
         self.check(choices)
-        return np.zeros((0, 0), np.float32)
 
 
 class EmbeddingTable:
@@ -157,6 +157,7 @@ def read_table(path: Path, owner: str) -> tuple[list[str], Float[np.ndarray, "na
     if not path.is_file():
         raise UserError(f"{owner}: no file {path}", expected="an .npz of class embeddings")
     try:
+        # a pickle runs code of whoever made the file
         with np.load(path, allow_pickle=False) as table:
             names, embeddings = table["names"], np.asarray(table["embeddings"], np.float32)
     except (ValueError, KeyError, OSError, BadZipFile, AttributeError, TypeError) as error:
@@ -164,7 +165,7 @@ def read_table(path: Path, owner: str) -> tuple[list[str], Float[np.ndarray, "na
     if names.ndim != 1 or embeddings.ndim != 2 or len(names) != len(embeddings):
         raise _bad_table(owner, path, f"shapes {names.shape} and {embeddings.shape}")
     words = [str(name) for name in names]
-    if len(set(words)) != len(words):
+    if len(set(words)) != len(words):  # a dict would silently keep the last of them
         raise _bad_table(owner, path, "a name twice")
     norms = np.linalg.norm(embeddings, axis=1, keepdims=True)
     if not np.isfinite(norms).all() or (norms == 0).any():

@@ -95,6 +95,7 @@ class ZeroShotModel(Plugin, LazyWeights):
             self.embed_texts = texts.embed
         self._head = self._head_of(name, texts, dim)
         if self.context.dataset is not None and self.context.dataset.labels:
+            # a label without a row is reported before the first image
             self._head.check(self.context.dataset.labels)
         return self._head
 
@@ -125,7 +126,7 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     def open_weights(self) -> None:
         """Open the weights now."""
-        _ = self.image_tower
+        _ = self.image_tower  # the property opens them and keeps them
 
     @cached_property
     def _encoder(self) -> "TowerEncoder":
@@ -156,7 +157,7 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     def pool(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
         """The unit embedding of a sample from what the tower gave for its inputs."""
-        return unit_mean(unit(rows))
+        return unit_mean(unit(rows))  # each frame counts alike, whatever its norm
 
     def logits(
         self, rows: Float[np.ndarray, "input size"], choices: Sequence[str]

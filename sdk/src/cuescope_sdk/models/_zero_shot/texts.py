@@ -35,13 +35,13 @@ def action_templates() -> tuple[str, ...]:
     """The 28 templates for actions (TRoVe, appendix C): 4 media times 7 wordings."""
     media = ("a photo", "a video", "a example", "a demonstration")
     wordings = ("", *(f"a person {verb}" for verb in ("", "using ", "doing ", "during ")))
-    wordings += ("a person performing ", "a person practicing ")
+    wordings += ("a person performing ", "a person practicing ")  # as the paper orders them
     return tuple(f"{medium} of {wording}{SLOT}." for medium, wording in product(media, wordings))
 
 
 def fill(template: str, label: str) -> str:
     """The prompt; braces other than `{label}` stay as they are."""
-    return template.replace(SLOT, label)
+    return template.replace(SLOT, label)  # not str.format: labels and prompts may hold braces
 
 
 def _from_file(name: str, owner: str, named: tuple[str, ...]) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def _from_file(name: str, owner: str, named: tuple[str, ...]) -> tuple[str, ...]
 # ------------------------------------------------------------------------------------------- texts
 
 
-CHUNK = 128
+CHUNK = 128  # texts: 1000 classes in 80 templates would not fit at once
 
 
 def unit_mean(rows: Float[np.ndarray, "row dim"]) -> Float[np.ndarray, " dim"]:
@@ -80,12 +80,14 @@ def unit_mean(rows: Float[np.ndarray, "row dim"]) -> Float[np.ndarray, " dim"]:
     the content; the mean is normalised again because logits are cosines. For prompts it is the
     ensemble of Radford et al. (2021).
     """
+    # an ensemble of 80 near-equal rows loses digits in float32
     return unit(rows.mean(axis=0, dtype=np.float64))
 
 
 def unit(vector: Float[np.ndarray, "*rows dim"]) -> Float[np.ndarray, "*rows dim"]:
     """Rows of length 1, float32; a row of zeros stays."""
     norms = np.linalg.norm(vector, axis=-1, keepdims=True)
+    # norms in the rows' own precision, as CLIP's code has it, unlike maths.normalise
     return np.asarray(vector / np.maximum(norms, 1e-12), dtype=np.float32)
 
 

@@ -44,17 +44,19 @@ def fused_attention(
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
+        # averages need each head's own weights
         key, value = (states.repeat_interleave(groups, dim=1) for states in (key, value))
     fusion = active_fusion()
     edit = fusion.edit_at(layer) if fusion else None
+    visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
     if fusion is None or (edit is None and fusion.watch is None):
-        visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
+        # no mask: only so the fast causal kernel runs
         mask = None if visible.square else visible.mask(None, key.shape[2])
         return scaled_dot_product_attention(
             query, key, value, attn_mask=mask, is_causal=visible.square, scale=scaling
         )
     if edit is None or fusion.watch is not None or uses_matrix_form():
-        return _by_matrix(query, key, value, layer, mask, causal, scaling, fusion, cross)
+        return _by_matrix(query, key, value, visible, scaling, fusion, layer, cross)
     return _by_layout(query, key, value, mask, causal, scaling, fusion, edit, cross)
 
 
@@ -79,17 +81,21 @@ def fused_self_attention(
 
     fusion = active_fusion()
     edit = fusion.edit_at(layer) if fusion else None
-    formed = uses_matrix_form() or (fusion is not None and fusion.watch is not None)
-    if fusion is not None and isinstance(edit, AverageTokens) and not formed:
+    needs_matrix = uses_matrix_form() or (fusion is not None and fusion.watch is not None)
+    if fusion is not None and isinstance(edit, AverageTokens) and not needs_matrix:
         context, bias, sizes = _shortened(states, fusion, edit, mask)
         keys = split(key(context)) * sizes[:, None, :, None]
         mixed = scaled_dot_product_attention(
             split(query(states)), keys, split(value(context)), attn_mask=bias[:, None, None]
         )
     else:
-        seen = None if mask is None else mask[:, None, None]
+        key_mask = None if mask is None else mask[:, None, None]
         mixed = fused_attention(
-            split(query(states)), split(key(states)), split(value(states)), layer=layer, mask=seen
+            split(query(states)),
+            split(key(states)),
+            split(value(states)),
+            layer=layer,
+            mask=key_mask,
         )
     return mixed.transpose(1, 2).flatten(2)
 
@@ -98,15 +104,16 @@ def _shortened(
     states: Tensor, fusion: Fusion, edit: AverageTokens, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Tokens with one average a modality at their end, their bias, and a factor on their keys."""
-    seen = torch.ones_like(fusion.modality, dtype=torch.bool) if mask is None else mask
-    blocks = [block & seen for block in averaged_blocks(fusion.modality, edit)]
-    kept = seen & ~torch.stack(blocks).any(0)
-    most = int(kept.sum(1).max())
+    present = torch.ones_like(fusion.modality, dtype=torch.bool) if mask is None else mask
+    blocks = [block & present for block in averaged_blocks(fusion.modality, edit)]
+    kept = present & ~torch.stack(blocks).any(0)
+    most = int(kept.sum(1).max())  # samples keep different numbers of tokens: the rest is padding
     order = (~kept).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
     parts = [states.gather(1, order[..., None].expand(-1, -1, states.shape[-1]))]
     counts = torch.stack([block.sum(1, dtype=torch.float32) for block in blocks], dim=1)
     for block, count in zip(blocks, counts.unbind(1), strict=True):
         total = (states * block[..., None]).sum(1, keepdim=True)
+        # clamped: a sample may lack a modality
         parts.append((total / count.clamp_min(1)[:, None, None]).to(states.dtype))
     factor, term = size_terms(counts, edit, states.dtype)
     hidden = torch.zeros_like(order, dtype=states.dtype)
@@ -119,28 +126,26 @@ def _by_matrix(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    layer: int,
-    mask: Tensor | None,
-    causal: bool,
+    visible: Visible,
     scaling: float,
     fusion: Fusion,
+    layer: int,
     cross: bool,
 ) -> Tensor:
     """The edit as the paper writes it."""
-    visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
     logits = query @ key.transpose(-1, -2) * scaling
     if visible.bias is not None:
         logits = logits + visible.bias
-    seen = visible.seen_by(None)
+    seen_keys = visible.seen_by(None)
     edit, sides = fusion.edit_at(layer), fusion.sides(query.shape[2], key.shape[2], cross)
     if isinstance(edit, AverageTokens):
-        logits = average_logits(logits, sides[1], seen, edit)
+        logits = average_logits(logits, sides[1], seen_keys, edit)
     # a query of padding sees nothing, and gets nothing
-    weights = logits.masked_fill(~seen, -torch.inf).float().softmax(-1).nan_to_num()
+    weights = logits.masked_fill(~seen_keys, -torch.inf).float().softmax(-1).nan_to_num()
     if isinstance(edit, AverageAttention):
-        weights = average_quadrants(weights, *sides, seen, edit.quadrants)
+        weights = average_quadrants(weights, *sides, seen_keys, edit.quadrants)
     if fusion.watch is not None:
-        fusion.watch(layer, weights)
+        fusion.watch(layer, weights)  # after the edit, in float32
     return weights.to(value.dtype) @ value
 
 
@@ -157,10 +162,11 @@ def _by_layout(
 ) -> Tensor:
     """Samples whose tokens are laid out alike go through the kernels together."""
     queries, keys = fusion.sides(query.shape[2], key.shape[2], cross)
-    layouts, of = torch.unique(torch.cat([queries, keys], dim=1), dim=0, return_inverse=True)
+    # one kernel call a layout: most batches have very few
+    layouts, layout_of = torch.unique(torch.cat([queries, keys], dim=1), dim=0, return_inverse=True)
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
-    for place in range(len(layouts)):
-        rows = (of == place).nonzero().squeeze(1)
+    for number in range(len(layouts)):
+        rows = (layout_of == number).nonzero().squeeze(1)
         first = rows[0]
         part = mask if mask is None or mask.shape[0] == 1 else mask[rows]
         visible = Visible(query.shape[2], key.shape[2], part, causal, query.device)
@@ -182,7 +188,7 @@ NAME = "cuescope"
 MERGED = "merged"
 CROSS = ("cross", "encoder_attn", "encdec")
 
-_places: "WeakKeyDictionary[nn.Module, tuple[int, bool]]" = WeakKeyDictionary()
+_positions: "WeakKeyDictionary[nn.Module, tuple[int, bool]]" = WeakKeyDictionary()
 
 
 def stock_fusion(model: Any) -> int:
@@ -192,7 +198,7 @@ def stock_fusion(model: Any) -> int:
     decoder; the self- and cross-attention of one block share its number. Raises UserError for a
     model whose attention does not go through the library's interface.
     """
-    _register()
+    _register()  # again is harmless: the name is written over by the same
     modules = _fusion_attention(model)
     title = type(model).__name__
     if not modules:
@@ -209,7 +215,7 @@ def stock_fusion(model: Any) -> int:
     for name, module in modules:
         layer = blocks.setdefault(_block_of(name), len(blocks))
         cross = any(word in f"{name} {type(module).__name__}".lower() for word in CROSS)
-        _places[module] = (layer, cross)
+        _positions[module] = (layer, cross)
         module.config._attn_implementation = NAME
     for part in model.modules():  # masks are made by the model around the layers
         config = getattr(part, "config", None)
@@ -234,16 +240,16 @@ def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
         if name.endswith("_config") and not name.startswith(("text", "decoder", "encoder"))
     ]
     outside: list[str] = []
-    found = []
+    attention = []
     for name, module in model.named_modules():
         if any(name.startswith(f"{tower}.") for tower in outside):
             continue
         config = getattr(module, "config", None)
         if type(config) in towers:
-            outside.append(name)
+            outside.append(name)  # all that is below it is skipped too
         elif config is not None and _calls_interface(type(module)):
-            found.append((name, module))
-    return found
+            attention.append((name, module))
+    return attention
 
 
 def _calls_interface(cls: type) -> bool:
@@ -257,7 +263,7 @@ def _calls_interface(cls: type) -> bool:
 def _block_of(name: str) -> str:
     """The name up to its last number: the block that a module is in."""
     parts = name.split(".")
-    last = max((place for place, part in enumerate(parts) if part.isdigit()), default=-1)
+    last = max((index for index, part in enumerate(parts) if part.isdigit()), default=-1)
     return ".".join(parts[: last + 1])
 
 
@@ -279,8 +285,8 @@ def _stock_attention(
         sdpa_attention_forward,
     )
 
-    place = _places.get(module)
-    if active_fusion() is None or place is None:
+    position = _positions.get(module)
+    if active_fusion() is None or position is None:
         return sdpa_attention_forward(
             module,
             query,
@@ -294,12 +300,13 @@ def _stock_attention(
             **kwargs,
         )
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    # as the library's own sdpa does
     causal = bool(causal) and query.shape[2] > 1 and attention_mask is None
     if position_bias is not None:
         attention_mask = create_position_bias_mask(
             position_bias, attention_mask, causal, query, key
         )
-    layer, cross = place
+    layer, cross = position
     mixed = fused_attention(
         query,
         key,

@@ -35,12 +35,13 @@ def average_quadrants(
 
     The mass that a row has in the quadrant is preserved.
     """
-    for quadrant in sorted(quadrants):
+    for quadrant in sorted(quadrants):  # any order gives the same: quadrants do not overlap
         row, col = map(LETTERS.__getitem__, quadrant)
-        seen = (keys == col)[:, None, None, :] & visible
-        mass = (weights * seen).sum(-1, keepdim=True)
-        mean = mass / seen.sum(-1, keepdim=True).clamp_min(1)
-        here = (queries == row)[:, None, :, None] & seen
+        seen_keys = (keys == col)[:, None, None, :] & visible
+        mass = (weights * seen_keys).sum(-1, keepdim=True)
+        # a query may see no key of the kind
+        mean = mass / seen_keys.sum(-1, keepdim=True).clamp_min(1)
+        here = (queries == row)[:, None, :, None] & seen_keys
         weights = torch.where(here, mean, weights)
     return weights
 
@@ -64,9 +65,9 @@ def attend_averaged(
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     for averaged, rows in _alike(queries, quadrants):
         end = visible.end(rows)
-        seen = keys[:end]
-        blocks = [block for kind in sorted(averaged) if (block := seen == kind).any()]
-        if len(blocks) == 1 and blocks[0].all():
+        modalities = keys[:end]
+        blocks = [block for modality in sorted(averaged) if (block := modalities == modality).any()]
+        if len(blocks) == 1 and blocks[0].all():  # the mean of all values: no weight is needed
             out[:, :, rows] = visible.mean_of(value, keys == keys[0]).over(rows)
             continue
         mixing = _Mixing(key[:, :, :end], value[:, :, :end], visible, blocks, scaling)
@@ -105,6 +106,7 @@ class _Mixing:
         self._means = [visible.mean_of(value, block) for block in blocks]
         if visible.varies and blocks:
             for block in blocks:
+                # their part comes back as mass times mean
                 value = value.masked_fill(block[:, None], 0)
             columns = torch.stack(blocks, dim=-1).to(value.dtype)
             value = torch.cat([value, columns.expand(*value.shape[:2], -1, -1)], dim=-1)
@@ -144,8 +146,8 @@ class _Mixing:
         """The mass of each averaged modality, in its column, times the mean of its values."""
         out = mixed[..., : self._dim]
         if self._visible.varies:
-            for place, mean in enumerate(self._means, start=self._dim):
-                out = out + mixed[..., place, None] * mean.over(rows)
+            for column, mean in enumerate(self._means, start=self._dim):
+                out = out + mixed[..., column, None] * mean.over(rows)
         return out
 
     def _wide(self, states: Tensor) -> Tensor:
@@ -178,7 +180,7 @@ def size_terms(
 def average_logits(
     logits: Float[Tensor, "batch head query key"],
     keys: Int8[Tensor, "batch key"],
-    seen: Bool[Tensor, "#batch #head #query key"],
+    visible: Bool[Tensor, "#batch #head #query key"],
     edit: AverageTokens,
 ) -> Float[Tensor, "batch head query key"]:
     """The same on the matrix: the logit of an averaged key is the mean of its keys' logits.
@@ -186,7 +188,8 @@ def average_logits(
     Each of the n keys gets an equal part of the weight, so log(n) less than all of it.
     """
     for block in averaged_blocks(keys, edit):
-        here = block[:, None, None, :] & seen
+        here = block[:, None, None, :] & visible
+        # half precision counts only to 2048
         count = here.sum(-1, keepdim=True, dtype=torch.float32)
         mean = logits.masked_fill(~here, 0).sum(-1, keepdim=True) / count.clamp_min(1)
         factor, term = size_terms(count, edit, logits.dtype)
@@ -207,6 +210,7 @@ def attend_averages(
     blocks = [block for block in averaged_blocks(keys, edit) if block.any()]
     averaged = torch.stack([*blocks, torch.zeros_like(keys, dtype=torch.bool)]).any(0)
     averages = _Averages(key, value, visible, (~averaged).nonzero().squeeze(1), blocks, edit)
+    # a bias differs from key to key, so it needs its mean
     if not visible.varies and visible.bias is None:
         return averages.mixed_alike(query, scaling)
     rows = torch.arange(visible.queries, device=query.device)
@@ -235,13 +239,13 @@ class _Averages:
         """Every query sees the same: a shorter sequence of keys through the fused kernel."""
         visible, dtype = self.visible, query.dtype
         keys, values = [self.key[:, :, self.kept]], [self.value[:, :, self.kept]]
-        seen = visible.seen_by(None)[..., self.kept]
-        bias = [torch.zeros_like(seen, dtype=dtype).masked_fill(~seen, -torch.inf)]
+        seen_keys = visible.seen_by(None)[..., self.kept]
+        bias = [torch.zeros_like(seen_keys, dtype=dtype).masked_fill(~seen_keys, -torch.inf)]
         for block, (mean_key, mean_value) in zip(self.blocks, self.means, strict=True):
             factor, term = size_terms(visible.counts(block, None), self.edit, dtype)
             keys.append(mean_key.over(None) * factor)
             values.append(mean_value.over(None))
-            bias.append(term.expand(*seen.shape[:-1], 1))
+            bias.append(term.expand(*seen_keys.shape[:-1], 1))
         return scaled_dot_product_attention(
             query,
             torch.cat(keys, dim=2),
@@ -253,21 +257,23 @@ class _Averages:
     def mixed(self, query: Tensor, rows: Tensor, scaling: float) -> Tensor:
         """Each query has averages of its own: scores of the kept keys, and a column a block."""
         visible, bias = self.visible, self.visible.bias_of(rows)
-        seen = visible.seen_by(rows)
+        seen_keys = visible.seen_by(rows)
         kept = query @ self.key[:, :, self.kept].transpose(-1, -2) * scaling
         if bias is not None:
             kept = kept + bias[..., self.kept]
-        columns = [kept.masked_fill(~seen[..., self.kept], -torch.inf)]
+        columns = [kept.masked_fill(~seen_keys[..., self.kept], -torch.inf)]
         for block, (mean_key, _) in zip(self.blocks, self.means, strict=True):
             column = (query * mean_key.over(rows)).sum(-1, keepdim=True) * scaling
             if bias is not None:
-                column = column + _mean_bias(bias, seen & block)
+                # a mean of logits holds the mean of their biases
+                column = column + _mean_bias(bias, seen_keys & block)
             factor, term = size_terms(visible.counts(block, rows), self.edit, query.dtype)
             columns.append(column * factor + term)
+        # NaN: a query of padding, all of whose logits are -inf
         weights = torch.cat(columns, dim=-1).float().softmax(-1).nan_to_num().to(query.dtype)
         mixed = weights[..., : len(self.kept)] @ self.value[:, :, self.kept]
-        for place, (_, mean_value) in enumerate(self.means, start=len(self.kept)):
-            mixed = mixed + weights[..., place, None] * mean_value.over(rows)
+        for position, (_, mean_value) in enumerate(self.means, start=len(self.kept)):
+            mixed = mixed + weights[..., position, None] * mean_value.over(rows)
         return mixed
 
 

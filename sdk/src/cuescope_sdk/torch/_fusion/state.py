@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int8
@@ -13,8 +14,9 @@ from cuescope.errors import UserError
 from cuescope.types import Edit, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
 
+T = TypeVar("T")
 ROWS = {"cpu": 256}  # queries at once where a mask is made for them; other devices take more
-ROWS_ELSEWHERE = 2048
+ROWS_ELSEWHERE = 2048  # GPUs want few large launches
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Visible:
         self, queries: int, keys: int, mask: Tensor | None, causal: bool, device: torch.device
     ) -> None:
         self.queries, self.keys, self.device = queries, keys, device
+        # a lone query is the last one: it sees all
         self.causal = causal and mask is None and queries > 1
         additive = mask is not None and mask.dtype != torch.bool
         self.bias = mask if additive else None
@@ -84,6 +87,7 @@ class Visible:
     def counts(self, block: Tensor, rows: Tensor | None) -> Float[Tensor, "#batch #head #row 1"]:
         """How many keys of the block (bool, of the first keys or all) these rows see."""
         if self.causal:
+            # a running count, without a matrix
             return block.cumsum(0).float()[self._last(rows)][None, None, :, None]
         return (self.seen_by(rows) & block).sum(-1, keepdim=True, dtype=torch.float32)
 
@@ -93,13 +97,14 @@ class Visible:
         Both may be of the first keys only, where those asked about see no others.
         """
         if self.causal:
+            # float32: long sums drift in half precision
             total = states.float().masked_fill(~block[:, None], 0).cumsum(-2)
             mean = (total / block.cumsum(0).clamp_min(1)[:, None]).to(states.dtype)
             return Mean(lambda rows: mean[:, :, self._last(rows)])
 
         def over(rows: Tensor | None) -> Tensor:
-            seen = self.seen_by(rows)[..., : len(block)] & block
-            share = seen / seen.sum(-1, keepdim=True).clamp_min(1)
+            in_block = self.seen_by(rows)[..., : len(block)] & block
+            share = in_block / in_block.sum(-1, keepdim=True).clamp_min(1)
             return (share @ states.float()).to(states.dtype)
 
         return Mean(over)
@@ -121,7 +126,7 @@ def _of_rows(matrix: Tensor, rows: Tensor | None) -> Tensor:
 
 def _not_hidden(mask: Tensor) -> Bool[Tensor, "#batch #head #query key"]:
     """An additive mask hides with -inf or with a number next to it."""
-    return mask > torch.finfo(mask.dtype).min / 2
+    return mask > torch.finfo(mask.dtype).min / 2  # biases on top may move that number a little
 
 
 # ------------------------------------------------------------------------------------------- state
@@ -141,14 +146,16 @@ class Fusion:
     """
 
     modality: Int8[Tensor, "batch token"]
-    edit: AverageAttention | AverageTokens | None = None
+    edit: Edit | None = None
     cross: Int8[Tensor, "batch key"] | None = None
     watch: Watch | None = None
 
     def edit_at(self, layer: int) -> AverageAttention | AverageTokens | None:
         """The edit, where it is for this layer and names anything."""
         edit = self.edit
-        if edit is None or not (edit.layers is None or layer in edit.layers):
+        if not isinstance(edit, AverageAttention | AverageTokens):
+            return None  # nothing, or an edit that is made elsewhere in the model
+        if edit.layers is not None and layer not in edit.layers:
             return None
         named = edit.modalities if isinstance(edit, AverageTokens) else edit.quadrants
         return edit if named else None
@@ -162,6 +169,7 @@ class Fusion:
         """
         own = self.modality
         if cross and self.cross is not None:
+            # fewer queries: generation, one new text token at a time
             known = own[:, : queries if queries >= own.shape[1] else 0]
             return _then_text(known, queries), self.cross
         if keys < own.shape[1]:
@@ -176,6 +184,7 @@ def _then_text(known: Int8[Tensor, "batch known"], count: int) -> Int8[Tensor, "
     return torch.cat([known, written], dim=1)
 
 
+# per thread: two models may answer at once
 _active: ContextVar[Fusion | None] = ContextVar("fusion", default=None)
 _by_matrix: ContextVar[bool] = ContextVar("by_matrix", default=False)
 
@@ -193,21 +202,24 @@ def uses_matrix_form() -> bool:
 @contextmanager
 def use_fusion(fusion: Fusion) -> Iterator[None]:
     """Every fusion layer that runs within follows `fusion`."""
-    token = _active.set(fusion)
-    try:
+    with _set(_active, fusion):
         yield
-    finally:
-        _active.reset(token)
 
 
 @contextmanager
 def matrix_form() -> Iterator[None]:
     """Edit the attention matrix itself, which takes memory quadratic in tokens: the reference."""
-    token = _by_matrix.set(True)
+    with _set(_by_matrix, True):
+        yield
+
+
+@contextmanager
+def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _by_matrix.reset(token)
+        variable.reset(token)
 
 
 def group_by_edit(trials: Sequence[Trial]) -> Iterator[tuple[Edit | None, list[int]]]:
