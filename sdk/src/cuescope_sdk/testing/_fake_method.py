@@ -22,11 +22,8 @@ from cuescope_sdk import (
     Trial,
     hookimpl,
 )
-from cuescope_sdk.maths._stats import (
-    benjamini_hochberg,
-    bootstrap_mean_interval,
-    exceeds_rate_p_value,
-)
+from cuescope_sdk.maths._resampling import bootstrap_mean_interval
+from cuescope_sdk.maths._stats import benjamini_hochberg, exceeds_rate_p_value
 
 # left and top edge of each quarter, as shares of the frame
 QUARTERS = {

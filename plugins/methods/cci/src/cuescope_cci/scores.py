@@ -5,13 +5,12 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.stats import binomtest
 
 from cuescope_sdk.maths import (
-    accuracy_gap_p_value,
     energy_share,
     exceeds_rate_p_value,
     iou,
+    single_gap_p_value,
     soft_iou,
     upsample,
 )
@@ -156,7 +155,7 @@ def majority_p_value(tally: Tally) -> float | None:
 def gap_p_value(tally: Tally) -> float | None:
     """That answers decided by the background are wrong no more often than the others."""
     _, foreground, _, background = tally.gap_counts
-    return _fisher(*tally.gap_counts) if min(foreground, background) else None
+    return single_gap_p_value(*tally.gap_counts) if min(foreground, background) else None
 
 
 def contrast_p_value(group: Tally, whole: Tally) -> float | None:
@@ -167,18 +166,4 @@ def contrast_p_value(group: Tally, whole: Tally) -> float | None:
     if min(group.errors, others) == 0:
         return None
     foreground = whole.foreground_errors - group.foreground_errors
-    return _fisher(foreground, others, group.foreground_errors, group.errors)
-
-
-def _fisher(correct_without: int, n_without: int, correct_with: int, n_with: int) -> float:
-    """Fisher's exact test of two shares, one-sided."""
-    counts = (correct_without, n_without, correct_with, n_with)
-    return float(accuracy_gap_p_value(*[np.array([count]) for count in counts])[0])
-
-
-def share_interval(count: int, n: int, confidence: float) -> tuple[float | None, float | None]:
-    """Wilson score interval of a share (Wilson, 1927); None where there is nothing to share."""
-    if n == 0:
-        return None, None
-    interval = binomtest(count, n).proportion_ci(confidence, method="wilson")
-    return float(interval.low), float(interval.high)
+    return single_gap_p_value(foreground, others, group.foreground_errors, group.errors)

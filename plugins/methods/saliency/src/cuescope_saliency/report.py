@@ -82,10 +82,7 @@ def _interval(
     """Mean and bootstrap interval, None without values."""
     if len(values) == 0:
         return None, None, None
-    mean = float(values.mean())
-    low, high = bootstrap_mean_interval(values, rng, confidence=confidence)
-    # Means of draws may miss the mean by rounding where all values are alike.
-    return mean, min(low, mean), max(high, mean)
+    return float(values.mean()), *bootstrap_mean_interval(values, rng, confidence=confidence)
 
 
 def statement(figures: TextFigures) -> str:

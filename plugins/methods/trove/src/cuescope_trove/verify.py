@@ -8,11 +8,11 @@ from jaxtyping import Bool, Float
 
 from cuescope_sdk import Audit, Detector, Evidence, Feature, Sample, Score, UserError, Verdict
 from cuescope_sdk.maths import (
-    accuracy_gap_p_value,
     exceeds_rate_p_value,
     precision_at_k,
     r_precision,
     rank_frames,
+    single_gap_p_value,
 )
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.report import CALIBRATION, observe, score_observations
@@ -102,8 +102,7 @@ class Gap:
     def p_value(self) -> float:
         """Exact permutation p-value of the loss, times what was tried (Bonferroni)."""
         counts = (self.correct_without, self.n_without, self.correct_with, self.n_with)
-        single = float(accuracy_gap_p_value(*(np.array([count]) for count in counts))[0])
-        return min(1.0, self.tried * single)
+        return min(1.0, self.tried * single_gap_p_value(*counts))
 
     @property
     def words(self) -> str:

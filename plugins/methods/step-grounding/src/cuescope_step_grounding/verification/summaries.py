@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cuescope_sdk import Audit, Plugin
-from cuescope_step_grounding.scores import percent
+from cuescope_sdk.report import percent
 from cuescope_step_grounding.trials import Reasoning, is_recorded
 from cuescope_step_grounding.verification.judging import JudgedTraces, has_no_evidence
 
