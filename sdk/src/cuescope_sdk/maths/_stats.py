@@ -171,7 +171,7 @@ def benjamini_hochberg(p_values: Sequence[P]) -> list[P]:
     """
     made = [p for p in p_values if p is not None]
     if not made:
-        return [None] * len(p_values)
+        return list(p_values)
     q_values = iter(stats.false_discovery_control(made, method="bh").tolist())
     return [None if p is None else next(q_values) for p in p_values]
 

@@ -277,7 +277,7 @@ def guessing_p_values(
     if max(label.max(), given.max()) <= 1:
         # Fisher's test: with the overlap rises every mean of the two recalls, so it is exact for
         # accuracy and for balanced accuracy.
-        return overlap_p_value(given == 1, label == 1), overlap_p_value(label == 1, label == 1)
+        return overlap_p_value(label == 1, given == 1), overlap_p_value(label == 1, label == 1)
     weight = 1 / np.bincount(measure.stratum)[measure.stratum]
     ours, best = (_weigh(answers, label, weight) for answers in (given, label))
     orders = [rng.permutation(count) for _ in range(resamples)]
