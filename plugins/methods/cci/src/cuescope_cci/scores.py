@@ -17,7 +17,7 @@ from cuescope_sdk.maths import (
 
 Region = Literal["foreground", "background"]
 Mask = Bool[np.ndarray, "mask_row mask_col"]
-HALF = 0.5
+HALF = 0.5  # of the errors: beyond it the background causes more than all objects together
 
 
 def weights(
@@ -56,6 +56,7 @@ def region_of_map(
     any positive importance, or a mask that leaves no foreground or no background. Of equals the
     foreground has it.
     """
+    # What speaks against the answer did not decide it.
     values = np.maximum(importance, 0)
     if values.max() <= 0 or foreground.all() or not foreground.any():
         return None
@@ -142,6 +143,7 @@ def background_p_value(tally: Tally) -> float | None:
     then there is no accuracy to compare with, and most of its errors come from there.
     """
     made = [p for p in (gap_p_value(tally), majority_p_value(tally)) if p is not None]
+    # Bonferroni: the better of two tests is chosen after both were seen.
     return min(1.0, len(made) * min(made)) if made else None
 
 

@@ -96,6 +96,7 @@ def choose_measure(
             "their choices and have at least two different right answers",
             got=f"'{option}'",
         )
+    # Yes and no are seldom even, and to give the commoner of them to all is no skill.
     two = len(set(samples[0].choices)) == 2
     if balanced is not None and (option == "balanced" or (option == "auto" and two)):
         return balanced
@@ -222,6 +223,7 @@ def compare(
     losses = []
     for column, changed in enumerate(values):
         # Paired: the same draw of videos before and after, so what they share cancels out.
+        # Rounded, so that rounding alone never lifts a loss above the drop of a finding.
         lost_draws, lost = draws[:, 0] - draws[:, 1 + column], round(value - changed, 9)
         low, high = percentile_interval(lost_draws, rule.confidence, lost)
         p_value = stratified_mcnemar(before, after[:, column], measure.stratum)
@@ -278,9 +280,10 @@ def guessing_p_values(
         # Fisher's test: with the overlap rises every mean of the two recalls, so it is exact for
         # accuracy and for balanced accuracy.
         return overlap_p_value(label == 1, given == 1), overlap_p_value(label == 1, label == 1)
+    # Each right answer weighs as much as in the measure, less the constant number of strata.
     weight = 1 / np.bincount(measure.stratum)[measure.stratum]
     ours, best = (_weigh(answers, label, weight) for answers in (given, label))
-    orders = [rng.permutation(count) for _ in range(resamples)]
+    orders = [rng.permutation(count) for _ in range(resamples)]  # the same for ours and the best
     return permutation_p_value(ours, orders), permutation_p_value(best, orders)
 
 

@@ -26,8 +26,8 @@ from cuescope_spurlens.trials import (
     trial_key,
 )
 
-TIE = 1e-9
-THRESHOLDS = tuple(step / 20 for step in range(19))
+TIE = 1e-9  # rates are shares of few questions: real differences are far larger
+THRESHOLDS = tuple(step / 20 for step in range(19))  # 0 to 0.9 in steps of 0.05
 Answers = Mapping[TrialKey, bool | None]  # True is yes, False no, None neither
 
 
@@ -251,9 +251,11 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     """The gaps of all cues of a case, and its null."""
     options: SpurLensOptions = audit.options
     rates = yes_rates(study.questions(case), answers)
+    # Numbered among the asked images: the null deals answers to these alone.
     top, bottom = case.asked_index(case.top), case.asked_index(case.bottom)
     gaps = spurious_gaps(rates, top, bottom)
     rng = audit.rng("bootstrap", case.task, case.label)
+    # One generator for all cues of a case: their order is part of what is drawn.
     interval = [
         bootstrap_gap_interval(rates[up], rates[down], rng, confidence=options.confidence)
         for up, down in zip(top, bottom, strict=True)
@@ -265,5 +267,6 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     if options.null == "shuffled-answers":
         maxima = shuffled_maxima(rates, top, bottom, draws, chance)
     with_cue, without = rates[top].mean(axis=1), rates[bottom].mean(axis=1)
+    # The class is tested by its strongest cue, and the maxima already pay for that choice.
     p_value, random = p_values(gaps, maxima), float(baseline.mean())
     return CaseResult(case, rates, with_cue, without, gaps, np.array(interval), p_value, random)

@@ -242,8 +242,8 @@ def _precision_evidence(
     relevant = np.array([shows[frame] for frame in frames if frame in shows], dtype=bool)
     if not relevant.size:
         return
-    found = {score.feature for score in scores if score.finding and score.label == label}
-    claimed = sum(len(feature.occurrences) for feature in features if feature.key in found)
+    finding_keys = {s.feature for s in scores if s.finding and s.label == label}
+    claimed = sum(len(f.occurrences) for f in features if f.key in finding_keys)
     base_rate = float(np.mean(list(shows.values())))
     total = sum(shows.values())
     measures = [(f"Precision@{k}", k, precision_at_k(relevant, k)) for k in KS]
@@ -282,9 +282,9 @@ def _naming_evidence(
 ) -> Iterator[Evidence]:
     """Which findings' frames show the cue; that none do counts against TRoVe if the cue costs."""
     base_rate = float(np.mean(list(shows.values())))
-    found = {score.feature for score in findings}
+    finding_keys = {score.feature for score in findings}
     named = False
-    for feature in (feature for feature in features if feature.key in found):
+    for feature in (feature for feature in features if feature.key in finding_keys):
         frames = [(occurrence.sample, occurrence.frame or 0) for occurrence in feature.occurrences]
         flags = [shows[frame] for frame in frames if frame in shows]
         share = float(np.mean(flags)) if flags else 0.0

@@ -79,6 +79,7 @@ def spearman(
     """
     seeds = ratios.shape[1]
     draws = rng.integers(seeds, size=(RESAMPLES, *ratios.shape))
+    # Seeds change places within their coupling, so every draw has all couplings.
     resampled = np.take_along_axis(ratios[None], draws, axis=2).reshape(RESAMPLES, -1)
     rank = stats.rankdata(np.repeat(alphas, seeds))
     # The real ratios are the first row, so that they and their draws are ranked alike.
