@@ -39,7 +39,7 @@ from cuescope_sdk.explain._perturbation import (
     fill_pixels,
     perturb_image,
 )
-from cuescope_sdk.maths._stats import bootstrap_mean_band
+from cuescope_sdk.maths._resampling import bootstrap_mean_band
 
 SIDE = 20
 LABELS = ("red", "green", "blue")

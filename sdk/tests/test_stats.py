@@ -1,18 +1,32 @@
 """Statistics against brute force: every permutation, every resample."""
 
-from itertools import combinations, product
+from itertools import combinations, permutations, product
+from math import comb
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from cuescope_sdk.maths import _resampling as resampling
 from cuescope_sdk.maths import _stats as ours
-from cuescope_sdk.maths._stats import (
+from cuescope_sdk.maths import (
     accuracy_gap_interval,
     accuracy_gap_p_value,
     benjamini_hochberg,
+    bootstrap_cluster_means,
+    bootstrap_gap_interval,
+    bootstrap_interval,
     bootstrap_mean_interval,
+    correlation_interval,
     exceeds_rate_p_value,
+    exchange_p_value,
+    holm,
+    mcnemar_p_value,
+    overlap_p_value,
+    permutation_p_value,
+    sign_flip_p_value,
+    single_gap_p_value,
+    wilson_interval,
 )
 
 
@@ -30,6 +44,7 @@ def test_p_value_is_that_of_every_permutation(counts: tuple[int, int, int, int])
         for chosen in combinations(range(len(right)), n_with)
     ]
     assert accuracy_gap_p_value(*cell(*counts))[0] == pytest.approx(np.mean(as_large))
+    assert single_gap_p_value(*counts) == accuracy_gap_p_value(*cell(*counts))[0]
 
 
 @pytest.mark.parametrize("counts", [(3, 4, 1, 3), (2, 3, 2, 4), (1, 1, 0, 2), (3, 3, 2, 2)])
@@ -107,3 +122,163 @@ def test_exceeding_a_rate_is_the_binomial_tail() -> None:
     assert exceeds_rate_p_value(10, 10, 0.5) == pytest.approx(0.5**10)
     assert exceeds_rate_p_value(3, 10, 0.2) == pytest.approx(stats.binom.sf(2, 10, 0.2))
     assert exceeds_rate_p_value(0, 0, 0.2) == 1.0
+
+
+def test_flipped_signs_err_at_their_level() -> None:
+    rng = np.random.default_rng(0)
+    p_values = [sign_flip_p_value(rng.normal(size=12), rng) for _ in range(300)]
+    assert np.mean(np.array(p_values) <= 0.1) == pytest.approx(0.1, abs=0.05)
+    assert sign_flip_p_value(rng.normal(1.5, 1, 12), rng) < 0.01
+
+
+def test_few_samples_prove_nothing() -> None:
+    rng = np.random.default_rng(0)
+    assert sign_flip_p_value(np.array([1.0]), rng) == pytest.approx(0.5, abs=0.05)
+    assert sign_flip_p_value(np.array([]), rng) == 1
+    assert exchange_p_value(np.array([1.0]), np.zeros((1, 5)), rng) == pytest.approx(
+        1 / 6, abs=0.03
+    )
+
+
+def test_zero_is_not_above_zero() -> None:
+    assert sign_flip_p_value(np.zeros(50), np.random.default_rng(0)) == 1
+
+
+def test_exchanged_traces_err_at_their_level() -> None:
+    rng = np.random.default_rng(0)
+    drawn = [rng.random((10, 6)) for _ in range(300)]
+    p_values = [exchange_p_value(rows[:, 0], rows[:, 1:], rng) for rows in drawn]
+    assert np.mean(np.array(p_values) <= 0.1) == pytest.approx(0.1, abs=0.05)
+    assert exchange_p_value(np.full(10, 0.9), rng.random((10, 5)), rng) < 0.01
+
+
+def test_bootstrap_leaves_out_draws_without_a_figure() -> None:
+    values = np.array([0.0, 1.0, 2.0, 3.0])
+    rng = np.random.default_rng(0)
+
+    def mean_without_first(index: np.ndarray) -> float | None:
+        return None if 0 in index else float(values[index].mean())
+
+    interval = bootstrap_interval(mean_without_first, 4, rng, confidence=0.9, resamples=500)
+    low, high = interval or (0, 0)
+    assert 1 <= low < high <= 3
+    assert bootstrap_interval(lambda index: None, 4, rng, confidence=0.9, resamples=10) is None
+    assert bootstrap_interval(lambda index: 1.0, 0, rng, confidence=0.9, resamples=10) is None
+
+
+def test_sign_flips_against_all_of_them() -> None:
+    values = np.array([0.3, -0.1, 0.5, 0.2, 0.05, -0.02])
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1)
+    exact = (values @ signs >= values.sum() - 1e-12).mean()
+    for dtype in (np.int8, np.int64):
+        rng = np.random.default_rng(0)
+        p_value = sign_flip_p_value(values, rng, draws=10_000, dtype=dtype)
+        assert p_value == pytest.approx(exact, abs=0.01)
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 5), (3, 7), (12, 14), (9, 9)])
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_wilson_interval_in_closed_form(count: int, n: int, confidence: float) -> None:
+    z = stats.norm.ppf((1 + confidence) / 2)
+    centre = (count + z**2 / 2) / (n + z**2)
+    half = z / (n + z**2) * np.sqrt(count * (n - count) / n + z**2 / 4)
+    expected = centre - half, centre + half
+    assert wilson_interval(count, n, confidence=confidence) == pytest.approx(expected)
+    assert wilson_interval(0, 0) == (None, None)
+
+
+def before_and_after(same: int, lost: int, won: int, never: int) -> tuple[np.ndarray, np.ndarray]:
+    """Right before, and right after, of so many samples."""
+    before = np.repeat([True, True, False, False], [same, lost, won, never])
+    return before, np.repeat([True, False, True, False], [same, lost, won, never])
+
+
+def test_mcnemar_by_hand() -> None:
+    # 6 lost and 1 won: of 7 fair coins, at most 1 or at least 6 heads.
+    by_hand = 2 * sum(comb(7, heads) for heads in (0, 1)) / 2**7
+    assert mcnemar_p_value(*before_and_after(10, 6, 1, 3)) == pytest.approx(by_hand)
+    assert by_hand == pytest.approx(0.125)
+    assert mcnemar_p_value(*before_and_after(10, 3, 3, 3)) == 1.0
+    assert mcnemar_p_value(*before_and_after(10, 0, 0, 3)) == 1.0
+    assert mcnemar_p_value(*before_and_after(0, 20, 0, 0)) == pytest.approx(2 / 2**20)
+
+
+def test_draws_of_clusters_against_plain_resampling() -> None:
+    """The same statistic by repeating the samples of every drawn cluster."""
+    rng = np.random.default_rng
+    values = rng(1).normal(size=(40, 3))
+    stratum, cluster = rng(2).integers(0, 2, 40), rng(3).integers(0, 9, 40)
+    draws = bootstrap_cluster_means(values, cluster, stratum, rng(4), resamples=50)
+    names = np.unique(cluster)
+    times = rng(4).multinomial(len(names), np.full(len(names), 1 / len(names)), size=50)
+    for row, counts in zip(draws, times, strict=True):
+        repeated = np.repeat(names, counts)
+        index = np.concatenate([np.flatnonzero(cluster == name) for name in repeated])
+        means = [values[index[stratum[index] == part]].mean(axis=0) for part in (0, 1)]
+        assert row == pytest.approx(np.mean(means, axis=0))
+
+
+def test_the_overlap_of_two_properties_is_fishers_exact_test() -> None:
+    draws = np.random.default_rng(1)
+    for _ in range(20):
+        given, label = draws.integers(0, 2, (2, 25))
+        table = [[int(((given == a) & (label == b)).sum()) for b in (1, 0)] for a in (1, 0)]
+        expected = stats.fisher_exact(table, alternative="greater").pvalue
+        assert overlap_p_value(given == 1, label == 1) == pytest.approx(expected)
+
+
+def test_interval_covers_what_two_binomials_have() -> None:
+    """Bootstrap of k zero-one rates: the difference of two binomials, whose spread is known."""
+    top, bottom = np.repeat([1.0, 0], [40, 10]), np.repeat([1.0, 0], [20, 30])
+    low, high = bootstrap_gap_interval(top, bottom, np.random.default_rng(0), resamples=20_000)
+    spread = np.sqrt(0.8 * 0.2 / 50 + 0.4 * 0.6 / 50)
+    assert (low, high) == pytest.approx((0.4 - 1.96 * spread, 0.4 + 1.96 * spread), abs=0.02)
+
+
+def test_orders_in_some_or_all() -> None:
+    x, y = np.array([1.0, 2, 4, 3, 7]), np.array([0.0, 3, 2, 5, 6])
+    orders = [np.array(order) for order in permutations(range(5))]
+    values = [float(x @ y[order]) for order in orders]
+    exact = np.mean([value >= x @ y for value in values])
+
+    def product_of(order: np.ndarray) -> float:
+        return float(x @ y[order])
+
+    assert permutation_p_value(product_of, orders, exact=True) == pytest.approx(exact)
+    rng = np.random.default_rng(0)
+    drawn = [rng.permutation(5) for _ in range(4000)]
+    assert permutation_p_value(product_of, drawn) == pytest.approx(exact, abs=0.01)
+    assert permutation_p_value(product_of, [orders[-1]]) > 0
+
+
+def test_draws_are_the_same_in_any_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(1).normal(0.2, 1, (9, 2))
+    cluster, stratum = np.arange(9) // 2, np.arange(9) % 2
+
+    def figures() -> list[float]:
+        rng = np.random.default_rng(0)
+        means = bootstrap_cluster_means(values, cluster, stratum, rng, resamples=50)
+        p_values = [
+            sign_flip_p_value(values[:, 0], rng, dtype=np.int8),
+            sign_flip_p_value(values[:, 0], rng),
+            exchange_p_value(values[:, 0], values[:, 1:], rng),
+        ]
+        return [*p_values, *means.ravel().tolist()]
+
+    at_once = figures()
+    monkeypatch.setattr(resampling, "AT_ONCE", 100)
+    assert figures() == pytest.approx(at_once, abs=1e-12)
+
+
+def test_interval_of_a_correlation_is_scipys() -> None:
+    x, noise = np.random.default_rng(0).normal(size=(2, 30))
+    known = stats.pearsonr(x, x + noise)
+    interval = known.confidence_interval()
+    ends = correlation_interval(float(known.statistic), 30)
+    assert ends == pytest.approx((interval.low, interval.high))
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []

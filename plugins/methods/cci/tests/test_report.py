@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, false_discovery_control, fisher_exact, hypergeom, norm
+from scipy.stats import binomtest, false_discovery_control, fisher_exact, hypergeom
 
 from cuescope_cci.error_source import BACKGROUND, AnswerSource, factor_words, features, groups
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.report import Row, error_table, rows, scores, statement, tally
-from cuescope_cci.scores import Tally, contrast_p_value, share_interval
+from cuescope_cci.scores import Tally, contrast_p_value
 from cuescope_sdk import Audit, Context, Score
 from cuescope_sdk.maths import benjamini_hochberg
 
@@ -227,15 +227,6 @@ def test_findings_come_first_and_the_whole_data_set_before_its_parts(
     order = [(s.label, s.finding) for s in of_report if s.metric == "bg_er"]
     assert order[0] == (None, True)
     assert [label for label, _ in order[1:]] == ["toad", "hawk", "owl"]  # 1 of 12, 1 of 1, 0 of 2
-
-
-@pytest.mark.parametrize(("count", "n"), [(0, 5), (3, 7), (12, 14), (9, 9)])
-@pytest.mark.parametrize("confidence", [0.9, 0.95])
-def test_wilson_interval_in_closed_form(count: int, n: int, confidence: float) -> None:
-    z = norm.ppf((1 + confidence) / 2)
-    centre = (count + z**2 / 2) / (n + z**2)
-    half = z / (n + z**2) * np.sqrt(count * (n - count) / n + z**2 / 4)
-    assert share_interval(count, n, confidence) == pytest.approx((centre - half, centre + half))
 
 
 # ----------------------------------------------------------------------------- table and the notes

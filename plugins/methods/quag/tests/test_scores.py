@@ -1,11 +1,10 @@
 """Measures, paired losses and tests: by hand, against closed forms and brute force, the null."""
 
 from itertools import permutations
-from math import comb
 
 import numpy as np
 import pytest
-from scipy.stats import binom, fisher_exact
+from scipy.stats import binom
 
 from cuescope_quag.scores import (
     Loss,
@@ -13,12 +12,9 @@ from cuescope_quag.scores import (
     Rate,
     Rule,
     balanced_accuracy,
-    bootstrap_rates,
     choose_measure,
     compare,
-    fisher_p_value,
     guessing_p_values,
-    mcnemar,
     only_answer,
     plain_accuracy,
     question_types,
@@ -26,6 +22,7 @@ from cuescope_quag.scores import (
     stratified_mcnemar,
 )
 from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk.maths import mcnemar_p_value
 
 FRAME = Frame.from_array(np.zeros((1, 1, 3), np.uint8))
 FEW_DRAWS = Rule(resamples=200)
@@ -46,22 +43,12 @@ def pairs(same: int, lost: int, won: int, never: int) -> tuple[np.ndarray, np.nd
     return before, np.repeat([True, False, True, False], [same, lost, won, never])
 
 
-def test_mcnemar_by_hand() -> None:
-    # 6 lost and 1 won: of 7 fair coins, at most 1 or at least 6 heads.
-    by_hand = 2 * sum(comb(7, heads) for heads in (0, 1)) / 2**7
-    assert mcnemar(*pairs(10, 6, 1, 3)) == pytest.approx(by_hand)
-    assert by_hand == pytest.approx(0.125)
-    assert mcnemar(*pairs(10, 3, 3, 3)) == 1.0
-    assert mcnemar(*pairs(10, 0, 0, 3)) == 1.0
-    assert mcnemar(*pairs(0, 20, 0, 0)) == pytest.approx(2 / 2**20)
-
-
 def test_what_one_answer_loses_and_another_wins_is_seen() -> None:
     """Ten "no" lost and ten "yes" won: nothing happens to the accuracy, all to the answers."""
     before = np.repeat([True, False, True], [10, 10, 20])
     after = np.repeat([False, True, True], [10, 10, 20])
     answer = np.repeat([0, 1, 0], [10, 10, 20])
-    assert mcnemar(before, after) == 1.0
+    assert mcnemar_p_value(before, after) == 1.0
     assert stratified_mcnemar(before, after, answer) == pytest.approx(2 * 2 / 2**10)
     assert stratified_mcnemar(before, after, np.zeros(40, int)) == 1.0
 
@@ -102,19 +89,6 @@ def test_copies_of_a_video_tell_no_more_than_one() -> None:
         RULE,
     )
     assert alone[1][0].high - alone[1][0].low < 0.4 * (many[1][0].high - many[1][0].low)
-
-
-def test_draws_of_clusters_against_plain_resampling() -> None:
-    """The same statistic by repeating the samples of every drawn cluster."""
-    right = rng(1).random((40, 3)) < 0.6
-    stratum, cluster = rng(2).integers(0, 2, 40), rng(3).integers(0, 9, 40)
-    draws = bootstrap_rates(right, stratum, cluster, rng(4), 50)
-    names = np.unique(cluster)
-    times = rng(4).multinomial(len(names), np.full(len(names), 1 / len(names)), size=50)
-    for row, counts in zip(draws, times, strict=True):
-        repeated = np.repeat(names, counts)
-        index = np.concatenate([np.flatnonzero(cluster == name) for name in repeated])
-        assert row == pytest.approx(rates(right[index], stratum[index]))
 
 
 def test_nothing_lost_in_few_videos_is_no_proof() -> None:
@@ -221,15 +195,6 @@ def test_who_says_yes_too_often_is_still_above_chance() -> None:
     by_answer, plain = measures(label, 2)
     assert p_chance(given, by_answer, draws) <= 0.005
     assert p_chance(given, plain, draws) > 0.9  # "no" to all is right more often
-
-
-def test_two_answers_are_fishers_exact_test() -> None:
-    draws = rng(1)
-    for _ in range(20):
-        given, label = draws.integers(0, 2, (2, 25))
-        table = [[int(((given == a) & (label == b)).sum()) for b in (1, 0)] for a in (1, 0)]
-        expected = fisher_exact(table, alternative="greater").pvalue
-        assert fisher_p_value(given, label) == pytest.approx(expected)
 
 
 def test_several_answers_are_compared_with_all_orders_of_the_right_ones() -> None:

@@ -9,7 +9,6 @@ from pydantic import NonNegativeFloat
 
 from cuescope_open_clip import OpenCLIP, OpenCLIPOptions
 from cuescope_saliency import Saliency
-from cuescope_saliency.scores import sign_flip_p_value
 from cuescope_sdk import Context, Frame, Plugin, Sample, UserError
 from cuescope_sdk.testing import FakeDataset, MethodContract, Setup, run_audit, temporary_cache
 
@@ -227,15 +226,6 @@ def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
     for sample, importance in zip(samples, maps, strict=True):
         expected = explain(planted, sample.frames[0], "blue")
         np.testing.assert_allclose(importance, expected, atol=1e-6)
-
-
-def test_sign_flips_against_all_of_them() -> None:
-    values = np.array([0.3, -0.1, 0.5, 0.2, 0.05, -0.02])
-    signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1)
-    exact = (values @ signs >= values.sum() - 1e-12).mean()
-    p_value = sign_flip_p_value(values, np.random.default_rng(0))
-    assert p_value == pytest.approx(exact, abs=0.01)
-    assert sign_flip_p_value(np.zeros(5), np.random.default_rng(0)) == 1
 
 
 def test_no_image_is_asked_about_twice(hand_written: Any) -> None:

@@ -19,7 +19,6 @@ from cuescope_spurlens.scores import (
     correct_p_values,
     draws_needed,
     gap_by_k,
-    gap_interval,
     largest_k,
     p_values,
     random_maxima,
@@ -131,14 +130,6 @@ def test_ranks_by_score_and_breaks_ties_by_seed() -> None:
 def test_gap_is_the_difference_of_the_means() -> None:
     rates = np.array([1, 2 / 3, 0, 1 / 3])
     assert spurious_gaps(rates, np.array([[0, 1]]), np.array([[2, 3]])) == pytest.approx([2 / 3])
-
-
-def test_interval_covers_what_two_binomials_have() -> None:
-    """Bootstrap of k zero-one rates: the difference of two binomials, whose spread is known."""
-    top, bottom = np.repeat([1.0, 0], [40, 10]), np.repeat([1.0, 0], [20, 30])
-    low, high = gap_interval(top, bottom, rng("interval"), resamples=20_000)
-    spread = np.sqrt(0.8 * 0.2 / 50 + 0.4 * 0.6 / 50)
-    assert (low, high) == pytest.approx((0.4 - 1.96 * spread, 0.4 + 1.96 * spread), abs=0.02)
 
 
 def test_shuffled_null_is_that_of_all_deals() -> None:

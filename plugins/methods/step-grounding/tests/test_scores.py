@@ -7,21 +7,17 @@ from cuescope_step_grounding.options import Policy
 from cuescope_step_grounding.paper import read_tables
 from cuescope_step_grounding.scores import (
     StepCounts,
-    bootstrap_interval,
-    exchange_p_value,
     grounding,
     hallucinates,
     hallucination_rate,
     pearson,
     rates_of_stage,
-    sign_flip_p_value,
     stages,
     state_justification,
     step_grounding_rate,
     temporal_consistency,
     transition_justification,
     visual_reliance,
-    wilson_interval,
 )
 
 
@@ -198,53 +194,3 @@ def test_correlation_is_pearsons() -> None:
     one, other = np.array([True, False, True, True]), np.array([0.5, 0.0, 0.3, 1.0])
     assert pearson(one, other) == pytest.approx(np.corrcoef(one, other)[0, 1])
     assert pearson(np.array([True, True]), np.array([0.1, 0.2])) is None
-
-
-# ------------------------------------------------------------------------------- tests, intervals
-
-
-def test_flipped_signs_err_at_their_level() -> None:
-    rng = np.random.default_rng(0)
-    p_values = [sign_flip_p_value(rng.normal(size=12), rng) for _ in range(300)]
-    assert np.mean(np.array(p_values) <= 0.1) == pytest.approx(0.1, abs=0.05)
-    assert sign_flip_p_value(rng.normal(1.5, 1, 12), rng) < 0.01
-
-
-def test_few_samples_prove_nothing() -> None:
-    rng = np.random.default_rng(0)
-    assert sign_flip_p_value(np.array([1.0]), rng) == pytest.approx(0.5, abs=0.05)
-    assert sign_flip_p_value(np.array([]), rng) == 1
-    assert exchange_p_value(np.array([1.0]), np.zeros((1, 5)), rng) == pytest.approx(
-        1 / 6, abs=0.03
-    )
-
-
-def test_zero_is_not_above_zero() -> None:
-    assert sign_flip_p_value(np.zeros(50), np.random.default_rng(0)) == 1
-
-
-def test_exchanged_traces_err_at_their_level() -> None:
-    rng = np.random.default_rng(0)
-    drawn = [rng.random((10, 6)) for _ in range(300)]
-    p_values = [exchange_p_value(rows[:, 0], rows[:, 1:], rng) for rows in drawn]
-    assert np.mean(np.array(p_values) <= 0.1) == pytest.approx(0.1, abs=0.05)
-    assert exchange_p_value(np.full(10, 0.9), rng.random((10, 5)), rng) < 0.01
-
-
-def test_bootstrap_leaves_out_draws_without_a_figure() -> None:
-    values = np.array([0.0, 1.0, 2.0, 3.0])
-    rng = np.random.default_rng(0)
-
-    def mean_without_first(places: np.ndarray) -> float | None:
-        return None if 0 in places else float(values[places].mean())
-
-    interval = bootstrap_interval(mean_without_first, 4, rng, confidence=0.9, resamples=500)
-    low, high = interval or (0, 0)
-    assert 1 <= low < high <= 3
-    assert bootstrap_interval(lambda places: None, 4, rng, confidence=0.9, resamples=10) is None
-    assert bootstrap_interval(lambda places: 1.0, 0, rng, confidence=0.9, resamples=10) is None
-
-
-def test_shares_have_wilsons_interval() -> None:
-    low, high = wilson_interval(0, 10, 0.95)
-    assert (low, high) == (pytest.approx(0), pytest.approx(0.2775, abs=0.001))

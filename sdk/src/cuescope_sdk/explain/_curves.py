@@ -17,7 +17,7 @@ from cuescope_sdk.explain._perturbation import (
     Schedule,
     perturb_image,
 )
-from cuescope_sdk.maths._stats import bootstrap_mean_interval
+from cuescope_sdk.maths._resampling import bootstrap_mean_interval
 
 Curves = Shaped[np.ndarray, "image step"]
 

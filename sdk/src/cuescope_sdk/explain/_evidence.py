@@ -16,7 +16,7 @@ from cuescope_sdk.explain._curves import (
     paired_difference,
 )
 from cuescope_sdk.explain._perturbation import DIRECTIONS, Direction, Schedule
-from cuescope_sdk.maths._stats import bootstrap_mean_band
+from cuescope_sdk.maths._resampling import bootstrap_mean_band
 from cuescope_sdk.report._figures import Line, line_chart
 
 FEWEST_IMAGES = 8  # a bootstrap of fewer is too narrow to decide anything

@@ -11,13 +11,32 @@ from cuescope_sdk.maths._clustering import (
 from cuescope_sdk.maths._maps import energy_share, iou, iou_at_area, rescale, soft_iou, upsample
 from cuescope_sdk.maths._paired import PairedFlips, paired_flips
 from cuescope_sdk.maths._ranking import precision_at_k, r_precision, rank_frames
+from cuescope_sdk.maths._resampling import (
+    bootstrap_cluster_means,
+    bootstrap_gap_interval,
+    bootstrap_interval,
+    bootstrap_mean_band,
+    bootstrap_mean_interval,
+    exchange_p_value,
+    monte_carlo_p_value,
+    percentile_interval,
+    percentiles,
+    permutation_p_value,
+    portions,
+    sign_flip_p_value,
+)
 from cuescope_sdk.maths._stats import (
     accuracy_gap_interval,
     accuracy_gap_p_value,
     benjamini_hochberg,
-    bootstrap_mean_interval,
+    correlation_interval,
     exceeds_rate_p_value,
+    holm,
+    mcnemar_p_value,
+    overlap_p_value,
+    single_gap_p_value,
     snap_to_value,
+    wilson_interval,
 )
 
 __all__ = [
@@ -39,10 +58,27 @@ __all__ = [
     "precision_at_k",
     "r_precision",
     "rank_frames",
+    "bootstrap_cluster_means",
+    "bootstrap_gap_interval",
+    "bootstrap_interval",
+    "bootstrap_mean_band",
+    "bootstrap_mean_interval",
+    "exchange_p_value",
+    "monte_carlo_p_value",
+    "percentile_interval",
+    "percentiles",
+    "permutation_p_value",
+    "portions",
+    "sign_flip_p_value",
     "accuracy_gap_interval",
     "accuracy_gap_p_value",
     "benjamini_hochberg",
-    "bootstrap_mean_interval",
+    "correlation_interval",
     "exceeds_rate_p_value",
+    "holm",
+    "mcnemar_p_value",
+    "overlap_p_value",
+    "single_gap_p_value",
     "snap_to_value",
+    "wilson_interval",
 ]

@@ -2,48 +2,16 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy import special, stats
 
 TIE = 1e-9
 BISECTIONS = 40
 CHUNK = 2_000_000
-
-
-def bootstrap_mean_interval(
-    values: Float[np.ndarray, " sample"],
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-) -> tuple[float, float]:
-    """Percentile bootstrap interval of a mean (Efron, 1979)."""
-    if len(values) == 0:
-        raise ValueError("expected at least one value, got none")
-    drawn = rng.integers(len(values), size=(resamples, len(values)))
-    means = np.asarray(values, dtype=np.float64)[drawn].mean(axis=1)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(means, (tail, 1 - tail))
-    return float(low), float(high)
-
-
-def bootstrap_mean_band(
-    curves: Float[np.ndarray, "sample step"],
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 1000,
-) -> tuple[Float[np.ndarray, " step"], Float[np.ndarray, " step"]]:
-    """Percentile bootstrap interval of a mean curve, step by step; samples are drawn whole."""
-    samples = len(curves)
-    if samples == 0:
-        raise ValueError("expected at least one curve, got none")
-    times = rng.multinomial(samples, np.full(samples, 1 / samples), size=resamples)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(times @ curves / samples, (tail, 1 - tail), axis=0)
-    return low, high
+P = TypeVar("P", float, float | None)
 
 
 def accuracy_gap_interval(
@@ -130,6 +98,7 @@ def accuracy_gap_p_value(
     accuracy with the feature is lower than chance assignment explains (Fisher's exact test).
     """
     counts = np.stack([correct_without, n_without, correct_with, n_with], axis=1)
+    # Many cells have the same counts, and the tail of each distinct one is computed once.
     cells, position = np.unique(counts.astype(np.int64), axis=0, return_inverse=True)
     right_without, without, right_with, with_feature = cells.T
     tail = stats.hypergeom.cdf(
@@ -138,14 +107,71 @@ def accuracy_gap_p_value(
     return np.asarray(np.minimum(tail, 1.0)[position.ravel()])
 
 
-def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
+def single_gap_p_value(
+    correct_without: int, n_without: int, correct_with: int, n_with: int
+) -> float:
+    """`accuracy_gap_p_value` of one pair of groups."""
+    counts = np.array([[correct_without], [n_without], [correct_with], [n_with]])
+    return float(accuracy_gap_p_value(*counts)[0])
+
+
+def overlap_p_value(
+    first: Bool[np.ndarray, " sample"], second: Bool[np.ndarray, " sample"]
+) -> float:
+    """Fisher's exact one-sided p-value that two properties meet more often than by chance (1935).
+
+    With both margins fixed all is decided by how many samples have both.
+    """
+    # The upper tail: one minus the lower one, as accuracy_gap_p_value takes, differs in the last
+    # digits, so neither is written by the other.
+    both, n_first, n_second = int((first & second).sum()), int(first.sum()), int(second.sum())
+    return float(stats.hypergeom.sf(both - 1, len(first), n_first, n_second))
+
+
+def mcnemar_p_value(
+    before: Bool[np.ndarray, " sample"], after: Bool[np.ndarray, " sample"]
+) -> float:
+    """Exact two-sided p-value that answers go wrong as often as right (McNemar, 1947)."""
+    lost, won = int((before & ~after).sum()), int((~before & after).sum())
+    return float(stats.binomtest(lost, lost + won, 0.5).pvalue) if lost + won else 1.0
+
+
+def wilson_interval(
+    count: int, n: int, *, confidence: float = 0.95
+) -> tuple[float | None, float | None]:
+    """Score interval of a share (Wilson, 1927); None where there is nothing to share."""
+    if n == 0:
+        return None, None
+    interval = stats.binomtest(count, n).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def correlation_interval(r: float, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Interval of Pearson's r over n independent points (Fisher, 1921)."""
+    # r itself is skewed near 1; its inverse hyperbolic tangent is nearly normal.
+    reach = stats.norm.ppf((1 + confidence) / 2) / np.sqrt(n - 3)
+    middle = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
+    return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected so that any false finding at all is rare (Holm, 1979)."""
+    order = np.argsort(p_values, kind="stable")
+    steps = np.asarray(p_values)[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    # The running maximum keeps the order: a larger p-value never gets a smaller one back.
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
+    return [float(value) for value in adjusted]
+
+
+def benjamini_hochberg(p_values: Sequence[P]) -> list[P]:
     """q-values (Benjamini and Hochberg, 1995) over all tests that were made.
 
     None marks a test that was not made: it stays None and does not count.
     """
     made = [p for p in p_values if p is not None]
     if not made:
-        return [None] * len(p_values)
+        return list(p_values)
     q_values = iter(stats.false_discovery_control(made, method="bh").tolist())
     return [None if p is None else next(q_values) for p in p_values]
 

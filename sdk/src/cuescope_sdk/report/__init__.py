@@ -1,4 +1,4 @@
-"""Pictures for reports: images beside maps, frames in strips, line and bar charts."""
+"""Pictures for reports: images beside maps, frames in strips, charts, numbers in sentences."""
 
 from cuescope_sdk.report._figures import (
     Line,
@@ -9,7 +9,9 @@ from cuescope_sdk.report._figures import (
     image_panels,
     line_chart,
     scatter_plot,
+    thumbnail,
 )
+from cuescope_sdk.report._numbers import hundredths, interval, percent, signed
 
 __all__ = [
     "Line",
@@ -20,4 +22,9 @@ __all__ = [
     "image_panels",
     "line_chart",
     "scatter_plot",
+    "thumbnail",
+    "hundredths",
+    "interval",
+    "percent",
+    "signed",
 ]

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 from PIL import Image
 
 from cuescope.errors import UserError
+from cuescope.types import Frame
 from cuescope_sdk.maths._maps import upsample
 
 DENSITY = 200  # dots an inch, twice that of a page
@@ -64,6 +65,14 @@ class Line:
 
 
 # ------------------------------------------------------------------------------ images and maps
+
+
+def thumbnail(frame: Frame, side: int = 160) -> UInt8[np.ndarray, "row col 3"]:
+    """The frame with at most `side` pixels along its longer side, for strips and panels."""
+    # Smaller before it is drawn: strips of full frames would make a report of many megabytes.
+    image = frame.load().copy()  # Pillow's thumbnail() works in place, and frames are shared
+    image.thumbnail((side, side), Image.Resampling.LANCZOS)
+    return np.asarray(image)
 
 
 def image_panels(rows: Sequence[PanelRow]) -> bytes:

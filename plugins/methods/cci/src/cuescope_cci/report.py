@@ -8,15 +8,9 @@ import numpy as np
 from cuescope_cci.error_source import BACKGROUND, AnswerSource, factor_words, groups
 from cuescope_cci.error_source.look_alikes import choose_judge
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.scores import (
-    Tally,
-    background_p_value,
-    contrast_p_value,
-    gap_p_value,
-    share_interval,
-)
+from cuescope_cci.scores import Tally, background_p_value, contrast_p_value, gap_p_value
 from cuescope_sdk import Audit, Cell, Score, Table
-from cuescope_sdk.maths import accuracy_gap_interval, benjamini_hochberg
+from cuescope_sdk.maths import accuracy_gap_interval, benjamini_hochberg, wilson_interval
 
 REGION_WORDS = {
     "hidden": "the region whose absence costs the answer more than it costs the other choices",
@@ -86,7 +80,7 @@ def _rank(row: Row, finding: bool, confidence: float) -> tuple[bool, bool, float
     """Findings first, of these the whole data set; then by what BG-Er is at least."""
     whole = row.feature == BACKGROUND and row.label is None
     # By the lower bound: one error of one must not come before twelve of thirteen.
-    low, _ = share_interval(row.tally.background_errors, row.tally.errors, confidence)
+    low, _ = wilson_interval(row.tally.background_errors, row.tally.errors, confidence=confidence)
     return (not finding, not whole, 1.0 if low is None else -low, row.feature, row.label or "")
 
 
@@ -101,7 +95,7 @@ def _row_scores(
 ) -> Iterator[Score]:
     counts, errors = row.tally, row.tally.errors
     about = {"feature": row.feature, "label": row.label, "n": counts.background}
-    low, high = share_interval(counts.background_errors, errors, options.confidence)
+    low, high = wilson_interval(counts.background_errors, errors, confidence=options.confidence)
     yield Score(
         **about,
         metric="bg_er",
@@ -187,7 +181,7 @@ def _cells(row: Row, confidence: float) -> dict[str, Cell]:
 
 
 def _share_words(count: int, errors: int, confidence: float) -> str | None:
-    low, high = share_interval(count, errors, confidence)
+    low, high = wilson_interval(count, errors, confidence=confidence)
     if low is None or high is None:
         return None
     return f"{100 * count / errors:.0f} [{100 * low:.0f}, {100 * high:.0f}]"

@@ -5,20 +5,19 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.stats import binomtest
 
 from cuescope_sdk.maths import (
-    accuracy_gap_p_value,
     energy_share,
     exceeds_rate_p_value,
     iou,
+    single_gap_p_value,
     soft_iou,
     upsample,
 )
 
 Region = Literal["foreground", "background"]
 Mask = Bool[np.ndarray, "mask_row mask_col"]
-HALF = 0.5
+HALF = 0.5  # of the errors: beyond it the background causes more than all objects together
 
 
 def weights(
@@ -57,6 +56,7 @@ def region_of_map(
     any positive importance, or a mask that leaves no foreground or no background. Of equals the
     foreground has it.
     """
+    # What speaks against the answer did not decide it.
     values = np.maximum(importance, 0)
     if values.max() <= 0 or foreground.all() or not foreground.any():
         return None
@@ -143,6 +143,7 @@ def background_p_value(tally: Tally) -> float | None:
     then there is no accuracy to compare with, and most of its errors come from there.
     """
     made = [p for p in (gap_p_value(tally), majority_p_value(tally)) if p is not None]
+    # Bonferroni: the better of two tests is chosen after both were seen.
     return min(1.0, len(made) * min(made)) if made else None
 
 
@@ -156,7 +157,7 @@ def majority_p_value(tally: Tally) -> float | None:
 def gap_p_value(tally: Tally) -> float | None:
     """That answers decided by the background are wrong no more often than the others."""
     _, foreground, _, background = tally.gap_counts
-    return _fisher(*tally.gap_counts) if min(foreground, background) else None
+    return single_gap_p_value(*tally.gap_counts) if min(foreground, background) else None
 
 
 def contrast_p_value(group: Tally, whole: Tally) -> float | None:
@@ -167,18 +168,4 @@ def contrast_p_value(group: Tally, whole: Tally) -> float | None:
     if min(group.errors, others) == 0:
         return None
     foreground = whole.foreground_errors - group.foreground_errors
-    return _fisher(foreground, others, group.foreground_errors, group.errors)
-
-
-def _fisher(correct_without: int, n_without: int, correct_with: int, n_with: int) -> float:
-    """Fisher's exact test of two shares, one-sided."""
-    counts = (correct_without, n_without, correct_with, n_with)
-    return float(accuracy_gap_p_value(*[np.array([count]) for count in counts])[0])
-
-
-def share_interval(count: int, n: int, confidence: float) -> tuple[float | None, float | None]:
-    """Wilson score interval of a share (Wilson, 1927); None where there is nothing to share."""
-    if n == 0:
-        return None, None
-    interval = binomtest(count, n).proportion_ci(confidence, method="wilson")
-    return float(interval.low), float(interval.high)
+    return single_gap_p_value(foreground, others, group.foreground_errors, group.errors)

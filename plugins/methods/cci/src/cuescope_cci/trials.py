@@ -78,6 +78,7 @@ class ClusteredImage:
         """The image as it is, then without each cluster."""
         yield Trial(sample=self.sample)
         for number in range(self.clusters):
+            # Hidden from attention, not painted over: a grey patch would be new evidence.
             yield self.hide(self.cluster == number, "cluster-hidden")
 
     def hide(self, mask: Bool[np.ndarray, "row col"], condition: str) -> Trial:
@@ -127,7 +128,7 @@ def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> 
     outcomes = iter(audit.respond(trial for image in images for trial in image.trials()))
     answered = []
     for image in images:
-        own = [next(outcomes) for _ in range(image.clusters + 1)]
+        own = [next(outcomes) for _ in range(image.clusters + 1)]  # one trial for the whole image
         # In float64: a drop is a small difference of large logits.
         whole, *hidden = [np.asarray(each.response.logits, dtype=np.float64) for each in own]
         drops = whole - np.stack(hidden)

@@ -13,8 +13,8 @@ from cuescope_sdk import Audit, Evidence, Sample, Verdict
 from cuescope_sdk.explain import measure_faithfulness
 from cuescope_sdk.maths import exceeds_rate_p_value
 
-AGREEMENT = 0.9
-FEWEST_ERRORS = 5
+AGREEMENT = 0.9  # segmenters and patches are coarse, so one error in ten may be called wrongly
+FEWEST_ERRORS = 5  # of fewer, a single one moves the agreement by more than a fifth
 SIGNIFICANT = 0.05
 
 
@@ -54,6 +54,7 @@ def check_planted(samples: Sequence[Sample], sources: Sequence[AnswerSource]) ->
     have it, nothing is decided. None without such a sheet, or without errors.
     """
     sheet = {sample.key: sample.annotations.get("cues", {}) for sample in samples}
+    # A wrong label that the sheet has no background of could not have been planted.
     wrong = [
         source
         for source in sources

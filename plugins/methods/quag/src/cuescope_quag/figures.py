@@ -3,14 +3,12 @@
 from textwrap import shorten
 
 import numpy as np
-from PIL import Image
 
 from cuescope_quag.trials import CROSSMODAL, Answers, Condition
-from cuescope_sdk import Audit, Frame, Outcome, Picture
-from cuescope_sdk.report import StripRow, bar_chart, frame_strips
+from cuescope_sdk import Audit, Outcome, Picture
+from cuescope_sdk.report import StripRow, bar_chart, frame_strips, thumbnail
 
 EXAMPLES = 4
-SIDE = 160  # pixels
 LONGEST = 90  # characters of a question
 
 
@@ -46,7 +44,7 @@ def _lost_answers(answers: Answers, column: int) -> Picture:
     rows = [
         StripRow(
             caption(answers.plain[index], changed[index], condition),
-            [_small(frame) for frame in answers.samples[index].frames],
+            [thumbnail(frame) for frame in answers.samples[index].frames],
         )
         for index in choose_examples(answers, column)
     ]
@@ -93,10 +91,3 @@ def caption(plain: Outcome, changed: Outcome, condition: Condition) -> str:
 def _facts(answers: Answers, index: int) -> set[tuple[str, object]]:
     kind = answers.samples[index].annotations.get("question_type")
     return {("video", int(answers.video[index])), ("type", kind)}
-
-
-def _small(frame: Frame) -> np.ndarray:
-    image = frame.load().copy()
-    # Smaller before it is drawn: strips of full frames would make a report of many megabytes.
-    image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-    return np.asarray(image)

@@ -41,6 +41,7 @@ from cuescope_quag.trials import (
 )
 from cuescope_sdk import Audit, Cell, HasBenchmark, Outcome, Sample, Score, Table
 from cuescope_sdk.maths import benjamini_hochberg
+from cuescope_sdk.report import interval, signed
 
 Comparison: TypeAlias = tuple[Rate, dict[str, Loss]]  # the plain rate, and losses by condition
 
@@ -324,17 +325,6 @@ def _loss(verb: str, loss: Loss, level: float) -> str:
 def _points(loss: Loss) -> str:
     """Points with their interval."""
     return f"{signed(loss.lost)} points{interval(loss.low, loss.high)}"
-
-
-def interval(low: float | None, high: float | None) -> str:
-    """What follows a figure, "" where there are no samples behind it."""
-    return "" if low is None or high is None else f" [{signed(low)}, {signed(high)}]"
-
-
-def signed(value: float) -> str:
-    """One decimal, a true minus, and no negative zero."""
-    text = f"{abs(value):.1f}"
-    return f"\N{MINUS SIGN}{text}" if value < 0 and float(text) else text
 
 
 # ----------------------------------------------------------------------------------- the notes

@@ -3,13 +3,12 @@
 All rates and losses are percent and percentage points.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.stats import binomtest, hypergeom
 
 from cuescope_quag.trials import (
     CROSSMODAL,
@@ -20,8 +19,16 @@ from cuescope_quag.trials import (
     shared_choices,
 )
 from cuescope_sdk import Sample, UserError
+from cuescope_sdk.maths import (
+    bootstrap_cluster_means,
+    exceeds_rate_p_value,
+    mcnemar_p_value,
+    monte_carlo_p_value,
+    overlap_p_value,
+    percentile_interval,
+    permutation_p_value,
+)
 
-CHUNK = 4_000_000  # numbers of a bootstrap that are in memory at once
 Codes = Int[np.ndarray, " sample"]
 
 
@@ -89,6 +96,7 @@ def choose_measure(
             "their choices and have at least two different right answers",
             got=f"'{option}'",
         )
+    # Yes and no are seldom even, and to give the commoner of them to all is no skill.
     two = len(set(samples[0].choices)) == 2
     if balanced is not None and (option == "balanced" or (option == "auto" and two)):
         return balanced
@@ -180,11 +188,6 @@ class Rule:
         """The points that count for the verdict: a share of what is above chance, or `drop`."""
         return max(self.drop, self.share * (rate.value - rate.chance))
 
-    def interval(self, draws: Float[np.ndarray, " resample"], value: float) -> tuple[float, float]:
-        """Percentiles of the draws, `value` among them."""
-        low, high = np.quantile(draws, (self.level, 1 - self.level)).tolist()
-        return min(low, value), max(high, value)
-
 
 def compare(
     before: Bool[np.ndarray, " sample"],
@@ -204,10 +207,13 @@ def compare(
     """
     right, chance = np.column_stack([before, after]), measure.chance
     value, *values = rates(right, measure.stratum).tolist()
-    draws = bootstrap_rates(right, measure.stratum, cluster, rng, rule.resamples)
-    low, high = rule.interval(draws[:, 0], value)
+    # Percent before the mean, as `rates` has it after: sums of hundreds are exact too.
+    draws = bootstrap_cluster_means(
+        100.0 * right, cluster, measure.stratum, rng, resamples=rule.resamples
+    )
+    low, high = percentile_interval(draws[:, 0], rule.confidence, value)
     guessing, best = guessing_p_values(before, given, measure, rng, rule.resamples)
-    p_chance = max(guessing, _p_of_draws(draws[:, 0] <= chance))
+    p_chance = max(guessing, _share_of_draws(draws[:, 0] <= chance))
     rate = Rate(value, chance, p_chance, low, high, len(before), best)
     margin = rule.margin(rate)
     # If a video lost an answer with probability `margin`, so many videos would all keep theirs
@@ -217,11 +223,12 @@ def compare(
     losses = []
     for column, changed in enumerate(values):
         # Paired: the same draw of videos before and after, so what they share cancels out.
+        # Rounded, so that rounding alone never lifts a loss above the drop of a finding.
         lost_draws, lost = draws[:, 0] - draws[:, 1 + column], round(value - changed, 9)
-        low, high = rule.interval(lost_draws, lost)
+        low, high = percentile_interval(lost_draws, rule.confidence, lost)
         p_value = stratified_mcnemar(before, after[:, column], measure.stratum)
-        costs = max(p_value, _p_of_draws(lost_draws <= margin))
-        spared = max(0.0 if any_lost[column] else unseen, _p_of_draws(lost_draws >= margin))
+        costs = max(p_value, _share_of_draws(lost_draws <= margin))
+        spared = max(0.0 if any_lost[column] else unseen, _share_of_draws(lost_draws >= margin))
         losses.append(Loss(changed, lost, p_value, costs, spared, low, high, len(before)))
     return rate, losses
 
@@ -232,59 +239,11 @@ def rates(right: Bool[np.ndarray, "sample column"], stratum: Codes) -> Float[np.
     return np.asarray(100 * np.mean(means, axis=0))
 
 
-def bootstrap_rates(
-    right: Bool[np.ndarray, "sample column"],
-    stratum: Codes,
-    cluster: Codes,
-    rng: np.random.Generator,
-    resamples: int,
-) -> Float[np.ndarray, "resample column"]:
-    """`rates` of bootstrap draws of whole clusters; a stratum that was not drawn is left out."""
-    _, member = np.unique(cluster, return_inverse=True)
-    clusters = int(member.max()) + 1
-    strata = [stratum == value for value in np.unique(stratum)]
-    counts = [_count_right(right[part], member[part], clusters) for part in strata]
-    chunks = []
-    for times in _draw_clusters(clusters, rng, resamples):
-        # A draw only says how often each cluster counts, so its sums are one matrix product.
-        sums = [times @ table for table in counts]
-        with np.errstate(invalid="ignore"):  # 0 / 0 of a stratum that was not drawn is NaN
-            shares = np.stack([100 * total[:, 1:] / total[:, :1] for total in sums])
-        chunks.append(np.nanmean(shares, axis=0))
-    return np.concatenate(chunks)
-
-
-def _count_right(
-    right: np.ndarray, member: np.ndarray, clusters: int
-) -> Float[np.ndarray, "cluster n"]:
-    """For each cluster how many samples it has, then how many are right in each column."""
-    counts = np.zeros((clusters, 1 + right.shape[1]))
-    np.add.at(counts, member, np.column_stack([np.ones(len(right)), right]))
-    return counts
-
-
-def _draw_clusters(
-    count: int, rng: np.random.Generator, resamples: int
-) -> Iterator[Float[np.ndarray, "resample cluster"]]:
-    """How often each cluster is drawn, within CHUNK numbers at a time."""
-    step = max(1, CHUNK // count)
-    for start in range(0, resamples, step):
-        size = min(step, resamples - start)
-        yield rng.multinomial(count, np.full(count, 1 / count), size=size).astype(np.float64)
-
-
-def _p_of_draws(against: Bool[np.ndarray, " resample"]) -> float:
-    """Of the draws, the sample itself among them (Davison and Hinkley, 1997, eq. 4.11)."""
-    return (1 + int(against.sum())) / (1 + len(against))
+def _share_of_draws(against: Bool[np.ndarray, " resample"]) -> float:
+    return monte_carlo_p_value(int(against.sum()), len(against))
 
 
 # ------------------------------------------------------------------------------ exact tests
-
-
-def mcnemar(before: Bool[np.ndarray, " sample"], after: Bool[np.ndarray, " sample"]) -> float:
-    """Exact two-sided p-value that answers go wrong as often as right (McNemar, 1947)."""
-    lost, won = int((before & ~after).sum()), int((~before & after).sum())
-    return float(binomtest(lost, lost + won, 0.5).pvalue) if lost + won else 1.0
 
 
 def stratified_mcnemar(
@@ -295,7 +254,7 @@ def stratified_mcnemar(
     In balanced accuracy one answer can lose what another wins, which one test of all would not see.
     """
     parts = [stratum == value for value in np.unique(stratum)]
-    return min(1.0, len(parts) * min(mcnemar(before[part], after[part]) for part in parts))
+    return min(1.0, len(parts) * min(mcnemar_p_value(before[part], after[part]) for part in parts))
 
 
 def guessing_p_values(
@@ -315,25 +274,17 @@ def guessing_p_values(
     count = len(before)
     if measure.label is None or given is None:
         chance = measure.chance / 100
-        right = binomtest(int(before.sum()), count, chance, "greater").pvalue
-        return float(right), chance**count
+        return exceeds_rate_p_value(int(before.sum()), count, chance), chance**count
     label = measure.label
     if max(label.max(), given.max()) <= 1:
-        return fisher_p_value(given, label), fisher_p_value(label, label)
+        # Fisher's test: with the overlap rises every mean of the two recalls, so it is exact for
+        # accuracy and for balanced accuracy.
+        return overlap_p_value(label == 1, given == 1), overlap_p_value(label == 1, label == 1)
+    # Each right answer weighs as much as in the measure, less the constant number of strata.
     weight = 1 / np.bincount(measure.stratum)[measure.stratum]
     ours, best = (_weigh(answers, label, weight) for answers in (given, label))
-    orders = [rng.permutation(count) for _ in range(resamples)]
-    return _p_of_orders(ours, orders), _p_of_orders(best, orders)
-
-
-def fisher_p_value(given: Codes, label: Codes) -> float:
-    """Fisher's exact one-sided p-value for answers 0 and 1 (Fisher, 1935).
-
-    With both margins fixed all is decided by how many of label 1 are answered with 1, and with
-    it rises every mean of the two recalls: it is exact for accuracy and for balanced accuracy.
-    """
-    both = int((given & label).sum())
-    return float(hypergeom.sf(both - 1, len(label), int(label.sum()), int(given.sum())))
+    orders = [rng.permutation(count) for _ in range(resamples)]  # the same for ours and the best
+    return permutation_p_value(ours, orders), permutation_p_value(best, orders)
 
 
 def _weigh(
@@ -341,13 +292,6 @@ def _weigh(
 ) -> Callable[[Codes], float]:
     """The measure, but for a constant, after the right answers have changed places."""
     return lambda order: float(weight[order][given == label[order]].sum())
-
-
-def _p_of_orders(value: Callable[[Codes], float], orders: list[Codes]) -> float:
-    """Of the orders, the real one among them (Davison and Hinkley, 1997, eq. 4.11)."""
-    # Equal sums in another order differ by rounding; the slack counts them as equal.
-    ours = value(np.arange(len(orders[0]))) - 1e-9
-    return (1 + sum(value(order) >= ours for order in orders)) / (1 + len(orders))
 
 
 # ------------------------------------------------------------------------------ the verdict

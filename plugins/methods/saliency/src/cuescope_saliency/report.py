@@ -29,6 +29,7 @@ def report_scores(
     by_text: dict[str, list[ExplainedImage]] = {}
     for image in images:
         by_text.setdefault(image.text, []).append(image)
+    # Sorted, for the correction below and the ranking must not depend on the data's order.
     texts = [measure_text(by_text[text]) for text in sorted(by_text)]
     p_values = [lean_p_value(figures, audit.rng("sign flips", figures.text)) for figures in texts]
     tests = [
@@ -58,7 +59,7 @@ def _rows(
         "accuracy": figures.correct,
     }
     for metric, values in by_metric.items():
-        tested = metric == "background_lean"
+        tested = metric == "background_lean"  # one test a text: more would cost power
         rng = audit.rng("bootstrap", metric, figures.text)
         value, low, high = _interval(values, rng, options.confidence)
         yield Score(
@@ -82,10 +83,7 @@ def _interval(
     """Mean and bootstrap interval, None without values."""
     if len(values) == 0:
         return None, None, None
-    mean = float(values.mean())
-    low, high = bootstrap_mean_interval(values, rng, confidence=confidence)
-    # Means of draws may miss the mean by rounding where all values are alike.
-    return mean, min(low, mean), max(high, mean)
+    return float(values.mean()), *bootstrap_mean_interval(values, rng, confidence=confidence)
 
 
 def statement(figures: TextFigures) -> str:

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import Image
 
-from cuescope_sdk import Audit, Picture, Sample
-from cuescope_sdk.report import Line, StripRow, frame_strips, line_chart
+from cuescope_sdk import Audit, Picture
+from cuescope_sdk.report import Line, StripRow, frame_strips, line_chart, thumbnail
 from cuescope_spurlens.scores import CaseResult, Results, gap_by_k
 from cuescope_spurlens.trials import with_article
 
-FINDINGS, SIDE, EACH = 3, 160, 8
+FINDINGS, EACH = 3, 8
 STEPS, CURVES = 10, 8
 TASK_SUFFIXES = {"hallucination": " (imagined)", "drop": " (dropped)", "mask": " (blackened)"}
 
@@ -32,7 +31,9 @@ def example_images(result: CaseResult) -> Picture:
         ("without", result.without, case.bottom[cue, ::-1]),
     ):
         caption = f"{side} {result.cue}: {case.label} {verb} in {rates[cue]:.0%}"
-        rows.append(StripRow(caption, [_thumbnail(case.samples[row]) for row in images[:EACH]]))
+        rows.append(
+            StripRow(caption, [thumbnail(case.samples[row].frames[0]) for row in images[:EACH]])
+        )
     with_object = "without" if case.task == "hallucination" else "with"
     removed = f" The model was shown these images without the {case.label}." * case.is_changed
     return Picture(
@@ -41,12 +42,6 @@ def example_images(result: CaseResult) -> Picture:
         f"{with_article(result.cue)} most, and images that show it least.{removed}",
         image=frame_strips(rows, EACH),
     )
-
-
-def _thumbnail(sample: Sample) -> np.ndarray:
-    image = sample.frames[0].load().copy()
-    image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-    return np.asarray(image)
 
 
 def gap_curve(result: CaseResult) -> np.ndarray:

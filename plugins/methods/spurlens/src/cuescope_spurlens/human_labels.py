@@ -95,6 +95,7 @@ def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:
         pairs = "; ".join(f"{gap:.2f}, and {by_people:.2f} by people" for gap, by_people in gaps)
         nothing = f"no cue has {LEAST} labelled images with it, and as many without"
         return Evidence(check=check, verdict="inconclusive", n=len(gaps), detail=pairs or nothing)
+    # Correlated, not subtracted: people's gaps are over other images, so their size differs.
     pearson = stats.pearsonr(*zip(*gaps, strict=True))
     r, p_value = float(pearson.statistic), float(pearson.pvalue)
     return Evidence(

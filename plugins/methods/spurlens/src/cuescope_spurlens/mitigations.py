@@ -26,7 +26,7 @@ from cuescope_spurlens.trials import (
 )
 
 DESCRIBE = "Describe this image: what is in it, and where?"
-LONGEST = 800  # characters of a description
+LONGEST = 800  # characters of a description: the question stands behind it in the same prompt
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,7 @@ def attach_mitigations(audit: Audit, results: Results) -> None:
 
 def _yes_rates(audit: Audit, results: Results, strategy: Strategy) -> dict[str, float]:
     """Percent of yes by metric, mean over the classes."""
+    # Table 4 of the paper asks about images as they are.
     cases = [result for result in results.cases if not result.case.is_changed]
     images = [
         (result, metric, samples)
@@ -155,11 +156,13 @@ def _questions(
 
 def _yes_rate(row: Sequence[Trial], answers: Answers, votes: bool) -> float:
     rate = float(np.mean([answers[trial_key(trial)] is True for trial in row]))
+    # A vote makes one answer of several, so only the images count, not how sure each is.
     return float(rate > 0.5) if votes else rate
 
 
 def _describe(audit: Audit, samples: Sequence[Sample]) -> dict[str, str]:
     """What the model says of each image, in one line, by `frames_key`."""
+    # By the frames: an image that is in the top of one class may be in the bottom of another.
     distinct = {frames_key(sample): sample for sample in samples}
     outputs = frozenset[Output]({"text"})
     outcomes = audit.respond(

@@ -5,10 +5,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import stats
 
 from cuescope_sdk import Audit, Outcome, Trial
 from cuescope_sdk.language import parse_yes_no
+from cuescope_sdk.maths import (
+    benjamini_hochberg,
+    bootstrap_gap_interval,
+    holm,
+    monte_carlo_p_value,
+    portions,
+)
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.trials import (
     CHOICES,
@@ -20,9 +26,8 @@ from cuescope_spurlens.trials import (
     trial_key,
 )
 
-TIE = 1e-9
-BATCH = 4_000_000  # numbers that are dealt at a time
-THRESHOLDS = tuple(step / 20 for step in range(19))
+TIE = 1e-9  # rates are shares of few questions: real differences are far larger
+THRESHOLDS = tuple(step / 20 for step in range(19))  # 0 to 0.9 in steps of 0.05
 Answers = Mapping[TrialKey, bool | None]  # True is yes, False no, None neither
 
 
@@ -66,32 +71,6 @@ def gap_by_k(
     return np.asarray(np.cumsum(rates[top]) / count - np.cumsum(rates[bottom[::-1]]) / count)
 
 
-def gap_interval(
-    top: Float[np.ndarray, " k"],
-    bottom: Float[np.ndarray, " k"],
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-) -> tuple[float, float]:
-    """Percentile bootstrap interval of a gap; images are drawn, each with all its answers."""
-    resampled = _bootstrap_means(top, rng, resamples) - _bootstrap_means(bottom, rng, resamples)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(resampled, (tail, 1 - tail)).tolist()
-    # Where all rates are equal, rounding may leave the gap itself outside by one part in 1e16.
-    gap = float(top.mean() - bottom.mean())
-    return min(low, gap), max(high, gap)
-
-
-def _bootstrap_means(
-    rates: Float[np.ndarray, " k"], rng: np.random.Generator, resamples: int
-) -> Float[np.ndarray, " resample"]:
-    """Means of resamples. Rates have few levels, and how often each is drawn is all that counts."""
-    levels, counts = np.unique(rates, return_counts=True)
-    draws = rng.multinomial(len(rates), counts / len(rates), size=resamples)
-    return np.asarray(draws @ levels / len(rates))
-
-
 def shuffled_maxima(
     rates: Float[np.ndarray, " sample"],
     top: Int[np.ndarray, "cue k"],
@@ -110,13 +89,11 @@ def shuffled_maxima(
     weights = np.zeros((cues, len(rates)))
     np.put_along_axis(weights, top, 1 / k, axis=1)
     np.put_along_axis(weights, bottom, -1 / k, axis=1)
-    maxima = np.empty(draws)
-    size = max(1, BATCH // len(rates))
-    for start in range(0, draws, size):
-        count = min(size, draws - start)
+    maxima = []
+    for count in portions(draws, len(rates)):
         shuffled = rng.permuted(np.tile(rates, (count, 1)), axis=1)
-        maxima[start : start + count] = (shuffled @ weights.T).max(axis=1)
-    return maxima
+        maxima.append((shuffled @ weights.T).max(axis=1))
+    return np.concatenate(maxima)
 
 
 def random_maxima(
@@ -162,22 +139,12 @@ def p_values(
     """
     # Rates are thirds: two equal gaps may differ in the last bit, and a tie must count as reached.
     reached = (maxima[:, None] >= gaps - TIE).sum(axis=0)
-    # The answers themselves are one of the equally likely deals, so p is never 0.
-    return np.asarray((1 + reached) / (1 + len(maxima)))
+    return np.array([monte_carlo_p_value(count, len(maxima)) for count in reached.tolist()])
 
 
 def correct_p_values(p_values: list[float], how: str) -> list[float]:
     """Over the classes: `holm` bounds the chance of any false finding, `bh` their share."""
-    if not p_values:
-        return []
-    if how == "bh":
-        return [float(q) for q in stats.false_discovery_control(p_values, method="bh")]
-    order = np.argsort(p_values, kind="stable")
-    steps = np.array(p_values)[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty(len(p_values))
-    # The running maximum keeps the order: a larger p-value never gets a smaller q-value.
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
-    return [float(q) for q in adjusted]
+    return benjamini_hochberg(p_values) if how == "bh" else holm(p_values)
 
 
 def draws_needed(tests: int, level: float, least: int) -> int:
@@ -284,11 +251,13 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     """The gaps of all cues of a case, and its null."""
     options: SpurLensOptions = audit.options
     rates = yes_rates(study.questions(case), answers)
+    # Numbered among the asked images: the null deals answers to these alone.
     top, bottom = case.asked_index(case.top), case.asked_index(case.bottom)
     gaps = spurious_gaps(rates, top, bottom)
     rng = audit.rng("bootstrap", case.task, case.label)
+    # One generator for all cues of a case: their order is part of what is drawn.
     interval = [
-        gap_interval(rates[up], rates[down], rng, confidence=options.confidence)
+        bootstrap_gap_interval(rates[up], rates[down], rng, confidence=options.confidence)
         for up, down in zip(top, bottom, strict=True)
     ]
     chance = audit.rng("chance", case.task, case.label)
@@ -298,5 +267,6 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     if options.null == "shuffled-answers":
         maxima = shuffled_maxima(rates, top, bottom, draws, chance)
     with_cue, without = rates[top].mean(axis=1), rates[bottom].mean(axis=1)
+    # The class is tested by its strongest cue, and the maxima already pay for that choice.
     p_value, random = p_values(gaps, maxima), float(baseline.mean())
     return CaseResult(case, rates, with_cue, without, gaps, np.array(interval), p_value, random)

@@ -75,6 +75,7 @@ def check_answers(results: Results) -> Evidence:
 def check_planted(audit: Audit, results: Results) -> Iterator[Evidence]:
     """One check a class with a planted cue and task, one for all classes without."""
     planted = {label: cue.name for cue in audit.planted_cues for label in cue.labels}
+    # Data without an answer sheet has no cues at all, which is no proof that none is found.
     if planted.keys().isdisjoint(audit.labels):
         return
     for result in results.cases:
@@ -98,6 +99,7 @@ def _compare_planted(result: CaseResult, cue: str) -> Evidence:
     case = result.case
     rank = f"'{cue}' is not among the {len(case.cues)} cues that were tried"
     if cue in case.cues:
+        # Only larger gaps count: equal ones share a rank.
         stronger = int((result.gap > result.gap[case.cues.index(cue)]).sum())
         rank = f"'{cue}' has rank {stronger + 1} of {len(case.cues)} cues"
     return Evidence(

@@ -5,11 +5,10 @@ from itertools import islice
 from textwrap import shorten, wrap
 
 import numpy as np
-from PIL import Image
 
 from cuescope_sdk import Audit, Cell, Frame, HasBenchmark, Picture, Table
 from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.report import StripRow, frame_strips
+from cuescope_sdk.report import StripRow, frame_strips, thumbnail
 from cuescope_step_grounding import paper
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
@@ -23,7 +22,7 @@ MARKS = {"supported": "\N{CHECK MARK}", "unsupported": "\N{BALLOT X}", "unverifi
 METRIC_COLUMNS = ("reasoning", "Acc", "SGR", "TCS", "HR", "VRS")
 CHANGE_COLUMNS = ("changed", "|P| %", "SGR lost", "Acc lost", "traces")
 TRACE_COLUMNS = ("step", "claims", "when", "g")
-SIDE, CAPTION_WIDTH, CAPTION_LINES = 160, 78, 3  # pixels of a frame; characters, lines of a step
+CAPTION_WIDTH, CAPTION_LINES = 78, 3  # characters, lines of a step
 TABLE_STEPS, PICTURE_STEPS, LONGEST_STEP = 40, 12, 300  # steps; characters of a step
 
 
@@ -185,7 +184,7 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
         verdicts = [judged.judgements.of(trace.sample, claim).verdict for claim in claims]
         text = f"{number}. {step}  {''.join(MARKS[verdict] for verdict in verdicts)}"
         lines = wrap(text, CAPTION_WIDTH, max_lines=CAPTION_LINES, placeholder=" ...")
-        frames = [_thumbnail(frame) for frame in _frames_meant(claims, trace.sample.frames)]
+        frames = [thumbnail(frame) for frame in _frames_meant(claims, trace.sample.frames)]
         rows.append(StripRow("\n".join(lines), frames))
     return Picture(
         title=f"The trace of {trace.sample.key}",
@@ -219,9 +218,3 @@ def _question_and_answer(trace: JudgedTrace) -> str:
     if not answer:
         return f"{question} No answer."
     return f"{question} Answer: {answer} ({verdict[trace.reasoning.right]})."
-
-
-def _thumbnail(frame: Frame) -> np.ndarray:
-    image = frame.load().copy()  # thumbnail() works in place, and frames are shared
-    image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-    return np.asarray(image)

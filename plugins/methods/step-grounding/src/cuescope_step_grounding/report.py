@@ -10,23 +10,26 @@ import numpy as np
 from cuescope_sdk import Audit, Feature, Occurrence, Score
 from cuescope_sdk.grounding import ClaimKind
 from cuescope_sdk.language import BagOfWords
-from cuescope_sdk.maths import benjamini_hochberg, exceeds_rate_p_value
+from cuescope_sdk.maths import (
+    benjamini_hochberg,
+    bootstrap_mean_interval,
+    exceeds_rate_p_value,
+    exchange_p_value,
+    sign_flip_p_value,
+    wilson_interval,
+)
+from cuescope_sdk.report import percent
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.scores import (
     RELEVANT,
     STAGES,
     Figure,
     Reliance,
-    exchange_p_value,
     known,
-    mean_interval,
-    percent,
     points,
     rates_of_stage,
     ratio,
     share,
-    sign_flip_p_value,
-    wilson_interval,
 )
 from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
 from cuescope_step_grounding.verification import judging
@@ -139,8 +142,8 @@ class _Rows:
         numbers = known(values)
         if not numbers:
             return None
-        low, high = mean_interval(
-            numbers,
+        low, high = bootstrap_mean_interval(
+            np.array(numbers, dtype=np.float64),
             self.audit.rng("interval", *names),
             confidence=self.options.confidence,
             resamples=self.options.resamples,
@@ -295,7 +298,7 @@ class _Rows:
             n = len(verdicts) - verdicts.count("unverifiable")
             if not n:
                 continue
-            low, high = wilson_interval(n - never, n, self.options.confidence)
+            low, high = wilson_interval(n - never, n, confidence=self.options.confidence)
             figures = {SGR: Figure((n - never) / n, low, high)}
             flaw = f"in {never} of them the video never shows it"
             statement = f"{{feature}}: {n} traces name it, and {flaw}."

@@ -4,23 +4,20 @@ Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.4. Rates are
 what cannot be told is None.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
-from scipy.stats import binomtest
+from jaxtyping import Bool, Float
 
-from cuescope_sdk.maths import bootstrap_mean_interval
+from cuescope_sdk.maths import bootstrap_interval
+from cuescope_sdk.report import hundredths, interval, percent
 from cuescope_step_grounding.options import Perturbation, Policy
 
 Stage = Literal["early", "middle", "late"]
 STAGES: tuple[Stage, ...] = ("early", "middle", "late")
 RELEVANT: tuple[Perturbation, ...] = ("position", "temporal", "visibility")
-DRAWS = 4000
-CHUNK = 2_000_000
-MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
@@ -248,14 +245,12 @@ def reliance(
         return visual_reliance(lost, size, control, control_size, epsilon=epsilon, clip=clip)
 
     overall = score(np.arange(len(complete))) if len(complete) else None
-    interval = bootstrap_interval(
-        score, len(complete), rng, confidence=confidence, resamples=resamples
-    )
+    ends = bootstrap_interval(score, len(complete), rng, confidence=confidence, resamples=resamples)
     if overall == clip and complete[:, 1].mean() <= 0:
-        interval = None
-    elif interval and overall is not None:
-        interval = min(interval[0], overall), max(interval[1], overall)
-    return Reliance(complete[:, :2], complete[:, 2:], overall, interval)
+        ends = None
+    elif ends and overall is not None:
+        ends = min(ends[0], overall), max(ends[1], overall)
+    return Reliance(complete[:, :2], complete[:, 2:], overall, ends)
 
 
 def _mean_over_kinds(
@@ -265,88 +260,6 @@ def _mean_over_kinds(
     return mean(
         mean([getattr(cost, figure) for cost in costs if cost.kind == kind]) for kind in kinds
     )
-
-
-# ------------------------------------------------------------------------------- tests, intervals
-
-
-def sign_flip_p_value(values: Float[np.ndarray, " sample"], rng: np.random.Generator) -> float:
-    """One-sided p-value that paired differences are above zero in the mean, by flipping signs.
-
-    As the signs of n values have 2**n patterns, few samples cannot prove anything.
-    """
-    if len(values) == 0:
-        return 1.0
-    observed, reached = values.mean(), 0
-    for count in _chunks(len(values)):
-        signs = rng.integers(0, 2, (count, len(values))) * 2 - 1
-        # The tolerance lets patterns count that equal the observed one but for rounding.
-        reached += int(((signs * values).mean(axis=1) >= observed - 1e-12).sum())
-    return (1 + reached) / (1 + DRAWS)
-
-
-def exchange_p_value(
-    own: Float[np.ndarray, " sample"],
-    random: Float[np.ndarray, "sample draw"],
-    rng: np.random.Generator,
-) -> float:
-    """One-sided p-value that traces do better than random ones of the same samples.
-
-    Were they random too, a trace could change places with any of its sample's random ones.
-    """
-    if len(own) == 0:
-        return 1.0
-    rows, reached = np.column_stack([own, random]), 0
-    for count in _chunks(len(own)):
-        column = rng.integers(0, rows.shape[1], (count, len(own)))
-        means = rows[np.arange(len(own)), column].mean(axis=1)
-        reached += int((means >= own.mean() - 1e-12).sum())
-    return (1 + reached) / (1 + DRAWS)
-
-
-def wilson_interval(count: int, n: int, confidence: float) -> tuple[float, float]:
-    """Wilson's interval of a share."""
-    interval = binomtest(count, n).proportion_ci(confidence, method="wilson")
-    return float(interval.low), float(interval.high)
-
-
-def bootstrap_interval(
-    figure: Callable[[Int[np.ndarray, " sample"]], float | None],
-    samples: int,
-    rng: np.random.Generator,
-    *,
-    confidence: float,
-    resamples: int,
-) -> tuple[float, float] | None:
-    """Percentile bootstrap of a figure of samples, given by their indices; None where it has none.
-
-    Draws that have no figure are left out.
-    """
-    if samples == 0:
-        return None
-    draws = rng.integers(samples, size=(resamples, samples))
-    values = known(map(figure, draws))
-    if not values:
-        return None
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(values, (tail, 1 - tail)).tolist()
-    return low, high
-
-
-def mean_interval(
-    values: Sequence[float], rng: np.random.Generator, *, confidence: float, resamples: int
-) -> tuple[float, float]:
-    """Percentile bootstrap of a mean, the mean itself within it."""
-    array = np.asarray(values, dtype=np.float64)
-    low, high = bootstrap_mean_interval(array, rng, confidence=confidence, resamples=resamples)
-    middle = float(array.mean())
-    return min(low, middle), max(high, middle)
-
-
-def _chunks(samples: int) -> list[int]:
-    """Numbers of draws, within CHUNK numbers at a time."""
-    step = max(1, CHUNK // samples)
-    return [min(step, DRAWS - start) for start in range(0, DRAWS, step)]
 
 
 # ------------------------------------------------------------------------------- numbers in words
@@ -361,44 +274,20 @@ class Figure:
     high: float | None = None
 
 
-def percent(value: float) -> str:
-    """A share from 0 to 1; with a decimal where it would else read as none or all.
-
-    >>> percent(0.718), percent(0.998), percent(0.004), percent(0)
-    ('72%', '99.8%', '0.4%', '0%')
-    """
-    return f"{_hundredths(value)}%"
-
-
 def share(figure: Figure) -> str:
     """A share with its interval.
 
     >>> share(Figure(0.718, 0.65, 0.771))
     '72% [65, 77]'
     """
-    return f"{percent(figure.value)}{_interval(figure, _hundredths)}"
+    return f"{percent(figure.value)}{interval(figure.low, figure.high, hundredths)}"
 
 
 def points(figure: Figure) -> str:
     """A difference of shares, in points, with its interval."""
-    return f"{_hundredths(figure.value)} points{_interval(figure, _hundredths)}"
+    return f"{hundredths(figure.value)} points{interval(figure.low, figure.high, hundredths)}"
 
 
 def ratio(figure: Figure) -> str:
     """A ratio with its interval."""
-    return f"{figure.value:.2f}{_interval(figure, '{:.2f}'.format)}"
-
-
-def _interval(figure: Figure, in_words: Callable[[float], str]) -> str:
-    if figure.low is None or figure.high is None:
-        return ""
-    return f" [{in_words(figure.low)}, {in_words(figure.high)}]"
-
-
-def _hundredths(value: float) -> str:
-    """A true minus, no negative zero, and a decimal where the whole number would mislead."""
-    size = abs(100 * value)
-    text = f"{size:.0f}"
-    if text in ("0", "100") and abs(size - float(text)) >= 0.05:
-        text = f"{size:.1f}"
-    return f"{MINUS}{text}" if value < 0 and float(text) else text
+    return f"{figure.value:.2f}{interval(figure.low, figure.high, '{:.2f}'.format)}"

@@ -6,17 +6,11 @@ import numpy as np
 
 from cuescope_sdk import Audit, Evidence, generator
 from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement, negate
+from cuescope_sdk.maths import exchange_p_value
+from cuescope_sdk.report import percent
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.report import REASONING
-from cuescope_step_grounding.scores import (
-    RELEVANT,
-    ChangeCost,
-    exchange_p_value,
-    known,
-    mean,
-    percent,
-    step_grounding_rate,
-)
+from cuescope_step_grounding.scores import RELEVANT, ChangeCost, known, mean, step_grounding_rate
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.judging import (
     ALL,

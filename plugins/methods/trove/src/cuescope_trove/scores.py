@@ -14,6 +14,7 @@ from cuescope_sdk.maths import (
     accuracy_gap_interval,
     accuracy_gap_p_value,
     benjamini_hochberg,
+    percentiles,
     snap_to_value,
 )
 
@@ -321,8 +322,7 @@ def score_interval(
         gap = correct_without / pairs.n_without - sums[:, 0] / pairs.n_with
         resampled_scores.append(gap + wrong_sums[:, 1] / np.maximum(wrong_sums[:, 2], 1))
     # Percentiles of few discrete values miss them by rounding: `snapped` puts them back.
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(np.concatenate(resampled_scores), (tail, 1 - tail), axis=0)
+    low, high = percentiles(np.concatenate(resampled_scores), confidence)
     bias = static_bias(observations, pairs, clusters, across_labels=across_labels)
     value = pairs.error_contribution + bias.value
     return snap_to_value(low, value), snap_to_value(high, value)

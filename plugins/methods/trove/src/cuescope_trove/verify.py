@@ -8,11 +8,11 @@ from jaxtyping import Bool, Float
 
 from cuescope_sdk import Audit, Detector, Evidence, Feature, Sample, Score, UserError, Verdict
 from cuescope_sdk.maths import (
-    accuracy_gap_p_value,
     exceeds_rate_p_value,
     precision_at_k,
     r_precision,
     rank_frames,
+    single_gap_p_value,
 )
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.report import CALIBRATION, observe, score_observations
@@ -102,8 +102,7 @@ class Gap:
     def p_value(self) -> float:
         """Exact permutation p-value of the loss, times what was tried (Bonferroni)."""
         counts = (self.correct_without, self.n_without, self.correct_with, self.n_with)
-        single = float(accuracy_gap_p_value(*(np.array([count]) for count in counts))[0])
-        return min(1.0, self.tried * single)
+        return min(1.0, self.tried * single_gap_p_value(*counts))
 
     @property
     def words(self) -> str:
@@ -243,8 +242,8 @@ def _precision_evidence(
     relevant = np.array([shows[frame] for frame in frames if frame in shows], dtype=bool)
     if not relevant.size:
         return
-    found = {score.feature for score in scores if score.finding and score.label == label}
-    claimed = sum(len(feature.occurrences) for feature in features if feature.key in found)
+    finding_keys = {s.feature for s in scores if s.finding and s.label == label}
+    claimed = sum(len(f.occurrences) for f in features if f.key in finding_keys)
     base_rate = float(np.mean(list(shows.values())))
     total = sum(shows.values())
     measures = [(f"Precision@{k}", k, precision_at_k(relevant, k)) for k in KS]
@@ -283,9 +282,9 @@ def _naming_evidence(
 ) -> Iterator[Evidence]:
     """Which findings' frames show the cue; that none do counts against TRoVe if the cue costs."""
     base_rate = float(np.mean(list(shows.values())))
-    found = {score.feature for score in findings}
+    finding_keys = {score.feature for score in findings}
     named = False
-    for feature in (feature for feature in features if feature.key in found):
+    for feature in (feature for feature in features if feature.key in finding_keys):
         frames = [(occurrence.sample, occurrence.frame or 0) for occurrence in feature.occurrences]
         flags = [shows[frame] for frame in frames if frame in shows]
         share = float(np.mean(flags)) if flags else 0.0

@@ -85,6 +85,7 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
     images = ask_images(audit, options, canvas_samples(audit, audit.samples))
     masks = foreground_masks(audit, audit.samples)
     _, judge = choose_judge(audit, options)
+    # Pairs of classes, not images: a language model is paid for each question.
     wrong = {(str(image.sample.label), image.prediction) for image in images if image.wrong}
     # Without masks no error is known to come from an object, so nothing is judged (or paid for).
     alike = judge(sorted(wrong)) if masks is not None else {}

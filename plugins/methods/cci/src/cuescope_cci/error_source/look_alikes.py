@@ -112,6 +112,7 @@ def _embeddings(audit: Audit, alike: float) -> Judge:
         known = [pair for pair in pairs if number.keys() >= set(pair)]
         if not known:
             return {}
+        # The readout needs some trial to travel with; what it returns is of the choices alone.
         readout = ChoiceSimilarity(choices=audit.labels)
         [outcome] = audit.respond([readout.of(audit.samples[0])])
         close = closest_pairs(np.asarray(outcome.response.readout), alike)

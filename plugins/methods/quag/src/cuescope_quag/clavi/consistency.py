@@ -15,6 +15,7 @@ from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import CONSISTENT, consistent_rows
 from cuescope_quag.trials import Answers, video_name
 from cuescope_sdk import Audit, Cell, Sample, Table
+from cuescope_sdk.maths import percentile_interval
 
 Complement = Literal["video", "text"]
 FEWEST = 20  # pairs in each column, for words
@@ -91,8 +92,7 @@ def consistent_accuracy(
     draws = rng.integers(len(videos), size=(resamples, len(videos)))
     # A ratio of sums, not a mean of shares: videos with more pairs weigh more, as in the value.
     shares = right[draws].sum(axis=1) / count[draws].sum(axis=1)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(shares, (tail, 1 - tail)).tolist()
+    low, high = percentile_interval(shares, confidence)
     return ConsistentAccuracy(float(both.mean()), low, high, len(answered), len(videos))
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 from cuescope_quag.simulation.data import unimodal_error
 from cuescope_quag.simulation.training import Errors, Schedule, Training
 from cuescope_sdk import Picture, Table
+from cuescope_sdk.maths import percentile_interval
 from cuescope_sdk.report import Line, line_chart
 
 RESAMPLES = 2000
@@ -78,13 +79,12 @@ def spearman(
     """
     seeds = ratios.shape[1]
     draws = rng.integers(seeds, size=(RESAMPLES, *ratios.shape))
+    # Seeds change places within their coupling, so every draw has all couplings.
     resampled = np.take_along_axis(ratios[None], draws, axis=2).reshape(RESAMPLES, -1)
     rank = stats.rankdata(np.repeat(alphas, seeds))
     # The real ratios are the first row, so that they and their draws are ranked alike.
     correlation = _correlations(rank, np.concatenate([ratios.reshape(1, -1), resampled]))
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(correlation[1:], (tail, 1 - tail))
-    return float(correlation[0]), float(low), float(high)
+    return float(correlation[0]), *percentile_interval(correlation[1:], CONFIDENCE)
 
 
 def _correlations(

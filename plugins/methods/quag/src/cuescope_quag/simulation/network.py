@@ -54,6 +54,7 @@ class Dropout:
 
 def initial_weights(sizes: Sizes, generator: torch.Generator) -> Weights:
     """Linear maps uniform within 1/sqrt(inputs), biases 0, norms as the identity."""
+    # Drawn first, then in the order of `shapes`: the order of draws is part of a seed's result.
     weights = {"modality": 0.02 * torch.randn(2, sizes.width, generator=generator)}
     for name, (outputs, inputs) in sizes.shapes.items():
         uniform = torch.rand(outputs, inputs, generator=generator)

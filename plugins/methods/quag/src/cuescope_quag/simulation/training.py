@@ -95,6 +95,7 @@ def fit(schedule: Schedule, train: Coupled, val: Coupled, seed: int) -> Weights:
     dropout = Dropout(schedule.dropout, noise) if schedule.dropout else None
     optimiser = torch.optim.Adam(weights.values(), lr=schedule.learning_rate)
     pace = _one_cycle(optimiser, schedule) if schedule.one_cycle else None
+    # So many epochs may overfit, and then the last weights are not the best.
     best, lowest = weights, float("inf")
     for _ in range(schedule.epochs):
         shuffled = torch.randperm(schedule.train, generator=order).to(device)
@@ -129,7 +130,7 @@ def _one_cycle(optimiser: torch.optim.Optimizer, schedule: Schedule) -> LRSchedu
         epochs=schedule.epochs,
         steps_per_epoch=-(-schedule.train // schedule.batch),
         pct_start=0.1,
-        cycle_momentum=False,
+        cycle_momentum=False,  # else it would change Adam's beta1 too
     )
 
 
@@ -220,4 +221,4 @@ def write(path: Path, errors: Errors) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".part")
     draft.write_text(json.dumps(asdict(errors)))
-    draft.replace(path)
+    draft.replace(path)  # a rename is atomic within a file system

@@ -12,7 +12,7 @@ from cuescope_saliency.options import Settings
 from cuescope_sdk import UserError, derive, digest
 from cuescope_sdk.torch import ImageTower, Inputs
 
-CHUNK = 32
+CHUNK = 32  # masked images in one forward pass; it does not change what is drawn
 
 
 def rise(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
@@ -46,6 +46,7 @@ def random(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) 
 
 def generator_for(inputs: Inputs, seed: int, name: str) -> torch.Generator:
     """A generator of its own for each image, on the CPU; it depends on nothing but pixels."""
+    # Of pixels, not of a sample's place in the data: --limit must not change a map.
     values = [inputs[key].float().cpu().numpy() for key in sorted(inputs)]
     return _generator(derive(seed, name, digest(*values)))
 

@@ -28,6 +28,7 @@ def grad_cam(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings
     score, (call,) = differentiate(tower, inputs, text, last_blocks(tower, 1))
     (gradient,) = torch.autograd.grad(score, call.input)
     patches = slice(tower.prefix, count_tokens(tower, inputs))
+    # A mean of half-precision gradients loses digits, hence float32 first.
     channels = gradient[0, patches].float().mean(dim=0)
     return (call.input[0, patches].float() @ channels).relu().reshape(tower.grid(inputs))
 

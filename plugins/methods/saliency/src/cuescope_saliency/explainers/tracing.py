@@ -56,6 +56,7 @@ def record_attention(
     with ExitStack() as hooks:
         for call in calls:
             record(hooks, call)
+        # The calls fill while the tower runs, so they are returned with its result.
         return tower.encode(inputs), calls
 
 
@@ -74,7 +75,7 @@ def record(hooks: ExitStack, call: AttentionCall) -> None:
     """Keep what enters and leaves the attention of the block."""
 
     def keep_input(tokens: Tensor) -> None:
-        call.input = tokens
+        call.input = tokens  # returns nothing: a hook's result would replace the tokens
 
     def keep_output(tokens: Tensor) -> None:
         call.output = tokens
@@ -86,6 +87,7 @@ def record(hooks: ExitStack, call: AttentionCall) -> None:
 def last_blocks(tower: ImageTower, count: int | None) -> list[int]:
     """Numbers of the last `count` blocks; of all of them for None, or where there are fewer."""
     depth = len(tower.blocks)
+    # Counted from the end: the last blocks are those whose attention the embedding still reads.
     return list(range(depth - min(count or depth, depth), depth))
 
 
@@ -98,6 +100,7 @@ def count_tokens(tower: ImageTower, inputs: Inputs) -> int:
 def heads_of(block: Block, normed: Tensor, tokens: int) -> Heads:
     """What the heads of one image's attention make of its first `tokens` tokens, float32."""
     queries, keys, values = (part[0, :, :tokens].float() for part in block.project(normed))
+    # The fused kernel never returns its weights, so they are made again, in float32.
     weights = (queries @ keys.transpose(1, 2)).softmax(dim=-1)
     return Heads(queries, keys, values, weights)
 
@@ -128,7 +131,7 @@ def with_answers(
     # Only the difference is projected: the rest stays what the library itself computed.
     change = answers - heads.weights @ heads.values
     flat = change.transpose(0, 1).flatten(1) @ call.block.out_weight().float().T
-    output = call.output.clone()
+    output = call.output.clone()  # in place it would change what the model itself computed
     output[0, : len(flat)] += flat.to(output.dtype)
     return output
 

@@ -6,7 +6,8 @@ from math import factorial
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import stats
+
+from cuescope_sdk.maths import correlation_interval, permutation_p_value
 
 Values = Float[np.ndarray, " model"]
 EXACT = 5_040  # so many orders or fewer are all tried: seven models
@@ -59,24 +60,16 @@ def correlation(
     scale = np.linalg.norm(x_rest) * np.linalg.norm(y_rest)
     if len(x) - spent < 4 or scale < TIE * max(1.0, float(np.abs(x).max() * np.abs(y).max())):
         return None
-    # A tie with the observed order must not be lost to rounding, hence the tolerance.
     r = float(x_rest @ y_rest / scale)
-    null = np.array([x_rest @ y_rest[order] for order in _orders(groups, rng, draws)]) / scale
-    exact = strata is None and factorial(len(x)) <= EXACT
-    at_least = int((null >= r - TIE).sum())
-    # Where all orders are tried the observed one is among them; else it is counted in (Phipson and
-    # Smyth, 2010), so that no p-value is zero.
-    p_value = at_least / len(null) if exact else (1 + at_least) / (1 + len(null))
+    p_value = permutation_p_value(
+        lambda order: float(x_rest @ y_rest[order] / scale),
+        _orders(groups, rng, draws),
+        tie=TIE,
+        exact=strata is None and factorial(len(x)) <= EXACT,
+    )
     # Each stratum's mean and each control cost a degree of freedom.
-    low, high = fisher_interval(r, len(x) - spent, confidence)
+    low, high = correlation_interval(r, len(x) - spent, confidence=confidence)
     return Correlation(r, low, high, p_value, len(x))
-
-
-def fisher_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of a correlation over n independent points (Fisher, 1921)."""
-    reach = stats.norm.ppf((1 + confidence) / 2) / np.sqrt(n - 3)
-    middle = np.arctanh(np.clip(r, -1 + TIE, 1 - TIE))
-    return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from cuescope_sdk import Audit
-from cuescope_step_grounding.scores import percent
+from cuescope_sdk.report import percent
 from cuescope_step_grounding.trials import Reasoning, is_recorded
 from cuescope_step_grounding.verification.judging import JudgedTraces, has_no_evidence
 

@@ -1,0 +1,46 @@
+"""Numbers as sentences print them: a true minus, no negative zero, the interval behind."""
+
+from collections.abc import Callable
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def signed(value: float, decimals: int = 1) -> str:
+    """A number with so many decimals.
+
+    >>> signed(-2.345), signed(-0.04), signed(7, 0)
+    ('−2.3', '0.0', '7')
+    """
+    text = f"{abs(value):.{decimals}f}"
+    return f"{MINUS}{text}" if value < 0 and float(text) else text
+
+
+def hundredths(share: float) -> str:
+    """A share from -1 to 1 times 100; with a decimal where it would else read as none or all.
+
+    >>> hundredths(0.718), hundredths(0.998), hundredths(-0.004), hundredths(0)
+    ('72', '99.8', '−0.4', '0')
+    """
+    size = abs(100 * share)
+    whole = f"{size:.0f}"
+    # "0%" of a thousand says never, and "100%" always, so neither may stand for nearly so.
+    misleads = whole in ("0", "100") and abs(size - float(whole)) >= 0.05
+    return signed(100 * share, 1 if misleads else 0)
+
+
+def percent(share: float) -> str:
+    """The same with its sign.
+
+    >>> percent(0.718), percent(0.004)
+    ('72%', '0.4%')
+    """
+    return f"{hundredths(share)}%"
+
+
+def interval(low: float | None, high: float | None, write: Callable[[float], str] = signed) -> str:
+    """What follows a figure, "" where it has no interval.
+
+    >>> interval(-1, 2.5), interval(0.65, 0.771, hundredths), interval(None, None)
+    (' [−1.0, 2.5]', ' [65, 77]', '')
+    """
+    return "" if low is None or high is None else f" [{write(low)}, {write(high)}]"
