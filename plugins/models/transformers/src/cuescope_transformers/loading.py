@@ -38,39 +38,13 @@ BUILDERS = {
 
 
 @dataclass(frozen=True)
-class StockModel:
-    """A model of transformers; whoever asks for `network` opens its weights. A plan ends there."""
-
-    files: Pretrained
-
-    @cached_property
-    def network(self) -> Any:
-        """The network with its weights."""
-        return self.files.opened()
-
-    @property
-    def device(self) -> torch.device:
-        """Where it is."""
-        return self.files.device
-
-    @property
-    def title(self) -> str:
-        """What errors call it."""
-        return self.files.title
-
-    @property
-    def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
-        return self.files.facts
-
-
-@dataclass(frozen=True)
-class ContrastiveModel(StockModel):
+class ContrastiveModel:
     """A model that compares images with texts, of one of the kinds in `BUILDERS`.
 
     `tokenizer` is None for an image tower alone.
     """
 
+    files: Pretrained
     kind: str
     image_processor: Any
     tokenizer: Any | None
@@ -118,7 +92,7 @@ class ContrastiveModel(StockModel):
         scalars = stored_tensors(self.files.source, names)
         if missing := [name for name in names if name not in scalars]:
             raise UserError(
-                f"{self.title} lacks weights of a {self.files.network.__name__}",
+                f"{self.files.title} lacks weights of a {self.files.network_class.__name__}",
                 expected="every tensor of the model",
                 got=f"no {missing[0]}",
             )

@@ -10,7 +10,7 @@ from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin
 from cuescope_sdk.tools import normalise_name, sort_by_score
 
 if TYPE_CHECKING:
-    from cuescope_detectors.closed_networks import ClassBox, ClosedNetwork
+    from cuescope_detectors.closed_networks import ClassBox, DetrNetwork, FasterRCNNNetwork
 
 
 class CocoDetector(Plugin, LazyWeights):
@@ -64,7 +64,7 @@ class CocoDetector(Plugin, LazyWeights):
             if classes.get(index) == query
         )
 
-    def _find_network(self) -> "ClosedNetwork":
+    def _find_network(self) -> "DetrNetwork | FasterRCNNNetwork":
         weights = Path(self.options.model).expanduser()
         from cuescope_detectors.closed_networks import DetrNetwork, FasterRCNNNetwork
 

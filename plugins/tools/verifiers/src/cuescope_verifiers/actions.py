@@ -40,7 +40,7 @@ class Actions(Plugin, LazyWeights):
 
     def open_weights(self) -> None:
         """Open the weights now."""
-        self._network.open_weights()
+        _ = self._network.files.network
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""

@@ -42,7 +42,7 @@ class TransformersVLM(Plugin, LazyWeights):
         wording = options.model_dump(
             include={"scoring", "max_new_tokens", "prompt", "question", "fps"}
         )
-        self.device = str(model.device)
+        self.device = str(model.files.device)
         self.fingerprint = model.fingerprint(wording)
         self.facts = {**model.facts, "choices are scored by": options.scoring}
         patches = frozenset({"patches"} if shows_patches(model) else ())
