@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from cuescope_celeba.layout import read_attributes, read_partition
-from cuescope_sdk import Options, PlantedCue, UserError
+from cuescope_sdk import PlantedCue, UserError
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
 from cuescope_sdk.models import refuse_unknown
 
@@ -26,7 +26,7 @@ class CelebA(ImageFolder):
     That is what the audits of group robustness ask for; any two of the attributes will do.
     """
 
-    Options: ClassVar[type[Options]] = CelebAOptions
+    Options = CelebAOptions
     options: CelebAOptions
     title: ClassVar[str] = "celeba"
     benchmark: str | None = "CelebA"

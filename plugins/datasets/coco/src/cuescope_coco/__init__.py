@@ -12,7 +12,7 @@ from pydantic import Field
 
 from cuescope_coco.layout import Thing, read_captions, read_instances
 from cuescope_coco.masks import mask_image
-from cuescope_sdk import Detection, Frame, Options, digest
+from cuescope_sdk import Detection, Frame, digest
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
 from cuescope_sdk.models import refuse_unknown
 
@@ -40,7 +40,7 @@ class Coco(ImageFolder):
     labels, unless `classes` names them, and are annotated all the same.
     """
 
-    Options: ClassVar[type[Options]] = CocoOptions
+    Options = CocoOptions
     options: CocoOptions
     title: ClassVar[str] = "coco"
     benchmark: str | None = "COCO"

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from pydantic import Field
 
-from cuescope_sdk import Options, PlantedCue, UserError
+from cuescope_sdk import PlantedCue, UserError
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -45,7 +45,7 @@ class CounterAnimalsOptions(ImageFolderOptions):
 class CounterAnimals(ImageFolder):
     """A sample a photo; every class's common background is an annotated cue."""
 
-    Options: ClassVar[type[Options]] = CounterAnimalsOptions
+    Options = CounterAnimalsOptions
     title: ClassVar[str] = "counter-animals"
     benchmark: str | None = "CounterAnimals"
     split_names: ClassVar[tuple[str, ...]] = ("all", "easy", "hard")

@@ -18,7 +18,7 @@ from cuescope_imagenet.layout import (
     read_names,
     solution_labels,
 )
-from cuescope_sdk import Detection, Options, UserError, nearest
+from cuescope_sdk import Detection, UserError, nearest
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -44,7 +44,7 @@ class ImageNetOptions(ImageFolderOptions):
 class ImageNet(ImageFolder):
     """A sample an image, labelled with the first name of its class; "synonyms" has the others."""
 
-    Options: ClassVar[type[Options]] = ImageNetOptions
+    Options = ImageNetOptions
     options: ImageNetOptions
     title: ClassVar[str] = "imagenet"
     benchmark: str | None = "ImageNet"

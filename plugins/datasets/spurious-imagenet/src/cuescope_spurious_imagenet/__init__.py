@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Options, UserError
+from cuescope_sdk import UserError
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -35,7 +35,7 @@ class SpuriousImageNet(ImageFolder):
     "spurious_class" is the class whose cue it shows, and for which a model may take it.
     """
 
-    Options: ClassVar[type[Options]] = SpuriousImageNetOptions
+    Options = SpuriousImageNetOptions
     title: ClassVar[str] = "spurious-imagenet"
     benchmark: str | None = "Spurious ImageNet"
     split_names: ClassVar[tuple[str, ...]] = ("test",)

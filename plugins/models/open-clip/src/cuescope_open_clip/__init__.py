@@ -17,7 +17,7 @@ class OpenCLIP(ZeroShotModel):
     One built from an image tower alone has no `embed_texts`, and scores by `class_embeddings`.
     """
 
-    Options: ClassVar[type[Options]] = OpenCLIPOptions
+    Options = OpenCLIPOptions
     options: OpenCLIPOptions
     owner = "open-clip"
 

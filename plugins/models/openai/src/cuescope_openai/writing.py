@@ -1,16 +1,15 @@
 """A text generator on an OpenAI-compatible server."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from cuescope_openai.options import OpenAIWriterOptions
-from cuescope_sdk import Context, Options, Plugin
+from cuescope_sdk import Context, Plugin
 
 
 class OpenAIWriter(Plugin):
     """Completes prompts, each as a chat of its own. What was asked before costs nothing."""
 
-    Options: ClassVar[type[Options]] = OpenAIWriterOptions
+    Options = OpenAIWriterOptions
     options: OpenAIWriterOptions
 
     def __init__(self, options: OpenAIWriterOptions, context: Context) -> None:

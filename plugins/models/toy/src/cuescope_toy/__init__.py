@@ -11,7 +11,6 @@ from cuescope_sdk import (
     Context,
     Dataset,
     LazyWeights,
-    Options,
     Response,
     Trial,
     UserError,
@@ -34,7 +33,7 @@ class Toy(TrainedModel):
     of as many frames as it was trained with.
     """
 
-    Options: ClassVar[type[Options]] = ToyOptions
+    Options = ToyOptions
     options: ToyOptions
     owner = "toy"
     capabilities: ClassVar[Capabilities] = Capabilities(

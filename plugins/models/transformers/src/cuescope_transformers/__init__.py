@@ -23,7 +23,7 @@ class Transformers(ZeroShotModel):
     `logits` follow that, `embed_choices` and `embed_texts` are the texts before it.
     """
 
-    Options: ClassVar[type[Options]] = TransformersOptions
+    Options = TransformersOptions
     options: TransformersOptions
     owner = "transformers"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from cuescope_detectors.options import GroundingDinoOptions, OpenVocabularyOptions, OwlOptions
-from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, digest
+from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, digest
 from cuescope_sdk.tools import make_detections, normalise_name
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
     facts: Mapping[str, str]
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         self._network.open_weights()
 
     def use(self, network: "OwlNetwork | GroundingDinoNetwork") -> None:
@@ -58,7 +57,7 @@ class Owl(OpenVocabularyDetector):
     each box by itself. The library's own post-processing leaves a box to its best name alone.
     """
 
-    Options: ClassVar[type[Options]] = OwlOptions
+    Options = OwlOptions
     options: OwlOptions
     owner: ClassVar[str] = "owl"
 
@@ -76,7 +75,7 @@ class GroundingDino(OpenVocabularyDetector):
     each other, so that a name's boxes depend on the names beside it, unless `one_by_one` is set.
     """
 
-    Options: ClassVar[type[Options]] = GroundingDinoOptions
+    Options = GroundingDinoOptions
     options: GroundingDinoOptions
     owner: ClassVar[str] = "grounding-dino"
 

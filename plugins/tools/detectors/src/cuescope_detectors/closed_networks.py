@@ -55,7 +55,6 @@ class DetrNetwork:
         self.facts = self._files.facts
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         _ = self._files.network
 
     @torch.no_grad()
@@ -105,7 +104,6 @@ class FasterRCNNNetwork:
         }
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         _ = self._model
 
     @cached_property

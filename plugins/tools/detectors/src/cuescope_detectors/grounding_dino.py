@@ -88,7 +88,6 @@ class GroundingDinoNetwork:
         }
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         _ = self._model.files.network
 
     def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:

@@ -24,7 +24,6 @@ class OwlNetwork:
         self.facts = {**self._model.files.facts, "prompt": options.prompt}
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         _ = self._model.files.network
 
     @torch.no_grad()

@@ -20,11 +20,10 @@ class SamNetwork:
     def __init__(self, options: GroundedSamOptions, context: Context) -> None:
         self._model = find_model("sam", {"sam": "SamModel"}, options, context, takes_text=False)
         self.fingerprint = self._model.fingerprint("sam")
-        self.facts = self._files.facts
+        self.facts = self._model.files.facts
 
     def open_weights(self) -> None:
-        """Open the weights now."""
-        _ = self._files.network
+        _ = self._model.files.network
 
     @torch.no_grad()
     def outline(

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
 from cuescope_proposers.options import CueFileOptions
-from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
+from cuescope_sdk import Context, Plugin, UserError, digest, nearest
 from cuescope_sdk.data import read_lines
 
 OWNER = "cues"
@@ -17,7 +17,7 @@ Cues = dict[str, list[str]]  # by class
 class CueFile(Plugin):
     """Proposes the cues of a file; names of classes are compared without case and underscores."""
 
-    Options: ClassVar[type[Options]] = CueFileOptions
+    Options = CueFileOptions
     options: CueFileOptions
 
     def __init__(self, options: CueFileOptions, context: Context) -> None:

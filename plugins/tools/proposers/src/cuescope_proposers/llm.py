@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from itertools import chain, zip_longest
-from typing import ClassVar
 
 from cuescope_proposers.options import LLMOptions
-from cuescope_sdk import Context, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, Plugin, UserError, digest
 from cuescope_sdk.language import ANGLES, proposal_prompts
 from cuescope_sdk.tools import normalise_name
 
@@ -16,7 +15,7 @@ class LLMProposer(Plugin):
     What was answered before is the language model's to remember.
     """
 
-    Options: ClassVar[type[Options]] = LLMOptions
+    Options = LLMOptions
     options: LLMOptions
 
     def __init__(self, options: LLMOptions, context: Context) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import Context, LazyWeights, Options, Plugin, digest
+from cuescope_sdk import Context, LazyWeights, Plugin, digest
 from cuescope_sentences.options import SentenceOptions
 
 
@@ -17,7 +17,7 @@ class SentenceTransformers(Plugin, LazyWeights):
     A sentence beyond the model's own limit is cut at its end.
     """
 
-    Options: ClassVar[type[Options]] = SentenceOptions
+    Options = SentenceOptions
     options: SentenceOptions
 
     def __init__(self, options: SentenceOptions, context: Context) -> None:
@@ -33,7 +33,6 @@ class SentenceTransformers(Plugin, LazyWeights):
         self.facts = {"sentences": self._source.title}
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         _ = self._network
 
     @cached_property

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import pairwise
 from math import cos, degrees, sin
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest
+from cuescope_sdk import Context, Frame, Plugin, Sample, UserError, digest
 from cuescope_sdk.grounding import (
     MOTIONS,
     Case,
@@ -42,7 +42,7 @@ class Camera(Plugin):
     that since the frame before.
     """
 
-    Options: ClassVar[type[Options]] = CameraOptions
+    Options = CameraOptions
     options: CameraOptions
 
     def __init__(self, options: CameraOptions, context: Context) -> None:

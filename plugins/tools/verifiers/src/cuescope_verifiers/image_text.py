@@ -1,22 +1,12 @@
 """Claims held against the likeness of pictures and sentences."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import (
-    Context,
-    Frame,
-    LazyWeights,
-    Options,
-    Plugin,
-    Sample,
-    Trial,
-    UserError,
-    digest,
-)
+from cuescope_sdk import Context, Frame, LazyWeights, Plugin, Sample, Trial, UserError, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, frames_meant, judge_claim, per_frame
 from cuescope_verifiers.options import ImageTextOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence
@@ -31,7 +21,7 @@ class ImageText(Plugin, LazyWeights):
     Any contrastive model that embeds texts beside images will do. A frame is embedded once.
     """
 
-    Options: ClassVar[type[Options]] = ImageTextOptions
+    Options = ImageTextOptions
     options: ImageTextOptions
 
     def __init__(self, options: ImageTextOptions, context: Context) -> None:

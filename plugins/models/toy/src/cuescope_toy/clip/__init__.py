@@ -14,7 +14,6 @@ from cuescope_sdk import (
     Dataset,
     Frame,
     LazyWeights,
-    Options,
     Response,
     Trial,
     UserError,
@@ -50,7 +49,7 @@ class ToyCLIP(TrainedModel):
     answers; what methods look at inside that model, they find here by the same names.
     """
 
-    Options: ClassVar[type[Options]] = ToyCLIPOptions
+    Options = ToyCLIPOptions
     options: ToyCLIPOptions
     owner = "toy-clip"
     capabilities: ClassVar[Capabilities] = ZeroShotModel.capabilities

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int8
 
-from cuescope_sdk import Capabilities, Context, Dataset, Options, Response, Trial, UserError, digest
+from cuescope_sdk import Capabilities, Context, Dataset, Response, Trial, UserError, digest
 from cuescope_sdk.fusion import AverageTokens, FusionShape
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_toy.loading import Facts, TrainedModel, Weights, WeightsFile, training_splits
@@ -31,7 +31,7 @@ class ToyFusion(TrainedModel):
     trained with.
     """
 
-    Options: ClassVar[type[Options]] = ToyFusionOptions
+    Options = ToyFusionOptions
     options: ToyFusionOptions
     owner = "toy-fusion"
     capabilities: ClassVar[Capabilities] = Capabilities(
