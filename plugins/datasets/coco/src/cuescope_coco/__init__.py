@@ -78,7 +78,7 @@ class Coco(ImageFolder):
 
     def split(self, name: str) -> Self:
         """The other split; "train" and "val" are those of the same year."""
-        year = self.options.split[-4:]
+        year = self.options.split[-4:]  # 2014 and 2017 part the same images otherwise
         return super().split(f"{name}{year}" if name in ("train", "val") else name)
 
     def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
@@ -109,6 +109,7 @@ class Coco(ImageFolder):
 
     def _labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
         excluded = self.options.exclude
+        # The default names classes that a part of COCO need not have; a person's own list must fit.
         if "exclude" in self.options.model_fields_set:
             for name in excluded:
                 refuse_unknown(self.title, "class", name, names)

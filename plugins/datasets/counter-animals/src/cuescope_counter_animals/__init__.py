@@ -52,6 +52,7 @@ class CounterAnimals(ImageFolder):
 
     def read(self, split: str) -> Listing:
         """The photos of one group, or of both; sets `planted_cues`."""
+        # by number: names of folders would sort 10 before 9
         groups = sorted(self._groups(), key=lambda group: (group.number, group.difficulty))
         # A background that is common for one class may be the hard one of another: as a cue it
         # is annotated in the photos of every class, and gives away those that it is common for.
@@ -63,7 +64,7 @@ class CounterAnimals(ImageFolder):
             PlantedCue(key=cue_name(background), name=cue_name(background), labels=(*labels,))
             for background, labels in sorted(easy.items())
         )
-        root = groups[0].folder.parent.parent
+        root = groups[0].folder.parent.parent  # keys do not tell where the folder is
         items = [
             ImageItem(
                 photo.relative_to(root).as_posix(),

@@ -54,6 +54,7 @@ class ImageNet(ImageFolder):
         known = read_names(self._names_file(), self.title)
         folder = self.place(split, f"ILSVRC/Data/CLS-LOC/{split}")
         images = self._sorted_images(folder) or self._flat_images(folder, split)
+        # the order of ImageNet's class numbers
         wnids = sorted({labelled.wnid for labelled in images.values()})
         for wnid in wnids:
             if wnid not in known:

@@ -74,7 +74,7 @@ def coverage(thing: Thing) -> Float[np.ndarray, "row col"]:
     canvas = Image.new("L", (SIZE * FINE, SIZE * FINE))
     draw = ImageDraw.Draw(canvas)
     draw.polygon(_corners(thing, outline(thing.name)), fill=255)
-    if (cut := hole(thing.name)) is not None:
+    if (cut := hole(thing.name)) is not None:  # through it the background shows
         draw.polygon(_corners(thing, cut), fill=0)
     return np.asarray(canvas.reduce(FINE), np.float64) / 255
 

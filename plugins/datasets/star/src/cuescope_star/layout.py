@@ -16,7 +16,7 @@ from cuescope_sdk.data import find_file, read_classes, read_lines
 Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
 FrameId = Annotated[str, Field(pattern=r"^\d*[1-9]\d*$")]
 Part = Literal["iid", "ood"]
-PERSON = "o000"
+PERSON = "o000"  # in every graph, and never held out
 
 
 class Function(BaseModel):

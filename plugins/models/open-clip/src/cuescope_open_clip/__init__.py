@@ -1,10 +1,10 @@
 """Any stock open_clip model as a cuescope model: zero-shot over images and frame sequences."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from cuescope_open_clip.options import OpenCLIPOptions
-from cuescope_sdk import Context, Options
+from cuescope_sdk import Context
 from cuescope_sdk.models import ZeroShotModel
 
 if TYPE_CHECKING:

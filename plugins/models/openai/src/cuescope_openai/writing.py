@@ -32,6 +32,7 @@ class OpenAIWriter(Plugin):
         from cuescope_openai.requests import ChatRequest
 
         fields, system = parameters(self.options), self.options.system
+        # no frames: a request of text alone
         answers = self._client.ask([ChatRequest(prompt, fields, system) for prompt in prompts])
         return [answer.text for answer in answers]
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import Context, Options
+from cuescope_sdk import Context
 from cuescope_sdk.models import ZeroShotModel
 from cuescope_transformers.options import TransformersOptions
 
@@ -69,6 +69,7 @@ class Transformers(ZeroShotModel):
         if self._video_texts is None:
             return super().logits(rows, choices)
         dim = self._model.dim
+        # behind the embedding: the video's own tokens
         texts = self._video_texts.rows(choices, rows[0, dim:].reshape(-1, dim))
         return np.asarray(self._head.scale * (texts @ self.pool(rows)))
 

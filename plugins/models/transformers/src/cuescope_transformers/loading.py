@@ -100,6 +100,7 @@ class ContrastiveModel:
 
     def fingerprint(self, head: str, uses_text_tower: bool) -> str:
         """Digest of the weights' files, the configuration, the preprocessing, dtype and head."""
+        # a table of classes reads no words
         words = tokenizer_content(self.tokenizer) if uses_text_tower else None
         return self.files.fingerprint(self.kind, config_content(self.image_processor), words, head)
 
@@ -126,7 +127,7 @@ def find_contrastive(
 def kind_of(config: Any, source: Source) -> str:
     """Which of `BUILDERS` a configuration is (or derives from); raises UserError for another."""
     for kind in BUILDERS:
-        if isinstance(config, transformers.CONFIG_MAPPING[kind]):
+        if isinstance(config, transformers.CONFIG_MAPPING[kind]):  # also a class derived from it
             return kind
     raise UserError(
         f"{OWNER}: {source.title} is no contrastive image-text model that is known here",

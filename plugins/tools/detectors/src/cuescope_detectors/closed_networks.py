@@ -21,7 +21,7 @@ from cuescope_sdk.torch import Source, config_content, files_digest, find_pretra
 
 OWNER = "coco-detector"
 ClassBox = tuple[float, int, tuple[float, float, float, float]]  # score, class, box in pixels
-NO_CLASS = frozenset({"N/A", "__background__"})
+NO_CLASS = frozenset({"N/A", "__background__"})  # what the lists of classes hold beside classes
 CATEGORIES = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
 
 
@@ -114,7 +114,11 @@ class FasterRCNNNetwork:
             backbone_name=self._backbone, weights=None, norm_layer=FrozenBatchNorm2d
         )
         model = FasterRCNN(
-            pyramid, num_classes=len(CATEGORIES), min_size=self._side, max_size=self._side * 5 // 3
+            # as published: 800 and 1333
+            pyramid,
+            num_classes=len(CATEGORIES),
+            min_size=self._side,
+            max_size=self._side * 5 // 3,
         )
         try:
             model.load_state_dict(self._state())

@@ -64,6 +64,7 @@ class CocoDetector(Plugin, LazyWeights):
         )
 
     def _find_network(self) -> "DetrNetwork | FasterRCNNNetwork":
+        # a file is torchvision's, a folder or hub id transformers'
         weights = Path(self.options.model).expanduser()
         from cuescope_detectors.closed_networks import DetrNetwork, FasterRCNNNetwork
 

@@ -53,14 +53,14 @@ def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
     start = used = 0
     for index, length in enumerate(lengths):
         if index > start and (used + length > room or index - start == most):
-            runs.append(range(start, index))
+            runs.append(range(start, index))  # in order: which names meet must not vary
             start, used = index, 0
         used += length
     return [*runs, range(start, len(lengths))] if lengths else []
 
 
 def _caption(part: range, phrases: Sequence[Sequence[int]], tokenizer: Any) -> Caption:
-    end = tokenizer.convert_tokens_to_ids(PHRASE_END)
+    end = tokenizer.convert_tokens_to_ids(PHRASE_END)  # the model splits phrases at this token
     ids, positions = [tokenizer.cls_token_id], {}
     for index in part:
         positions[index] = range(len(ids), len(ids) + len(phrases[index]))

@@ -39,6 +39,7 @@ class Counts:
             for _, name in sorted(
                 (-bond(both, self.of_class[label], self.of_name[name], self.images), name)
                 for name, both in self.together[label].items()
+                # few images give a wide interval, and chance finds
                 if both >= least and name != label
             )
         ]

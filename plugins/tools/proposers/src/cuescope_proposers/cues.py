@@ -142,7 +142,7 @@ def _distinct(path: Path, listed: Sequence[tuple[str, list[str], str]]) -> Cues:
                 f"cues: {path.name} has class '{name}' twice",
                 got=f"'{classes[plain(name)]}' and '{name}'" + f" ({where})" * (where != path.name),
             )
-        classes[plain(name)] = name
+        classes[plain(name)] = name  # "Fire_Truck" and "fire truck" are one class
     return {name: cues for name, cues, _ in listed}
 
 

@@ -39,7 +39,7 @@ class LLMProposer(Plugin):
         """The names in the four replies, the first of each reply first; [] where all is prose."""
         from cuescope_sdk.language import parse_list
 
-        own = normalise_name(label)
+        own = normalise_name(label)  # a model likes to repeat what it was asked
         replies = self._generator.generate(proposal_prompts(label, self.options.each))
         # the first name of each reply, then the second of each: a proposer's best come first.
         # Shorter replies are filled up with the label, which is no cue and drops out

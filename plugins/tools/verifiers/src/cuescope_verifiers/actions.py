@@ -80,6 +80,7 @@ class Actions(Plugin, LazyWeights):
         if self._network.classes is None:
             return [texts.index(text) for text in self._texts(claim)], [0]
         names = self._network.classes
+        # several classes may fit: their shares are added
         ours = [index for index, name in enumerate(names) if fits(claim, name)]
         return list(range(len(names))), ours
 

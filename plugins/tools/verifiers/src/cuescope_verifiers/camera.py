@@ -106,7 +106,7 @@ def poses_of(sample: Sample) -> tuple[Pose, ...]:
 def motion_between(before: Pose, after: Pose) -> frozenset[str]:
     """The motions that lead from one pose to another."""
     right, ahead, up = (new - old for old, new in zip(before[:3], after[:3], strict=True))
-    forward = right * sin(before[3]) + ahead * cos(before[3])
+    forward = right * sin(before[3]) + ahead * cos(before[3])  # along the heading before the step
     motions = {turn_name(degrees(after[3] - before[3]))}
     if abs(forward) > MOVED:
         motions.add("move forward" if forward > 0 else "move backward")
@@ -157,7 +157,7 @@ def _only_motion(at: At) -> At:
 def grey(image: Image.Image) -> Float[np.ndarray, "row col"]:
     """Brightness of a picture, at most `LONGEST` pixels a side."""
     small = image.convert("L")
-    small.thumbnail((LONGEST, LONGEST))
+    small.thumbnail((LONGEST, LONGEST))  # a shift is told in shares: size does not matter
     return np.asarray(small, dtype=np.float64)
 
 

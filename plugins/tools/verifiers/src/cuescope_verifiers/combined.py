@@ -37,7 +37,7 @@ class Combined(Plugin, LazyWeights):
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        judgements = self._verifiers[0].judge(cases)
+        judgements = self._verifiers[0].judge(cases)  # a list of its own, filled in below
         for verifier in self._verifiers[1:]:
             # (case, claim) of what is open still; a sample is shown again for these claims alone
             undecided = [

@@ -94,6 +94,7 @@ class ImageText(Plugin, LazyWeights):
         with self.context.progress("comparing frames with sentences", len(frames)) as advance:
             for start in range(0, len(frames), size):
                 batch = frames[start : start + size]
+                # a still clip for a model of videos
                 samples = [Sample(key=frame.key, frames=(frame,) * count) for frame in batch]
                 answers = self._model.respond([Trial(sample=s, outputs=EMBEDDING) for s in samples])
                 rows = unit(np.stack([response.embedding for response in answers]))

@@ -106,7 +106,7 @@ def track(
                 begun[path] = index, int(distances.argmin())
     for path, (index, at) in begun.items():
         numbers[index][at] = _number(path.tracker_id)
-    alone = count(-1, -1)
+    alone = count(-1, -1)  # each its own number: alone, they are not one thing
     return [
         [
             TrackedBox(detection, next(alone) if number is None else number)

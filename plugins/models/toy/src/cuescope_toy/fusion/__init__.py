@@ -152,7 +152,7 @@ def choice_logits(
             got=", ".join(choices[:LISTED]),
             remedy="Train on questions with these answers: -M data=SPEC.",
         )
-    last = float(row.min()) - 1
+    last = float(row.min()) - 1  # finite, so that softmax and differences work
     return np.array([known.get(choice, last) for choice in choices], np.float32)
 
 

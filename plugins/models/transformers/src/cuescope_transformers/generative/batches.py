@@ -42,7 +42,7 @@ def batches(
 
     One at a time, where a model would count padding as words.
     """
-    size = size if model.takes_padding else 1
+    size = size if model.takes_padding else 1  # one row has no padding
     alike: dict[object, list[Row]] = {}
     for row in rows:
         edit = row.trial.edit

@@ -134,6 +134,7 @@ def builder_of(config: Any, source: Source) -> Any:
     """The Auto class for a configuration; raises UserError for one that answers no question."""
     if type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING:
         return transformers.AutoModelForMultimodalLM
+    # code of the model's own names its Auto class here
     auto = getattr(config, "auto_map", None) or {}
     for name in ("AutoModelForImageTextToText", "AutoModelForMultimodalLM"):
         if name in auto:
@@ -171,6 +172,7 @@ def fusion_shape(network: Any, layers: int) -> FusionShape:
         layers=layers,
         heads=heads,
         kv_heads=getattr(config, "num_key_value_heads", None) or heads,
+        # some models' heads are wider than their share
         head_dim=getattr(config, "head_dim", None) or dim // heads,
         dim=dim,
         mlp_multiplications=_mlp_multiplications(blocks(network.get_decoder())[0]),

@@ -94,6 +94,7 @@ def write(model: WriterModel, prompts: Sequence[str], system: str, most: int) ->
             add_special_tokens=not tokenizer.chat_template,  # a template writes them itself
         ).to(model.files.device)
         tokens = model.network.generate(**inputs, do_sample=False, num_beams=1, max_new_tokens=most)
+    # padding is at the left: all prompts end together
     new = tokens[:, inputs["input_ids"].shape[1] :]
     return [text.strip() for text in tokenizer.batch_decode(new, skip_special_tokens=True)]
 
