@@ -13,9 +13,8 @@ from cuescope_sdk import UserError
 from cuescope_sdk.data import Question, VideoQuestions, read_json
 
 # In the order that the authors' numbers count.
-TYPES = tuple(
-    ["Motion", "Spatial", "Temporal", "Yes/No", "Color", "Object", "Location", "Number", "Other"]
-)
+_NAMES = "Motion, Spatial, Temporal, Yes/No, Color, Object, Location, Number, Other"
+TYPES = tuple(_NAMES.split(", "))
 
 
 class QuestionRow(BaseModel):

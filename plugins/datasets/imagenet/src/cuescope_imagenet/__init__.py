@@ -51,7 +51,8 @@ class ImageNet(ImageFolder):
 
     def read(self, split: str) -> Listing:
         """The images of a split; raises UserError for a class without a name."""
-        known = read_names(self._names_file(), self.title)
+        file = self.options.names or self.place(*NAMES)
+        known = read_names(file.expanduser(), self.title)
         folder = self.place(split, f"ILSVRC/Data/CLS-LOC/{split}")
         images = self._sorted_images(folder) or self._flat_images(folder, split)
         # the order of ImageNet's class numbers
@@ -72,11 +73,6 @@ class ImageNet(ImageFolder):
             key = f"{split}/{path.relative_to(folder).as_posix()}"
             items.append(ImageItem(key, path, (label,), label=label, annotations=annotations))
         return Listing(tuple(labels[wnid] for wnid in wnids), items)
-
-    def _names_file(self) -> Path:
-        if self.options.names is not None:
-            return self.options.names.expanduser()
-        return self.place(*NAMES)
 
     def _sorted_images(self, folder: Path) -> dict[Path, Labelled]:
         """The images of WNID folders, none where there are no such folders."""

@@ -42,15 +42,10 @@ class Scene:
     noise: float
     seed: int
 
-    @property
-    def numbers(self) -> tuple[object, ...]:
-        """The scene as plain values."""
-        return astuple(self)
-
 
 def frame(scene: Scene) -> Frame:
     """The picture as a frame that draws itself when loaded; its key digests the scene."""
-    return Frame(digest("scenes", DRAWING_VERSION, scene.numbers), partial(_picture, scene))
+    return Frame(digest("scenes", DRAWING_VERSION, astuple(scene)), partial(_picture, scene))
 
 
 def foreground(things: Sequence[Thing]) -> Bool[np.ndarray, "row col"]:

@@ -131,4 +131,5 @@ class STAR(VideoQuestions):
             f"{count['ood']:,} out of it, and {count[None]:,} neither (a held-out category is on "
             "screen or a wrong choice)"
         )
+        # those between are in neither
         return [row for row, part in zip(rows, parts, strict=True) if part == wanted]

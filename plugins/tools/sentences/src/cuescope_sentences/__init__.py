@@ -2,13 +2,28 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
+from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Context, LazyWeights, Plugin, digest
-from cuescope_sentences.options import SentenceOptions
+from cuescope_sdk import Context, LazyWeights, Options, Plugin, digest
+
+
+class SentenceOptions(Options):
+    """Options of `sentence-transformers`; the part after `sentence-transformers:` is `model`."""
+
+    argument: ClassVar[str | None] = "model"
+
+    model: str = Field(
+        "sentence-transformers/all-MiniLM-L6-v2",
+        description="a folder that SentenceTransformer.save wrote, or a hub id",
+    )
+    revision: str | None = Field(
+        None, description="branch, tag or commit of a hub id; default: main"
+    )
+    sentences: PositiveInt = Field(64, description="sentences that the network reads at once")
 
 
 class SentenceTransformers(Plugin, LazyWeights):
@@ -55,6 +70,3 @@ class SentenceTransformers(Plugin, LazyWeights):
         # not every model ends with a module that normalises
         rows = tensors.float().cpu().numpy()
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-12))
-
-
-__all__ = ["SentenceOptions", "SentenceTransformers"]
