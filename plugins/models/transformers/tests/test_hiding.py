@@ -64,7 +64,7 @@ def test_hidden_keys_are_absent_as_computed_by_hand(
 ) -> None:
     model = build("clip-vision")
     tower = model.image_tower
-    weights = model._model.network.state_dict()
+    weights = model._model.files.network.state_dict()
     rng = np.random.default_rng(1)
     for frame in frames[:3]:
         inputs = tower.prepare([frame.load()])
@@ -101,7 +101,7 @@ def test_a_videos_hidden_patches_reach_neither_video_nor_texts(
     build: Build, frames: tuple[Frame, ...]
 ) -> None:
     plugin = build("xclip")
-    model = plugin._model.network
+    model = plugin._model.files.network
     mask = np.random.default_rng(2).random((4, 4, 4)) < 0.5
     mask[:, 1, 2] = True  # at one place in every frame
     mask[:, 3, 3] = False

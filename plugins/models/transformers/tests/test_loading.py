@@ -260,7 +260,7 @@ def test_a_plan_builds_no_network(
     run.embed_texts(["bird"])
     assert opened == [run.facts["architecture"]]
     assert (dict(planned.facts), planned.fingerprint, planned.device) == before
-    network = run._model.network
+    network = run._model.files.network
     assert run._head.scale == float(network.logit_scale.float().exp())
     assert run._head.bias == float(getattr(network, "logit_bias", 0.0))
     assert type(network).__name__ == run.facts["architecture"]
@@ -269,8 +269,8 @@ def test_a_plan_builds_no_network(
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_the_logit_scale_is_that_of_the_precision(build: Build, dtype: str) -> None:
     model = build("siglip", dtype=dtype)
-    assert model._head.scale == float(model._model.network.logit_scale.float().exp())
-    assert model._head.bias == float(model._model.network.logit_bias)
+    assert model._head.scale == float(model._model.files.network.logit_scale.float().exp())
+    assert model._head.bias == float(model._model.files.network.logit_bias)
 
 
 def test_a_missing_logit_scale_is_told_at_once(copied: Callable[[str], Path], build: Build) -> None:
@@ -283,7 +283,7 @@ def test_a_missing_logit_scale_is_told_at_once(copied: Callable[[str], Path], bu
 
 def test_the_scale_is_found_in_any_shard(copied: Callable[[str], Path], build: Build) -> None:
     folder = copied("siglip")
-    network = build("siglip")._model.network
+    network = build("siglip")._model.files.network
     (folder / "model.safetensors").unlink()
     network.save_pretrained(folder, max_shard_size="40KB")
     assert len(list(folder.glob("model-*.safetensors"))) > 2

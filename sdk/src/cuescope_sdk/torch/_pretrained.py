@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -270,8 +271,13 @@ class Pretrained:
         """What errors call it."""
         return f"{self.source.owner}: {self.source.title}"
 
-    @property
+    @cached_property
     def network(self) -> Any:
+        """The network with its weights; whoever asks first opens them. A plan ends there."""
+        return self.opened()
+
+    @property
+    def network_class(self) -> Any:
         """The class of the model; where that is code of its own, the Auto class."""
         known = getattr(self.builder, "_model_mapping", {})
         return known.get(type(self.config), self.builder)
@@ -279,7 +285,7 @@ class Pretrained:
     @property
     def facts(self) -> dict[str, str]:
         """What a report says of it."""
-        return {"architecture": self.network.__name__, "weights": self.source.title}
+        return {"architecture": self.network_class.__name__, "weights": self.source.title}
 
     def read(self, what: str, cls: Any, **options: Any) -> Any:
         """`cls.from_pretrained` of the files; raises UserError where they cannot be read."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from cuescope_celeba.layout import read_attributes, read_partition
-from cuescope_sdk import Options, PlantedCue, UserError
+from cuescope_sdk import PlantedCue, UserError
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
 from cuescope_sdk.models import refuse_unknown
 
@@ -26,7 +26,7 @@ class CelebA(ImageFolder):
     That is what the audits of group robustness ask for; any two of the attributes will do.
     """
 
-    Options: ClassVar[type[Options]] = CelebAOptions
+    Options = CelebAOptions
     options: CelebAOptions
     title: ClassVar[str] = "celeba"
     benchmark: str | None = "CelebA"
@@ -43,7 +43,7 @@ class CelebA(ImageFolder):
         target, spurious = self.options.target, self.options.spurious
         table = self.place("list_attr_celeba.txt", "Anno/list_attr_celeba.txt")
         names, attributes = read_attributes(table, self.title)
-        for name in (target, spurious):
+        for name in (target, spurious):  # a typo would label every face 'not ...'
             refuse_unknown(self.title, "attribute", name, names)
         if target == spurious:
             raise UserError(
@@ -56,6 +56,7 @@ class CelebA(ImageFolder):
         folder = self.place(
             "img_align_celeba/img_align_celeba", "img_align_celeba", "Img/img_align_celeba"
         )
+        # The partition decides which faces there are, and in which order.
         files = [file for file, number in partition.items() if self.split_names[number] == split]
         missing = [file for file in files if file not in attributes]
         if missing:

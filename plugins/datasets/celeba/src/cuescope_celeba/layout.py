@@ -12,10 +12,10 @@ def read_attributes(path: Path, title: str) -> tuple[tuple[str, ...], dict[str, 
     A line with the number of faces, one with the names, then "000001.jpg -1 1 ..." a face.
     """
     lines = read_lines(path, title)
-    location, line = next(lines)
+    location, line = next(lines)  # read_lines raises for an empty file
     if not line.isdecimal():
         raise UserError(location, expected="the number of faces", got=f"'{line[:60]}'")
-    names = tuple(next(lines, ("", ""))[1].split())
+    names = tuple(next(lines, ("", ""))[1].split())  # none: every face then misfits
     faces = {}
     for location, line in lines:
         file, *flags = line.split()

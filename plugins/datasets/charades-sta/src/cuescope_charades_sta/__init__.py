@@ -43,6 +43,7 @@ class CharadesSTA(VideoQuestions):
 
 def _annotations(video: Video, moments: list[tuple[str, float, float]]) -> dict[str, object]:
     return {
+        # by start: the file has them as they came
         "moments": tuple(sorted(moments, key=lambda moment: moment[1:])),
         "timed_actions": tuple(sorted(video.actions, key=lambda action: action[1:])),
         "duration": video.length,

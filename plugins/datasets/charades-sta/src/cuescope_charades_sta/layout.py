@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from cuescope_sdk import UserError
 from cuescope_sdk.data import Timed, parse_timed_actions, read_csv, read_lines, split_cell
 
+# Some lines have spaces around ##; times may be whole seconds.
 _MOMENT = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s*##\s*(\S.*)")
 
 
@@ -45,6 +46,7 @@ def read_moments(path: Path, title: str) -> dict[str, list[Timed]]:
         if fields is None:
             raise UserError(location, expected="'VIDEO START END##sentence'", got=f"'{line[:60]}'")
         video, start, end, sentence = fields.groups()
+        # a video has several sentences
         moments.setdefault(video, []).append((sentence, float(start), float(end)))
     return moments
 

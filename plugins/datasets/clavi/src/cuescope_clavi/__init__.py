@@ -80,7 +80,7 @@ class Clavi(Plugin):
         return int(self._ends[-1])
 
     def __getitem__(self, index: int) -> Sample:
-        index = range(len(self))[index]
+        index = range(len(self))[index]  # raises IndexError beyond the end, counts back from -1
         # Videos stand in pairs, an original and its complement, each with its own questions.
         video = int(np.searchsorted(self._ends, index, side="right"))
         number = index - int(self._ends[video - 1]) if video else index
@@ -113,7 +113,7 @@ class Clavi(Plugin):
                 expected="a Charades folder, or NAME[:ARG] of a data set",
                 got=f"'{options.source}'",
             )
-        given = {**SOURCES.get(name, {}), **options.source_options}
+        given = {**SOURCES.get(name, {}), **options.source_options}  # what a person says wins
         source = self.context.build("dataset", options.source, given)
         if options.split is not None:
             if not isinstance(source, HasSplits):

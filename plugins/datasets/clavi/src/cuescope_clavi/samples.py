@@ -102,6 +102,7 @@ def published_entries(
     Their questions are the published ones where these files are there, or else newly made of the
     templates, with a negative control that is unlike all that `videos` say of the video.
     """
+    # the authors part only Charades' own test split
     name = f"{authors_split(split)}_annotations.json"
     file = location if location.is_file() else find_file(location, name, "clavi")
     stem = file.name.removesuffix("_annotations.json")
@@ -148,7 +149,7 @@ def draw_questions(
     if negative is None:
         return None
     questions = segment_questions(segment.first.name, segment.second.name, negative)
-    return questions, questions
+    return questions, questions  # the same are asked of both videos; only the answers differ
 
 
 def _entry(
@@ -174,7 +175,7 @@ def _complete(entries: Iterable[Entry | None]) -> tuple[list[Entry], int]:
 
 def _draw_indices(count: int, most: int | None, rng: np.random.Generator) -> Sequence[int]:
     if most is None or most >= count:
-        return range(count)
+        return range(count)  # all in their order, and nothing is drawn
     return sorted(rng.choice(count, most, replace=False).tolist())
 
 
@@ -204,6 +205,7 @@ def clip_footage(samples: Iterable[Sample]) -> tuple[list[TimedVideo], dict[str,
         if entries := sample.annotations.get("actions"):
             actions = tuple(_action(sample, entry) for entry in entries)
             videos.append(TimedVideo(sample.key, len(sample.frames), actions, FRAME_STEP))
+            # the clip's key would not do: another clip may have it
             content = digest([frame.key for frame in sample.frames])
             footage[sample.key] = Footage(partial(at_positions, sample.frames), content)
     return videos, footage

@@ -98,7 +98,7 @@ def cut_segment(
         int(rng.integers(max(0, int(min(most, free) / step)) + 1))
         for free in (first.start, length - second.end)
     ]
-    if sum(out) > room:
+    if sum(out) > room:  # Inwards they grow by as much, and the middle must not be used up.
         out = [part * room // sum(out) for part in out]
     inwards = int(rng.integers(sum(out) + 1))
     cuts = (
@@ -116,7 +116,7 @@ def source_times(spans: Sequence[Span], count: int) -> list[float]:
     Each is the middle of one of `count` equal parts of their whole length.
     """
     ends = np.cumsum([end - start for start, end in spans])
-    wanted = (np.arange(count) + 0.5) / count * ends[-1]
+    wanted = (np.arange(count) + 0.5) / count * ends[-1]  # middles: no frame lies on a cut
     span = np.minimum(np.searchsorted(ends, wanted, side="right"), len(spans) - 1)
     left = ends[span] - wanted
     return [
@@ -131,7 +131,7 @@ def _recurs(
     near = np.inf if neighbourhood is None else neighbourhood
     return any(
         action.name in (first.name, second.name)
-        and action not in (first, second)
+        and action not in (first, second)  # the pair itself is no repetition
         and action.end > first.start - near
         and action.start < second.end + near
         for action in actions

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from cuescope_coco.layout import Thing, read_captions, read_instances
 from cuescope_coco.masks import mask_image
-from cuescope_sdk import Detection, Frame, Options, digest
+from cuescope_sdk import Detection, Frame, digest
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
 from cuescope_sdk.models import refuse_unknown
 
@@ -40,7 +40,7 @@ class Coco(ImageFolder):
     labels, unless `classes` names them, and are annotated all the same.
     """
 
-    Options: ClassVar[type[Options]] = CocoOptions
+    Options = CocoOptions
     options: CocoOptions
     title: ClassVar[str] = "coco"
     benchmark: str | None = "COCO"
@@ -78,7 +78,7 @@ class Coco(ImageFolder):
 
     def split(self, name: str) -> Self:
         """The other split; "train" and "val" are those of the same year."""
-        year = self.options.split[-4:]
+        year = self.options.split[-4:]  # 2014 and 2017 part the same images otherwise
         return super().split(f"{name}{year}" if name in ("train", "val") else name)
 
     def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
@@ -109,6 +109,7 @@ class Coco(ImageFolder):
 
     def _labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
         excluded = self.options.exclude
+        # The default names classes that a part of COCO need not have; a person's own list must fit.
         if "exclude" in self.options.model_fields_set:
             for name in excluded:
                 refuse_unknown(self.title, "class", name, names)

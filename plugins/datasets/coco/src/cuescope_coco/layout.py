@@ -111,6 +111,7 @@ def read_instances(path: Path, title: str) -> Instances:
         )
         things.setdefault(row.image_id, []).append(thing)
     return Instances(
+        # the order of the labels, whatever the file's
         sorted(content.categories, key=lambda row: row.id),
         content.images,
         {image: tuple(of_image) for image, of_image in things.items()},
@@ -121,6 +122,7 @@ def read_captions(path: Path, title: str) -> dict[int, tuple[str, ...]]:
     """The captions of each image, by its id."""
     captions: dict[int, list[str]] = {}
     for row in read_json_object(path, CaptionsFile, title).annotations:
+        # some captions hold line breaks
         captions.setdefault(row.image_id, []).append(" ".join(row.caption.split()))
     return {image: tuple(of_image) for image, of_image in captions.items()}
 
@@ -146,4 +148,4 @@ def _outlines(row: ObjectRow, image: ImageRow, location: str) -> Iterator[np.nda
             expected=f"run lengths of {size[0]} x {size[1]} pixels",
             got=f"{sum(runs)} pixels of size {row.segmentation.size}",
         )
-    yield np.array(runs)
+    yield np.array(runs)  # one-dimensional, which tells it from a polygon

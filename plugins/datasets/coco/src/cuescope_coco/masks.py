@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from PIL import Image
 
-_OFFSET = 48
+_OFFSET = 48  # the code of '0', so that the text is printable
 _BITS = 5
 
 

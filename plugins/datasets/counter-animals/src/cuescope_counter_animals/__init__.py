@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from pydantic import Field
 
-from cuescope_sdk import Options, PlantedCue, UserError
+from cuescope_sdk import PlantedCue, UserError
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -45,13 +45,14 @@ class CounterAnimalsOptions(ImageFolderOptions):
 class CounterAnimals(ImageFolder):
     """A sample a photo; every class's common background is an annotated cue."""
 
-    Options: ClassVar[type[Options]] = CounterAnimalsOptions
+    Options = CounterAnimalsOptions
     title: ClassVar[str] = "counter-animals"
     benchmark: str | None = "CounterAnimals"
     split_names: ClassVar[tuple[str, ...]] = ("all", "easy", "hard")
 
     def read(self, split: str) -> Listing:
         """The photos of one group, or of both; sets `planted_cues`."""
+        # by number: names of folders would sort 10 before 9
         groups = sorted(self._groups(), key=lambda group: (group.number, group.difficulty))
         # A background that is common for one class may be the hard one of another: as a cue it
         # is annotated in the photos of every class, and gives away those that it is common for.
@@ -63,7 +64,7 @@ class CounterAnimals(ImageFolder):
             PlantedCue(key=cue_name(background), name=cue_name(background), labels=(*labels,))
             for background, labels in sorted(easy.items())
         )
-        root = groups[0].folder.parent.parent
+        root = groups[0].folder.parent.parent  # keys do not tell where the folder is
         items = [
             ImageItem(
                 photo.relative_to(root).as_posix(),

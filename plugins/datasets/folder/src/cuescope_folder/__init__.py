@@ -54,6 +54,7 @@ class Folder(Plugin):
     def __init__(self, options: FolderOptions, context: Context) -> None:
         super().__init__(options, context)
         try:
+            # the root is resolved: a path may not leave it by a link
             root, manifest = locate(options.path, options.manifest)
         except PermissionError as error:
             raise UserError(f"folder: cannot read {options.path}", got=error.strerror) from None
@@ -71,7 +72,9 @@ class Folder(Plugin):
         self.facts = _facts(self._samples, problems, passed_over) | answer_facts(items, common)
         sheets = (sample.annotations.get("cues", {}) for sample in self._samples)
         self.planted_cues = tuple(
-            PlantedCue(key=cue, name=cue) for cue in dict.fromkeys(cue for s in sheets for cue in s)
+            # a dict keeps their order
+            PlantedCue(key=cue, name=cue)
+            for cue in dict.fromkeys(cue for s in sheets for cue in s)
         )
         self.fingerprint = digest(
             self.labels, [_content(sample, self.labels) for sample in self._samples]
@@ -125,7 +128,7 @@ def _items(root: Path, manifest: Path | None) -> tuple[list[Item], dict[str, str
         return manifest_items(read_rows(manifest), manifest.name, root), {}
     items, outside = class_items(root, scan(root))
     passed_over = {"ignored": f"{outside} outside the class folders"} if outside else {}
-    if all(item.label is None for item in items):
+    if all(item.label is None for item in items):  # an audit without labels runs, and says little
         passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):
         passed_over["empty classes"] = _some(empty, ", ")

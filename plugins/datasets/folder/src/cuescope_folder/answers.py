@@ -38,14 +38,14 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
     for item in items:
         if item.label is not None:
             answers.setdefault(item.question, set()).add(item.label)
-    few = 2 <= len(labels) <= len(items) / 2
+    few = 2 <= len(labels) <= len(items) / 2  # more: answers in free words, most of them seen once
     yes_or_no = sorted(label.lower() for label in labels) == ["no", "yes"]
     return yes_or_no or (few and all(own == set(labels) for own in answers.values()))
 
 
 def shared_choices(items: Sequence[Item], common: tuple[str, ...]) -> tuple[str, ...]:
     """The choices that all items have, () where they differ."""
-    sets = {item.choices or common for item in items}
+    sets = {item.choices or common for item in items}  # one set: an audit can tell classes apart
     return sets.pop() if len(sets) == 1 else ()
 
 
@@ -86,6 +86,7 @@ def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
     if len(choices) != 1:
         return choices
     path = Path(choices[0]).expanduser()
+    # as a person writes it, from here or from the data
     file = next((file for file in (path, root / path) if file.is_file()), None)
     if file is None:
         raise UserError(

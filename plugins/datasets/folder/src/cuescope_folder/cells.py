@@ -17,6 +17,7 @@ def plain(value: object) -> Any:
         case str():
             return printable_name(value)
         case float():
+            # JSON knows no NaN, and a digest needs one form
             return value if isfinite(value) else None
         case Mapping():
             return {str(key): plain(part) for key, part in value.items()}
@@ -59,7 +60,7 @@ def choices_of(value: object, label: str | None, location: str) -> tuple[str, ..
             expected="two different choices or more, such as yes|no",
             got=repr(value)[:60],
         )
-    if label is not None and label not in choices:
+    if label is not None and label not in choices:  # an answer that cannot be given is always wrong
         raise UserError(
             f"folder: {location}: answer '{label}' is none of the row's choices",
             expected=f"one of {', '.join(choices)}",
@@ -104,7 +105,9 @@ def actions_of(value: object, timed: bool, location: str) -> tuple[tuple[str, fl
     except (ValueError, TypeError, RecursionError):
         raise wrong from None
     if not timed or not all(
-        name.strip() and 0 <= start < end < inf for name, start, end in actions
+        # NaN fails every comparison
+        name.strip() and 0 <= start < end < inf
+        for name, start, end in actions
     ):
         raise wrong
     return actions

@@ -130,6 +130,7 @@ def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
     used = set()
     for item in items:
         parts = item.files[0].relative_to(root).parts
+        # below a split the class is one level deeper
         used.add(root.joinpath(*parts[: 2 if item.split else 1]))
     parents = {folder.parent for folder in used}
     beside = {folder for parent in parents for folder in parent.iterdir()}
@@ -169,6 +170,7 @@ def _item(root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth
 
 def _walk(root: Path, folder: Path) -> Iterator[Path]:
     try:
+        # by name: the file system's order varies
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         raise UserError(f"folder: cannot read {folder}", got=error.strerror) from None

@@ -55,7 +55,7 @@ class Paths:
             for name in sorted(names, key=natural)
             if not name.startswith(".") and kind_of(PurePosixPath(name)) == "image"
         ]
-        for image in images:
+        for image in images:  # The folder lies inside; a link in it may still lead out.
             if image.is_symlink() and not is_inside(self.root, image):
                 raise UserError(f"folder: {location}: {image} leads out of the data")
         return tuple(images)
@@ -112,10 +112,10 @@ def _item(row: Row, location: str, paths: Paths) -> Item:
     if "cues" in cells:
         annotations["cues"] = cues_of(cells["cues"], location)
     if "label" in cells and "answer" in cells:
-        annotations["answer"] = plain(cells["answer"])
+        annotations["answer"] = plain(cells["answer"])  # the label wins, the answer is kept
     if "answers" in cells:
         annotations["answers"] = names_of(cells["answers"], "answers", location)
-    timed = kind_of(file) != "image" and not file.is_dir()
+    timed = kind_of(file) != "image" and not file.is_dir()  # a folder of frames has no clock
     label = _label(row, location)
     split, question = cells.get("split"), cells.get("question")
     return Item(

@@ -52,7 +52,7 @@ def _frames(
     if kind == "image":
         return tuple(image_frame(file, probes[file]) for file in files)
     probe = probes[files[0]]
-    still = kind == "animation" and probe.frames == 1
+    still = kind == "animation" and probe.frames == 1  # a GIF of one picture is an image
     return clip_frames(files[0], probe, 1 if still else wanted)
 
 
@@ -102,7 +102,7 @@ def _sample(
     annotations: dict[str, Any] = {"path": item.key, **item.annotations, **known}
     if item.split is not None:
         annotations["split"] = item.split
-    _check_cues(item, len(frames))
+    _check_cues(item, len(frames))  # only now is it known how many frames are shown
     return Sample(
         key=item.key,
         frames=frames,

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from cuescope_hard_imagenet.classes import CLASSES
 from cuescope_hard_imagenet.layout import read_ranking
-from cuescope_sdk import Options, UserError, nearest
+from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -40,7 +40,7 @@ class HardImageNet(ImageFolder):
     cues) to 1 (the strongest); it is no answer sheet, as nothing says which cues those are.
     """
 
-    Options: ClassVar[type[Options]] = HardImageNetOptions
+    Options = HardImageNetOptions
     options: HardImageNetOptions
     title: ClassVar[str] = "hard-imagenet"
     benchmark: str | None = "HardImageNet"

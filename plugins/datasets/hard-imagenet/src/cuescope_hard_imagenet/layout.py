@@ -44,7 +44,7 @@ def read_ranking(path: Path, numbers: Collection[int], title: str) -> dict[str, 
 
 def spuriosity(paths: Sequence[str]) -> dict[str, float]:
     """From 0 for the first path to 1 for the last: the authors rank from weak cues to strong."""
-    last = max(1, len(paths) - 1)
+    last = max(1, len(paths) - 1)  # a class of one path has rank 0
     return {path.rpartition("/")[2]: rank / last for rank, path in enumerate(paths)}
 
 

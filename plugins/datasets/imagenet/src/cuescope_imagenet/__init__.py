@@ -18,7 +18,7 @@ from cuescope_imagenet.layout import (
     read_names,
     solution_labels,
 )
-from cuescope_sdk import Detection, Options, UserError, nearest
+from cuescope_sdk import Detection, UserError, nearest
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -44,16 +44,18 @@ class ImageNetOptions(ImageFolderOptions):
 class ImageNet(ImageFolder):
     """A sample an image, labelled with the first name of its class; "synonyms" has the others."""
 
-    Options: ClassVar[type[Options]] = ImageNetOptions
+    Options = ImageNetOptions
     options: ImageNetOptions
     title: ClassVar[str] = "imagenet"
     benchmark: str | None = "ImageNet"
 
     def read(self, split: str) -> Listing:
         """The images of a split; raises UserError for a class without a name."""
-        known = read_names(self._names_file(), self.title)
+        file = self.options.names or self.place(*NAMES)
+        known = read_names(file.expanduser(), self.title)
         folder = self.place(split, f"ILSVRC/Data/CLS-LOC/{split}")
         images = self._sorted_images(folder) or self._flat_images(folder, split)
+        # the order of ImageNet's class numbers
         wnids = sorted({labelled.wnid for labelled in images.values()})
         for wnid in wnids:
             if wnid not in known:
@@ -71,11 +73,6 @@ class ImageNet(ImageFolder):
             key = f"{split}/{path.relative_to(folder).as_posix()}"
             items.append(ImageItem(key, path, (label,), label=label, annotations=annotations))
         return Listing(tuple(labels[wnid] for wnid in wnids), items)
-
-    def _names_file(self) -> Path:
-        if self.options.names is not None:
-            return self.options.names.expanduser()
-        return self.place(*NAMES)
 
     def _sorted_images(self, folder: Path) -> dict[Path, Labelled]:
         """The images of WNID folders, none where there are no such folders."""

@@ -98,8 +98,9 @@ def solution_labels(table: Path, folder: Path, title: str) -> dict[Path, Labelle
     labelled = {}
     for line, row in enumerate(read_csv(table, SolutionRow, title), start=2):
         words = row.PredictionString.split()
-        wnids = set(words[::5])
+        wnids = set(words[::5])  # several objects of one class, never of two
         try:
+            # each fifth word is a wnid
             numbers = [float(word) for index, word in enumerate(words) if index % 5]
         except ValueError:
             numbers = []

@@ -5,7 +5,7 @@ pure, edges are hard, speed is constant within a sequence, the classes are balan
 `motion.trajectories` for positions and `cues.cue_error_rate` for the share of the cue.
 """
 
-from typing import ClassVar, Self
+from typing import Self
 
 from cuescope_moving_shapes.cues import CUES, cramers_v, cue_counts
 from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
@@ -13,7 +13,7 @@ from cuescope_moving_shapes.options import ShapesOptions
 from cuescope_moving_shapes.pictures import DRAWING_VERSION, frame
 from cuescope_moving_shapes.questions import ANSWERS, draw_questions, with_question
 from cuescope_moving_shapes.sequences import ActionSequences, Sequences, generate, generate_actions
-from cuescope_sdk import Context, Options, PlantedCue, Plugin, Sample, UserError, digest
+from cuescope_sdk import Context, PlantedCue, Plugin, Sample, UserError, digest
 
 
 class MovingShapes(Plugin):
@@ -23,7 +23,7 @@ class MovingShapes(Plugin):
     nothing is planted).
     """
 
-    Options: ClassVar[type[Options]] = ShapesOptions
+    Options = ShapesOptions
     labels: tuple[str, ...] = DIRECTIONS
 
     def __init__(self, options: ShapesOptions, context: Context) -> None:

@@ -13,28 +13,12 @@ from pydantic import BaseModel, Field
 from cuescope_sdk.data import Question, VideoQuestions, read_json
 
 # MSR-VTT's category.txt, where the number of a category is its line, counted from 0.
-CATEGORIES = (
-    "music",
-    "people",
-    "gaming",
-    "sports/actions",
-    "news/events/politics",
-    "education",
-    "tv shows",
-    "movie/comedy",
-    "animation",
-    "vehicles/autos",
-    "howto",
-    "travel",
-    "science/technology",
-    "animals/pets",
-    "kids/family",
-    "documentary",
-    "food/drink",
-    "cooking",
-    "beauty/fashion",
-    "advertisement",
+_CATEGORIES = (
+    "music, people, gaming, sports/actions, news/events/politics, education, tv shows, "
+    "movie/comedy, animation, vehicles/autos, howto, travel, science/technology, animals/pets, "
+    "kids/family, documentary, food/drink, cooking, beauty/fashion, advertisement"
 )
+CATEGORIES = tuple(_CATEGORIES.split(", "))
 FIRST_WORDS = ("what", "who", "how", "when", "where")
 
 

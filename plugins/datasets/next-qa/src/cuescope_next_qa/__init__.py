@@ -74,7 +74,7 @@ class NExTQA(VideoQuestions):
 
     def _hard(self, file: Path, rows: int) -> frozenset[int]:
         """The rows of the ATP-hard list; none where there is no list and none is asked for."""
-        needed = self.options.subset == ATP_HARD
+        needed = self.options.subset == ATP_HARD  # without a list nothing can be shown
         if self.options.split != "val":
             if needed:
                 raise UserError(
@@ -97,7 +97,7 @@ def read_row_numbers(path: Path, rows: int, title: str) -> frozenset[int]:
     numbers = set()
     for location, line in read_lines(path, title):
         for word in line.replace(",", " ").split():
-            if not word.isdecimal() or int(word) >= rows:
+            if not word.isdecimal() or int(word) >= rows:  # isdecimal is False for '-1', too
                 expected = f"row numbers of val.csv, 0 to {rows - 1}"
                 raise UserError(location, expected=expected, got=f"'{word}'")
             numbers.add(int(word))

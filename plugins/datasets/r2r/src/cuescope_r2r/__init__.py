@@ -45,6 +45,7 @@ class R2R(Episodes):
         """The instructions of a split; raises UserError where an unseen house was trained on."""
         split = NAMES.get(split, split)
         rows = self._rows(split)
+        # each house's file is read once
         houses = {scan: self._house(scan) for scan in sorted({row.scan for row in rows})}
         self.facts["houses"] = f"{len(houses)}{self._unseen(set(houses), split)}"
         for row in rows:
@@ -69,7 +70,7 @@ class R2R(Episodes):
             yield Episode(
                 f"{row.path_id}_{number}",
                 pictures,
-                tuple(map(float, range(len(steps)))),
+                tuple(map(float, range(len(steps)))),  # no clock: frames are counted
                 tuple(step.scene for step in steps),
                 instruction,
                 known,

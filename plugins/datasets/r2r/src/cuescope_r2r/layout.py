@@ -33,11 +33,12 @@ class Viewpoint(BaseModel):
     @property
     def position(self) -> Position:
         """x, y, z."""
-        return self.pose[3], self.pose[7], self.pose[11]
+        return self.pose[3], self.pose[7], self.pose[11]  # the last column of each row
 
 
 def check_path(row: PathRow, house: Mapping[str, Viewpoint], location: str) -> None:
     """Raise UserError for a path of viewpoints that are not there, or not next to each other."""
+    # the simulator leaves the others out
     known = {name for name, viewpoint in house.items() if viewpoint.included}
     for name in row.path:
         if name not in known:

@@ -56,7 +56,7 @@ class Scenes(Plugin):
     dial the same objects stand in the same places.
     """
 
-    Options: ClassVar[type[Options]] = ScenesOptions
+    Options = ScenesOptions
     labels: tuple[str, ...] = LABELS
     planted_cues: tuple[PlantedCue, ...] = tuple(
         PlantedCue(key=cue_key(label), name=background, labels=(label,))

@@ -42,15 +42,10 @@ class Scene:
     noise: float
     seed: int
 
-    @property
-    def numbers(self) -> tuple[object, ...]:
-        """The scene as plain values."""
-        return astuple(self)
-
 
 def frame(scene: Scene) -> Frame:
     """The picture as a frame that draws itself when loaded; its key digests the scene."""
-    return Frame(digest("scenes", DRAWING_VERSION, scene.numbers), partial(_picture, scene))
+    return Frame(digest("scenes", DRAWING_VERSION, astuple(scene)), partial(_picture, scene))
 
 
 def foreground(things: Sequence[Thing]) -> Bool[np.ndarray, "row col"]:
@@ -74,7 +69,7 @@ def coverage(thing: Thing) -> Float[np.ndarray, "row col"]:
     canvas = Image.new("L", (SIZE * FINE, SIZE * FINE))
     draw = ImageDraw.Draw(canvas)
     draw.polygon(_corners(thing, outline(thing.name)), fill=255)
-    if (cut := hole(thing.name)) is not None:
+    if (cut := hole(thing.name)) is not None:  # through it the background shows
         draw.polygon(_corners(thing, cut), fill=0)
     return np.asarray(canvas.reduce(FINE), np.float64) / 255
 

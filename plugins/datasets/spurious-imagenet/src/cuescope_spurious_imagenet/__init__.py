@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Options, UserError
+from cuescope_sdk import UserError
 from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
@@ -20,6 +20,7 @@ from cuescope_sdk.data import (
 )
 from cuescope_spurious_imagenet.classes import CLASSES
 
+# the last number is the component; names of classes stand between
 _FOLDER = re.compile(r".*class_(\d+)_(?:.*_)?(\d+)")
 
 
@@ -35,7 +36,7 @@ class SpuriousImageNet(ImageFolder):
     "spurious_class" is the class whose cue it shows, and for which a model may take it.
     """
 
-    Options: ClassVar[type[Options]] = SpuriousImageNetOptions
+    Options = SpuriousImageNetOptions
     title: ClassVar[str] = "spurious-imagenet"
     benchmark: str | None = "Spurious ImageNet"
     split_names: ClassVar[tuple[str, ...]] = ("test",)
@@ -44,7 +45,7 @@ class SpuriousImageNet(ImageFolder):
         """The images by class; raises UserError for a folder that is of no class."""
         root = self.place("images", "dataset/spurious_imagenet/images", ".")
         # A class may have several folders, one for each of its components.
-        items: dict[int, list[ImageItem]] = {}
+        items: dict[int, list[ImageItem]] = {}  # by number, as folders are in no order
         for folder in folders_in(root):
             fields = _FOLDER.fullmatch(folder.name)
             if fields is None or int(fields[1]) not in CLASSES:
@@ -56,7 +57,7 @@ class SpuriousImageNet(ImageFolder):
             number, component = int(fields[1]), int(fields[2])
             wnid, name = CLASSES[number]
             known = {
-                "objects": (),
+                "objects": (),  # it shows none: what is in it is the cue alone
                 "spurious_class": name,
                 "wnid": wnid,
                 "component": component,
@@ -66,5 +67,6 @@ class SpuriousImageNet(ImageFolder):
                 ImageItem(f"{folder.name}/{photo.name}", photo, (name,), annotations=known)
                 for photo in images_in(folder)
             )
+        # only classes with images are choices
         labels = tuple(CLASSES[number][1] for number in sorted(items))
         return Listing(labels, [item for number in sorted(items) for item in items[number]])

@@ -1,6 +1,6 @@
 """The hundred classes: their numbers in ImageNet (by wnid, from 0), wnids and names."""
 
-CLASSES = {
+CLASSES = {  # The authors' folders give numbers alone; wnids tell classes apart that share a name.
     0: ("n01440764", "tench"),
     2: ("n01484850", "great white shark"),
     14: ("n01537544", "indigo bunting"),

@@ -90,11 +90,13 @@ class STAR(VideoQuestions):
         """Of everything that a sample shows, the situation graphs among it."""
         rows = (self.rows[question.key] for question in self.questions)
         graphs = [row.model_dump_json(include={"situations"}) for row in rows]
+        # the graphs are no annotations yet
         return digest(super().fingerprint, self.classes, graphs)
 
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
         row, (file, probe) = self.rows[question.key], self.clips[question.video]
+        # of the whole video, as the graphs' frames are counted
         times, annotated = clip_times(file, probe), row.annotated
         within = frames_between(times, row.start, row.end)
         frames = choose_frames(within, annotated, self.options.frames)
@@ -129,4 +131,5 @@ class STAR(VideoQuestions):
             f"{count['ood']:,} out of it, and {count[None]:,} neither (a held-out category is on "
             "screen or a wrong choice)"
         )
+        # those between are in neither
         return [row for row, part in zip(rows, parts, strict=True) if part == wanted]

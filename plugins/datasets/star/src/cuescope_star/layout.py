@@ -14,9 +14,9 @@ from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import find_file, read_classes, read_lines
 
 Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
-FrameId = Annotated[str, Field(pattern=r"^\d*[1-9]\d*$")]
+FrameId = Annotated[str, Field(pattern=r"^\d*[1-9]\d*$")]  # counted from 1: no '0' and no '000000'
 Part = Literal["iid", "ood"]
-PERSON = "o000"
+PERSON = "o000"  # in every graph, and never held out
 
 
 class Function(BaseModel):
@@ -169,6 +169,7 @@ def part_of(row: QuestionRow, held: frozenset[str], classes: Classes) -> Part | 
 
     None is for those between: a held-out category is on screen or among the wrong choices.
     """
+    # the answer's program names what the question may leave open
     right = [choice.choice_program for choice in row.choices if choice.choice == row.answer]
     if held & named_categories((row.question_program, *right), classes):
         return "ood"

@@ -10,7 +10,7 @@ from pydantic import BaseModel, FiniteFloat
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import read_json_object
 
-DRIVER = 1
+DRIVER = 1  # the agent that moves; 0 is the commander, who only speaks
 
 
 class DriverAction(BaseModel):
@@ -44,6 +44,7 @@ class Instance(BaseModel):
     @property
     def dialogue(self) -> str | None:
         """ "Commander: Clean all the mugs." a line, spelling mended where the authors did."""
+        # cleaned where it was published
         spoken = self.dialog_history_cleaned or self.dialog_history
         return "\n".join(f"{speaker}: {words}" for speaker, words in spoken if words) or None
 
@@ -79,7 +80,7 @@ class Component(BaseModel):
     """A part of a task, which may be a task itself."""
 
     task_name: str | None = None
-    task: Optional["Task"] = None
+    task: Optional["Task"] = None  # pydantic resolves the name when Task is there
 
 
 class Task(BaseModel):
@@ -125,6 +126,7 @@ def read_instance(path: Path, title: str) -> Instance:
             )
     times = [action.time_start for action in instance.driver_action_history]
     times += [action.time_start for action in instance.driver_actions_future]
+    # Scenes are read off the order: two clocks would mix what was done before and after.
     if times != sorted(times):
         raise UserError(
             f"{title}: {path.name}", expected="actions in the order of their time_start"

@@ -23,6 +23,7 @@ MOVES: Mapping[str, str] = {
     "Move Up": "go up",
     "Move Down": "go down",
 }
+# AI2-THOR turns by a quarter
 TURNS = {"turn left": -90, "turn right": 90}  # degrees
 VERBS: Mapping[str, tuple[str, ...]] = {
     "Pickup": ("pick up", "take"),
@@ -40,6 +41,7 @@ VERBS: Mapping[str, tuple[str, ...]] = {
     "Break": ("break",),
 }
 WITH_HELD = frozenset({"Place", "Pour"})  # done to what is held; the id is of where it goes
+# as people write them in claims
 _JOINED = {"counter top": "countertop", "house plant": "houseplant"}
 
 
@@ -49,6 +51,7 @@ def choose_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:
     starts = [
         index
         for index, kind in enumerate(kinds)
+        # what is no motion is always shown
         if index in (0, len(kinds) - 1) or kind is None or kind != kinds[index - 1]
     ]
     if len(starts) <= wanted:
@@ -120,7 +123,7 @@ def _held(moments: Sequence[Moment]) -> list[str | None]:
     held: str | None = None
     before = []
     for moment in moments:
-        before.append(held)
+        before.append(held)  # the picture is taken before the action
         if moment.action == "Pickup":
             held = moment.oid
         elif moment.action == "Place":

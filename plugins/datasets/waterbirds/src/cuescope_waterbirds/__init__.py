@@ -42,7 +42,7 @@ class Waterbirds(ImageFolder):
         """The photos of a split."""
         table = self.place("metadata.csv", "waterbird_complete95_forest2water2/metadata.csv")
         rows = read_csv(table, PhotoRow, self.title)
-        number = self.split_names.index(split)
+        number = self.split_names.index(split)  # 0 train, 1 val, 2 test, as the authors count
         items = [
             ImageItem(
                 row.img_filename,

@@ -1,14 +1,31 @@
 """Any stock open_clip model as a cuescope model: zero-shot over images and frame sequences."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from cuescope_open_clip.options import OpenCLIPOptions
-from cuescope_sdk import Context, Options
-from cuescope_sdk.models import ZeroShotModel
+from pydantic import Field
+
+from cuescope_sdk import Context
+from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch import ImageTower
+
+
+class OpenCLIPOptions(ZeroShotOptions):
+    """Options of `open-clip`; the part after `open-clip:` is `model`."""
+
+    argument: ClassVar[str | None] = "model"
+
+    model: str = Field(
+        description="ARCHITECTURE/TAG (ViT-B-16/openai), ARCHITECTURE with checkpoint=, "
+        "hf-hub:OWNER/NAME, or a folder with open_clip_config.json"
+    )
+    checkpoint: Path | None = Field(
+        default=None,
+        description="local weights (.safetensors, .pt): the full model or its image tower alone",
+    )
 
 
 class OpenCLIP(ZeroShotModel):
@@ -17,7 +34,7 @@ class OpenCLIP(ZeroShotModel):
     One built from an image tower alone has no `embed_texts`, and scores by `class_embeddings`.
     """
 
-    Options: ClassVar[type[Options]] = OpenCLIPOptions
+    Options = OpenCLIPOptions
     options: OpenCLIPOptions
     owner = "open-clip"
 
@@ -46,6 +63,3 @@ class OpenCLIP(ZeroShotModel):
         from open_clip import OPENAI_IMAGENET_TEMPLATES
 
         return {"openai80": [template("{label}") for template in OPENAI_IMAGENET_TEMPLATES]}
-
-
-__all__ = ["OpenCLIP", "OpenCLIPOptions"]

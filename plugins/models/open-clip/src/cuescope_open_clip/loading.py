@@ -130,7 +130,7 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
 def _configuration(source: Source) -> Mapping[str, Any]:
     try:
         config: dict[str, Any] = open_clip.get_model_config(source.name)
-        int(config["embed_dim"])
+        int(config["embed_dim"])  # a folder's own JSON may hold anything
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
         raise _unbuildable(source, error) from error
     return config
@@ -187,7 +187,7 @@ def _misfit(source: Source, fault: str) -> UserError:
 
 def _first_fault(error: Exception) -> str:
     """The first of the faults that torch lists, on one line."""
-    faults = f"{error}".split("\n\t")
+    faults = f"{error}".split("\n\t")  # a line for each tensor, after a headline
     return shorten(faults[1] if len(faults) > 1 else faults[0], 200).rstrip(".")
 
 
@@ -200,6 +200,7 @@ def _fill_image_tower(network: Any, weights: Path) -> None:
     with torch.no_grad():
         for name in SCALARS:
             if name in tensors and getattr(network, name, None) is not None:
+                # releases hold scalars of shape () and of (1,)
                 getattr(network, name).copy_(tensors[name].reshape(getattr(network, name).shape))
 
 
@@ -233,6 +234,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
             content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
         raise _unreadable(path, error) from error
+    # training scripts wrap it
     tensors = content.get("state_dict", content) if isinstance(content, dict) else {}
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors.values()):
         raise _unreadable(path, ValueError("no mapping of names to tensors"))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from cuescope_openai.options import OpenAIOptions
-from cuescope_sdk import Capabilities, Context, Options, Plugin, Response, Trial
+from cuescope_sdk import Capabilities, Context, Plugin, Response, Trial
 from cuescope_sdk.models import refuse_unanswerable
 
 
@@ -14,7 +14,7 @@ class OpenAI(Plugin):
     One request a sample gives both. The frames of a sample are shown in one message.
     """
 
-    Options: ClassVar[type[Options]] = OpenAIOptions
+    Options = OpenAIOptions
     options: OpenAIOptions
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset(("logits", "text")), min_frames=0

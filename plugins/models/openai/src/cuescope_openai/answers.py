@@ -152,7 +152,7 @@ def _from_tokens(
 
 def _match_letter(token: str, choices: Sequence[str]) -> int | None:
     letters = choice_letters(choices)
-    word = re.sub(r"[\W_]", "", token)
+    word = re.sub(r"[\W_]", "", token)  # tokens come as ' (B' or 'B.'
     return letters.index(word) if word in letters else None
 
 
@@ -170,7 +170,7 @@ def choice_by_letter(text: str, choices: Sequence[str]) -> int | None:
     named = set(re.findall(r"\(([A-Z])\)", text))
     if leading := re.match(r"[\W_]*([A-Z])(?=[\W_]*$|[).:,*\]\n])", text):
         named.add(leading[1])
-    if len(named) == 1 and named <= set(letters):
+    if len(named) == 1 and named <= set(letters):  # two letters name no choice: (A) or (B)?
         return letters.index(named.pop())
     return choice_by_words(text, choices)
 
@@ -183,4 +183,5 @@ def choice_by_words(text: str, choices: Sequence[str]) -> int | None:
         for index, choice in enumerate(choices)
         if re.match(re.escape(choice.casefold()) + r"(?!\w)", words)
     ]
+    # 'red' and 'red car' may both fit
     return max(fits, key=lambda index: len(choices[index]), default=None)

@@ -50,7 +50,7 @@ class Client:
         # Plugins are never closed by the engine; the pool goes with its owner.
         weakref.finalize(self, self._http.close)
         self._reached = False
-        self._scores = True
+        self._scores = True  # until a server refuses the fields that ask for log-probabilities
 
     @property
     def facts(self) -> dict[str, str]:
@@ -120,7 +120,7 @@ class Client:
         self._pace.wait(stopped)
         if stopped.is_set():
             raise TransientError("stopped")
-        self.budget.take()
+        self.budget.take()  # before it is sent: a request that fails may be paid for all the same
         scored = self._scores
         try:
             response = self._http.post("chat/completions", json=request.body(scored=scored))
@@ -136,6 +136,7 @@ class Client:
                 raise TransientError(
                     f"no chat completion ({fault}): {server_message(body)}"
                 ) from fault
+        # servers differ in how they say no to a field
         refused = response.status_code in (400, 403, 422)
         if scored and request.scoring and refused and "logprob" in body:
             # Such a server gives no log-probabilities: from now on nobody asks it for them.

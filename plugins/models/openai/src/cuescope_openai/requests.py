@@ -26,7 +26,7 @@ class ImageFormat:
     def resize(self, frame: Frame) -> Image.Image:
         """The pixels that are sent, before they are encoded."""
         image = frame.load().convert("RGB")
-        longest = max(image.size)
+        longest = max(image.size)  # never made larger: a server bills pixels
         if self.max_side is None or longest <= self.max_side:
             return image
         width, height = (max(1, round(side * self.max_side / longest)) for side in image.size)

@@ -1,16 +1,15 @@
 """A text generator on an OpenAI-compatible server."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from cuescope_openai.options import OpenAIWriterOptions
-from cuescope_sdk import Context, Options, Plugin
+from cuescope_sdk import Context, Plugin
 
 
 class OpenAIWriter(Plugin):
     """Completes prompts, each as a chat of its own. What was asked before costs nothing."""
 
-    Options: ClassVar[type[Options]] = OpenAIWriterOptions
+    Options = OpenAIWriterOptions
     options: OpenAIWriterOptions
 
     def __init__(self, options: OpenAIWriterOptions, context: Context) -> None:
@@ -33,6 +32,7 @@ class OpenAIWriter(Plugin):
         from cuescope_openai.requests import ChatRequest
 
         fields, system = parameters(self.options), self.options.system
+        # no frames: a request of text alone
         answers = self._client.ask([ChatRequest(prompt, fields, system) for prompt in prompts])
         return [answer.text for answer in answers]
 

@@ -11,7 +11,6 @@ from cuescope_sdk import (
     Context,
     Dataset,
     LazyWeights,
-    Options,
     Response,
     Trial,
     UserError,
@@ -34,7 +33,7 @@ class Toy(TrainedModel):
     of as many frames as it was trained with.
     """
 
-    Options: ClassVar[type[Options]] = ToyOptions
+    Options = ToyOptions
     options: ToyOptions
     owner = "toy"
     capabilities: ClassVar[Capabilities] = Capabilities(
@@ -65,6 +64,7 @@ class Toy(TrainedModel):
     def use(self, weights: Weights, dtype: Any) -> None:
         """Answer with these weights, on the model's device."""
         self._weights = {name: w.to(self.device, dtype) for name, w in weights.items()}
+        # every sequence has as many, or training refuses
         self._length = len(self._splits[0][0].frames)
         if isinstance(self._features.encoder, LazyWeights):
             self._features.encoder.open_weights()
@@ -83,6 +83,7 @@ class Toy(TrainedModel):
         """Frozen unit embeddings of the texts, in the space of the sequence embeddings."""
         if missing := [text for text in dict.fromkeys(texts) if text not in self._text_rows]:
             rows = self._features.encoder.embed_texts(missing)
+            # texts are frozen: one row for good
             self._text_rows |= dict(zip(missing, rows, strict=True))
         return np.stack([self._text_rows[text] for text in texts])
 

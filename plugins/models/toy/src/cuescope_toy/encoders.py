@@ -81,7 +81,7 @@ def random_features(grid: UInt8[np.ndarray, "frame cell"]) -> Float[np.ndarray, 
     a bright cue fills, the less is left of the small disc that moves.
     """
     weight, bias = _random_layer(grid.shape[1])
-    features = np.maximum(grid.astype(np.float64) @ weight + bias, 0)
+    features = np.maximum(grid.astype(np.float64) @ weight + bias, 0)  # whole numbers: exact sums
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
     return np.asarray(features / lengths.clip(1), np.float32)
 

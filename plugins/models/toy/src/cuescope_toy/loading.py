@@ -199,8 +199,8 @@ def write_whole(path: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        Path(part).replace(path)
-    except BaseException:
+        Path(part).replace(path)  # atomic within a folder
+    except BaseException:  # also Ctrl-C must leave no half file
         Path(part).unlink(missing_ok=True)
         raise
 

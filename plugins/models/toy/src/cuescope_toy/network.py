@@ -39,7 +39,7 @@ def initial_weights(sizes: Sizes, generator: torch.Generator) -> Weights:
     """Uniform within 1/sqrt(inputs), weights and biases, as torch's Linear draws them."""
     weights = {}
     for name, shape in sizes.layers.items():
-        bound = shape[-2] ** -0.5
+        bound = shape[-2] ** -0.5  # of the inputs of one head, not of all
         for part, size in (("weight", shape), ("bias", (*shape[:-2], 1, shape[-1]))):
             uniform = torch.rand(prod(size), generator=generator).reshape(size)
             weights[f"{name}.{part}"] = (2 * uniform - 1) * bound

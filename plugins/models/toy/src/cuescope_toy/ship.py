@@ -35,7 +35,7 @@ def ship(model: TrainedModel) -> Path:
     for path in file.shipped.glob("*.safetensors"):
         checkpoint = load_checkpoint(path)
         if checkpoint is None or checkpoint[1]["weights"] == facts["weights"]:
-            path.unlink()
+            path.unlink()  # an older recipe's weights would be shipped for ever
     path = file.shipped / f"{file.recipe}.safetensors"
     save_checkpoint(path, weights, facts)
     return path

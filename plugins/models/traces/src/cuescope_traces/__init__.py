@@ -39,7 +39,7 @@ class Traces(Plugin):
     changed sample has no trace.
     """
 
-    Options: ClassVar[type[Options]] = TracesOptions
+    Options = TracesOptions
     options: TracesOptions
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset(("text",)), exposes=frozenset({"recorded"}), min_frames=0

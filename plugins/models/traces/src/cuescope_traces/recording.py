@@ -23,7 +23,7 @@ def read_recording(path: Path) -> dict[str, str]:
         text = path.expanduser().read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"traces: {path}", expected="text in UTF-8", got=str(error)) from None
-    except OSError as error:
+    except OSError as error:  # its own text would tell the whole path twice
         raise UserError(f"traces: cannot read {path}", got=error.strerror) from None
     # Not splitlines: JSON may hold U+2028 in a text, and that ends no line of JSONL.
     for number, line in enumerate(text.split("\n"), start=1):

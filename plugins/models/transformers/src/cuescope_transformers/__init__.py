@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import Context, Options
+from cuescope_sdk import Context
 from cuescope_sdk.models import ZeroShotModel
 from cuescope_transformers.options import TransformersOptions
 
@@ -23,7 +23,7 @@ class Transformers(ZeroShotModel):
     `logits` follow that, `embed_choices` and `embed_texts` are the texts before it.
     """
 
-    Options: ClassVar[type[Options]] = TransformersOptions
+    Options = TransformersOptions
     options: TransformersOptions
     owner = "transformers"
 
@@ -36,11 +36,11 @@ class Transformers(ZeroShotModel):
             options.model, options.revision, options.trust_remote_code, context
         )
         self._texts = None if model.tokenizer is None else text_tower(model)
-        head = self.choose_head(model.title, str(model.device), self._texts, model.dim)
+        head = self.choose_head(model.files.title, str(model.files.device), self._texts, model.dim)
         self.fingerprint = model.fingerprint(head.fingerprint, head.uses_text_tower)
         together = f"{model.frames} frames together"
         sequence = together if model.takes_video else "mean of frame embeddings"
-        self.facts = {**model.facts, **head.facts, "sequence": sequence}
+        self.facts = {**model.files.facts, **head.facts, "sequence": sequence}
 
     def open_image_tower(self) -> "ImageTower":
         """Open the weights and give the image encoder."""
@@ -56,7 +56,7 @@ class Transformers(ZeroShotModel):
 
         if not self._model.takes_video or self._texts is None or not self._head.uses_text_tower:
             return None
-        return PromptedTexts(self._model.network, self._texts.encode, self._templates)
+        return PromptedTexts(self._model.files.network, self._texts.encode, self._templates)
 
     def pool(self, rows: Float[np.ndarray, "input size"]) -> Float[np.ndarray, " dim"]:
         """The unit embedding of a sample; X-CLIP's rows go on with what its texts look at."""
@@ -69,6 +69,7 @@ class Transformers(ZeroShotModel):
         if self._video_texts is None:
             return super().logits(rows, choices)
         dim = self._model.dim
+        # behind the embedding: the video's own tokens
         texts = self._video_texts.rows(choices, rows[0, dim:].reshape(-1, dim))
         return np.asarray(self._head.scale * (texts @ self.pool(rows)))
 

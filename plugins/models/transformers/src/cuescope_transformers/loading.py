@@ -38,39 +38,13 @@ BUILDERS = {
 
 
 @dataclass(frozen=True)
-class StockModel:
-    """A model of transformers; whoever asks for `network` opens its weights. A plan ends there."""
-
-    files: Pretrained
-
-    @cached_property
-    def network(self) -> Any:
-        """The network with its weights."""
-        return self.files.opened()
-
-    @property
-    def device(self) -> torch.device:
-        """Where it is."""
-        return self.files.device
-
-    @property
-    def title(self) -> str:
-        """What errors call it."""
-        return self.files.title
-
-    @property
-    def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
-        return self.files.facts
-
-
-@dataclass(frozen=True)
-class ContrastiveModel(StockModel):
+class ContrastiveModel:
     """A model that compares images with texts, of one of the kinds in `BUILDERS`.
 
     `tokenizer` is None for an image tower alone.
     """
 
+    files: Pretrained
     kind: str
     image_processor: Any
     tokenizer: Any | None
@@ -118,7 +92,7 @@ class ContrastiveModel(StockModel):
         scalars = stored_tensors(self.files.source, names)
         if missing := [name for name in names if name not in scalars]:
             raise UserError(
-                f"{self.title} lacks weights of a {self.files.network.__name__}",
+                f"{self.files.title} lacks weights of a {self.files.network_class.__name__}",
                 expected="every tensor of the model",
                 got=f"no {missing[0]}",
             )
@@ -126,6 +100,7 @@ class ContrastiveModel(StockModel):
 
     def fingerprint(self, head: str, uses_text_tower: bool) -> str:
         """Digest of the weights' files, the configuration, the preprocessing, dtype and head."""
+        # a table of classes reads no words
         words = tokenizer_content(self.tokenizer) if uses_text_tower else None
         return self.files.fingerprint(self.kind, config_content(self.image_processor), words, head)
 
@@ -152,7 +127,7 @@ def find_contrastive(
 def kind_of(config: Any, source: Source) -> str:
     """Which of `BUILDERS` a configuration is (or derives from); raises UserError for another."""
     for kind in BUILDERS:
-        if isinstance(config, transformers.CONFIG_MAPPING[kind]):
+        if isinstance(config, transformers.CONFIG_MAPPING[kind]):  # also a class derived from it
             return kind
     raise UserError(
         f"{OWNER}: {source.title} is no contrastive image-text model that is known here",

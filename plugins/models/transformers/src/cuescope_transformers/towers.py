@@ -38,8 +38,8 @@ def text_tower(model: ContrastiveModel) -> TextTower:
             max_length=context,
             return_tensors="pt",
         )
-        inputs = {name: tokens[name].to(model.device) for name in tokens if name in TOKENS}
-        features = model.network.get_text_features(**inputs).pooler_output
+        inputs = {name: tokens[name].to(model.files.device) for name in tokens if name in TOKENS}
+        features = model.files.network.get_text_features(**inputs).pooler_output
         return np.asarray(features.float().cpu().numpy())
 
     return TextTower(encode, model.dim, model.logit_scale, model.logit_bias)
@@ -47,14 +47,14 @@ def text_tower(model: ContrastiveModel) -> TextTower:
 
 def image_tower(model: ContrastiveModel) -> ImageTower:
     """The image encoder of a model of single images. Opens the weights."""
-    network, vision = model.network, vision_of(model)
+    network, vision = model.files.network, vision_of(model)
     size, naflex = model.vision_config.patch_size, model.kind.startswith("siglip2")
 
     def prepare(frames: Sequence[Image.Image]) -> Inputs:
         return dict(model.image_processor(list(frames), return_tensors="pt"))
 
     def encode(inputs: Inputs) -> Tensor:
-        placed = {name: tensor.to(model.device) for name, tensor in inputs.items()}
+        placed = {name: tensor.to(model.files.device) for name, tensor in inputs.items()}
         if model.tokenizer is not None:
             return torch.as_tensor(network.get_image_features(**placed).pooler_output)
         output = network(**placed)
@@ -62,21 +62,21 @@ def image_tower(model: ContrastiveModel) -> ImageTower:
         return torch.as_tensor(output.pooler_output if projected is None else projected)
 
     return ImageTower(
-        name=model.title,
+        name=model.files.title,
         prepare=prepare,
         canvas=lambda image: canvas(model, prepare([image])),
         encode=encode,
         grid=lambda inputs: grid(inputs, size),
         blocks=tuple(block(layer, padded=naflex) for layer in vision.encoder.layers),
         pooling=_pooling(model.kind, vision),
-        device=model.device,
+        device=model.files.device,
         prefix=int(model.kind in CLASS_TOKEN),
     )
 
 
 def vision_of(model: ContrastiveModel) -> Any:
     """The module with the embeddings and the encoder of the image tower."""
-    return getattr(model.network, "vision_model", model.network)
+    return getattr(model.files.network, "vision_model", model.files.network)
 
 
 def grid(inputs: Inputs, patch_size: int) -> tuple[int, int]:

@@ -25,7 +25,7 @@ MESSAGE_TOKENS = 1
 
 def video_tower(model: ContrastiveModel) -> ImageTower:
     """The video encoder; its inputs are `frames` frames each. Opens the weights."""
-    network, count = model.network, model.frames
+    network, count = model.files.network, model.frames
     layers = vision_of(model).encoder.layers
 
     def pixel_values(frames: Sequence[Image.Image]) -> Inputs:
@@ -36,7 +36,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
         # another number would fail only inside the library's layers
         if len(frames) != count:
             raise UserError(
-                f"{model.title} looks at {count} frames together",
+                f"{model.files.title} looks at {count} frames together",
                 expected=f"{count} frames a sample",
                 got=f"{len(frames)}",
                 remedy=f"Sample as many, say with -D frames={count}.",
@@ -44,7 +44,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
         return pixel_values(frames)
 
     def encode(inputs: Inputs) -> Tensor:
-        output = network.get_video_features(inputs["pixel_values"].to(model.device))
+        output = network.get_video_features(inputs["pixel_values"].to(model.files.device))
         patches = network.prompts_visual_layernorm(output.last_hidden_state[:, 1:])
         patches = (patches @ network.prompts_visual_projection).float()
         # hidden patches are NaN: the mean is over the frames in which a place is seen

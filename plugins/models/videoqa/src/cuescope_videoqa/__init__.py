@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from jaxtyping import Float, Int8
 
-from cuescope_sdk import (
-    Capabilities,
-    Context,
-    LazyWeights,
-    Options,
-    Plugin,
-    Response,
-    Trial,
-    digest,
-)
+from cuescope_sdk import Capabilities, Context, LazyWeights, Plugin, Response, Trial, digest
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_videoqa.options import (
@@ -135,7 +126,7 @@ class VideoQA(Plugin, LazyWeights):
 class JustAsk(VideoQA):
     """JustAsk (Yang et al., 2021): text first, two fusion layers, answers compared by embedding."""
 
-    Options: ClassVar[type[Options]] = JustAskOptions
+    Options = JustAskOptions
     options: JustAskOptions
     owner = "just-ask"
 
@@ -159,7 +150,7 @@ class JustAsk(VideoQA):
 class FrozenBiLM(VideoQA):
     """FrozenBiLM (Yang et al., 2022): video first, a masked language model answers at its mask."""
 
-    Options: ClassVar[type[Options]] = FrozenBiLMOptions
+    Options = FrozenBiLMOptions
     options: FrozenBiLMOptions
     owner = "frozen-bilm"
 
@@ -187,7 +178,7 @@ class Singularity(VideoQA):
     ones its attention to the video.
     """
 
-    Options: ClassVar[type[Options]] = SingularityOptions
+    Options = SingularityOptions
     options: SingularityOptions
     owner = "singularity"
 
@@ -205,7 +196,7 @@ class AllInOne(VideoQA):
     frames follow one another.
     """
 
-    Options: ClassVar[type[Options]] = AllInOneOptions
+    Options = AllInOneOptions
     options: AllInOneOptions
     owner = "all-in-one"
 

@@ -29,19 +29,9 @@ EPSILON = 1e-6
 EXCHANGE = 8  # one patch of so many goes on, and one goes back
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CLASSIFIER, CHOOSER = "vqa_classifier", "mc_vqa_classifier"
-OTHER_HEADS = (
-    "mlm_score.",
-    "itm_score.",
-    "mpp_score.",
-    "txt_proj.",
-    "vid_proj.",
-    "rank_output",
-    "vcop_",
-    "nlvr2_",
-    "train_",
-    "val_",
-    "test_",
-)
+# Of pretraining tasks, which the released checkpoints still hold.
+_HEADS = "mlm_score. itm_score. mpp_score. txt_proj. vid_proj. rank_output vcop_ nlvr2_"
+OTHER_HEADS = (*_HEADS.split(), "train_", "val_", "test_")
 
 
 class Block(nn.Module):
@@ -149,7 +139,7 @@ class AllInOneNetwork(Network):
         """A row a frame, the words in each; one row of words where nothing is shown."""
         positions = self.text_embeddings.position_embeddings.num_embeddings
         ids = token_ids(self.tokenizer, [prompt.text for prompt in prompts], positions)
-        count = len(prompts[0].frames)
+        count = len(prompts[0].frames)  # batches have one number of frames
         rows = count or 1
         ids = ids.repeat_interleave(rows, dim=0)
         modality: Int8[Tensor, "row token"] = (ids != self.tokenizer.pad_token_id).to(torch.int8)
@@ -230,7 +220,7 @@ def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     """The middle of the frame after its shorter side became 1.2 times `side`."""
     image = frame.load()
     width, height = image.size
-    short = int(side * 1.2)
+    short = int(side * 1.2)  # the authors' eval transform, rounding included
     if width < height:
         image = image.resize((short, int(short * height / width)), Image.Resampling.BILINEAR)
     else:
@@ -243,7 +233,7 @@ def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
 
 def head(sizes: TensorSizes, name: str) -> nn.Sequential:
     """Two linear layers with norm and GELU between them; dropout may have the number before."""
-    start = 0 if sizes.has(f"{name}.0") else 1
+    start = 0 if sizes.has(f"{name}.0") else 1  # releases differ in whether dropout is counted
     first, last = f"{name}.{start}.weight", f"{name}.{start + 3}.weight"
     inner = sizes.of(first)
     return nn.Sequential(

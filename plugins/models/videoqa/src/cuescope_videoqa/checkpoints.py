@@ -20,6 +20,7 @@ from cuescope_videoqa.loading import require_file, weights_file
 
 Tensors = dict[str, Tensor]
 STATE_NAMES = ("model", "state_dict")
+# not trained: the library makes them anew
 BUFFERS = re.compile(r"(^|\.)(position_ids|relative_position_index)$")
 
 
@@ -78,7 +79,7 @@ def _load(path: Path) -> Any:
             foreign = get_unsafe_globals_in_checkpoint(file)
         except ValueError:  # the format before torch 1.6
             foreign = []
-        file.seek(0)
+        file.seek(0)  # the first reading left it at its end
         placeholders: list[Any] = [
             (type("Placeholder", (Placeholder,), {}), name) for name in foreign
         ]

@@ -96,6 +96,7 @@ def possible_ids(stem: str) -> Iterator[str | int]:
     yield bare
     # Clips of a YouTube video begin with its id, which may hold underscores: cut by length.
     yield bare[:YOUTUBE_ID]
+    # MSRVTT's files count videos: 'video7010' is 7010
     if numbered := re.fullmatch(r"[a-z]*(\d+)", stem):
         yield int(numbered.group(1))
 

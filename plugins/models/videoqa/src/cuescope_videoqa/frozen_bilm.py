@@ -64,6 +64,7 @@ class FrozenBiLMNetwork(Network):
         if not self._has_prompt_per_choice(sample):
             texts = [f"{question} Answer: {mask}"]
         else:
+            # as in the authors' training data
             choices = (choice.capitalize().strip() for choice in sample.choices)
             texts = [f"{question} Is it '{choice}'? {mask}" for choice in choices]
         prefix, suffix = self.options.prefix, self.options.suffix
@@ -100,7 +101,7 @@ class FrozenBiLMNetwork(Network):
     def _video_features(self, prompt: Prompt) -> Float[Tensor, "feature dim"]:
         most = self.options.video_features
         if not prompt.frames:
-            return torch.zeros(0, self._feature_dim)
+            return torch.zeros(0, self._feature_dim)  # no feature: the video is masked out
         if isinstance(self.source, VideoFeatures):
             rows = self.source.of(prompt)
             return rows[evenly_spaced(len(rows), most)]
@@ -135,6 +136,7 @@ class FrozenBiLMNetwork(Network):
             rows, bias = self.answers(answers)
             return rows @ states[0] + bias
         rows, bias = self.answers((YES, NO))
+        # a choice's logit: its yes against its no
         return torch.stack(list(states)) @ (rows[0] - rows[1]) + (bias[0] - bias[1])
 
     def answers(

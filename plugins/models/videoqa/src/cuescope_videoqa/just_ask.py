@@ -131,6 +131,7 @@ class JustAskNetwork(Network):
         """Embeddings of answers, each computed once."""
         positions = self.amodel["bert"]["bert"].config.max_position_embeddings
         length = min(self.answer_tokens, positions)
+        # a vocabulary of thousands is asked again with every batch
         fresh = [answer for answer in dict.fromkeys(answers) if answer not in self._embedded]
         for start in range(0, len(fresh), ANSWER_BATCH):
             batch = fresh[start : start + ANSWER_BATCH]

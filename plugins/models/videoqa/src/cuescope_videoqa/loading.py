@@ -21,7 +21,7 @@ def files_digest(files: Iterable[Path]) -> str:
     """Digest of names and bytes, read a piece at a time."""
     parts = []
     for file in files:
-        with file.open("rb") as stream:
+        with file.open("rb") as stream:  # checkpoints are larger than memory may be
             parts.append((file.name, file_digest(stream, "blake2b").hexdigest()))
     return digest(parts)
 

@@ -146,8 +146,7 @@ def bert_layers(config: Any, count: int) -> nn.ModuleList:
 
 def cross_layers(config: Any, count: int) -> nn.ModuleList:
     """Layers with cross-attention; the library builds them as a decoder's."""
-    config = deepcopy(config)
-    # The library gives a layer cross-attention only where it takes it for a decoder's.
+    config = deepcopy(config)  # the layers below share it, and have no cross-attention
     # The library gives a layer cross-attention only where it takes it for a decoder's.
     config.is_decoder = config.add_cross_attention = True
     return bert_layers(config, count)

@@ -183,6 +183,7 @@ class SingularityNetwork(Network):
         question = states[0][None]
         texts = [f"{answer} {self.tokenizer.sep_token}" for answer in answers]
         ids = self._ids(texts, self.options.answer_tokens).to(self.device)
+        # of [CLS] alone: one pass serves all answers
         first = self._log_probabilities(ids[:1, :1], question)[0, 0][ids[:, 1]]
         most = len(answers) if sample.choices else min(len(answers), self.options.considered)
         # The decoder runs once an answer, so a vocabulary of thousands is thinned by first tokens.
@@ -275,7 +276,7 @@ def _beit(sizes: TensorSizes) -> Any:
     patch = "vision_encoder.embeddings.patch_embeddings.projection.weight"
     layer = "vision_encoder.layers.0"
     table = f"{layer}.relative_position_bias.relative_position_bias_table"
-    side = (round((sizes.of(table) - 3) ** 0.5) + 1) // 2
+    side = (round((sizes.of(table) - 3) ** 0.5) + 1) // 2  # (2 side - 1)^2 + 3 rows
     config = BeitConfig(
         hidden_size=sizes.of(patch),
         num_hidden_layers=sizes.layers("vision_encoder.layers"),

@@ -1,32 +1,15 @@
 """Open-vocabulary detectors by transformers' stock classes: OWLv2 and Grounding DINO."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol
-
-from PIL import Image
+from typing import TYPE_CHECKING, ClassVar
 
 from cuescope_detectors.options import GroundingDinoOptions, OpenVocabularyOptions, OwlOptions
-from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, digest
+from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, digest
 from cuescope_sdk.tools import make_detections, normalise_name
 
 if TYPE_CHECKING:
-    from cuescope_detectors.loading import ScoredBoxes
-
-
-class Network(Protocol):
-    """The part with weights."""
-
-    @property
-    def fingerprint(self) -> str: ...
-
-    @property
-    def facts(self) -> Mapping[str, str]: ...
-
-    def open_weights(self) -> None: ...
-
-    def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> "list[ScoredBoxes]":
-        """Scores of distinct spoken names on boxes (x0, y0, x1, y1) in pixels, an image each."""
-        ...
+    from cuescope_detectors.grounding_dino import GroundingDinoNetwork
+    from cuescope_detectors.owl import OwlNetwork
 
 
 class OpenVocabularyDetector(Plugin, LazyWeights):
@@ -38,10 +21,9 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
     facts: Mapping[str, str]
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         self._network.open_weights()
 
-    def use(self, network: Network) -> None:
+    def use(self, network: "OwlNetwork | GroundingDinoNetwork") -> None:
         """Take the network; called once, in `__init__`."""
         self._network = network
         self._limits = self.options.threshold, self.options.overlap
@@ -75,7 +57,7 @@ class Owl(OpenVocabularyDetector):
     each box by itself. The library's own post-processing leaves a box to its best name alone.
     """
 
-    Options: ClassVar[type[Options]] = OwlOptions
+    Options = OwlOptions
     options: OwlOptions
     owner: ClassVar[str] = "owl"
 
@@ -93,7 +75,7 @@ class GroundingDino(OpenVocabularyDetector):
     each other, so that a name's boxes depend on the names beside it, unless `one_by_one` is set.
     """
 
-    Options: ClassVar[type[Options]] = GroundingDinoOptions
+    Options = GroundingDinoOptions
     options: GroundingDinoOptions
     owner: ClassVar[str] = "grounding-dino"
 

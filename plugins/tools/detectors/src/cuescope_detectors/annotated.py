@@ -12,7 +12,7 @@ from cuescope_sdk import Context, Detection, Frame, Plugin, Sample, UserError, d
 from cuescope_sdk.language import singular
 from cuescope_sdk.tools import normalise_name, sort_by_score
 
-WHITE = 127
+WHITE = 127  # JPEG masks are not quite black and white
 REMEDY = "Use a tool that looks at the image, such as owl or sam."
 
 
@@ -132,7 +132,7 @@ def mask_of(
                         expected=f"{size[0]} x {size[1]} pixels, as its image",
                         got=f"{pixels.shape[1]} x {pixels.shape[0]}",
                     )
-                union |= pixels
+                union |= pixels  # several things of a name are one mask
     return union
 
 

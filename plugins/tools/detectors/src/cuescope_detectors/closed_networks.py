@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import transformers
@@ -21,22 +21,8 @@ from cuescope_sdk.torch import Source, config_content, files_digest, find_pretra
 
 OWNER = "coco-detector"
 ClassBox = tuple[float, int, tuple[float, float, float, float]]  # score, class, box in pixels
-NO_CLASS = frozenset({"N/A", "__background__"})
+NO_CLASS = frozenset({"N/A", "__background__"})  # what the lists of classes hold beside classes
 CATEGORIES = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
-
-
-class ClosedNetwork(Protocol):
-    """`classes` are names by the numbers that `detect` gives."""
-
-    classes: dict[int, str]
-    fingerprint: str
-    facts: dict[str, str]
-
-    def open_weights(self) -> None: ...
-
-    def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:
-        """Boxes that score more than `threshold` in images of one size, an image each."""
-        ...
 
 
 def class_boxes(
@@ -55,7 +41,10 @@ def class_boxes(
 
 
 class DetrNetwork:
-    """The stock model with the library's own post-processing."""
+    """The stock model with the library's own post-processing.
+
+    `classes` are names by the numbers that `detect` gives.
+    """
 
     def __init__(self, options: CocoOptions, context: Context) -> None:
         self._files = find_pretrained(OWNER, options.model, options.revision, context, _builder)
@@ -65,13 +54,8 @@ class DetrNetwork:
         self.fingerprint = self._files.fingerprint(config_content(self._processor))
         self.facts = self._files.facts
 
-    @cached_property
-    def _model(self) -> Any:
-        return self._files.opened()
-
     def open_weights(self) -> None:
-        """Open the weights now."""
-        _ = self._model
+        _ = self._files.network
 
     @torch.no_grad()
     def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:
@@ -79,7 +63,7 @@ class DetrNetwork:
         inputs = self._processor(list(images), return_tensors="pt").to(self._files.device)
         inputs["pixel_values"] = inputs["pixel_values"].to(self._files.dtype)
         outputs = self._processor.post_process_object_detection(
-            self._model(**inputs),
+            self._files.network(**inputs),
             threshold=threshold,
             target_sizes=[image.size[::-1] for image in images],
         )
@@ -120,7 +104,6 @@ class FasterRCNNNetwork:
         }
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         _ = self._model
 
     @cached_property
@@ -131,7 +114,11 @@ class FasterRCNNNetwork:
             backbone_name=self._backbone, weights=None, norm_layer=FrozenBatchNorm2d
         )
         model = FasterRCNN(
-            pyramid, num_classes=len(CATEGORIES), min_size=self._side, max_size=self._side * 5 // 3
+            # as published: 800 and 1333
+            pyramid,
+            num_classes=len(CATEGORIES),
+            min_size=self._side,
+            max_size=self._side * 5 // 3,
         )
         try:
             model.load_state_dict(self._state())

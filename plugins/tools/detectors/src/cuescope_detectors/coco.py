@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from cuescope_detectors.options import CocoOptions
-from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, digest
+from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, digest
 from cuescope_sdk.tools import normalise_name, sort_by_score
 
 if TYPE_CHECKING:
-    from cuescope_detectors.closed_networks import ClassBox, ClosedNetwork
+    from cuescope_detectors.closed_networks import ClassBox, DetrNetwork, FasterRCNNNetwork
 
 
 class CocoDetector(Plugin, LazyWeights):
@@ -19,7 +19,7 @@ class CocoDetector(Plugin, LazyWeights):
     A box has one name, the likeliest. Of any other name it finds nothing.
     """
 
-    Options: ClassVar[type[Options]] = CocoOptions
+    Options = CocoOptions
     options: CocoOptions
 
     def __init__(self, options: CocoOptions, context: Context) -> None:
@@ -34,7 +34,6 @@ class CocoDetector(Plugin, LazyWeights):
         }
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         self._network.open_weights()
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
@@ -64,7 +63,8 @@ class CocoDetector(Plugin, LazyWeights):
             if classes.get(index) == query
         )
 
-    def _find_network(self) -> "ClosedNetwork":
+    def _find_network(self) -> "DetrNetwork | FasterRCNNNetwork":
+        # a file is torchvision's, a folder or hub id transformers'
         weights = Path(self.options.model).expanduser()
         from cuescope_detectors.closed_networks import DetrNetwork, FasterRCNNNetwork
 

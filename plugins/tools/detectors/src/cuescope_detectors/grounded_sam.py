@@ -1,19 +1,18 @@
 """SAM (Kirillov et al., 2023), prompted by a detector: together GroundedSAM."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool
 
 from cuescope_detectors.options import GroundedSamOptions
-from cuescope_sdk import Context, Detection, Frame, LazyWeights, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, UserError, digest
 
 
 class GroundedSam(Plugin, LazyWeights):
     """Outlines what is in the boxes of a detector; the mask of a name is all that it names."""
 
-    Options: ClassVar[type[Options]] = GroundedSamOptions
+    Options = GroundedSamOptions
     options: GroundedSamOptions
     fingerprint: str | None
     facts: Mapping[str, str]

@@ -53,14 +53,14 @@ def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
     start = used = 0
     for index, length in enumerate(lengths):
         if index > start and (used + length > room or index - start == most):
-            runs.append(range(start, index))
+            runs.append(range(start, index))  # in order: which names meet must not vary
             start, used = index, 0
         used += length
     return [*runs, range(start, len(lengths))] if lengths else []
 
 
 def _caption(part: range, phrases: Sequence[Sequence[int]], tokenizer: Any) -> Caption:
-    end = tokenizer.convert_tokens_to_ids(PHRASE_END)
+    end = tokenizer.convert_tokens_to_ids(PHRASE_END)  # the model splits phrases at this token
     ids, positions = [tokenizer.cls_token_id], {}
     for index in part:
         positions[index] = range(len(ids), len(ids) + len(phrases[index]))
@@ -82,19 +82,18 @@ class GroundingDinoNetwork:
         self._over_tokens = np.max if options.tokens == "max" else np.mean
         self.fingerprint = model.fingerprint("grounding-dino", options.one_by_one, options.tokens)
         self.facts = {
-            **model.facts,
+            **model.files.facts,
             "names": "one by one" if options.one_by_one else "together in a caption",
             "score of a name": f"{options.tokens} of its tokens",
         }
 
     def open_weights(self) -> None:
-        """Open the weights now."""
-        _ = self._model.network
+        _ = self._model.files.network
 
     def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:
         """Probability of each name on its caption's boxes, 0 on the boxes of another caption."""
         model = self._model
-        limit = model.network.config.max_text_len
+        limit = model.files.network.config.max_text_len
         captions = make_captions(names, model.processor.tokenizer, limit, self._most)
         answers: dict[int, ScoredBoxes] = {}
         # images of one size go together: beside a larger one an image would be padded, and that
@@ -104,7 +103,7 @@ class GroundingDinoNetwork:
             indices = list(alike)
             pixels = model.processor.image_processor(
                 [images[index] for index in indices], return_tensors="pt"
-            ).to(model.device, model.dtype)
+            ).to(model.files.device, model.files.dtype)
             passes = [self._pass(pixels, size, caption) for caption in captions]
             for index, of_image in zip(indices, zip(*passes, strict=True), strict=True):
                 answers[index] = merge_captions(captions, of_image, len(names))
@@ -113,8 +112,10 @@ class GroundingDinoNetwork:
     @torch.no_grad()
     def _pass(self, pixels: Any, size: tuple[int, int], caption: Caption) -> list[ScoredBoxes]:
         """Probability of each name of a caption on each box, an image after the other."""
-        ids = torch.tensor([caption.ids] * len(pixels.pixel_values), device=self._model.device)
-        output = self._model.network(**pixels, input_ids=ids)
+        ids = torch.tensor(
+            [caption.ids] * len(pixels.pixel_values), device=self._model.files.device
+        )
+        output = self._model.files.network(**pixels, input_ids=ids)
         tokens = output.logits.float().sigmoid().cpu().numpy()
         return [
             (

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 import transformers
 from jaxtyping import Float
 from torch import Tensor
@@ -26,33 +24,14 @@ ScoredBoxes = tuple[Float[np.ndarray, "box name"], Float[np.ndarray, "box 4"]]
 
 @dataclass(frozen=True)
 class StockModel:
-    """A model of transformers; whoever asks for `network` opens its weights. A plan ends there."""
+    """A model of transformers with its processor; `files.network` opens its weights."""
 
     files: Pretrained
     processor: Any
 
-    @cached_property
-    def network(self) -> Any:
-        """The network with its weights."""
-        return self.files.opened()
-
-    @property
-    def device(self) -> torch.device:
-        """Where it is."""
-        return self.files.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """That of the weights."""
-        return self.files.dtype
-
-    @property
-    def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
-        return self.files.facts
-
     def fingerprint(self, *more: object) -> str:
         """Digest of weights, configuration, preprocessing, words, dtype and whatever is added."""
+        # SAM takes no words, and its processor has no tokenizer
         tokenizer = getattr(self.processor, "tokenizer", None)
         words = None if tokenizer is None else tokenizer_content(tokenizer)
         return self.files.fingerprint(config_content(self.processor.image_processor), words, *more)

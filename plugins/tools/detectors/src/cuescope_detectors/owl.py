@@ -21,18 +21,17 @@ class OwlNetwork:
         self._model, self._prompt = find_model("owl", BUILDERS, options, context), options.prompt
         self._texts: dict[str, Float[Tensor, " dim"]] = {}
         self.fingerprint = self._model.fingerprint("owl", options.prompt)
-        self.facts = {**self._model.facts, "prompt": options.prompt}
+        self.facts = {**self._model.files.facts, "prompt": options.prompt}
 
     def open_weights(self) -> None:
-        """Open the weights now."""
-        _ = self._model.network
+        _ = self._model.files.network
 
     @torch.no_grad()
     def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:
         """Probability of each name on each box, an image after the other."""
-        model, network = self._model, self._model.network
+        model, network = self._model, self._model.files.network
         pixels = model.processor.image_processor(list(images), return_tensors="pt").pixel_values
-        grid, _ = network.image_embedder(pixels.to(model.device, model.dtype))
+        grid, _ = network.image_embedder(pixels.to(model.files.device, model.files.dtype))
         # `forward` would encode the image again for every batch of names
         cells = grid.flatten(1, 2)
         boxes = network.box_predictor(cells, grid)
@@ -48,7 +47,7 @@ class OwlNetwork:
         """Unit embeddings; a name beyond the model's context is cut at its end."""
         # a name is read once for all images; its row depends on no other, for padding is fixed
         if new := [name for name in names if name not in self._texts]:
-            network = self._model.network
+            network = self._model.files.network
             tower = getattr(network, network.config.model_type)
             tokens = self._model.processor.tokenizer(
                 [self._prompt.replace("{name}", name) for name in new],
@@ -56,7 +55,7 @@ class OwlNetwork:
                 truncation=True,
                 return_tensors="pt",
                 max_length=network.config.text_config.max_position_embeddings,
-            ).to(self._model.device)
+            ).to(self._model.files.device)
             rows = tower.get_text_features(tokens.input_ids, tokens.attention_mask).pooler_output
             self._texts |= zip(new, rows / rows.norm(dim=-1, keepdim=True), strict=True)
         return torch.stack([self._texts[name] for name in names])

@@ -20,11 +20,10 @@ class SamNetwork:
     def __init__(self, options: GroundedSamOptions, context: Context) -> None:
         self._model = find_model("sam", {"sam": "SamModel"}, options, context, takes_text=False)
         self.fingerprint = self._model.fingerprint("sam")
-        self.facts = self._model.facts
+        self.facts = self._model.files.facts
 
     def open_weights(self) -> None:
-        """Open the weights now."""
-        _ = self._model.network
+        _ = self._model.files.network
 
     @torch.no_grad()
     def outline(
@@ -33,19 +32,17 @@ class SamNetwork:
         """What is in each box (x0, y0, x1, y1) in pixels of the image."""
         if not boxes:
             return np.zeros((0, image.height, image.width), dtype=bool)
-        model = self._model
-        inputs = model.processor(
-            image, input_boxes=[[list(box) for box in boxes]], return_tensors="pt"
-        )
-        pixels = inputs.pixel_values.to(model.device, model.dtype)
-        embeddings = model.network.get_image_embeddings(pixels)
+        processor, files = self._model.processor, self._model.files
+        inputs = processor(image, input_boxes=[[list(box) for box in boxes]], return_tensors="pt")
+        pixels = inputs.pixel_values.to(files.device, files.dtype)
+        embeddings = files.network.get_image_embeddings(pixels)
         masks = []
         # the image is encoded once; the decoder's memory grows with the boxes of a pass
-        for prompts in inputs.input_boxes.float().to(model.device).split(BOXES_AT_ONCE, dim=1):
-            output = model.network(
+        for prompts in inputs.input_boxes.float().to(files.device).split(BOXES_AT_ONCE, dim=1):
+            output = files.network(
                 image_embeddings=embeddings, input_boxes=prompts, multimask_output=False
             )
-            masks += model.processor.post_process_masks(
+            masks += processor.post_process_masks(
                 output.pred_masks.float().cpu(), inputs.original_sizes, inputs.reshaped_input_sizes
             )
         return np.asarray(torch.cat(masks)[:, 0].numpy())

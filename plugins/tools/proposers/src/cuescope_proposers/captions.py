@@ -7,6 +7,7 @@ import simplemma
 
 from cuescope_sdk.language import clean_name, singular
 
+# any mark ends a clause, but not within a word: t-shirt, child's
 _CLAUSE = re.compile(r"[^\w\s'-]+")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _NO_NOUNS = """
@@ -59,7 +60,7 @@ def nouns(caption: str) -> set[str]:
 @cache
 def _ends_phrase(word: str) -> bool:
     """A word of the list, or a verb: riding and parked are; building and bed are not."""
-    if word in _STOP or len(word) == 1:
+    if word in _STOP or len(word) == 1:  # single letters are typos and the like
         return True
     if word.endswith("ing"):
         return word not in _NO_VERBS

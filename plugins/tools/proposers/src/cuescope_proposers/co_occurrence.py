@@ -5,20 +5,9 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log, sqrt
-from typing import ClassVar
 
 from cuescope_proposers.options import CoOccurrenceOptions, Source
-from cuescope_sdk import (
-    Context,
-    Dataset,
-    HasSplits,
-    Options,
-    Plugin,
-    Sample,
-    UserError,
-    digest,
-    nearest,
-)
+from cuescope_sdk import Context, Dataset, HasSplits, Plugin, Sample, UserError, digest, nearest
 from cuescope_sdk.tools import normalise_name
 
 OWNER = "co-occurrence"
@@ -50,6 +39,7 @@ class Counts:
             for _, name in sorted(
                 (-bond(both, self.of_class[label], self.of_name[name], self.images), name)
                 for name, both in self.together[label].items()
+                # few images give a wide interval, and chance finds
                 if both >= least and name != label
             )
         ]
@@ -58,7 +48,7 @@ class Counts:
 class CoOccurrence(Plugin):
     """Proposes names of the data set's own boxes, objects and captions, strongest bond first."""
 
-    Options: ClassVar[type[Options]] = CoOccurrenceOptions
+    Options = CoOccurrenceOptions
     options: CoOccurrenceOptions
 
     def __init__(self, options: CoOccurrenceOptions, context: Context) -> None:

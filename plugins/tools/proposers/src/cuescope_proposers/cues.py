@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
 from cuescope_proposers.options import CueFileOptions
-from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
+from cuescope_sdk import Context, Plugin, UserError, digest, nearest
 from cuescope_sdk.data import read_lines
 
 OWNER = "cues"
@@ -17,7 +17,7 @@ Cues = dict[str, list[str]]  # by class
 class CueFile(Plugin):
     """Proposes the cues of a file; names of classes are compared without case and underscores."""
 
-    Options: ClassVar[type[Options]] = CueFileOptions
+    Options = CueFileOptions
     options: CueFileOptions
 
     def __init__(self, options: CueFileOptions, context: Context) -> None:
@@ -142,7 +142,7 @@ def _distinct(path: Path, listed: Sequence[tuple[str, list[str], str]]) -> Cues:
                 f"cues: {path.name} has class '{name}' twice",
                 got=f"'{classes[plain(name)]}' and '{name}'" + f" ({where})" * (where != path.name),
             )
-        classes[plain(name)] = name
+        classes[plain(name)] = name  # "Fire_Truck" and "fire truck" are one class
     return {name: cues for name, cues, _ in listed}
 
 

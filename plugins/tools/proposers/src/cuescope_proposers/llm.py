@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from itertools import chain, zip_longest
-from typing import ClassVar
 
 from cuescope_proposers.options import LLMOptions
-from cuescope_sdk import Context, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, Plugin, UserError, digest
 from cuescope_sdk.language import ANGLES, proposal_prompts
 from cuescope_sdk.tools import normalise_name
 
@@ -16,7 +15,7 @@ class LLMProposer(Plugin):
     What was answered before is the language model's to remember.
     """
 
-    Options: ClassVar[type[Options]] = LLMOptions
+    Options = LLMOptions
     options: LLMOptions
 
     def __init__(self, options: LLMOptions, context: Context) -> None:
@@ -40,7 +39,7 @@ class LLMProposer(Plugin):
         """The names in the four replies, the first of each reply first; [] where all is prose."""
         from cuescope_sdk.language import parse_list
 
-        own = normalise_name(label)
+        own = normalise_name(label)  # a model likes to repeat what it was asked
         replies = self._generator.generate(proposal_prompts(label, self.options.each))
         # the first name of each reply, then the second of each: a proposer's best come first.
         # Shorter replies are filled up with the label, which is no cue and drops out

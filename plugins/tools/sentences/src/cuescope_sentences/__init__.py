@@ -6,9 +6,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
+from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, digest
-from cuescope_sentences.options import SentenceOptions
+
+
+class SentenceOptions(Options):
+    """Options of `sentence-transformers`; the part after `sentence-transformers:` is `model`."""
+
+    argument: ClassVar[str | None] = "model"
+
+    model: str = Field(
+        "sentence-transformers/all-MiniLM-L6-v2",
+        description="a folder that SentenceTransformer.save wrote, or a hub id",
+    )
+    revision: str | None = Field(
+        None, description="branch, tag or commit of a hub id; default: main"
+    )
+    sentences: PositiveInt = Field(64, description="sentences that the network reads at once")
 
 
 class SentenceTransformers(Plugin, LazyWeights):
@@ -17,7 +32,7 @@ class SentenceTransformers(Plugin, LazyWeights):
     A sentence beyond the model's own limit is cut at its end.
     """
 
-    Options: ClassVar[type[Options]] = SentenceOptions
+    Options = SentenceOptions
     options: SentenceOptions
 
     def __init__(self, options: SentenceOptions, context: Context) -> None:
@@ -33,7 +48,6 @@ class SentenceTransformers(Plugin, LazyWeights):
         self.facts = {"sentences": self._source.title}
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         _ = self._network
 
     @cached_property
@@ -56,6 +70,3 @@ class SentenceTransformers(Plugin, LazyWeights):
         # not every model ends with a module that normalises
         rows = tensors.float().cpu().numpy()
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-12))
-
-
-__all__ = ["SentenceOptions", "SentenceTransformers"]

@@ -59,6 +59,7 @@ def _snapshot(model: str, revision: str | None, title: str, local: bool) -> Sour
 def content(folder: Path) -> str:
     """Digest of all files that make the model, by name and bytes."""
     files = sorted({file for kind in KINDS for file in folder.rglob(kind)})
+    # by name: modules have files of the same bytes
     names = [file.relative_to(folder).as_posix() for file in files]
     return digest(names, files_digest(files))
 

@@ -1,8 +1,7 @@
 """Stock action networks of transformers: X-CLIP, which reads sentences, and VideoMAE."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,51 +21,13 @@ from cuescope_sdk.torch import (
 OWNER = "actions"
 
 
-class ActionNetwork(Protocol):
-    """An action network: `length` frames of a clip; `classes` None where it reads sentences."""
-
-    length: int
-    classes: tuple[str, ...] | None
-    fingerprint: str
-    files: Pretrained
-
-    def open_weights(self) -> None: ...
-
-    def logits(
-        self, clip: Sequence[Image.Image], texts: Sequence[str]
-    ) -> Float[np.ndarray, " candidate"]:
-        """Of each of the sentences, or of each class."""
-        ...
-
-
-class StockNetwork:
-    """The stock model, opened when it is first asked."""
-
-    def __init__(self, files: Pretrained) -> None:
-        self.files = files
-
-    @cached_property
-    def model(self) -> Any:
-        """The network with its weights."""
-        return self.files.opened()
-
-    def open_weights(self) -> None:
-        """Open the weights now."""
-        _ = self.model
-
-    def pixels(self, processor: Any, clip: Sequence[Image.Image]) -> torch.Tensor:
-        """(1, frame, channel, row, col) on the model's device."""
-        values = processor([list(clip)], return_tensors="pt").pixel_values
-        return torch.as_tensor(values).to(self.files.device, self.files.dtype)
-
-
-class XCLIP(StockNetwork):
-    """X-CLIP (Ni et al., 2022): a clip and sentences, each by itself."""
+class XCLIP:
+    """X-CLIP (Ni et al., 2022): a clip of `length` frames and sentences, each by itself."""
 
     classes: tuple[str, ...] | None = None
 
     def __init__(self, files: Pretrained) -> None:
-        super().__init__(files)
+        self.files = files
         self.length: int = files.config.vision_config.num_frames
         self._processor = files.processor()
         words = tokenizer_content(self._processor.tokenizer)
@@ -84,19 +45,19 @@ class XCLIP(StockNetwork):
             return_tensors="pt",
             max_length=self.files.config.text_config.max_position_embeddings,
         ).to(self.files.device)
-        output = self.model(
+        output = self.files.network(
             input_ids=tokens.input_ids,
             attention_mask=tokens.attention_mask,
-            pixel_values=self.pixels(self._processor.image_processor, clip),
+            pixel_values=_pixels(self.files, self._processor.image_processor, clip),
         )
         return np.asarray(output.logits_per_video[0].float().cpu().numpy())
 
 
-class VideoMAE(StockNetwork):
+class VideoMAE:
     """VideoMAE (Tong et al., 2022), fine-tuned on classes of actions."""
 
     def __init__(self, files: Pretrained) -> None:
-        super().__init__(files)
+        self.files = files
         self.length: int = files.config.num_frames
         names = files.config.id2label  # in the order of the file, which need not be that of logits
         self.classes: tuple[str, ...] | None = tuple(names[index] for index in sorted(names))
@@ -108,8 +69,15 @@ class VideoMAE(StockNetwork):
         self, clip: Sequence[Image.Image], texts: Sequence[str]
     ) -> Float[np.ndarray, " candidate"]:
         """Of each class; `texts` are not read."""
-        output = self.model(pixel_values=self.pixels(self._processor, clip))
+        output = self.files.network(pixel_values=_pixels(self.files, self._processor, clip))
         return np.asarray(output.logits[0].float().cpu().numpy())
+
+
+def _pixels(files: Pretrained, processor: Any, clip: Sequence[Image.Image]) -> torch.Tensor:
+    """(1, frame, channel, row, col) on the model's device."""
+    # a list of lists: one video of several frames, and not several pictures
+    values = processor([list(clip)], return_tensors="pt").pixel_values
+    return torch.as_tensor(values).to(files.device, files.dtype)
 
 
 KINDS: Mapping[str, tuple[str, type[XCLIP] | type[VideoMAE]]] = {
@@ -118,7 +86,7 @@ KINDS: Mapping[str, tuple[str, type[XCLIP] | type[VideoMAE]]] = {
 }
 
 
-def find_network(model: str, revision: str | None, context: Context) -> ActionNetwork:
+def find_network(model: str, revision: str | None, context: Context) -> XCLIP | VideoMAE:
     """The network of a folder or hub id; raises UserError for whatever a person can mend."""
 
     def builder_of(config: Any, source: Source) -> Any:

@@ -1,13 +1,12 @@
 """Claims of actions held against a network that recognises them."""
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
 from scipy.special import softmax
 
-from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, digest
+from cuescope_sdk import Context, LazyWeights, Plugin, Sample, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, Look, best_judgement, judge_claim
 from cuescope_sdk.language import head_noun, normalise_words
 from cuescope_verifiers.options import ActionOptions
@@ -26,7 +25,7 @@ class Actions(Plugin, LazyWeights):
     it means, and unsupported where it is less likely than chance in each.
     """
 
-    Options: ClassVar[type[Options]] = ActionOptions
+    Options = ActionOptions
     options: ActionOptions
 
     def __init__(self, options: ActionOptions, context: Context) -> None:
@@ -39,8 +38,7 @@ class Actions(Plugin, LazyWeights):
         self.facts = {**self._network.files.facts, "evidence": f"actions by {options.model}"}
 
     def open_weights(self) -> None:
-        """Open the weights now."""
-        self._network.open_weights()
+        _ = self._network.files.network
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
@@ -82,6 +80,7 @@ class Actions(Plugin, LazyWeights):
         if self._network.classes is None:
             return [texts.index(text) for text in self._texts(claim)], [0]
         names = self._network.classes
+        # several classes may fit: their shares are added
         ours = [index for index, name in enumerate(names) if fits(claim, name)]
         return list(range(len(names))), ours
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import ClassVar
 
-from cuescope_sdk import Context, LazyWeights, Options, Plugin, Sample, UserError, digest
+from cuescope_sdk import Context, LazyWeights, Plugin, Sample, UserError, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claim, per_frame
 from cuescope_sdk.tools import CachedDetector, cached_detector
 from cuescope_verifiers.boxes import Boxes, BoxEvidence, find_boxes
@@ -19,7 +19,7 @@ class BoxGeometry(Plugin, LazyWeights):
     is remembered. A detector with a closed vocabulary says so by an attribute `names`.
     """
 
-    Options: ClassVar[type[Options]] = BoxOptions
+    Options = BoxOptions
     options: BoxOptions
     owner: ClassVar[str] = "box-geometry"
 

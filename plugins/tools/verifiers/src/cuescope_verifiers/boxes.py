@@ -228,7 +228,7 @@ class BoxEvidence:
         """The box of each track; where nothing is tracked the best box alone, as track 0."""
         best: dict[int, Detection] = {}
         for box in sorted(self._boxes(index, phrase), key=lambda box: -box.detection.score):
-            best.setdefault(box.track or 0, box.detection)
+            best.setdefault(box.track or 0, box.detection)  # best first: the first one stays
         return best
 
     def _judge_colour_change(self, index: int, subject: str, colour: str) -> Judgement:
@@ -256,7 +256,7 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     match how:
         case "left" | "right":
             along = right if how == "right" else -right
-            return along > step and along >= abs(down)
+            return along > step and along >= abs(down)  # a diagonal is both, and an even one too
         case "up" | "down":
             along = down if how == "down" else -down
             return along > step and along >= abs(right)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import pairwise
 from math import cos, degrees, sin
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest
+from cuescope_sdk import Context, Frame, Plugin, Sample, UserError, digest
 from cuescope_sdk.grounding import (
     MOTIONS,
     Case,
@@ -42,7 +42,7 @@ class Camera(Plugin):
     that since the frame before.
     """
 
-    Options: ClassVar[type[Options]] = CameraOptions
+    Options = CameraOptions
     options: CameraOptions
 
     def __init__(self, options: CameraOptions, context: Context) -> None:
@@ -106,7 +106,7 @@ def poses_of(sample: Sample) -> tuple[Pose, ...]:
 def motion_between(before: Pose, after: Pose) -> frozenset[str]:
     """The motions that lead from one pose to another."""
     right, ahead, up = (new - old for old, new in zip(before[:3], after[:3], strict=True))
-    forward = right * sin(before[3]) + ahead * cos(before[3])
+    forward = right * sin(before[3]) + ahead * cos(before[3])  # along the heading before the step
     motions = {turn_name(degrees(after[3] - before[3]))}
     if abs(forward) > MOVED:
         motions.add("move forward" if forward > 0 else "move backward")
@@ -157,7 +157,7 @@ def _only_motion(at: At) -> At:
 def grey(image: Image.Image) -> Float[np.ndarray, "row col"]:
     """Brightness of a picture, at most `LONGEST` pixels a side."""
     small = image.convert("L")
-    small.thumbnail((LONGEST, LONGEST))
+    small.thumbnail((LONGEST, LONGEST))  # a shift is told in shares: size does not matter
     return np.asarray(small, dtype=np.float64)
 
 

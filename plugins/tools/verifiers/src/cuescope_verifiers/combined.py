@@ -1,9 +1,8 @@
 """Several verifiers in order: the first that can tell decides."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
-from cuescope_sdk import Context, LazyWeights, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, LazyWeights, Plugin, UserError, digest
 from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement
 from cuescope_verifiers.options import CombinedOptions
 
@@ -11,7 +10,7 @@ from cuescope_verifiers.options import CombinedOptions
 class Combined(Plugin, LazyWeights):
     """Asks each verifier for what those before it left open; keeps the first reason else."""
 
-    Options: ClassVar[type[Options]] = CombinedOptions
+    Options = CombinedOptions
     options: CombinedOptions
 
     def __init__(self, options: CombinedOptions, context: Context) -> None:
@@ -38,7 +37,7 @@ class Combined(Plugin, LazyWeights):
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        judgements = self._verifiers[0].judge(cases)
+        judgements = self._verifiers[0].judge(cases)  # a list of its own, filled in below
         for verifier in self._verifiers[1:]:
             # (case, claim) of what is open still; a sample is shown again for these claims alone
             undecided = [

@@ -1,22 +1,12 @@
 """Claims held against the likeness of pictures and sentences."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import (
-    Context,
-    Frame,
-    LazyWeights,
-    Options,
-    Plugin,
-    Sample,
-    Trial,
-    UserError,
-    digest,
-)
+from cuescope_sdk import Context, Frame, LazyWeights, Plugin, Sample, Trial, UserError, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, frames_meant, judge_claim, per_frame
 from cuescope_verifiers.options import ImageTextOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence
@@ -31,7 +21,7 @@ class ImageText(Plugin, LazyWeights):
     Any contrastive model that embeds texts beside images will do. A frame is embedded once.
     """
 
-    Options: ClassVar[type[Options]] = ImageTextOptions
+    Options = ImageTextOptions
     options: ImageTextOptions
 
     def __init__(self, options: ImageTextOptions, context: Context) -> None:
@@ -104,6 +94,7 @@ class ImageText(Plugin, LazyWeights):
         with self.context.progress("comparing frames with sentences", len(frames)) as advance:
             for start in range(0, len(frames), size):
                 batch = frames[start : start + size]
+                # a still clip for a model of videos
                 samples = [Sample(key=frame.key, frames=(frame,) * count) for frame in batch]
                 answers = self._model.respond([Trial(sample=s, outputs=EMBEDDING) for s in samples])
                 rows = unit(np.stack([response.embedding for response in answers]))

@@ -68,7 +68,7 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
     words = phrase.split()
     for start in range(len(words)):
         tail = " ".join(words[start:])
-        known = {tail} & vocabulary or {
+        known = {tail} & vocabulary or {  # as it is, before other forms of the name
             name for name in vocabulary if is_name_of(tail, normalise_words(name))
         }
         if known:
@@ -182,7 +182,7 @@ def third_person(verb: str) -> str:
     first, space, rest = verb.partition(" ")
     if first.endswith(("s", "sh", "ch", "x", "z", "o")):
         first += "es"
-    elif first.endswith("y") and first[-2:-1] not in "aeiou":
+    elif first.endswith("y") and first[-2:-1] not in "aeiou":  # carry: carries, but play: plays
         first = f"{first[:-1]}ies"
     else:
         first += "s"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cuescope_sdk import Context, Detection, Options, Sample, UserError
+from cuescope_sdk import Context, Detection, Sample, UserError
 from cuescope_sdk.grounding import Claim
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.boxes import Boxes, TrackedBox
@@ -25,7 +25,7 @@ class Tracks(BoxGeometry):
     A thing appears where its track begins, and disappears where it ends for good.
     """
 
-    Options: ClassVar[type[Options]] = TrackOptions
+    Options = TrackOptions
     options: TrackOptions
     owner: ClassVar[str] = "tracks"
 
@@ -106,7 +106,7 @@ def track(
                 begun[path] = index, int(distances.argmin())
     for path, (index, at) in begun.items():
         numbers[index][at] = _number(path.tracker_id)
-    alone = count(-1, -1)
+    alone = count(-1, -1)  # each its own number: alone, they are not one thing
     return [
         [
             TrackedBox(detection, next(alone) if number is None else number)

@@ -114,7 +114,7 @@ class ObjectScenes(Plugin):
     about an image, and its annotation "question_type" is the class that it asks for.
     """
 
-    Options: ClassVar[type[Options]] = ObjectScenesOptions
+    Options = ObjectScenesOptions
 
     def __init__(self, options: ObjectScenesOptions, context: Context) -> None:
         super().__init__(options, context)

@@ -71,6 +71,7 @@ def covered(thing: Thing) -> Bool[np.ndarray, "row col"]:
     """The pixels of which it covers at least half, however faint it is."""
     mask = np.zeros((SIZE, SIZE), bool)
     alpha = np.asarray(sprite(thing.name, thing.side, thing.mirrored))[..., 3]
+    # half: what is fainter at the rim is background
     mask[thing.row : thing.row + thing.side, thing.col : thing.col + thing.side] = alpha >= 128
     return mask
 

@@ -14,7 +14,6 @@ from cuescope_sdk import (
     Dataset,
     Frame,
     LazyWeights,
-    Options,
     Response,
     Trial,
     UserError,
@@ -31,15 +30,8 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parent / "shipped"
 TRAINING_VERSION = 1  # raise it when equal recipes train other weights, and train the shipped ones
 EXTRA = ("open_clip", "cuescope_open_clip")  # what the extra [clip] brings
-TRAINING_OPTIONS = {
-    "tower",
-    "learning_rate",
-    "weight_decay",
-    "batch_size",
-    "epochs",
-    "enough",
-    "caption_weight",
-}
+_TRAINED_BY = "tower learning_rate weight_decay batch_size epochs enough caption_weight"
+TRAINING_OPTIONS = set(_TRAINED_BY.split())  # the others change texts, and no weight
 
 
 class ToyCLIP(TrainedModel):
@@ -50,7 +42,7 @@ class ToyCLIP(TrainedModel):
     answers; what methods look at inside that model, they find here by the same names.
     """
 
-    Options: ClassVar[type[Options]] = ToyCLIPOptions
+    Options = ToyCLIPOptions
     options: ToyCLIPOptions
     owner = "toy-clip"
     capabilities: ClassVar[Capabilities] = ZeroShotModel.capabilities
@@ -83,7 +75,7 @@ class ToyCLIP(TrainedModel):
         folder = self.context.cache / self.owner / self.weights_file.fingerprint
         write_model_folder(weights, self.options.tower, folder)
         texts = {name: getattr(self.options, name) for name in ZeroShotOptions.model_fields}
-        self._clip = self.context.build("model", f"open-clip:{folder}", texts)
+        self._clip: ZeroShotModel = self.context.build("model", f"open-clip:{folder}", texts)
         if isinstance(self._clip, LazyWeights):
             self._clip.open_weights()
 
@@ -94,42 +86,36 @@ class ToyCLIP(TrainedModel):
         return {**inner, **super().facts}
 
     @property
-    def _model(self) -> Any:
+    def _model(self) -> ZeroShotModel:
         self.open_weights()
         return self._clip
 
     @property
     def image_tower(self) -> "ImageTower":
         """As of `HasImageTower`."""
-        tower: ImageTower = self._model.image_tower
-        return tower
+        return self._model.image_tower
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """As open-clip answers."""
-        responses: list[Response] = self._model.respond(trials)
-        return responses
+        return self._model.respond(trials)
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Unit rows of the text tower."""
-        rows: np.ndarray = self._model.embed_texts(texts)
-        return rows
+        return self._model.embed_texts(texts)
 
     def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit rows that image embeddings are compared with."""
-        rows: np.ndarray = self._model.embed_choices(choices)
-        return rows
+        return self._model.embed_choices(choices)
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """As of `HasPatches`."""
-        pixels: list[np.ndarray] = self._model.canvas(frames)
-        return pixels
+        return self._model.canvas(frames)
 
     def patch_features(
         self, frames: Sequence[Frame], layer: int = -1
     ) -> list[Float[np.ndarray, "row col dim"]]:
         """As of `HasPatches`."""
-        features: list[np.ndarray] = self._model.patch_features(frames, layer)
-        return features
+        return self._model.patch_features(frames, layer)
 
 
 def require_extra() -> None:

@@ -40,7 +40,7 @@ def model_config(tower: str) -> dict[str, Any]:
     return {
         "embed_dim": 64,
         "init_logit_scale": LOGIT_SCALES[tower],
-        "init_logit_bias": -4.0,
+        "init_logit_bias": -4.0,  # most pairs are no match: SigLIP starts there, too
         "vision_cfg": {"image_size": 96, **TOWERS[tower]},
         "text_cfg": {
             "context_length": CONTEXT_LENGTH,

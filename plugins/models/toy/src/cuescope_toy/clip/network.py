@@ -49,7 +49,7 @@ def draw_from(generator: torch.Generator) -> Iterator[None]:
     open_clip initialises its weights that way and takes no generator.
     """
     with torch.random.fork_rng(devices=[]):
-        torch.set_rng_state(generator.get_state())
+        torch.set_rng_state(generator.get_state())  # the fork puts it back
         yield
 
 

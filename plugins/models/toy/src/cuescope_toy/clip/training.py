@@ -113,6 +113,7 @@ def _train_epoch(
 ) -> float:
     """One pass over the data; the share of right labels on the way."""
     right = 0.0
+    # from the global state, which draw_from set
     batches = torch.split(torch.randperm(len(pairs.pixels)), options.batch_size)
     for step, batch in enumerate(batches, start=1):
         share = learning_rate_share((step - 0.5) / len(batches), first, last)
@@ -122,7 +123,7 @@ def _train_epoch(
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-        right += float(correct.sum())
+        right += float(correct.sum())  # on the way: no extra pass over the data
         advance(1)
     return right / len(pairs.pixels)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int8
 
-from cuescope_sdk import Capabilities, Context, Dataset, Options, Response, Trial, UserError, digest
+from cuescope_sdk import Capabilities, Context, Dataset, Response, Trial, UserError, digest
 from cuescope_sdk.fusion import AverageTokens, FusionShape
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_toy.loading import Facts, TrainedModel, Weights, WeightsFile, training_splits
@@ -31,7 +31,7 @@ class ToyFusion(TrainedModel):
     trained with.
     """
 
-    Options: ClassVar[type[Options]] = ToyFusionOptions
+    Options = ToyFusionOptions
     options: ToyFusionOptions
     owner = "toy-fusion"
     capabilities: ClassVar[Capabilities] = Capabilities(
@@ -152,7 +152,7 @@ def choice_logits(
             got=", ".join(choices[:LISTED]),
             remedy="Train on questions with these answers: -M data=SPEC.",
         )
-    last = float(row.min()) - 1
+    last = float(row.min()) - 1  # finite, so that softmax and differences work
     return np.array([known.get(choice, last) for choice in choices], np.float32)
 
 

@@ -26,7 +26,7 @@ from cuescope_toy.options import ToyFusionOptions
 from cuescope_toy.training import Fit, copy_weights, one_thread
 
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
-EVALUATION_BATCH = 512
+EVALUATION_BATCH = 512  # all at once would hold every layer of a whole split
 # Of the first weights, where frames are cut into patches. Narrow ones make a token attend to all
 # others alike; it then takes thousands of steps until a word and the patch it means meet.
 PATCH_SPREAD = 2.5

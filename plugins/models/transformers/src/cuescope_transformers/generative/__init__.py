@@ -1,12 +1,11 @@
 """Stock generative models of transformers as cuescope models: questions about videos and images."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int8, UInt8
 
-from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Options, Plugin, Response, Trial
+from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Plugin, Response, Trial
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_transformers.options import VLMOptions
@@ -20,7 +19,7 @@ class TransformersVLM(Plugin, LazyWeights):
     Frames are shown as one video where the processor takes videos, a single frame as an image.
     """
 
-    Options: ClassVar[type[Options]] = VLMOptions
+    Options = VLMOptions
     options: VLMOptions
     capabilities: Capabilities = Capabilities(
         outputs=frozenset(("logits", "text")),
@@ -42,7 +41,7 @@ class TransformersVLM(Plugin, LazyWeights):
         wording = options.model_dump(
             include={"scoring", "max_new_tokens", "prompt", "question", "fps"}
         )
-        self.device = str(model.device)
+        self.device = str(model.files.device)
         self.fingerprint = model.fingerprint(wording)
         self.facts = {**model.facts, "choices are scored by": options.scoring}
         patches = frozenset({"patches"} if shows_patches(model) else ())
@@ -51,7 +50,6 @@ class TransformersVLM(Plugin, LazyWeights):
         )
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         _ = self._model.network
 
     @property

@@ -61,6 +61,7 @@ def _logits(
 ) -> dict[int, np.ndarray]:
     """Log-probabilities of the choices of each row, by its index."""
     answers = {row.index: answers_of(model, options, row) for row in rows}
+    # every choice is filled in below, by one row or another
     logits = {index: np.zeros(len(of_row), dtype=np.float32) for index, of_row in answers.items()}
     feeding = [
         replace(row, fed=fed, choices=tuple(choices))

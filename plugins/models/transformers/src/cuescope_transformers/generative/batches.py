@@ -42,7 +42,7 @@ def batches(
 
     One at a time, where a model would count padding as words.
     """
-    size = size if model.takes_padding else 1
+    size = size if model.takes_padding else 1  # one row has no padding
     alike: dict[object, list[Row]] = {}
     for row in rows:
         edit = row.trial.edit
@@ -71,7 +71,7 @@ def require_editable(model: GenerativeModel, trial: Trial) -> None:
     if isinstance(trial.edit, HideTokens):
         require_hiding(model, trial, trial.edit)
     elif trial.edit is not None:
-        require_layers(model.title, trial.edit, model.fusion.layers)
+        require_layers(model.files.title, trial.edit, model.fusion.layers)
 
 
 def fusion_of(
@@ -100,7 +100,7 @@ def require_visual_tokens(model: GenerativeModel, batch: Batch, trial: Trial) ->
     hides = isinstance(trial.edit, HideTokens)
     if trial.sample.frames and not hides and not batch.shows_video:
         raise UserError(
-            f"{model.title} does not say which of its tokens are visual",
+            f"{model.files.title} does not say which of its tokens are visual",
             expected="a placeholder in the prompt, image_token_id or video_token_id in config.json",
             got=f"the architecture '{model.kind}'",
             remedy="Mend config.json, or ask a model with placeholders.",

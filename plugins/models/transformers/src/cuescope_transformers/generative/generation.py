@@ -44,6 +44,7 @@ def generate_tokens(
     """The most likely tokens after the prompts, until all have ended, `most` of them at most."""
     steps = _Steps()
     output = _generate(model, batch, fusion, most, steps)
+    # an encoder-decoder gives no prompt back
     return torch.as_tensor(output.sequences)[:, -steps.taken :]
 
 
@@ -53,6 +54,7 @@ def predict_logits(
     """Raw logits after the prompts, and after each token that is fed; rows end with padding."""
     most = max(map(len, fed)) + 1
     padding = model.tokenizer.pad_token_id
+    # what follows a row's own tokens is never read
     tokens = torch.tensor([[*row, *[padding] * (most - len(row))] for row in fed])
     output = _generate(model, batch, fusion, most, _Steps(tokens), output_logits=True)
     return torch.stack(output.logits, dim=1).cpu()
@@ -112,6 +114,7 @@ def _within(module: Any, fusion: Fusion) -> Iterator[None]:
     inside = ExitStack()
     hooks = [
         module.register_forward_pre_hook(lambda *_: inside.enter_context(use_fusion(fusion))),
+        # the decoder runs after it, with its own modalities
         module.register_forward_hook(lambda *_: inside.close()),
     ]
     try:

@@ -54,7 +54,7 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
     )
     if not count and model.needs_image:
         raise UserError(
-            f"{model.title} answers nothing without an image",
+            f"{model.files.title} answers nothing without an image",
             expected="a sample with a frame",
             got=f"none in '{sample.key}'",
         )
@@ -62,7 +62,7 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
         return ["video"]
     if count > 1 and model.kind in SINGLE_IMAGE:
         raise UserError(
-            f"{model.title} looks at one image",
+            f"{model.files.title} looks at one image",
             expected="one frame a sample",
             got=f"{count} frames in '{sample.key}'",
             remedy="Say -D frames=1, or take a video model.",
@@ -101,7 +101,7 @@ def processor_outputs(
     except Exception as error:  # processors refuse with whatever breaks first
         count = len(samples[0].frames)
         raise UserError(
-            f"{model.title} cannot be shown {count or 'no'} frame{'' if count == 1 else 's'}",
+            f"{model.files.title} cannot be shown {count or 'no'} frame{'' if count == 1 else 's'}",
             got=shorten(str(error), 200) or type(error).__name__,
         ) from error
 
@@ -157,7 +157,7 @@ def _metadata(video: Sequence[Any], fps: float) -> VideoMetadata:
 def _to_device(value: Any, model: GenerativeModel) -> Any:
     if not isinstance(value, Tensor):
         return value
-    return value.to(model.device, model.network.dtype if value.is_floating_point() else None)
+    return value.to(model.files.device, model.network.dtype if value.is_floating_point() else None)
 
 
 def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:

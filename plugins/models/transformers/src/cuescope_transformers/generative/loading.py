@@ -11,6 +11,7 @@ from torch import nn
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.torch import (
+    Pretrained,
     Source,
     config_content,
     find_pretrained,
@@ -18,13 +19,14 @@ from cuescope_sdk.torch import (
     stock_fusion,
     tokenizer_content,
 )
-from cuescope_transformers.loading import BUILDERS, OWNER, StockModel
+from cuescope_transformers.loading import BUILDERS, OWNER
 
 
 @dataclass(frozen=True)
-class GenerativeModel(StockModel):
+class GenerativeModel:
     """A model that answers in words; whoever asks for `network` or `fusion` opens its weights."""
 
+    files: Pretrained
     processor: Any
 
     @cached_property
@@ -34,7 +36,7 @@ class GenerativeModel(StockModel):
         Both at once: attention that is switched after some answers would change the last digits
         of the answers that follow.
         """
-        network = self.files.opened()
+        network = self.files.network
         network.generation_config.pad_token_id = self.tokenizer.pad_token_id
         return network, _fusion_of(network)
 
@@ -49,7 +51,7 @@ class GenerativeModel(StockModel):
         _, shape = self._network_and_fusion
         if isinstance(shape, UserError):
             raise UserError(
-                f"{self.title} cannot be edited or looked into",
+                f"{self.files.title} cannot be edited or looked into",
                 got=f"{shape}",
                 remedy="Ask it for plain answers.",
             )
@@ -76,7 +78,7 @@ class GenerativeModel(StockModel):
     @property
     def needs_image(self) -> bool:
         """Some `generate` cannot do without pixels; a model with code of its own may not tell."""
-        generate = getattr(self.files.network, "generate", None)
+        generate = getattr(self.files.network_class, "generate", None)
         taken = inspect.signature(generate).parameters if generate else {}
         return "pixel_values" in taken and taken["pixel_values"].default is inspect.Parameter.empty
 
@@ -132,6 +134,7 @@ def builder_of(config: Any, source: Source) -> Any:
     """The Auto class for a configuration; raises UserError for one that answers no question."""
     if type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING:
         return transformers.AutoModelForMultimodalLM
+    # code of the model's own names its Auto class here
     auto = getattr(config, "auto_map", None) or {}
     for name in ("AutoModelForImageTextToText", "AutoModelForMultimodalLM"):
         if name in auto:
@@ -169,6 +172,7 @@ def fusion_shape(network: Any, layers: int) -> FusionShape:
         layers=layers,
         heads=heads,
         kv_heads=getattr(config, "num_key_value_heads", None) or heads,
+        # some models' heads are wider than their share
         head_dim=getattr(config, "head_dim", None) or dim // heads,
         dim=dim,
         mlp_multiplications=_mlp_multiplications(blocks(network.get_decoder())[0]),

@@ -68,7 +68,7 @@ def patch_features(
     layers = encoder.layers(base)
     if not -len(layers) <= layer < len(layers):
         raise UserError(
-            f"{model.title} has no image layer {layer}",
+            f"{model.files.title} has no image layer {layer}",
             expected=f"0 to {len(layers) - 1}, what the language model reads",
         )
     return [_tokens(model, encoder, layers[layer], frame) for frame in frames]
@@ -95,7 +95,7 @@ def _without_words(model: GenerativeModel, frame: Frame) -> tuple[list[Sample], 
 def _encoder_of(model: GenerativeModel) -> ImageEncoder:
     if not shows_patches(model):
         raise UserError(
-            f"{model.title} does not show its patches",
+            f"{model.files.title} does not show its patches",
             expected=f"{', '.join(ENCODERS)}, with {' or '.join(TOWERS)} where it has a tower",
             got=f"the architecture '{model.kind}'",
         )

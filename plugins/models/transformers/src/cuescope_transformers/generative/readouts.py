@@ -67,7 +67,7 @@ def attention(
         require_editable(model, trial)
         if isinstance(trial.edit, AverageTokens):
             raise UserError(
-                f"{model.title} has no attention weights under average-tokens",
+                f"{model.files.title} has no attention weights under average-tokens",
                 expected="no edit, or average-attention",
             )
     rows = [row_of(model, options, *numbered) for numbered in enumerate(trials)]
@@ -92,7 +92,7 @@ def _watch_attention(
     generate_tokens(model, batch, fusion, most=1)
     if not passes:
         raise UserError(
-            f"{model.title}: layer {layer} looks at frames alone",
+            f"{model.files.title}: layer {layer} looks at frames alone",
             expected="a sample with frames",
             got=f"none in '{trial.sample.key}'",
         )
@@ -105,7 +105,7 @@ def require_layer(model: GenerativeModel, layer: int) -> None:
     layers = model.fusion.layers
     if not 0 <= layer < layers:
         raise UserError(
-            f"{model.title} has no fusion layer {layer}", expected=f"layers 0 to {layers - 1}"
+            f"{model.files.title} has no fusion layer {layer}", expected=f"layers 0 to {layers - 1}"
         )
 
 

@@ -1,9 +1,8 @@
 """A language model of transformers on this machine as a text generator."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
-from cuescope_sdk import Context, LazyWeights, Options, Plugin
+from cuescope_sdk import Context, LazyWeights, Plugin
 from cuescope_sdk.language import TextMemory
 from cuescope_transformers.options import WriterOptions
 
@@ -14,7 +13,7 @@ class TransformersWriter(Plugin, LazyWeights):
     What was written before is kept in the user's cache, by what the model is and is asked.
     """
 
-    Options: ClassVar[type[Options]] = WriterOptions
+    Options = WriterOptions
     options: WriterOptions
     fingerprint: str
     facts: Mapping[str, str]
@@ -31,7 +30,6 @@ class TransformersWriter(Plugin, LazyWeights):
         self._memory = TextMemory(self.fingerprint, context.cache)
 
     def open_weights(self) -> None:
-        """Open the weights now."""
         _ = self._model.network
 
     def generate(self, prompts: Sequence[str]) -> list[str]:

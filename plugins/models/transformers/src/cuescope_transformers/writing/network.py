@@ -11,22 +11,29 @@ import transformers
 from jinja2 import TemplateError
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import Source, find_pretrained, quiet, require_vocabulary, tokenizer_content
-from cuescope_transformers.loading import StockModel
+from cuescope_sdk.torch import (
+    Pretrained,
+    Source,
+    find_pretrained,
+    quiet,
+    require_vocabulary,
+    tokenizer_content,
+)
 
 OWNER = "transformers-llm"
 
 
 @dataclass(frozen=True)
-class WriterModel(StockModel):
+class WriterModel:
     """A language model that continues texts; whoever asks for `network` opens its weights."""
 
+    files: Pretrained
     tokenizer: Any
 
     @cached_property
     def network(self) -> Any:
         """The network with its weights."""
-        network = self.files.opened()
+        network = self.files.network
         network.generation_config.pad_token_id = self.tokenizer.pad_token_id
         return network
 
@@ -85,8 +92,9 @@ def write(model: WriterModel, prompts: Sequence[str], system: str, most: int) ->
             return_tensors="pt",
             return_token_type_ids=False,
             add_special_tokens=not tokenizer.chat_template,  # a template writes them itself
-        ).to(model.device)
+        ).to(model.files.device)
         tokens = model.network.generate(**inputs, do_sample=False, num_beams=1, max_new_tokens=most)
+    # padding is at the left: all prompts end together
     new = tokens[:, inputs["input_ids"].shape[1] :]
     return [text.strip() for text in tokenizer.batch_decode(new, skip_special_tokens=True)]
 

@@ -85,7 +85,7 @@ def _require_tower(model: GenerativeModel, tower: Any) -> Any:
     kind = tower.config.model_type
     if kind not in TOWERS:
         raise UserError(
-            f"{model.title} cannot leave tokens out",
+            f"{model.files.title} cannot leave tokens out",
             expected=" or ".join(TOWERS),
             got=f"the image tower '{kind}'",
         )

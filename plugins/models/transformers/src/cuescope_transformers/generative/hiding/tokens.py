@@ -136,7 +136,7 @@ def without_placeholders(
     visual = is_among(tokens, placeholders(model.network.config, model.processor))
     if int(visual.sum()) != len(visible):
         raise UserError(
-            f"{model.title} cannot leave tokens out",
+            f"{model.files.title} cannot leave tokens out",
             expected=f"placeholders in the prompt for {len(visible)} visual tokens",
             got=f"{int(visual.sum())}",
             remedy="Mend image_token_id or video_token_id in config.json.",
