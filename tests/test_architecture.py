@@ -203,7 +203,9 @@ def imported_modules(nodes: Iterator[ast.ImportFrom | ast.Import], known: set[st
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif node.module:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+            # `from package import module` is an arrow to the module, not to the package
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            names |= {name if name in known else node.module for name in inner}
     return names & known
 
 
@@ -265,7 +267,7 @@ def test_a_method_has_the_floor_plan(dist: Path) -> None:
     rooms = {file.stem for file in package.glob("*.py")}
     assert {"__init__", "options", "trials", "scores", "report", "verify"} <= rooms
     others = rooms - FLOOR_PLAN
-    assert len(others) <= 3, f"more rooms than the plan has: {sorted(others)}"
+    assert len(others) <= 4, f"more rooms than the plan has: {sorted(others)}"
 
 
 @each_plugin

@@ -14,7 +14,7 @@ from PIL import Image
 
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import BadDataError, Context, UserError
-from cuescope_sdk.data._media import probe
+from cuescope_sdk.data import probe
 
 SUFFIXES = [
     "jpg",

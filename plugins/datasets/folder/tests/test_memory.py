@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-import cuescope_sdk.data._media.survey
-from cuescope_sdk.data._media import probe
+from cuescope_sdk.data import probe
 
 
 @pytest.fixture
@@ -17,7 +16,7 @@ def looks(monkeypatch):
         names.append(path.name)
         return probe(path, max_pixels)
 
-    monkeypatch.setattr(cuescope_sdk.data._media.survey, "probe", counted)
+    monkeypatch.setattr("cuescope_sdk.data._media.survey.probe", counted)
     return names
 
 

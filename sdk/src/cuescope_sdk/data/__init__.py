@@ -27,7 +27,7 @@ from cuescope_sdk.data._media.frames import (
     image_frame,
     sample_indices,
 )
-from cuescope_sdk.data._media.survey import Probe, probe_all
+from cuescope_sdk.data._media.survey import Probe, probe, probe_all
 from cuescope_sdk.data._video_questions import (
     Question,
     Timed,
@@ -70,6 +70,7 @@ __all__ = [
     "kind_of",
     "printable_name",
     "Probe",
+    "probe",
     "probe_all",
     "Timed",
     "parse_timed_actions",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from cuescope_sdk.maths._stats import bootstrap_mean_interval
+from cuescope_sdk.maths._resampling import bootstrap_mean_interval
 
 Alternative = Literal["two-sided", "greater", "less"]
 

@@ -97,16 +97,9 @@ class Saliency(Plugin):
         self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
     ) -> Iterator[Evidence]:
         """Deletion and insertion; and the pictures."""
-        from cuescope_saliency.figures import attach_examples
-        from cuescope_saliency.trials import explained_images, outcomes_of
-        from cuescope_sdk.explain import measure_faithfulness
+        from cuescope_saliency.verify import evidence
 
-        options = self.options
-        yield from measure_faithfulness(
-            audit, self, options.explainer, images=options.faithfulness, steps=options.steps
-        )
-        outcomes = outcomes_of(audit, options)
-        attach_examples(audit, options, audit.once(explained_images, audit, options, outcomes))
+        yield from evidence(audit, self, self.options)
 
 
 def explain(

@@ -1,0 +1,18 @@
+"""Checks of the maps: deletion and insertion against random maps; and the pictures of some."""
+
+from collections.abc import Iterator
+
+from cuescope_saliency.figures import attach_examples
+from cuescope_saliency.options import SaliencyOptions
+from cuescope_saliency.trials import explained_images, outcomes_of
+from cuescope_sdk import Audit, Evidence
+from cuescope_sdk.explain import Explainer, measure_faithfulness
+
+
+def evidence(audit: Audit, method: Explainer, options: SaliencyOptions) -> Iterator[Evidence]:
+    """Whether the explainer's maps find what the model relies on."""
+    yield from measure_faithfulness(
+        audit, method, options.explainer, images=options.faithfulness, steps=options.steps
+    )
+    outcomes = outcomes_of(audit, options)
+    attach_examples(audit, options, audit.once(explained_images, audit, options, outcomes))
