@@ -395,3 +395,14 @@ def test_code_that_changed_is_no_stored_report(
     again = runner.run(request_for(), resume=True)
     assert again.provenance.method.code == "edited"
     assert again.hash == first.hash
+
+
+def test_a_stored_report_is_announced_with_its_date(runner: Runner, request_for: Requests) -> None:
+    lines: list[str] = []
+    telling = replace(runner, context=replace(runner.context, announce=lines.append))
+    first = telling.run(request_for(), resume=True)
+    assert lines == []
+    assert telling.run(request_for(), resume=True) == first
+    telling.cache.close()
+    made = first.provenance.started.replace("T", " ")
+    assert lines == [f"stored report of {made}; --again makes it anew"]

@@ -33,6 +33,10 @@ def silent(description: str, total: int) -> Iterator[Advance]:
     yield lambda step: None
 
 
+def ignore(line: str) -> None:
+    """Announce nothing."""
+
+
 @dataclass(frozen=True)
 class Context:
     """Handed to every plugin as it is built.
@@ -43,7 +47,7 @@ class Context:
     `progress(description, total)` opens a bar and gives the function that advances it.
     `tool_calls` counts the costly work of tools ("images shown to the detector"), for plan and
     report; `planning` says that none may be done. `resume` is whether a bench takes reports that
-    are stored already.
+    are stored already; `announce` tells the person a line that is no part of the result.
     """
 
     registry: Registry = field(default_factory=Registry)
@@ -56,6 +60,7 @@ class Context:
     progress: Progress = silent
     planning: bool = False
     resume: bool = True
+    announce: Callable[[str], None] = ignore
     tool_calls: Counter[str] = field(default_factory=Counter)
 
     def build(self, kind: str, spec: str | Spec, options: Mapping[str, Any] | None = None) -> Any:

@@ -60,6 +60,8 @@ class Runner:
         """
         session = self.session(request)
         if resume and (stored := self._stored(request, session)) is not None:
+            made = stored.provenance.started.replace("T", " ")
+            self.context.announce(f"stored report of {made}; --again makes it anew")
             return stored
         folder = self.folder(request)
         folder.prepare()  # a full disk is told before hours of answers

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cuescope.cli.options import announce
 from cuescope.errors import UserError
 
 FREE_OPTIONS: dict[str, Any] = {
@@ -40,7 +41,9 @@ def bench(
     from cuescope.runs import write_atomically
     from cuescope.types import Table
 
-    context = Context(seed=seed, device=device, progress=Bars(), resume=not again)
+    context = Context(
+        seed=seed, device=device, progress=Bars(), resume=not again, announce=announce
+    )
     items = []
     for item in context.build("bench", name, free_options(ctx.args)).run():
         items.append(item)  # printed as they come: a bench takes hours

@@ -22,6 +22,11 @@ NoCache = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of the report.")]
 
 
+def announce(line: str) -> None:
+    """Print a line that is no part of the result, to standard error."""
+    typer.echo(f"cuescope: {line}", err=True)
+
+
 def open_runner(
     runs: Path = RUNS,
     *,
@@ -35,7 +40,7 @@ def open_runner(
     from cuescope.runner import Runner
 
     bars = Bars()
-    context = Context(progress=bars)
+    context = Context(progress=bars, announce=announce)
     observers = [bars, *(context.build("observer", spec) for spec in observe)]
     return Runner(context, runs, observers, cache_responses, out=out)
 

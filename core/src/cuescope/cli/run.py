@@ -9,7 +9,6 @@ from cuescope.cli.options import RUNS, NoCache, Observers, open_runner
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.request import Request
     from cuescope.types import Report
 
 
@@ -38,34 +37,18 @@ def run(
     failed = 0
     for number, request in enumerate(requests, 1):
         typer.echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)
-        begun = _now()
         try:
             report = runner.run(request, resume=not again)
         except UserError as error:  # one that fails must not cost the night's others
             failed += 1
             cells = [request.slug, "-", f"failed: {error}"]
         else:
-            _announce_stored(report, request, begun)
             cells = [request.slug, str(len(report.findings)), _strongest(report)]
         table.add_row(*map(Text, cells))
     stdout().print(table)
     typer.echo(f"{len(requests) - failed} of {len(requests)} reports are in {out}")
     if failed:
         raise typer.Exit(1)
-
-
-def _now() -> str:
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _announce_stored(report: "Report", request: "Request", begun: str) -> None:
-    """Say so where the report is one of an earlier day, not of now."""
-    started = report.provenance.started
-    if started < begun:  # ISO times in UTC compare as text
-        words = f"stored report of {started.replace('T', ' ')}; --again makes it anew"
-        typer.echo(f"  {request.slug}: {words}", err=True)
 
 
 def _strongest(report: "Report") -> str:

@@ -76,7 +76,7 @@ class StepGroundingBench(Plugin):
         runner = Runner(context, context.cache / "bench" / "step-grounding")
         rng = context.rng("bench step-grounding", "dials", options.driven_by)
         reasoners = random_dials(options.reasoners, options.driven_by, rng)
-        run = partial(runner.run, resume=True)
+        run = partial(runner.run, resume=context.resume)
         with context.progress("reasoners", len(reasoners)) as advance:
             for model in audited_models(reasoners, options.videos, context.seed, run):
                 yield model

@@ -112,7 +112,7 @@ class TRoVeBench(Plugin):
             "cue_frames": configuration.cue_frames,
         }
         request = self._request(configuration.cue, data_options)
-        report = self._runner.run(request, resume=True)
+        report = self._runner.run(request, resume=self.context.resume)
         # The answers are in the cache by now. `session.samples` keep the annotation of the cue,
         # which an audit hides until it has its findings.
         session = self._runner.session(request)
