@@ -92,7 +92,7 @@ def test_passes_and_calls_are_known_before_weights_open(line: Line) -> None:
     assert "What follows depends on the weights of owl." in cold
     report = line("owl:owl")
     assert number(r"images shown to\s+detectors: ([\d,]+)", report) == passes
-    calls = number(r"([\d,]+)\s+answered by the model", report)
+    calls = number(r"([\d,]+)\s+answered\s+by\s+the\s+model", report)
     assert 0 < calls <= most + read
     again = line("owl:owl", "--plan")
     assert number(r"images shown to detectors +([\d,]+)", again) == 0
@@ -107,7 +107,7 @@ def test_with_the_data_sets_own_boxes_the_plan_is_exact(line: Line) -> None:
     report = line("annotations")
     passes = number(r"images shown to\s+detectors: ([\d,]+)", report)
     assert number(r"images shown to detectors +([\d,]+)", plan) == passes == IMAGES
-    answered = number(r"([\d,]+)\s+answered by the model", report)
+    answered = number(r"([\d,]+)\s+answered\s+by\s+the\s+model", report)
     assert number(r"model calls +at least ([\d,]+)", plan) + read == answered
 
 
