@@ -122,7 +122,7 @@ def test_a_fault_of_cuescope_itself_is_one_line_too(
 
 def test_ctrl_c_keeps_what_was_answered(shell: Shell, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    slow = ("-M", f"log={log}", "-M", "delay=0.05", "--batch-size", "4")
+    slow = ("-M", f"log={log}", "-M", "delay=0.2", "--batch-size", "4")
     process = subprocess.Popen(
         [sys.executable, "-c", RUN_MAIN, *AUDIT, *slow],
         env=shell.env,

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
 
 from cuescope_sdk import Capabilities, Context, Edit, Plugin, Response, Trial, digest
 from cuescope_sdk.testing import ModelContract, checks, run_check
@@ -27,6 +25,9 @@ class Towered(Plugin):
     facts: ClassVar[dict[str, str]] = {}
 
     def __init__(self, options: Any, context: Context) -> None:
+        import torch  # late, as in any model
+        from torch import nn
+
         super().__init__(options, context)
         self.fingerprint = digest("towered")
         with torch.random.fork_rng():
@@ -40,6 +41,8 @@ class Towered(Plugin):
         return [self.under(trial.edit, trial) for trial in trials]
 
     def under(self, edit: Edit | None, trial: Trial) -> Response:
+        import torch
+
         hooks = nullcontext() if edit is None else edit.hooks(self.image_tower)  # type: ignore[attr-defined]
         with hooks, torch.inference_mode():
             rows = pixels_of(trial.sample.frames[0]).reshape(8, 24)

@@ -118,7 +118,7 @@ class TestSTAR(LayoutContract):
         Mistake(
             "",
             None,
-            "no action 'wsh': expected close, hold, sit, tidy, wash. Did you mean 'wash'?",
+            "no action 'wsh': expected one of close, hold, sit, tidy, wash. Did you mean 'wash'?",
             {"split": "ood", "held_actions": ["wsh"]},
         ),
         Mistake("", None, "no split 'odd'", {"split": "odd"}),

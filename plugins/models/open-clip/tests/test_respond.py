@@ -82,10 +82,10 @@ def test_each_frame_is_encoded_once(
 def test_the_memory_of_frames_is_bounded(
     build: Build, clip: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cuescope_sdk.torch.encoding.REMEMBERED_ROWS", 2)
+    monkeypatch.setattr("cuescope_sdk.torch._encoding.REMEMBERED_ROWS", 2)
     model = build()
     model.respond([Trial(sample=clip)])
-    assert list(model._encoder._rows) == [(frame.key, None) for frame in clip.frames[-2:]]
+    assert list(model._encoder._rows) == [(f.key, None, None) for f in clip.frames[-2:]]
 
 
 def test_answers_do_not_depend_on_the_batch(build: Build, clip: Sample) -> None:
