@@ -64,6 +64,8 @@ class Deaf(Towered):
     """Opens the hooks on a tower that does not answer."""
 
     def __init__(self, options: Any, context: Context) -> None:
+        from torch import nn
+
         super().__init__(options, context)
         copy = nn.MultiheadAttention(DIM, 2, batch_first=True)
         self.image_tower = SimpleNamespace(blocks=[SimpleNamespace(attention=copy)])
