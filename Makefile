@@ -17,7 +17,8 @@ comma := ,
 # global generator, which the contract suites watch; those, and what trains or downloads, stay out.
 SHAPED := $(subst $(space),$(comma),$(filter-out cuescope,$(PACKAGES)))
 SHAPED_TESTS := $(wildcard sdk/tests plugins/methods/*/tests plugins/datasets/*/tests plugins/models/toy/tests)
-SHAPED_NOT := Contract or contract or bench or audit or command or proofs or scaffold
+SHAPED_NOT := Contract or contract or bench or audit or command or proofs or scaffold \
+	or global_randomness or refuses_a_mask
 
 .PHONY: demo demo-spurlens test check bench docs clean
 

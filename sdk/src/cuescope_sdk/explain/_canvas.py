@@ -66,8 +66,8 @@ def canvas_samples(audit: Audit, samples: Sequence[Sample]) -> list[Sample]:
 
 
 def canvas_masks(
-    audit: Audit, samples: Sequence[Sample], masks: Sequence[Bool[np.ndarray, "row col"]]
-) -> list[Bool[np.ndarray, "row col"]]:
+    audit: Audit, samples: Sequence[Sample], masks: Sequence[Bool[np.ndarray, "_row _col"]]
+) -> list[Bool[np.ndarray, "_row _col"]]:
     """Masks over the samples' frames as the network sees them, resized and cropped alike.
 
     Raises UserError for a mask of another size than its frame.

@@ -73,7 +73,7 @@ def _tokens_into(tower: ImageTower, inputs: Inputs, block: int) -> Float[Tensor,
 
 def _encode_from(
     tower: ImageTower, inputs: Inputs, block: int, tokens: Float[Tensor, "image token dim"]
-) -> Float[Tensor, "image dim"]:
+) -> Float[Tensor, "image embedding"]:
     """Embeddings where these tokens enter the block.
 
     The blocks before it see one image, unless there is padding, which the library masks by image.

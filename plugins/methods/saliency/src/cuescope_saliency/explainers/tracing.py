@@ -106,7 +106,7 @@ def heads_of(block: Block, normed: Tensor, tokens: int) -> Heads:
 
 
 def heads_gradient(
-    block: Block, output_gradient: Float[Tensor, "1 token dim"], heads: Heads
+    block: Block, output_gradient: Float[Tensor, "1 padded dim"], heads: Heads
 ) -> Float[Tensor, "head token head_dim"]:
     """Gradient with respect to what each head answers each token, o = A v.
 
