@@ -126,7 +126,7 @@ def weights_gradient(
 
 def with_answers(
     call: AttentionCall, heads: Heads, answers: Float[Tensor, "head token head_dim"]
-) -> Float[Tensor, "1 token dim"]:
+) -> Float[Tensor, "1 padded dim"]:
     """What the attention would have returned with other answers of its heads: bias and all."""
     # Only the difference is projected: the rest stays what the library itself computed.
     change = answers - heads.weights @ heads.values
