@@ -2,6 +2,7 @@
 
 import ast
 import io
+import json
 import re
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from cuescope.registry import GROUPS
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))
@@ -321,6 +324,27 @@ def test_a_dists_own_tests_reach_no_further_than_its_dependencies(dist: Path) ->
     group = project(dist).get("dependency-groups", {}).get("test", [])
     named = {re.split(r"[\[<>=~! ]", need)[0].replace("-", "_") for need in group}
     assert ours <= allowed.get(dist.name, {module_of(dist), "cuescope_sdk"} | named)
+
+
+def test_hints_name_the_dists_that_there_are() -> None:
+    """What `cuescope` suggests to install for a plugin that is not here (registry.find)."""
+    table: dict[str, dict[str, str]] = {}
+    for dist in PLUGINS:
+        metadata = project(dist)["project"]
+        for group, points in metadata.get("entry-points", {}).items():
+            named = table.setdefault(GROUPS[group], {})
+            named |= dict.fromkeys(points, metadata["name"])
+    table["model"]["toy-clip"] += "[clip]"  # what that one runs on is an extra of its dist
+    stored = json.loads((ROOT / "core/src/cuescope/known_plugins.json").read_text())
+    assert stored == table
+
+
+@each_dist
+def test_a_wheel_says_whose_it_is(dist: Path) -> None:
+    metadata = project(dist)["project"]
+    assert metadata["authors"]
+    assert metadata["urls"]["Homepage"].startswith("https://")
+    assert metadata["classifiers"]
 
 
 # ---------------------------------------------------------------------------- tracked files
