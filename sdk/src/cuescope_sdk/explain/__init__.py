@@ -1,33 +1,21 @@
 """What explainers of image-text models share: what the network sees, and how faithful a map is."""
 
 from cuescope_sdk.explain._canvas import (
-    Explainer,
-    canvas_masks,
-    canvas_samples,
-    foreground_of,
-    single_frame,
+    Explainer as Explainer,
+    canvas_masks as canvas_masks,
+    canvas_samples as canvas_samples,
+    foreground_of as foreground_of,
+    single_frame as single_frame,
 )
 from cuescope_sdk.explain._curves import (
-    auc,
-    classification_curves,
-    paired_difference,
-    retrieval_curves,
+    auc as auc,
+    classification_curves as classification_curves,
+    paired_difference as paired_difference,
+    retrieval_curves as retrieval_curves,
 )
-from cuescope_sdk.explain._evidence import measure_faithfulness
-from cuescope_sdk.explain._perturbation import DIRECTIONS, Direction, Schedule
-
-__all__ = [
-    "Explainer",
-    "canvas_masks",
-    "canvas_samples",
-    "foreground_of",
-    "single_frame",
-    "auc",
-    "paired_difference",
-    "classification_curves",
-    "retrieval_curves",
-    "measure_faithfulness",
-    "DIRECTIONS",
-    "Direction",
-    "Schedule",
-]
+from cuescope_sdk.explain._evidence import measure_faithfulness as measure_faithfulness
+from cuescope_sdk.explain._perturbation import (
+    DIRECTIONS as DIRECTIONS,
+    Direction as Direction,
+    Schedule as Schedule,
+)
