@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
-from cuescope_sdk.maths._calibration import (
-    cross_fitted_temperatures,
-    fit_temperature,
-    negative_log_likelihood,
-    softmax,
-)
+from cuescope_sdk.maths._calibration import cross_fitted_temperatures, fit_temperature, softmax
+
+
+def negative_log_likelihood(logits: np.ndarray, labels: np.ndarray, temperature: float) -> float:
+    chosen = special.log_softmax(logits / temperature, axis=1)[np.arange(len(labels)), labels]
+    return -float(chosen.mean())
 
 
 def drawn(temperature: float, n: int = 20_000) -> tuple[np.ndarray, np.ndarray]:

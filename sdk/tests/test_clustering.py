@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics import adjusted_rand_score, silhouette_samples
 
 from cuescope_sdk.maths._clustering import (
+    CosineSilhouette,
     best_clusters,
-    cosine_silhouette,
     normalise,
     spherical_kmeans,
 )
@@ -27,22 +27,22 @@ def test_silhouette_is_that_of_scikit_learn(offset: float, clusters: int) -> Non
     cluster = rng.integers(clusters, size=300)
     cluster[17] = 999  # a singleton, and a gap in the numbering
     expected = silhouette_samples(points.astype(np.float64), cluster, metric="cosine")
-    assert cosine_silhouette(points, cluster) == pytest.approx(expected, abs=1e-5)
-    assert cosine_silhouette(points, cluster)[17] == 0.0
+    assert CosineSilhouette(points).of(cluster) == pytest.approx(expected, abs=1e-5)
+    assert CosineSilhouette(points).of(cluster)[17] == 0.0
 
 
 def test_silhouette_does_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
     points, member = groups(4, 30, 0.3)
-    whole = cosine_silhouette(points, member)
+    whole = CosineSilhouette(points).of(member)
     monkeypatch.setattr("cuescope_sdk.maths._clustering.BLOCK", 7)
-    assert cosine_silhouette(points, member) == pytest.approx(whole, abs=1e-6)
+    assert CosineSilhouette(points).of(member) == pytest.approx(whole, abs=1e-6)
 
 
 def test_silhouette_of_one_cluster_and_of_equal_points_is_zero() -> None:
     points, member = groups(1, 6, 0.1)
-    assert not cosine_silhouette(points, member).any()
+    assert not CosineSilhouette(points).of(member).any()
     same = np.repeat(points[:1], 6, axis=0)
-    assert cosine_silhouette(same, np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(0.0, abs=1e-3)
+    assert CosineSilhouette(same).of(np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(0.0, abs=1e-3)
 
 
 def test_planted_groups_come_back_the_largest_first_whatever_the_scale() -> None:

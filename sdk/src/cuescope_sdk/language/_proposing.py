@@ -1,4 +1,4 @@
-"""How far two lists of proposals agree."""
+"""Cues that a language model proposes: what it is asked, names in its replies, what is no cue."""
 
 import json
 import re
@@ -8,38 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuescope.capabilities import TextGenerator
+from cuescope_sdk.language._tables import read_toml, word_sets
 from cuescope_sdk.language._yes_no import parse_yes_no, strip_thinking
 
-_SAID = """
-i i'm i've i'll me my we us our you your he she it it's they them their this that these those
-there there's here here's who what which is are was were be been has have had do does don't can
-can't cannot could may might will would should must not n't no yes ok okay sure sorry unable
-certainly please thanks none nothing n/a etc include includes including following often usually
-typically common commonly because however also such let note example
-"""
-_LEADING = "in on at by near with without for from to of as under over behind beside between"
-_PLURAL = """
-glasses sunglasses eyeglasses goggles binoculars headphones earphones earbuds trousers pants shorts
-jeans leggings tights pajamas tongs pliers tweezers scissors clippers clothes groceries stairs
-crossroads woods fries blinds headquarters dice media data
-"""
-_LIGHT = "a an the of and or in on at to for with by from"
-
-IN_SENTENCES = frozenset(_SAID.split())  # never in a name
-PREPOSITIONS = frozenset(_LEADING.split())  # a name does not begin with one
-LIGHT = frozenset(_LIGHT.split())  # two names may share these
-
-ALWAYS_PLURAL = frozenset(_PLURAL.split())
-# simplemma takes these for verbs
-IRREGULAR = {
-    "leaves": "leaf",
-    "shelves": "shelf",
-    "halves": "half",
-    "calves": "calf",
-    "loaves": "loaf",
-    "thieves": "thief",
-    "hooves": "hoof",
-}
+_LISTS = word_sets("names")
+IN_SENTENCES = _LISTS["said"]  # never in a name
+PREPOSITIONS = _LISTS["leading"]  # a name does not begin with one
+LIGHT = _LISTS["light"]  # two names may share these
+ALWAYS_PLURAL = _LISTS["plural"]
+# of words in f; simplemma takes these for verbs
+PLURALS_IN_VES = ("leaves", "shelves", "halves", "calves", "loaves", "thieves", "hooves")
 PLURALS_WITHOUT_S = ("men", "children", "mice", "geese", "feet", "teeth", "oxen", "cacti", "fungi")
 
 
@@ -101,9 +79,8 @@ def _singular(word: str) -> str:
     # a verb form is no plural: "painting" must not become "paint"
     if word in ALWAYS_PLURAL or not word.endswith(("s", *PLURALS_WITHOUT_S)):
         return word
-    for plural, single in IRREGULAR.items():
-        if word.endswith(plural):
-            return word.removesuffix(plural) + single
+    if word.endswith(PLURALS_IN_VES):
+        return word.removesuffix("ves") + "f"
     import simplemma  # an extra: the word lists take a moment to read
 
     lemma = simplemma.lemmatize(word, lang="en").lower()
@@ -190,19 +167,8 @@ def _of_line(line: str) -> list[str]:
 
 
 EACH = 16  # names a prompt; the four prompts overlap
-_FORM = (
-    "Give {count} names, one a line, each of one to three words in the singular, and nothing else."
-)
-ANGLES = tuple(
-    f"{wish} {_FORM}"
-    for wish in (
-        'What objects are often seen in photographs of "{label}"?',
-        'What does the background of photographs of "{label}" often show?',
-        'What objects often stand, lie or hang right beside "{label}"?',
-        'What objects do people associate with "{label}"?',
-    )
-)
-_FORM_OF_ANSWER = "Answer with yes or no."
+_PROMPTS = read_toml("proposing.toml")
+ANGLES = tuple(f"{angle} {_PROMPTS['form']}" for angle in _PROMPTS["angles"])
 
 
 @dataclass(frozen=True)
@@ -218,42 +184,15 @@ class Filter:
 
     def prompt(self, cue: str, label: str) -> str:
         """The prompt."""
-        return f"{self.question.format(cue=cue, label=label)} {_FORM_OF_ANSWER}"
+        return f"{self.question.format(cue=cue, label=label)} {_PROMPTS['form_of_answer']}"
 
     def explain(self, label: str) -> str:
         """The reason, about this label."""
         return self.reason.format(label=label)
 
 
-SPURIOUS = (
-    Filter(
-        'Are there places with "{cue}" and without any "{label}"?', True, "is not without '{label}'"
-    ),
-    Filter(
-        'Is "{cue}" there in nearly every photograph of "{label}"?',
-        False,
-        "is in almost all images of '{label}'",
-    ),
-    Filter('Is "{cue}" a part, a kind or a material of "{label}"?', False, "is part of '{label}'"),
-    Filter(
-        'Does nearly every "{cue}" come with "{label}"?', False, "almost all of it has '{label}'"
-    ),
-)
-DETECTABLE = (
-    Filter(
-        "Some things have an outline around which a box can be drawn, such as a chair, a fence or "
-        "a cow. Others have none, such as daylight, fog, noise or a mood. "
-        'Can a box be drawn around "{cue}" in a photograph?',
-        True,
-        "is hard to detect",
-    ),
-    Filter(
-        "A wheel is attached to a car and a handle to a cup; a rider is not attached to a horse, "
-        'nor a plate to a fork. Is "{cue}" attached to "{label}" in this way?',
-        False,
-        "is physically part of '{label}'",
-    ),
-)
+SPURIOUS = tuple(Filter(**row) for row in _PROMPTS["spurious"])
+DETECTABLE = tuple(Filter(**row) for row in _PROMPTS["detectable"])
 FILTERS = (*SPURIOUS, *DETECTABLE)
 
 

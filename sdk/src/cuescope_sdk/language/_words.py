@@ -9,40 +9,20 @@ from jaxtyping import Float
 
 from cuescope.digest import digest
 from cuescope.errors import UserError
+from cuescope_sdk.language._tables import word_sets
 
-_STATES = """
-happy sad angry upset tired bored curious excited nervous calm confused surprised hungry thirsty
-afraid scared confident proud lonely busy likely unlikely possible probable necessary important
-relevant consistent correct wrong true false sure certain aware willing ready able unable
-interesting logical reasonable plausible typical intentional
-"""
-_MENTAL = """
-want think seem feel know believe decide plan intend hope wish like love hate prefer need try guess
-assume infer suggest imply indicate conclude mean expect remember forget consider understand wonder
-imagine suppose prove confirm realize realise recall
-"""
-_IDEAS = """
-idea reason intention intent goal plan purpose thought feeling emotion mood opinion belief
-conclusion inference evidence reasoning assumption possibility task need desire decision
-"""
-_UNCLEAR = "it they them this that these those one something anything another"
-_ANYTHING = "thing object item shape"
-_ANYONE = "person people human someone somebody anyone he she him her"
-_SOMEONE = "man woman boy girl child kid adult guy lady"
-_AGENTS = "agent robot camera i we you driver follower viewer"
-_PASSING = "appear reappear disappear enter leave"
-
-STATES = frozenset(_STATES.split())  # attributes that no picture shows
-MENTAL = frozenset(_MENTAL.split())  # verbs that no picture shows
-IDEAS = frozenset(_IDEAS.split())  # nouns that no picture shows
-UNCLEAR = frozenset(_UNCLEAR.split())
-ANYTHING = frozenset(_ANYTHING.split())  # names of everything
-ANYONE = frozenset(_ANYONE.split())
-PEOPLE = ANYONE | frozenset(_SOMEONE.split())
-AGENTS = frozenset(_AGENTS.split())  # they need not be in the picture
+_LISTS = word_sets("claims")
+STATES = _LISTS["states"]  # attributes that no picture shows
+MENTAL = _LISTS["mental"]  # verbs that no picture shows
+IDEAS = _LISTS["ideas"]  # nouns that no picture shows
+UNCLEAR = _LISTS["unclear"]
+ANYTHING = _LISTS["anything"]  # names of everything
+ANYONE = _LISTS["anyone"]
+PEOPLE = ANYONE | _LISTS["someone"]
+AGENTS = _LISTS["agents"]  # they need not be in the picture
 IN_SIGHT = frozenset({"visible", "present", "there", "seen", "in view", "in sight", "on screen"})
 OUT_OF_SIGHT = frozenset({"hidden", "occluded", "invisible", "out of view", "out of sight"})
-COMING_AND_GOING = frozenset(_PASSING.split())  # verbs of what is out of sight
+COMING_AND_GOING = _LISTS["passing"]  # verbs of what is out of sight
 _SPELLINGS = {"gray": "grey", "violet": "purple", "vanish": "disappear"}  # as data sets spell them
 
 
@@ -78,7 +58,6 @@ def _same_agent(word: str, name: str) -> bool:
 
 DIM = 4096  # collisions are rare among the words of steps
 LETTERS = 3  # a run of so many letters is a feature beside the word
-_LIGHT = frozenset({"a", "an", "the", "is", "are", "was", "were", "be", "and", "of", "to", "it"})
 _WORD = re.compile(r"\w+")
 
 
@@ -112,7 +91,7 @@ def features(text: str) -> list[str]:
     from simplemma import lemmatize
 
     words = _WORD.findall(text.lower())
-    lemmas = [lemmatize(word, lang="en").lower() for word in words if word not in _LIGHT]
+    lemmas = [lemmatize(word, lang="en").lower() for word in words if word not in _LISTS["light"]]
     runs = [
         padded[start : start + LETTERS]
         for padded in (f"<{lemma}>" for lemma in lemmas)  # marks tell a beginning from a middle

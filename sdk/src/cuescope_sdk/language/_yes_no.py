@@ -3,15 +3,13 @@
 import re
 import unicodedata
 
-_YES = """
-yes yeah yep yup はい ja oui sí si sim evet tak da да так igen ano ναι نعم हाँ हां जी
-是 是的 对 有 ええ 네 예 có ya kyllä joo
-"""  # noqa: RUF001
-_NO = """
-no nope nah non nein nee não nao nej nei hayır nie ne нет ні nem όχι لا नहीं
-否 不 不是 不对 没有 いいえ 아니 아니요 아니오 không tidak ei
-"""  # noqa: RUF001
-_SAID = dict.fromkeys(_YES.split(), True) | dict.fromkeys(_NO.split(), False)
+from cuescope_sdk.language._tables import word_sets
+
+_SAID = {
+    word: means_yes
+    for means_yes, list_name in ((True, "yes"), (False, "no"))
+    for word in word_sets("answers")[list_name]
+}
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f\u0900-\u097f]+[^\W_]*)*")
 _NEITHER = re.compile(

@@ -17,17 +17,6 @@ def softmax(
     return np.asarray(special.softmax(scaled, axis=1))
 
 
-def negative_log_likelihood(
-    logits: Float[np.ndarray, "sample class"],
-    labels: Int[np.ndarray, " sample"],
-    temperature: float = 1.0,
-) -> float:
-    """Mean negative log-likelihood of the labels, in nats."""
-    scaled = np.asarray(logits, dtype=np.float64) / temperature
-    chosen = scaled[np.arange(len(labels)), labels]
-    return float((special.logsumexp(scaled, axis=1) - chosen).mean())
-
-
 def fit_temperature(
     logits: Float[np.ndarray, "sample class"], labels: Int[np.ndarray, " sample"]
 ) -> float:

@@ -108,11 +108,12 @@ def _clusters(
 
 
 class CosineSilhouette:
-    """Silhouettes of the same unit vectors under one clustering after another.
+    """Silhouettes of the same unit vectors under one clustering after another, by cosine distance.
 
-    With c the centre of all points, a point's dot product with a cluster's mean m is
-    x . m = x . c + (x - c) . (m - c) + c . (m - c). All but the first is as small as the
-    distances are, so float32 is enough for it however tight the clusters.
+    The mean cosine distance from a point to a cluster is 1 - point . mean(cluster), so no
+    pairwise matrix is needed. With c the centre of all points, a point's dot product with a
+    cluster's mean m is x . m = x . c + (x - c) . (m - c) + c . (m - c). All but the first is as
+    small as the distances are, so float32 is enough for it however tight the clusters.
     """
 
     def __init__(self, points: Float[np.ndarray, "point dim"]) -> None:
@@ -125,7 +126,10 @@ class CosineSilhouette:
         self.square = away + 2 * self.to_centre - length
 
     def of(self, cluster: Int[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
-        """One silhouette a point, exactly, in O(point * cluster * dim)."""
+        """One silhouette a point, exactly, in O(point * cluster * dim).
+
+        Singletons score 0 (Rousseeuw, 1987), and so does every point of a lone cluster.
+        """
         used, cluster, size = np.unique(cluster, return_inverse=True, return_counts=True)
         if len(used) < 2:
             return np.zeros(len(self.apart))
@@ -168,18 +172,6 @@ class CosineSilhouette:
             )
             total += member.T @ self.apart[at : at + BLOCK]
         return total
-
-
-def cosine_silhouette(
-    points: Float[np.ndarray, "point dim"], cluster: Int[np.ndarray, " point"]
-) -> Float[np.ndarray, " point"]:
-    """Silhouette of unit vectors under cosine distance, exactly, in O(point * cluster * dim).
-
-    The mean cosine distance from a point to a cluster is 1 - point . mean(cluster), so no
-    pairwise matrix is needed. Singletons score 0 (Rousseeuw, 1987), and so does every point
-    where there is one cluster only.
-    """
-    return CosineSilhouette(points).of(cluster)
 
 
 def best_clusters(

@@ -5,7 +5,6 @@ from cuescope_sdk.torch._devices import (
     quiet as quiet,
     resolve_device as resolve_device,
     resolve_dtype as resolve_dtype,
-    tensor_bytes as tensor_bytes,
 )
 from cuescope_sdk.torch._fusion.attention import (
     fused_attention as fused_attention,

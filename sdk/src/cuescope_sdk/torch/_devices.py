@@ -7,9 +7,7 @@ from hashlib import file_digest
 from logging import ERROR
 from pathlib import Path
 
-import numpy as np
 import torch
-from torch import Tensor
 
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
@@ -87,13 +85,6 @@ def quiet() -> Iterator[None]:
 
 
 # ------------------------------------------------------------------------------------ fingerprints
-
-
-def tensor_bytes(tensor: Tensor) -> np.ndarray:
-    """The bytes of a tensor of any dtype, as uint8."""
-    # numpy knows no bfloat16: bytes are viewed in torch
-    flat = tensor.detach().cpu().contiguous().reshape(-1)
-    return np.asarray(flat.view(torch.uint8).numpy())
 
 
 def files_digest(files: Iterable[Path]) -> str:
