@@ -211,7 +211,7 @@ def test_class_names_hide_nothing() -> None:
     assert class_name("method", "my-method") == "MyMethod"
     assert class_name("method", "image") == "ImageMethod"
     assert class_name("model", "none") == "NoneModel"
-    assert names_of("dataset", "two-words").module == "cuescope_two_words"
+    assert names_of("dataset", "two-words")["module"] == "cuescope_two_words"
 
 
 def test_the_range_keeps_to_the_same_words() -> None:

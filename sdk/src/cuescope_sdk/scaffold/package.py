@@ -1,7 +1,7 @@
 """From a kind and a name to the files of a plugin package."""
 
 import re
-from dataclasses import asdict, dataclass
+import tomllib
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -12,74 +12,11 @@ from string import Template
 from cuescope.registry import Registry
 from cuescope_sdk import UserError, nearest
 
-GROUPS = {"method": "methods", "model": "models", "dataset": "datasets", "tool": "tools"}
-SUMMARIES = {
-    "method": "Finds parts of the picture that mislead a model",
-    "model": "Answers by the colours of a clip",
-    "dataset": "White squares on the left or right, with a red border as cue",
-    "tool": "Finds colours by name",
-}
-COMMANDS = {
-    "method": "cuescope audit {name} --model MODEL --data DATA",
-    "model": "cuescope audit METHOD --model {name} --data DATA",
-    "dataset": "cuescope audit METHOD --model MODEL --data {name}",
-    "tool": "cuescope audit METHOD --model MODEL --data DATA --tool detector={name}",
-}
-# What each template imports beside the sdk, so that its pyproject declares it.
-NUMPY, PILLOW, PYDANTIC = "numpy>=1.26", "pillow>=10.4", "pydantic>=2.10"
-DEPENDENCIES = {
-    "method": (NUMPY, PILLOW, PYDANTIC),
-    "model": (NUMPY, PYDANTIC),
-    "dataset": (NUMPY, PYDANTIC),
-    "tool": (NUMPY, PYDANTIC),
-}
-SINGLE_FILE = "The plugin is one file, `src/{module}/__init__.py`."
-FLOOR_PLAN = """Every method of cuescope has the same floor plan:
-
-| file of `src/{module}` | has |
-|---|---|
-| `__init__.py` | the class, its metrics, the four hooks; imports nothing heavy |
-| `options.py` | the options, each with a default and a description |
-| `trials.py` | what the model is shown and asked |
-| `scores.py` | what is worked out of its answers |
-| `report.py` | the rows and sentences of the report |
-| `verify.py` | checks of the findings |
-
-Add `figures.py` for pictures, `bench.py` for a table of a paper and `paper.py` for its figures."""
+FOLDER = files("cuescope_sdk.scaffold")
+TABLES = tomllib.loads((FOLDER / "kinds.toml").read_text("utf-8"))
+KINDS, LAYOUTS = TABLES["kinds"], TABLES["layouts"]
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = ("sdk", "workspace")
-# what the templates import, besides `cuescope_sdk as sdk`, and what their tests do
-IMPORTED = (
-    "Image",
-    "Field",
-    "PositiveInt",
-    "Iterator",
-    "Sequence",
-    "Frame",
-    "Sample",
-    "TestContract",
-    "MethodContract",
-    "ModelContract",
-    "DatasetContract",
-    "ToolContract",
-)
-
-
-@dataclass(frozen=True)
-class Names:
-    """What the templates are filled in with."""
-
-    name: str
-    kind: str
-    title: str
-    cls: str
-    module: str
-    dist: str
-    group: str
-    summary: str
-    command: str
-    dependencies: str
-    layout: str
 
 
 def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> Path:
@@ -90,7 +27,7 @@ def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> P
     """
     names = names_of(kind, name, single_file=single_file)
     refuse_taken(kind, name)
-    target = folder / names.dist
+    target = folder / names["dist"]
     if target.exists():
         raise UserError(
             f"{target} is there already", remedy="Choose another name, or another place with --dir"
@@ -109,13 +46,13 @@ def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> P
     return target
 
 
-def names_of(kind: str, name: str, *, single_file: bool = False) -> Names:
-    """Every name of a package; raises UserError for a kind or name that cannot be."""
-    if kind not in GROUPS:
+def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, str]:
+    """What the templates are filled in with; raises UserError for a kind or name that cannot be."""
+    if kind not in KINDS:
         raise UserError(
             f"no template for '{kind}'",
-            expected=f"one of {', '.join(GROUPS)}",
-            remedy=nearest(kind, GROUPS),
+            expected=f"one of {', '.join(KINDS)}",
+            remedy=nearest(kind, KINDS),
         )
     if not KEBAB.fullmatch(name):
         suggestion = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")
@@ -128,27 +65,27 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> Names:
     if name in RESERVED:
         raise UserError(f"new: the name '{name}' is reserved", remedy="Choose another")
     module = f"cuescope_{name.replace('-', '_')}"
-    needed = f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}", *DEPENDENCIES[kind]
-    planned = kind == "method" and not single_file
-    return Names(
-        name=name,
-        kind=kind,
-        title=name.replace("-", " ").capitalize(),
-        cls=class_name(kind, name),
-        module=module,
-        dist=f"cuescope-{name}",
-        group=GROUPS[kind],
-        summary=SUMMARIES[kind],
-        command=COMMANDS[kind].format(name=name),
-        dependencies=", ".join(f'"{dependency}"' for dependency in needed),
-        layout=(FLOOR_PLAN if planned else SINGLE_FILE).format(module=module),
-    )
+    needed = [f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}", *KINDS[kind]["dependencies"]]
+    layout = LAYOUTS["floor_plan" if kind == "method" and not single_file else "single_file"]
+    return {
+        "name": name,
+        "kind": kind,
+        "title": name.replace("-", " ").capitalize(),
+        "cls": class_name(kind, name),
+        "module": module,
+        "dist": f"cuescope-{name}",
+        "group": KINDS[kind]["group"],
+        "summary": KINDS[kind]["summary"],
+        "command": KINDS[kind]["command"].format(name=name),
+        "dependencies": ", ".join(f'"{dependency}"' for dependency in needed),
+        "layout": layout.format(module=module),
+    }
 
 
 def class_name(kind: str, name: str) -> str:
     """`MyMethod` for "my-method"; with the kind where that would hide a word of the template."""
     camel = "".join(word.capitalize() for word in name.split("-"))
-    clashes = iskeyword(camel) or camel in IMPORTED
+    clashes = iskeyword(camel) or camel in TABLES["imported"].split()
     return camel + kind.capitalize() if clashes else camel
 
 
@@ -169,22 +106,21 @@ def refuse_taken(kind: str, name: str) -> None:
             )
 
 
-def rendered(names: Names, template: str) -> dict[Path, str]:
+def rendered(names: dict[str, str], template: str) -> dict[Path, str]:
     """The files of the package by path, from a folder of templates and what all kinds share."""
-    folder = files("cuescope_sdk.scaffold") / "templates"
-    common, source = folder / "common", Path("src", names.module)
+    folder = FOLDER / "templates"
+    common, source = folder / "common", Path("src", names["module"])
     places: dict[Path, Traversable] = {
         Path("pyproject.toml"): common / "pyproject.toml.template",
         Path("README.md"): common / "README.md.template",
         Path("LICENSE"): common / "LICENSE.template",
         source / "py.typed": common / "py.typed.template",
     }
-    test = Path("tests", f"test_{names.module.removeprefix('cuescope_')}.py")
+    test = Path("tests", f"test_{names['module'].removeprefix('cuescope_')}.py")
     for file in (folder / template).iterdir():
         name = file.name.removesuffix(".template")
         places[test if name == "test.py" else source / name] = file
-    values = asdict(names)
     return {
-        path: Template(file.read_text(encoding="utf-8")).substitute(values)
+        path: Template(file.read_text(encoding="utf-8")).substitute(names)
         for path, file in places.items()
     }
