@@ -6,19 +6,18 @@ Box = tuple[float, float, float, float]
 
 # Canonical names, and other ways of saying them; the inverse swaps subject and object.
 INVERSE: Mapping[str, str] = {
-    "left of": "right of",
-    "right of": "left of",
-    "above": "below",
-    "below": "above",
-    "on": "under",
-    "under": "on",
-    "in front of": "behind",
-    "behind": "in front of",
-    "inside": "around",
-    "around": "inside",
-    "near": "near",
-    "far from": "far from",
-    "touching": "touching",
+    name: inverse
+    for pair in (
+        ("left of", "right of"),
+        ("above", "below"),
+        ("on", "under"),
+        ("in front of", "behind"),
+        ("inside", "around"),
+        ("near", "near"),
+        ("far from", "far from"),
+        ("touching", "touching"),
+    )
+    for name, inverse in (pair, pair[::-1])
 }
 RELATIONS = tuple(INVERSE)
 IN_DEPTH = frozenset({"in front of", "behind"})  # boxes alone do not tell these
@@ -42,15 +41,11 @@ def relation_holds(relation: str, subject: Box, other: Box) -> bool | None:
         case "below":
             return y > other_y
         case "on":
-            return (
-                y < other_y
-                and gap(subject, other) <= touch(subject, other)
-                and _share_columns(subject, other)
-            )
+            return y < other_y and _touch(subject, other) and _share_columns(subject, other)
         case "under":
             return relation_holds("on", other, subject)  # so that the two can never disagree
         case "touching":
-            return gap(subject, other) <= touch(subject, other)
+            return _touch(subject, other)
         case "near":
             return gap(subject, other) < NEAR * _diagonal(subject, other)
         case "far from":
@@ -75,9 +70,9 @@ def gap(box: Box, other: Box) -> float:
     return float((dx * dx + dy * dy) ** 0.5)  # between corners where they share no row or column
 
 
-def touch(box: Box, other: Box) -> float:
-    """The gap that still counts as touching: a tenth of the mean diagonal."""
-    return 0.1 * _diagonal(box, other)  # relative: boxes of far things are small
+def _touch(box: Box, other: Box) -> bool:
+    """Whether the gap is a tenth of the mean diagonal or less."""
+    return gap(box, other) <= 0.1 * _diagonal(box, other)  # relative: boxes of far things are small
 
 
 def _diagonal(box: Box, other: Box) -> float:

@@ -102,8 +102,7 @@ def _clusters(
         cluster, return_index=True, return_inverse=True, return_counts=True
     )
     order = np.lexsort((first, -size))
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    place = np.argsort(order)  # the inverse
     return Clusters(centroid[used[order]], place[cluster.ravel()], strength.astype(np.float64))
 
 

@@ -32,6 +32,4 @@ def rank_frames(
 
     A cluster without a score (-inf) comes last. Ties go to the lower index.
     """
-    cluster_rank = np.empty(len(cluster_score), dtype=np.int64)
-    cluster_rank[np.argsort(-cluster_score, kind="stable")] = np.arange(len(cluster_score))
-    return np.lexsort((-frame_strength, cluster_rank[frame_cluster]))
+    return np.lexsort((-frame_strength, frame_cluster, -cluster_score[frame_cluster]))

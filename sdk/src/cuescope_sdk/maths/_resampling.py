@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
+DRAWS = 4000  # of a permutation test
 TIE = 1e-12  # equal sums in another order differ by rounding, and must count as equal
 
 
@@ -64,19 +65,15 @@ def bootstrap_mean_interval(
 
 
 def bootstrap_mean_band(
-    curves: Float[np.ndarray, "sample step"],
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 1000,
+    curves: Float[np.ndarray, "sample step"], rng: np.random.Generator
 ) -> tuple[Float[np.ndarray, " step"], Float[np.ndarray, " step"]]:
-    """Percentile bootstrap interval of a mean curve, step by step; samples are drawn whole."""
+    """95% percentile bootstrap interval of a mean curve, by step; samples are drawn whole."""
     samples = len(curves)
     if samples == 0:
         raise ValueError("expected at least one curve, got none")
     # How often each curve is drawn is all that counts, so the means are one matrix product.
-    times = rng.multinomial(samples, np.full(samples, 1 / samples), size=resamples)
-    low, high = percentiles(times @ curves / samples, confidence)
+    times = rng.multinomial(samples, np.full(samples, 1 / samples), size=1000)
+    low, high = percentiles(times @ curves / samples, 0.95)
     return low, high
 
 
@@ -187,7 +184,7 @@ def sign_flip_p_value(
     values: Float[np.ndarray, " sample"],
     rng: np.random.Generator,
     *,
-    draws: int = 4000,
+    draws: int = DRAWS,
     dtype: Any = np.int64,
 ) -> float:
     """One-sided p-value of a mean above 0, by flipping signs (Fisher, 1935, section 21).
@@ -208,8 +205,6 @@ def exchange_p_value(
     own: Float[np.ndarray, " sample"],
     random: Float[np.ndarray, "sample draw"],
     rng: np.random.Generator,
-    *,
-    draws: int = 4000,
 ) -> float:
     """One-sided p-value that values are higher in the mean than random ones of the same samples.
 
@@ -219,8 +214,8 @@ def exchange_p_value(
     if len(own) == 0:
         return 1.0
     rows, reached = np.column_stack([own, random]), 0
-    for count in portions(draws, len(own)):
+    for count in portions(DRAWS, len(own)):
         column = rng.integers(0, rows.shape[1], (count, len(own)))
         means = rows[np.arange(len(own)), column].mean(axis=1)
         reached += int((means >= own.mean() - TIE).sum())
-    return monte_carlo_p_value(reached, draws)
+    return monte_carlo_p_value(reached, DRAWS)

@@ -273,8 +273,17 @@ class Pretrained:
 
     @cached_property
     def network(self) -> Any:
-        """The network with its weights; whoever asks first opens them. A plan ends there."""
-        return self.opened()
+        """The network with its weights, on its device; whoever asks first opens them.
+
+        A plan ends there. Raises UserError where some are missing.
+        """
+        self.context.stop_plan_before(f"the weights of {self.source.title}")
+        model, info = self.read(
+            "weights", self.builder, config=self.config, dtype=self.dtype, output_loading_info=True
+        )
+        require_tensors(model, info, self.source)
+        # explainers ask for the gradients that they need
+        return model.eval().requires_grad_(False).to(self.device)
 
     @property
     def network_class(self) -> Any:
@@ -305,19 +314,6 @@ class Pretrained:
                 remedy="Save the processor in the same folder with save_pretrained.",
             )
         return processor
-
-    def opened(self) -> Any:
-        """The model with its weights, on its device; raises UserError where some are missing.
-
-        A plan ends here.
-        """
-        self.context.stop_plan_before(f"the weights of {self.source.title}")
-        model, info = self.read(
-            "weights", self.builder, config=self.config, dtype=self.dtype, output_loading_info=True
-        )
-        require_tensors(model, info, self.source)
-        # explainers ask for the gradients that they need
-        return model.eval().requires_grad_(False).to(self.device)
 
     def fingerprint(self, *parts: object) -> str:
         """Digest of the weights' files, the configuration, the dtype and what else is said."""

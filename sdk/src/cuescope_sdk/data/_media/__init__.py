@@ -4,7 +4,4 @@
 `frames.clip_frames` and `frames.image_frame` make frames of what is good.
 """
 
-from cuescope_sdk.data._media.files import kind_of
-from cuescope_sdk.data._media.survey import probe
-
-__all__ = ["kind_of", "probe"]
+from cuescope_sdk.data._media.files import kind_of as kind_of

@@ -6,7 +6,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int8
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -55,9 +55,13 @@ def fused_attention(
         return scaled_dot_product_attention(
             query, key, value, attn_mask=mask, is_causal=visible.square, scale=scaling
         )
+    sides = fusion.sides(query.shape[2], key.shape[2], cross)
     if edit is None or fusion.watch is not None or uses_matrix_form():
-        return _by_matrix(query, key, value, visible, scaling, fusion, layer, cross)
-    return _by_layout(query, key, value, mask, causal, scaling, fusion, edit, cross)
+        weights = _edited_weights(query, key, visible, scaling, sides, edit)
+        if fusion.watch is not None:
+            fusion.watch(layer, weights)  # after the edit, in float32
+        return weights.to(value.dtype) @ value
+    return _by_layout(query, key, value, visible, scaling, sides, edit)
 
 
 def fused_self_attention(
@@ -122,62 +126,54 @@ def _shortened(
     return torch.cat(parts, 1), torch.cat([hidden, term], 1), sizes
 
 
-def _by_matrix(
+Sides = tuple[Int8[Tensor, "batch query"], Int8[Tensor, "batch key"]]
+
+
+def _edited_weights(
     query: Tensor,
     key: Tensor,
-    value: Tensor,
     visible: Visible,
     scaling: float,
-    fusion: Fusion,
-    layer: int,
-    cross: bool,
-) -> Tensor:
-    """The edit as the paper writes it."""
+    sides: Sides,
+    edit: AverageAttention | AverageTokens | None,
+) -> Float[Tensor, "batch head query key"]:
+    """The attention matrix under the edit, as the paper writes it."""
     logits = query @ key.transpose(-1, -2) * scaling
     if visible.bias is not None:
         logits = logits + visible.bias
     seen_keys = visible.seen_by(None)
-    edit, sides = fusion.edit_at(layer), fusion.sides(query.shape[2], key.shape[2], cross)
     if isinstance(edit, AverageTokens):
         logits = average_logits(logits, sides[1], seen_keys, edit)
     # a query of padding sees nothing, and gets nothing
     weights = logits.masked_fill(~seen_keys, -torch.inf).float().softmax(-1).nan_to_num()
     if isinstance(edit, AverageAttention):
         weights = average_quadrants(weights, *sides, seen_keys, edit.quadrants)
-    if fusion.watch is not None:
-        fusion.watch(layer, weights)  # after the edit, in float32
-    return weights.to(value.dtype) @ value
+    return weights
 
 
 def _by_layout(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    mask: Tensor | None,
-    causal: bool,
+    visible: Visible,
     scaling: float,
-    fusion: Fusion,
+    sides: Sides,
     edit: AverageAttention | AverageTokens,
-    cross: bool,
 ) -> Tensor:
     """Samples whose tokens are laid out alike go through the kernels together."""
-    queries, keys = fusion.sides(query.shape[2], key.shape[2], cross)
+    queries, keys = sides
     # one kernel call a layout: most batches have very few
     layouts, layout_of = torch.unique(torch.cat([queries, keys], dim=1), dim=0, return_inverse=True)
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     for number in range(len(layouts)):
         rows = (layout_of == number).nonzero().squeeze(1)
-        first = rows[0]
-        part = mask if mask is None or mask.shape[0] == 1 else mask[rows]
-        visible = Visible(query.shape[2], key.shape[2], part, causal, query.device)
-        states = query[rows], key[rows], value[rows]
+        first, states = rows[0], (query[rows], key[rows], value[rows], visible.of_samples(rows))
         if isinstance(edit, AverageTokens):
-            mixed = attend_averages(*states, visible, keys[first], edit, scaling)
+            out[rows] = attend_averages(*states, keys[first], edit, scaling)
         else:
-            mixed = attend_averaged(
-                *states, visible, queries[first], keys[first], edit.quadrants, scaling
+            out[rows] = attend_averaged(
+                *states, queries[first], keys[first], edit.quadrants, scaling
             )
-        out[rows] = mixed
     return out
 
 
@@ -273,10 +269,6 @@ def _stock_attention(
     key: Tensor,
     value: Tensor,
     attention_mask: Tensor | None,
-    scaling: float | None = None,
-    dropout: float = 0.0,
-    is_causal: bool | None = None,
-    position_bias: Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
     """What the library's attention modules call under our name."""
@@ -287,22 +279,12 @@ def _stock_attention(
 
     position = _positions.get(module)
     if active_fusion() is None or position is None:
-        return sdpa_attention_forward(
-            module,
-            query,
-            key,
-            value,
-            attention_mask,
-            dropout=dropout,
-            scaling=scaling,
-            is_causal=is_causal,
-            position_bias=position_bias,
-            **kwargs,
-        )
-    causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+    causal = kwargs.get("is_causal")
+    causal = getattr(module, "is_causal", True) if causal is None else causal
     # as the library's own sdpa does
     causal = bool(causal) and query.shape[2] > 1 and attention_mask is None
-    if position_bias is not None:
+    if (position_bias := kwargs.get("position_bias")) is not None:
         attention_mask = create_position_bias_mask(
             position_bias, attention_mask, causal, query, key
         )
@@ -314,7 +296,7 @@ def _stock_attention(
         layer=layer,
         mask=attention_mask,
         causal=causal,
-        scaling=scaling,
+        scaling=kwargs.get("scaling"),
         cross=cross,
     )
     return mixed.transpose(1, 2).contiguous(), None

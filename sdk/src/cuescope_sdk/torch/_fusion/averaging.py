@@ -46,11 +46,6 @@ def average_quadrants(
     return weights
 
 
-def averaged_keys(quadrants: frozenset[str], query: int) -> frozenset[int]:
-    """The modalities of keys over which a query of this modality is averaged."""
-    return frozenset(LETTERS[q[1]] for q in quadrants if LETTERS[q[0]] == query)
-
-
 def attend_averaged(
     query: Float[Tensor, "batch head query dim"],
     key: Float[Tensor, "batch head key dim"],
@@ -85,7 +80,8 @@ def _alike(
     """The rows that are averaged over the same keys."""
     groups: dict[frozenset[int], list[int]] = {}
     for modality in torch.unique(queries).tolist():
-        groups.setdefault(averaged_keys(quadrants, modality), []).append(modality)
+        averaged = frozenset(LETTERS[q[1]] for q in quadrants if LETTERS[q[0]] == modality)
+        groups.setdefault(averaged, []).append(modality)
     for averaged, modalities in groups.items():
         of = torch.tensor(modalities, device=queries.device, dtype=queries.dtype)
         yield averaged, torch.isin(queries, of).nonzero().squeeze(1)

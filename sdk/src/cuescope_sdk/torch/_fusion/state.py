@@ -1,7 +1,7 @@
 """What happens inside the fusion layers while a batch is shown to a model."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
@@ -46,6 +46,13 @@ class Visible:
         self.bias = mask if additive else None
         self._mask = mask
         self._seen = mask if mask is None or not additive else _not_hidden(mask)
+
+    def of_samples(self, samples: Tensor) -> "Visible":
+        """The same of these samples of a batch."""
+        mask = self._mask
+        if mask is not None and mask.shape[0] > 1:  # one for all is broadcast
+            mask = mask[samples]
+        return Visible(self.queries, self.keys, mask, self.causal, self.device)
 
     @property
     def varies(self) -> bool:
@@ -199,18 +206,14 @@ def uses_matrix_form() -> bool:
     return _by_matrix.get()
 
 
-@contextmanager
-def use_fusion(fusion: Fusion) -> Iterator[None]:
+def use_fusion(fusion: Fusion) -> AbstractContextManager[None]:
     """Every fusion layer that runs within follows `fusion`."""
-    with _set(_active, fusion):
-        yield
+    return _set(_active, fusion)
 
 
-@contextmanager
-def matrix_form() -> Iterator[None]:
+def matrix_form() -> AbstractContextManager[None]:
     """Edit the attention matrix itself, which takes memory quadratic in tokens: the reference."""
-    with _set(_by_matrix, True):
-        yield
+    return _set(_by_matrix, True)
 
 
 @contextmanager
