@@ -24,7 +24,6 @@ class Explainer(Protocol):
         The samples are those of `canvas_samples`. A map may be coarser than the canvas, over
         which it spans. It is made through `audit.respond` alone.
         """
-        ...
 
 
 class Canvas(Readout):

@@ -89,7 +89,6 @@ class ClaimVerifier(Protocol):
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        ...
 
 
 CLAIM_VERIFIER = ToolRole("claim-verifier", ClaimVerifier)

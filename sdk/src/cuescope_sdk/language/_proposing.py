@@ -186,9 +186,12 @@ class Filter:
         """The prompt."""
         return f"{self.question.format(cue=cue, label=label)} {_PROMPTS['form_of_answer']}"
 
-    def explain(self, label: str) -> str:
-        """The reason, about this label."""
-        return self.reason.format(label=label)
+    def objection(self, reply: str, label: str) -> str | None:
+        """What a reply says against the cue."""
+        answer, reason = parse_yes_no(reply), self.reason.format(label=label)
+        if answer is None:  # not taken for a no: half of the filters want one
+            return f"no yes or no to whether it {reason}"
+        return None if answer is self.wanted else reason
 
 
 SPURIOUS = tuple(Filter(**row) for row in _PROMPTS["spurious"])
@@ -227,15 +230,18 @@ def filter_proposals(
     left must also get the wanted answer to each of the `filters`; each question is asked only of
     what passed the one before. An answer that is neither yes nor no rejects.
     """
-    kept, rejected = _distinct(raw)
+    names, rejected = _distinct(raw)
     # before the generator: words are free, questions are not
-    kept, sharing = _apart(kept, (label, *synonyms))
-    rejected += sharing
-    if generator is not None:
-        for question in filters:
-            kept, failing = _passing(kept, label, generator, question)
-            rejected += failing
-    return kept, rejected
+    shared = [shared_word(name, (label, *synonyms)) for name in names]
+    objections = [word and f"has '{word}' in common with the class" for word in shared]
+    names = _sift(names, objections, rejected)
+    if generator is None:
+        return names, rejected
+    for question in filters:
+        prompts = [question.prompt(name, label) for name in names]
+        replies = generator.generate(prompts) if prompts else []
+        names = _sift(names, [question.objection(reply, label) for reply in replies], rejected)
+    return names, rejected
 
 
 def _distinct(raw: Sequence[str]) -> tuple[list[str], list[Rejection]]:
@@ -252,29 +258,10 @@ def _distinct(raw: Sequence[str]) -> tuple[list[str], list[Rejection]]:
     return kept, rejected
 
 
-def _apart(names: Sequence[str], classes: Sequence[str]) -> tuple[list[str], list[Rejection]]:
-    """The names that have no word in common with the class."""
-    words = {name: shared_word(name, classes) for name in names}
-    return [name for name, word in words.items() if word is None], [
-        Rejection(name, f"has '{word}' in common with the class")
-        for name, word in words.items()
-        if word is not None
-    ]
-
-
-def _passing(
-    names: Sequence[str], label: str, generator: TextGenerator, question: Filter
-) -> tuple[list[str], list[Rejection]]:
-    """The names with the wanted answer."""
-    replies = generator.generate([question.prompt(name, label) for name in names]) if names else []
-    kept, rejected = list[str](), list[Rejection]()
-    for name, reply in zip(names, replies, strict=True):
-        answer = parse_yes_no(reply)
-        if answer is question.wanted:
-            kept.append(name)
-        elif answer is None:  # not taken for a no: half of the filters want one
-            unclear = f"no yes or no to whether it {question.explain(label)}"
-            rejected.append(Rejection(name, unclear))
-        else:
-            rejected.append(Rejection(name, question.explain(label)))
-    return kept, rejected
+def _sift(
+    names: Sequence[str], objections: Sequence[str | None], rejected: list[Rejection]
+) -> list[str]:
+    """The names without an objection; the others are added to the `rejected`."""
+    pairs = list(zip(names, objections, strict=True))
+    rejected += [Rejection(name, objection) for name, objection in pairs if objection is not None]
+    return [name for name, objection in pairs if objection is None]

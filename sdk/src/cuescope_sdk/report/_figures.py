@@ -132,16 +132,12 @@ def _spaced(count: int, most: int) -> list[int]:
 
 def _drawn(row: PanelRow, name: str) -> UInt8[np.ndarray, "row col 3"] | None:
     """The image under what a column shows of it."""
-    match name:
-        case "clusters" if row.clusters is not None:
-            return tint_clusters(row.image, row.clusters)
-        case "heat" if row.heat is not None:
-            return overlay_heat(row.image, row.heat)
-        case "image":
-            return row.image
-        case "mask" if row.mask is not None:
-            return row.image
-    return None
+    value = getattr(row, name)
+    if name == "clusters" and value is not None:
+        return tint_clusters(row.image, value)
+    if name == "heat" and value is not None:
+        return overlay_heat(row.image, value)
+    return None if value is None else row.image
 
 
 def tint_clusters(

@@ -39,8 +39,6 @@ from cuescope_sdk.torch._pretrained import (
     config_content as config_content,
     find_pretrained as find_pretrained,
     find_source as find_source,
-    load_part as load_part,
-    require_tensors as require_tensors,
     require_vocabulary as require_vocabulary,
     tokenizer_content as tokenizer_content,
     weight_files as weight_files,

@@ -115,7 +115,6 @@ class HasImageTower(Protocol):
 
     def embed_choices(self, choices: Sequence[str]) -> np.ndarray:
         """Unit rows (choice, dim) that image embeddings are compared with."""
-        ...
 
 
 def additive(

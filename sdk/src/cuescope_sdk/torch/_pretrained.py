@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -89,11 +88,6 @@ def _shards(source: Source, index: Path) -> list[str]:
         ) from error
 
 
-def _is_whole(source: Source) -> bool:
-    files = weight_files(source)
-    return bool(files) and all(file.is_file() for file in files)
-
-
 def _checked(source: Source) -> Source:
     """The source; raises UserError for a folder without configuration or with weights missing."""
     owner, folder = source.owner, source.folder
@@ -130,8 +124,10 @@ def _from_hub(
     """Folder of a snapshot; one that is in the cache with its weights needs no network."""
     # no network: audits must run on a closed machine
     cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
-    if isinstance(cached, str) and _is_whole(Source(owner, Path(cached).parent, title)):
-        return Path(cached).parent
+    if isinstance(cached, str):
+        files = weight_files(Source(owner, Path(cached).parent, title))
+        if files and all(file.is_file() for file in files):
+            return Path(cached).parent
     if context is not None:
         context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
     require_hub(owner, title, "Connect, or give a folder with the model's files.")
@@ -165,6 +161,10 @@ def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
 
 # who saved it, and where
 NOT_CONTENT = ("_name_or_path", "architectures", "transformers_version", "dtype")
+TRUST = (
+    "Read that code, then add -M trust_remote_code=true, "
+    "or -T ROLE.trust_remote_code=true for a tool."
+)
 VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model")
 
 
@@ -175,24 +175,18 @@ def load_part(
 
     `trust_remote_code` None: the plugin has no such option, and no code of the model's own runs.
     """
-    remedy = (
-        "Read that code, then add -M trust_remote_code=true, "
-        "or -T ROLE.trust_remote_code=true for a tool."
-    )
-    with _as_user_error(source, what, None if trust_remote_code is None else remedy), quiet():
-        trusted = bool(trust_remote_code)
-        return cls.from_pretrained(source.folder, trust_remote_code=trusted, **options)
-
-
-def require_tensors(network: Any, info: dict[str, Any], source: Source) -> None:
-    """Raises UserError for missing weights: transformers only warns of what it draws at random."""
-    missing = sorted(info["missing_keys"])
-    if missing:
+    try:
+        with quiet():
+            trusted = bool(trust_remote_code)
+            return cls.from_pretrained(source.folder, trust_remote_code=trusted, **options)
+    except Exception as error:  # the reader of a stranger's files fails in any way it likes
+        got, remedy = shorten(str(error), 200) or type(error).__name__, None
+        if "trust_remote_code" in str(error):  # the library has no class for this refusal
+            got = "code of its own, which is not run unasked"
+            remedy = None if trust_remote_code is None else TRUST
         raise UserError(
-            f"{source.owner}: {source.title} lacks weights of a {type(network).__name__}",
-            expected="every tensor of the model",
-            got=f"{len(missing)} without, {missing[0]} the first",
-        )
+            f"{source.owner}: the {what} of {source.title} cannot be read", got=got, remedy=remedy
+        ) from error
 
 
 def config_content(configuration: Any) -> str:
@@ -224,25 +218,6 @@ def require_vocabulary(source: Source) -> None:
             expected=f"one of {', '.join(VOCABULARIES)}",
             remedy="Save the tokenizer in the same folder with save_pretrained.",
         )
-
-
-@contextmanager
-def _as_user_error(source: Source, what: str, for_code: str | None) -> Iterator[None]:
-    """The reader of a stranger's files fails in any way it likes; a person reads one line.
-
-    `for_code` is the remedy where the files want to run code of their own.
-    """
-    try:
-        yield
-    except Exception as error:
-        reason = shorten(str(error), 200) or type(error).__name__
-        # the library has no class of its own for this refusal
-        code = "trust_remote_code" in str(error)
-        raise UserError(
-            f"{source.owner}: the {what} of {source.title} cannot be read",
-            got="code of its own, which is not run unasked" if code else reason,
-            remedy=for_code if code else None,
-        ) from error
 
 
 # -------------------------------------------------------------------------------------- pretrained
@@ -281,7 +256,13 @@ class Pretrained:
         model, info = self.read(
             "weights", self.builder, config=self.config, dtype=self.dtype, output_loading_info=True
         )
-        require_tensors(model, info, self.source)
+        # transformers only warns of what it draws at random
+        if missing := sorted(info["missing_keys"]):
+            raise UserError(
+                f"{self.title} lacks weights of a {type(model).__name__}",
+                expected="every tensor of the model",
+                got=f"{len(missing)} without, {missing[0]} the first",
+            )
         # explainers ask for the gradients that they need
         return model.eval().requires_grad_(False).to(self.device)
 

@@ -26,11 +26,9 @@ class Head(Protocol):
 
     def check(self, choices: Sequence[str]) -> None:
         """Raises UserError where a choice cannot be scored."""
-        ...
 
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit embeddings of the choices; logits are scale * cosine + bias."""
-        ...
 
 
 class PromptHead:

@@ -94,13 +94,8 @@ def fused_self_attention(
         )
     else:
         key_mask = None if mask is None else mask[:, None, None]
-        mixed = fused_attention(
-            split(query(states)),
-            split(key(states)),
-            split(value(states)),
-            layer=layer,
-            mask=key_mask,
-        )
+        projected = [split(project(states)) for project in (query, key, value)]
+        mixed = fused_attention(*projected, layer=layer, mask=key_mask)
     return mixed.transpose(1, 2).flatten(2)
 
 

@@ -63,7 +63,7 @@ def attend_averaged(
         modalities = keys[:end]
         blocks = [block for modality in sorted(averaged) if (block := modalities == modality).any()]
         if len(blocks) == 1 and blocks[0].all():  # the mean of all values: no weight is needed
-            out[:, :, rows] = visible.mean_of(value, keys == keys[0]).over(rows)
+            out[:, :, rows] = visible.mean_of(value, keys == keys[0])(rows)
             continue
         mixing = _Mixing(key[:, :, :end], value[:, :, :end], visible, blocks, scaling)
         if visible.square and 2 * len(rows) > end:  # one causal pass, of some rows for nothing
@@ -108,7 +108,7 @@ class _Mixing:
             value = torch.cat([value, columns.expand(*value.shape[:2], -1, -1)], dim=-1)
         else:
             for block, mean in zip(blocks, self._means, strict=True):
-                value = torch.where(block[:, None], mean.over(None), value)
+                value = torch.where(block[:, None], mean(None), value)
         self._width = -(-max(key.shape[-1], value.shape[-1]) // KERNEL_WIDTH) * KERNEL_WIDTH
         if key.shape[-1] == value.shape[-1]:
             self._width = key.shape[-1]
@@ -143,7 +143,7 @@ class _Mixing:
         out = mixed[..., : self._dim]
         if self._visible.varies:
             for column, mean in enumerate(self._means, start=self._dim):
-                out = out + mixed[..., column, None] * mean.over(rows)
+                out = out + mixed[..., column, None] * mean(rows)
         return out
 
     def _wide(self, states: Tensor) -> Tensor:
@@ -239,8 +239,8 @@ class _Averages:
         bias = [torch.zeros_like(seen_keys, dtype=dtype).masked_fill(~seen_keys, -torch.inf)]
         for block, (mean_key, mean_value) in zip(self.blocks, self.means, strict=True):
             factor, term = size_terms(visible.counts(block, None), self.edit, dtype)
-            keys.append(mean_key.over(None) * factor)
-            values.append(mean_value.over(None))
+            keys.append(mean_key(None) * factor)
+            values.append(mean_value(None))
             bias.append(term.expand(*seen_keys.shape[:-1], 1))
         return scaled_dot_product_attention(
             query,
@@ -259,7 +259,7 @@ class _Averages:
             kept = kept + bias[..., self.kept]
         columns = [kept.masked_fill(~seen_keys[..., self.kept], -torch.inf)]
         for block, (mean_key, _) in zip(self.blocks, self.means, strict=True):
-            column = (query * mean_key.over(rows)).sum(-1, keepdim=True) * scaling
+            column = (query * mean_key(rows)).sum(-1, keepdim=True) * scaling
             if bias is not None:
                 # a mean of logits holds the mean of their biases
                 column = column + _mean_bias(bias, seen_keys & block)
@@ -269,7 +269,7 @@ class _Averages:
         weights = torch.cat(columns, dim=-1).float().softmax(-1).nan_to_num().to(query.dtype)
         mixed = weights[..., : len(self.kept)] @ self.value[:, :, self.kept]
         for position, (_, mean_value) in enumerate(self.means, start=len(self.kept)):
-            mixed = mixed + weights[..., position, None] * mean_value.over(rows)
+            mixed = mixed + weights[..., position, None] * mean_value(rows)
         return mixed
 
 

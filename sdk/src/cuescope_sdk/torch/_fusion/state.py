@@ -19,14 +19,9 @@ ROWS = {"cpu": 256}  # queries at once where a mask is made for them; other devi
 ROWS_ELSEWHERE = 2048  # GPUs want few large launches
 
 
-@dataclass(frozen=True)
-class Mean:
-    """Means over the visible keys of a block; `over` gives those of some queries (None: of all).
-
-    They are (batch, head, row, dim), with one row where all queries see the same keys.
-    """
-
-    over: Callable[[Tensor | None], Tensor]
+# Means over the visible keys of a block, of some queries (None: of all): (batch, head, row, dim),
+# with one row where all queries see the same keys.
+Mean = Callable[[Tensor | None], Tensor]
 
 
 class Visible:
@@ -107,14 +102,14 @@ class Visible:
             # float32: long sums drift in half precision
             total = states.float().masked_fill(~block[:, None], 0).cumsum(-2)
             mean = (total / block.cumsum(0).clamp_min(1)[:, None]).to(states.dtype)
-            return Mean(lambda rows: mean[:, :, self._last(rows)])
+            return lambda rows: mean[:, :, self._last(rows)]
 
         def over(rows: Tensor | None) -> Tensor:
             in_block = self.seen_by(rows)[..., : len(block)] & block
             share = in_block / in_block.sum(-1, keepdim=True).clamp_min(1)
             return (share @ states.float()).to(states.dtype)
 
-        return Mean(over)
+        return over
 
     def _last(self, rows: Tensor | None) -> Tensor:
         """The last key that each row sees, where it sees all before."""
