@@ -9,7 +9,6 @@ from cuescope_sdk.maths._maps import (
     energy_share,
     iou,
     iou_at_area,
-    pointing,
     rank_pixels,
     rescale,
     soft_iou,
@@ -51,11 +50,6 @@ def test_energy_counts_what_is_positive() -> None:
     mask = np.array([[False, True], [True, False]])
     assert energy_share(values, mask) == 0.75
     assert energy_share(-np.abs(values), mask) == 0.5  # nothing positive: as a flat map
-
-
-def test_pointing_shares_a_tie() -> None:
-    values = np.array([[2.0, 2.0], [2.0, 0.0]])
-    assert pointing(values, np.array([[True, False], [False, True]])) == pytest.approx(1 / 3)
 
 
 def test_ious_by_counting(rng: np.random.Generator) -> None:

@@ -174,7 +174,9 @@ class ImageFolder(Plugin):
         if options.per_class is not None:
             items = sample_evenly(items, options.per_class)
         require_distinct(self.title, "image", [item.key for item in items], options.split)
-        self.probes, problems = self._open(items)
+        files = (file for item in items for file in (item.path, *item.masks.values()))
+        self.probes = probe_all(files, context)
+        problems = {item.key: problem for item in items if (problem := self._problem(item))}
         self.items = [item for item in items if item.key not in problems]
         require_enough(
             self.title,
@@ -250,22 +252,17 @@ class ImageFolder(Plugin):
         """The same data set's other split; raises UserError where there is no such split."""
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
-    # ------------------------------------------------------------------------------------ opening
+    # ------------------------------------------------------------------------------ what is there
 
-    def _open(self, items: Sequence[ImageItem]) -> tuple[dict[Path, Probe], dict[str, str]]:
-        """What is known of each file, and what is wrong with each image that cannot be shown."""
-        files = [file for item in items for file in (item.path, *item.masks.values())]
-        probes = probe_all(files, self.context)
-        problems: dict[str, str] = {}
-        for item in items:
-            for file in (item.path, *item.masks.values()):
-                problem = probes[file].problem
-                if problem is not None:
-                    what = "without a readable mask" if file != item.path else "unreadable"
-                    missing = file == item.path and problem == "no such file"
-                    problems[item.key] = "missing" if missing else f"{what}: {problem}"
-                    break  # the first fault names the image
-        return probes, problems
+    def _problem(self, item: ImageItem) -> str | None:
+        """The first fault of the image's files."""
+        for file in (item.path, *item.masks.values()):
+            problem, is_mask = self.probes[file].problem, file != item.path
+            if problem == "no such file" and not is_mask:
+                return "missing"
+            if problem is not None:
+                return f"{'without a readable mask' if is_mask else 'unreadable'}: {problem}"
+        return None
 
     def _wanted(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """The labels, or those that `classes` names, in their own order."""

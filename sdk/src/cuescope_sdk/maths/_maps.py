@@ -48,12 +48,6 @@ def energy_share(importance: Map, mask: Mask) -> float:
     return float(positive[mask].sum()) / total if total > 0 else float(mask.mean())
 
 
-def pointing(importance: Map, mask: Mask) -> float:
-    """Whether the highest pixel is on the mask (pointing game); of equals, the share that is."""
-    values = _alike(importance, mask)
-    return float(mask[values == values.max()].mean())
-
-
 def iou(one: Mask, other: Mask) -> float:
     """Intersection over union; 1 for two empty masks."""
     union = int((one | other).sum())

@@ -46,7 +46,7 @@ def fused_attention(
     if groups > 1:
         # averages need each head's own weights
         key, value = (states.repeat_interleave(groups, dim=1) for states in (key, value))
-    fusion = active_fusion()
+    fusion = active_fusion.get()
     edit = fusion.edit_at(layer) if fusion else None
     visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
     if fusion is None or (edit is None and fusion.watch is None):
@@ -56,7 +56,7 @@ def fused_attention(
             query, key, value, attn_mask=mask, is_causal=visible.square, scale=scaling
         )
     sides = fusion.sides(query.shape[2], key.shape[2], cross)
-    if edit is None or fusion.watch is not None or uses_matrix_form():
+    if edit is None or fusion.watch is not None or uses_matrix_form.get():
         weights = _edited_weights(query, key, visible, scaling, sides, edit)
         if fusion.watch is not None:
             fusion.watch(layer, weights)  # after the edit, in float32
@@ -83,9 +83,9 @@ def fused_self_attention(
     def split(projected: Tensor) -> Tensor:
         return projected.view(*projected.shape[:2], heads, -1).transpose(1, 2)
 
-    fusion = active_fusion()
+    fusion = active_fusion.get()
     edit = fusion.edit_at(layer) if fusion else None
-    needs_matrix = uses_matrix_form() or (fusion is not None and fusion.watch is not None)
+    needs_matrix = uses_matrix_form.get() or (fusion is not None and fusion.watch is not None)
     if fusion is not None and isinstance(edit, AverageTokens) and not needs_matrix:
         context, bias, sizes = _shortened(states, fusion, edit, mask)
         keys = split(key(context)) * sizes[:, None, :, None]
@@ -273,7 +273,7 @@ def _stock_attention(
     )
 
     position = _positions.get(module)
-    if active_fusion() is None or position is None:
+    if active_fusion.get() is None or position is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
     causal = kwargs.get("is_causal")
     causal = getattr(module, "is_causal", True) if causal is None else causal

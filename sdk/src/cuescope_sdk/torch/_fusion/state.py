@@ -186,29 +186,20 @@ def _then_text(known: Int8[Tensor, "batch known"], count: int) -> Int8[Tensor, "
     return torch.cat([known, written], dim=1)
 
 
-# per thread: two models may answer at once
-_active: ContextVar[Fusion | None] = ContextVar("fusion", default=None)
-_by_matrix: ContextVar[bool] = ContextVar("by_matrix", default=False)
-
-
-def active_fusion() -> Fusion | None:
-    """What the running forward was asked to do, None for nothing."""
-    return _active.get()
-
-
-def uses_matrix_form() -> bool:
-    """Whether edits are made on the attention matrix."""
-    return _by_matrix.get()
+# What the running forward was asked to do, None for nothing, and whether edits are made on the
+# attention matrix; per thread: two models may answer at once.
+active_fusion: ContextVar[Fusion | None] = ContextVar("fusion", default=None)
+uses_matrix_form: ContextVar[bool] = ContextVar("by_matrix", default=False)
 
 
 def use_fusion(fusion: Fusion) -> AbstractContextManager[None]:
     """Every fusion layer that runs within follows `fusion`."""
-    return _set(_active, fusion)
+    return _set(active_fusion, fusion)
 
 
 def matrix_form() -> AbstractContextManager[None]:
     """Edit the attention matrix itself, which takes memory quadratic in tokens: the reference."""
-    return _set(_by_matrix, True)
+    return _set(uses_matrix_form, True)
 
 
 @contextmanager
