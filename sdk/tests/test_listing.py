@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cuescope_sdk.language._proposing import IN_SENTENCES, PREPOSITIONS, clean_name, parse_list
 

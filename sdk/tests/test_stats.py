@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cuescope_sdk.maths import _resampling as resampling
-from cuescope_sdk.maths import _stats as ours
 from cuescope_sdk.maths import (
+    _resampling as resampling,
+    _stats as ours,
     accuracy_gap_interval,
     accuracy_gap_p_value,
     benjamini_hochberg,

@@ -1,8 +1,7 @@
 """Yes and no in answers of many habits."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cuescope_sdk.language._yes_no import parse_yes_no
 
