@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Context, Frame, Sample
+from cuescope_sdk import Context, Frame, PlantedCue, Sample
 from cuescope_sdk.testing import DatasetContract, FakeDataset, checks, run_check
 from cuescope_sdk.testing._fake_data import FakeDataOptions
 
@@ -144,13 +144,13 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_states_facts_in_words": (attribute("facts", lambda: {"samples": 150}), set()),
     "test_has_a_fingerprint": (
         attribute("fingerprint", str),
-        {"test_has_another_fingerprint_for_other_content", "test_keeps_splits_apart"},
+        {"test_has_another_fingerprint_for_other_options", "test_keeps_splits_apart"},
     ),
     "test_has_the_same_fingerprint_when_built_again": (
         attribute("fingerprint", lambda: uuid4().hex),
         set(),
     ),
-    "test_has_another_fingerprint_for_other_content": (
+    "test_has_another_fingerprint_for_other_options": (
         built(lambda data: setattr(data, "fingerprint", data.options.split)),
         set(),
     ),
@@ -170,6 +170,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_has_equal_pixels_under_equal_keys": (with_frames(renamed), set()),
     "test_can_be_sent_to_a_worker": (with_frames(loaded_by_lambda), set()),
     "test_annotates_cues_by_frame": (updating(annotations={"cues": {"red corner": True}}), set()),
+    "test_plants_the_cues_that_it_annotates": (
+        attribute("planted_cues", lambda: (PlantedCue(key="red", name="red corner"),)),
+        set(),
+    ),
     "test_keeps_splits_apart": (OneSplit, set()),
     "test_refuses_unknown_splits": (AnySplit, set()),
 }
@@ -191,8 +195,8 @@ def contract_of(data: type) -> type[DatasetContract]:
 
 def failed(contract: type[DatasetContract]) -> list[str]:
     run = partial(run_check, contract)
-    found = [run(check) for check in checks(contract) if check not in ELSEWHERE]
-    return sorted(result.check for result in found if result.status == "failed")
+    results = [run(check) for check in checks(contract) if check not in ELSEWHERE]
+    return sorted(result.check for result in results if result.status == "failed")
 
 
 def test_every_check_is_proved() -> None:

@@ -46,12 +46,14 @@ def run(
     What it refuses in one line, such as data that it is not for, is not checked, and said.
     """
     from cuescope_sdk import PluginError
+    from cuescope_sdk.models import refuse_unknown
     from cuescope_sdk.testing import results
 
     settings = {"device": device, "dtype": dtype}
     contract = contract_of(spec, option or (), kind, data, data_option or (), settings)
     if contract.kind == "method":
-        contract.paradigm = known_paradigm(paradigm)  # type: ignore[attr-defined]
+        refuse_unknown("plugins check", "paradigm", paradigm, ("errors", "reliance"))
+        contract.paradigm = paradigm  # type: ignore[attr-defined]
     if other_cues:
         contract.finds_planted_cue = False  # type: ignore[attr-defined]
     with suppress(PluginError):  # what is broken shows as failed checks; the rest is told and ends
@@ -62,18 +64,6 @@ def run(
         show(result)
     typer.echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
     raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
-
-
-def known_paradigm(paradigm: str) -> str:
-    """The same; raises UserError for one that there is not."""
-    from cuescope_sdk import UserError, nearest
-
-    known = ("errors", "reliance")
-    if paradigm not in known:
-        raise UserError(
-            f"--paradigm {paradigm}", expected=" or ".join(known), remedy=nearest(paradigm, known)
-        )
-    return paradigm
 
 
 def show(result: "Result") -> None:
@@ -126,27 +116,26 @@ def contract_of(
 def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     """The installed plugin that is meant; raises UserError for none or several."""
     from cuescope_sdk import UserError, nearest
+    from cuescope_sdk.models import refuse_unknown
     from cuescope_sdk.testing import CONTRACTS
 
-    if kind is not None and kind not in CONTRACTS:
-        raise UserError(
-            f"no contract for '{kind}'",
-            expected=f"one of {', '.join(CONTRACTS)}",
-            remedy=nearest(kind, CONTRACTS),
-        )
-    able = [entry for entry in registry.entries if entry.kind in CONTRACTS]
-    found = [entry for entry in able if entry.name == name and kind in (None, entry.kind)]
-    if not found:
-        known = sorted({entry.name for entry in able})
+    if kind is not None:
+        refuse_unknown("plugins check", "kind", kind, tuple(CONTRACTS))
+    entries = [
+        entry for entry in registry.entries if entry.kind in (CONTRACTS if kind is None else [kind])
+    ]
+    named = [entry for entry in entries if entry.name == name]
+    if not named:
+        known = sorted({entry.name for entry in entries})
         raise UserError(
             f"no {kind or 'plugin'} '{name}' to check",
             expected=f"one of {', '.join(known)}" if known else None,
             remedy=nearest(name, known) or "`cuescope plugins` lists what is installed",
         )
-    if len({entry.kind for entry in found}) > 1:
-        kinds = [entry.kind for entry in found]
+    kinds = [entry.kind for entry in named]
+    if len(set(kinds)) > 1:
         raise UserError(f"'{name}' is {' and '.join(kinds)}", remedy=f"Add --kind {kinds[0]}")
-    return found[0]
+    return named[0]
 
 
 def with_argument(plugin: Any, spec: "Spec", options: dict[str, str]) -> dict[str, str]:

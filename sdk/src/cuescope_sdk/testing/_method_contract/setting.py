@@ -1,6 +1,6 @@
 """A method under test, and the audits that its checks look at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -34,9 +34,10 @@ NOTHING_TO_FIND: dict[Paradigm, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Run:
-    """An audit with what its method asked, by whatever way."""
+    """An audit, with the trials that `respond` was given and those that the model was asked."""
 
     report: Report
+    given: tuple[Trial, ...]
     asked: tuple[Trial, ...]
     samples: tuple[Sample, ...]
 
@@ -86,15 +87,17 @@ class MethodSetting(Contract):
 
     @classmethod
     def run(cls, setup: Setup | None = None, **settings: Any) -> Run:
-        """Run it, and keep every trial that the model saw."""
+        """Run it, and keep its trials."""
+        given: list[Trial] = []
         asked: list[Trial] = []
         chosen = setup or cls.setup()
         watched = replace(chosen, model=recording(chosen.model, asked))
         with temporary_cache() as cache:
             session = watched.session(cache, **settings)
-            build = session.respond.build
+            respond, build = session.audit.respond, session.respond.build
+            session.audit.respond = lambda trials: respond(_kept(trials, given))
             session.respond.build = lambda: _recording_readouts(build(), asked)  # type: ignore
-            return Run(session.run(), tuple(asked), session.audit.samples)
+            return Run(session.run(), tuple(given), tuple(asked), session.audit.samples)
 
     @property
     def samples(self) -> dict[str, Sample]:
@@ -120,6 +123,13 @@ class MethodSetting(Contract):
         self.setup().report()
 
 
+def _kept(trials: Iterable[Trial], kept: list[Trial]) -> list[Trial]:
+    """The trials, which are added to those that are kept."""
+    own = list(trials)
+    kept += own
+    return own
+
+
 def _recording_readouts(respond: Respond, asked: list[Trial]) -> Respond:
     """What answers trials, keeping the readouts that it is asked for."""
 
@@ -136,8 +146,8 @@ def recording(model: type[Any], asked: list[Trial]) -> type[Any]:
     class Recording(model):  # type: ignore[misc]
         def respond(self, trials: Sequence[Trial]) -> list[Response]:
             asked.extend(trials)
-            found: list[Response] = super().respond(trials)
-            return found
+            responses: list[Response] = super().respond(trials)
+            return responses
 
     return Recording
 
