@@ -86,30 +86,20 @@ def contract_of(
     """The contract of an installed plugin; raises UserError where there is none to check."""
     from cuescope.context import cache_folder
     from cuescope.registry import Registry
-    from cuescope.spec import Spec, pairs, validated
+    from cuescope.spec import Spec, pairs
     from cuescope_sdk import UserError
     from cuescope_sdk.testing import CONTRACTS
 
     registry, spec = Registry(), Spec.parse(text)
     entry = _entry(registry, spec.name, kind)
-    plugin = registry.load(entry)
-    given = pairs("-O", options)
-    validated(entry, plugin, spec, given)  # the person's own mistakes are no broken contract
-    given = with_argument(plugin, spec, given)
-    facts: dict[str, Any] = {
-        "plugin": plugin,
-        "options": given,
-        "folder": cache_folder(),
-        **settings,
-    }
+    facts: dict[str, Any] = {"folder": cache_folder(), **settings}
+    facts["plugin"], facts["options"] = _with_options(registry, entry, spec, pairs("-O", options))
     if data is not None:
         if entry.kind not in ("model", "tool"):
             raise UserError("--data", expected="a model or tool to show it to", got=entry.kind)
-        shown = Spec.parse(data)
-        of_data, named = registry.find("dataset", shown.name), pairs("-D", data_options)
-        facts["data"] = registry.load(of_data)
-        validated(of_data, facts["data"], shown, named)
-        facts["data_options"] = with_argument(facts["data"], shown, named)
+        spec, own = Spec.parse(data), pairs("-D", data_options)
+        dataset = registry.find("dataset", spec.name)
+        facts["data"], facts["data_options"] = _with_options(registry, dataset, spec, own)
     return type(f"Check{entry.kind.title()}", (CONTRACTS[entry.kind],), facts)
 
 
@@ -121,9 +111,8 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
 
     if kind is not None:
         refuse_unknown("plugins check", "kind", kind, tuple(CONTRACTS))
-    entries = [
-        entry for entry in registry.entries if entry.kind in (CONTRACTS if kind is None else [kind])
-    ]
+    able = CONTRACTS if kind is None else (kind,)
+    entries = [entry for entry in registry.entries if entry.kind in able]
     named = [entry for entry in entries if entry.name == name]
     if not named:
         known = sorted({entry.name for entry in entries})
@@ -138,6 +127,12 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     return named[0]
 
 
-def with_argument(plugin: Any, spec: "Spec", options: dict[str, str]) -> dict[str, str]:
-    """The options with ARG of `NAME:ARG` among them."""
-    return options if spec.arg is None else {plugin.Options.argument: spec.arg} | options
+def _with_options(
+    registry: "Registry", entry: "Entry", spec: "Spec", options: dict[str, str]
+) -> tuple[Any, dict[str, str]]:
+    """A plugin's class, and its options with ARG of `NAME:ARG` among them."""
+    from cuescope.spec import validated
+
+    plugin = registry.load(entry)
+    validated(entry, plugin, spec, options)  # a person's own mistakes are no broken contract
+    return plugin, options if spec.arg is None else {plugin.Options.argument: spec.arg} | options

@@ -73,8 +73,8 @@ class Contract:
     @classmethod
     def build(cls, options: Mapping[str, Any] | None = None) -> Any:
         """The plugin, built as an audit builds it."""
-        given = cls.options if options is None else options
-        return cls.context().build(cls.kind, Spec(NAME), given)
+        options = cls.options if options is None else options
+        return cls.context().build(cls.kind, Spec(NAME), options)
 
     def exercise(self) -> None:
         """Build the plugin and use it once."""
@@ -152,7 +152,7 @@ class ShownContract(Contract):
     data: ClassVar[type[Any]] = FakeDataset
     data_options: ClassVar[Mapping[str, Any]] = {}
     count: ClassVar[int]
-    samples: PerClass[tuple[Sample, ...]] = PerClass(lambda contract: contract.shown())
+    samples: PerClass[tuple[Sample, ...]] = PerClass(lambda contract: contract.first_samples())
 
     @classmethod
     def dataset(cls) -> Dataset:
@@ -162,7 +162,7 @@ class ShownContract(Contract):
         return context.build("dataset", Spec(NAME), cls.data_options)  # type: ignore[no-any-return]
 
     @classmethod
-    def shown(cls) -> tuple[Sample, ...]:
+    def first_samples(cls) -> tuple[Sample, ...]:
         """The first samples."""
         dataset = cls.dataset()
         return tuple(dataset[index] for index in range(min(cls.count, len(dataset))))

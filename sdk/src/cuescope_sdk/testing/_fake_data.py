@@ -87,15 +87,16 @@ class FakeDataset(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
-        shown = self._shown(index)
+        presence = self._presence(index)
         return Sample(
             key=f"{self.options.split}-{index:03d}",
             frames=tuple(
-                Frame.from_array(self._pixels(index, frame, cue)) for frame, cue in enumerate(shown)
+                Frame.from_array(self._pixels(index, frame, present))
+                for frame, present in enumerate(presence)
             ),
             choices=self.labels,
             label=self.labels[self._label[index]],
-            annotations=self.annotations(shown),
+            annotations=self.annotations(presence),
         )
 
     def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
@@ -110,7 +111,7 @@ class FakeDataset(Plugin):
         """The same options on another split; raises UserError where there is no such split."""
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
-    def _shown(self, index: int) -> tuple[bool, ...]:
+    def _presence(self, index: int) -> tuple[bool, ...]:
         """Whether each frame shows the cue."""
         frames = self.options.frames
         return tuple(

@@ -50,7 +50,7 @@ class LayoutContract(DatasetContract):
     """
 
     mistakes: ClassVar[tuple[Mistake, ...]] = ()
-    tree: PerClass[Path] = PerClass(lambda contract: contract.planted())
+    tree: PerClass[Path] = PerClass(lambda contract: contract.new_tree())
 
     @classmethod
     def written(cls, root: Path) -> None:
@@ -58,7 +58,7 @@ class LayoutContract(DatasetContract):
         raise NotImplementedError
 
     @classmethod
-    def planted(cls) -> Path:
+    def new_tree(cls) -> Path:
         """A fresh tree; every check of the class shares the first."""
         root = Path(mkdtemp(dir=cls.cache_folder())) / "data"
         root.mkdir()

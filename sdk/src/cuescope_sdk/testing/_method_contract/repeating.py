@@ -12,7 +12,7 @@ from cuescope_sdk.testing._method_contract.setting import (
     MethodSetting,
     found_features,
     on_cue,
-    recording,
+    recording_model,
 )
 from cuescope_sdk.testing._running import temporary_cache
 
@@ -85,9 +85,9 @@ class MethodRepeats(MethodSetting):
         """Only `respond` caches, counts, batches and resumes."""
         calls = self.base.report.cost.model_calls
         expect(
-            len(self.base.asked) == calls,
+            len(self.base.model_trials) == calls,
             f"{calls} trials at the model, as many as reported",
-            got=len(self.base.asked),
+            got=len(self.base.model_trials),
             remedy="Use audit.respond(trials), and build no model",
         )
 
@@ -95,7 +95,7 @@ class MethodRepeats(MethodSetting):
         """`--plan` runs the method up to its first question, and asks the model nothing."""
         trials: list[Trial] = []
         setup = self.setup()
-        replace(setup, model=recording(setup.model, trials)).plan()
+        replace(setup, model=recording_model(setup.model, trials)).plan()
         expect(
             not trials,
             "no trial at the model",
@@ -106,7 +106,7 @@ class MethodRepeats(MethodSetting):
     def test_shows_the_data(self) -> None:
         """Every sample shown comes from one of the data set, and its key says from which."""
         known = self.samples.keys()
-        strange = [key for key in map(_source, self.base.asked) if key not in known]
+        strange = [key for key in map(_source, self.base.model_trials) if key not in known]
         expect(
             not strange,
             "keys 'SAMPLE' or 'SAMPLE/what was changed'",
@@ -117,7 +117,7 @@ class MethodRepeats(MethodSetting):
     def test_shows_one_sample_under_a_key(self) -> None:
         """Two samples of one key cannot be told apart in a report."""
         frames: dict[str, tuple[str, ...]] = {}
-        for sample in (trial.sample for trial in self.base.asked):
+        for sample in (trial.sample for trial in self.base.model_trials):
             keys = tuple(frame.key for frame in sample.frames)
             expect(
                 frames.setdefault(sample.key, keys) == keys,
@@ -128,7 +128,7 @@ class MethodRepeats(MethodSetting):
 
     def test_shows_equal_pixels_under_equal_keys(self) -> None:
         """Frames of one key are answered once, so another picture must have another key."""
-        frames = {id(frame): frame for trial in self.base.given for frame in trial.sample.frames}
+        frames = {id(frame): frame for trial in self.base.trials for frame in trial.sample.frames}
         pixels: dict[str, str] = {}
         for frame in frames.values():
             content = digest(np.asarray(frame.load()))
@@ -144,7 +144,7 @@ class MethodRepeats(MethodSetting):
         run = self.run(limit=LIMIT)
         allowed = {sample.key for sample in run.samples}
         occupied = {o.sample for f in run.report.features for o in f.occurrences}
-        beyond = sorted((occupied | set(map(_source, run.asked))) - allowed)
+        beyond = sorted((occupied | set(map(_source, run.model_trials))) - allowed)
         expect(
             not beyond,
             f"only the {LIMIT} samples of the limit",
@@ -186,6 +186,6 @@ def _lying(data: type[Any]) -> type[Any]:
     class Lying(data):  # type: ignore[misc]
         def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
             true: dict[str, Any] = super().annotations(shown)
-            return true | {"cues": {CUE: tuple(not presence for presence in shown)}}
+            return true | {"cues": {CUE: tuple(not present for present in shown)}}
 
     return Lying

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 
 from cuescope_sdk import Score
 from cuescope_sdk.testing._contract import NotApplicable, expect, lies_within
@@ -254,11 +255,11 @@ class MethodReports(MethodSetting):
 
 
 def _in_order(score: Score) -> bool:
-    inside = score.value is None or (
-        (score.low is None or score.low <= score.value + 1e-9)
-        and (score.high is None or score.value <= score.high + 1e-9)
-    )
-    p_value, q_value = score.p_value, score.q_value
-    probable = all(p is None or 0 <= p <= 1 for p in (p_value, q_value))
-    corrected = p_value is None or q_value is None or q_value >= p_value - 1e-9
-    return inside and probable and corrected and (score.n is None or score.n >= 0)
+    interval = _rises(score.low, score.value, score.high)
+    return interval and _rises(0, score.p_value, score.q_value, 1) and _rises(0, score.n)
+
+
+def _rises(*figures: float | None) -> bool:
+    """Whether no figure is below the one before it, but for rounding; None stands for no figure."""
+    known = [figure for figure in figures if figure is not None]
+    return all(low <= high + 1e-9 for low, high in pairwise(known))

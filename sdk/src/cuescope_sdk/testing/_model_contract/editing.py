@@ -38,9 +38,7 @@ class ModelTakesTowerEdits(ModelSetting):
 
     def tower_trials(self, edit: Edit | None) -> list[Trial]:
         """A few trials with the edit; raises NotApplicable where no tower or block is open."""
-        if "image-tower" not in self.capabilities.exposes:
-            raise NotApplicable("asks about the image tower, which this model does not expose")
-        tower: Any = getattr(self.model, "image_tower", None)
+        tower: Any = getattr(self.exposing("image-tower"), "image_tower", None)
         if tower is None:
             raise ContractViolation(
                 "`image_tower`, since the model exposes 'image-tower'",

@@ -21,9 +21,7 @@ class ModelFuses(ModelSetting):
     @property
     def fusing(self) -> HasFusion:
         """The model; raises NotApplicable where it exposes no fusion layers."""
-        if "fusion" not in self.capabilities.exposes:
-            raise NotApplicable("asks about fusion layers, which this model does not expose")
-        return cast(HasFusion, self.model)
+        return cast(HasFusion, self.exposing("fusion"))
 
     def questions(self, edit: Edit | None = None) -> list[Trial]:
         """Samples with questions of different lengths, unless they bring their own."""

@@ -35,16 +35,12 @@ class ModelLooks(ModelSetting):
     @property
     def open_model(self) -> HasPatches:
         """The model; raises NotApplicable where it exposes no patches."""
-        if "patches" not in self.capabilities.exposes:
-            raise NotApplicable("asks about patches, which this model does not expose")
-        return cast(HasPatches, self.model)
+        return cast(HasPatches, self.exposing("patches"))
 
     @property
     def comparing(self) -> EmbedsChoices:
         """The model; raises NotApplicable where it exposes no choices."""
-        if "choices" not in self.capabilities.exposes:
-            raise NotApplicable("asks about embedded choices, which this model does not expose")
-        return cast(EmbedsChoices, self.model)
+        return cast(EmbedsChoices, self.exposing("choices"))
 
     @property
     def frames(self) -> list[Frame]:

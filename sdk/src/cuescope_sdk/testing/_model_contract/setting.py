@@ -43,12 +43,13 @@ def with_choices(sample: Sample, choices: Sequence[str]) -> Sample:
     return changed(sample, choices=tuple(choices), label=None)
 
 
-def distance(one: Response, other: Response) -> float:
+def distance(response: Response, other: Response) -> float:
     """Largest difference, relative to the largest figure; infinite where outputs differ in kind."""
-    if one.text != other.text:
+    if response.text != other.text:
         return float("inf")
     worst = 0.0
-    for first, second in ((one.logits, other.logits), (one.embedding, other.embedding)):
+    vectors = (response.logits, other.logits), (response.embedding, other.embedding)
+    for first, second in vectors:
         if first is None or second is None or first.shape != second.shape:
             if first is not second:
                 return float("inf")
@@ -114,10 +115,10 @@ class ModelSetting(ShownContract, FingerprintedContract):
         return super().context().for_dataset(cls.dataset())
 
     @classmethod
-    def shown(cls) -> tuple[Sample, ...]:
+    def first_samples(cls) -> tuple[Sample, ...]:
         """What it is shown, within the frames that it takes."""
         most = cls.plugin.capabilities.max_frames
-        samples = super().shown()
+        samples = super().first_samples()
         return tuple(s.with_frames(s.frames[:most], "start") if most else s for s in samples)
 
     @property
@@ -130,9 +131,9 @@ class ModelSetting(ShownContract, FingerprintedContract):
         wanted: dict[str, Any] = {"outputs": self.capabilities.outputs, **changes}
         return [Trial(sample=sample, **wanted) for sample in self.samples]
 
-    def alike(self, one: Response, other: Response) -> bool:
+    def alike(self, response: Response, other: Response) -> bool:
         """Whether two responses say the same, within the tolerance of the dtype."""
-        return distance(one, other) <= TOLERANCE[self.dtype]
+        return distance(response, other) <= TOLERANCE[self.dtype]
 
     def exercise(self) -> None:
         """Build the model and ask it."""
@@ -147,6 +148,12 @@ class ModelSetting(ShownContract, FingerprintedContract):
             f"the same answers whatever the {what}",
             f"Read the frames, question and choices of the sample, and never its {what}",
         )
+
+    def exposing(self, part: str) -> Any:
+        """The model; raises NotApplicable where it does not expose this part."""
+        if part not in self.capabilities.exposes:
+            raise NotApplicable(f"asks about {part}, which this model does not expose")
+        return self.model
 
     def needs(self, output: Output) -> None:
         """Raise NotApplicable where the output is not declared."""
