@@ -241,9 +241,7 @@ def checks(contract: type[Contract]) -> list[str]:
 
 def results(contract: type[Contract], only: str = "") -> Iterator[Result]:
     """Run the checks whose name contains `only`."""
-    for check in checks(contract):
-        if only in check:
-            yield run_check(contract, check)
+    return (run_check(contract, check) for check in checks(contract) if only in check)
 
 
 def run_check(contract: type[Contract], check: str) -> Result:
