@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ from cuescope_sdk.testing import (
     CUE,
     FAKE_TOOLS,
     Contract,
+    ContractViolation,
     FakeDataset,
     FakeMethod,
     FakeModel,
@@ -26,6 +28,7 @@ from cuescope_sdk.testing import (
     run_audit,
     run_check,
 )
+from cuescope_sdk.testing._contract import expect_error, lies_within
 from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions
 from cuescope_sdk.testing._fake_models import FakeModelOptions
 from cuescope_sdk.testing._global_state import touched
@@ -82,6 +85,35 @@ def test_results_tell_ok_skipped_violated_and_crashed() -> None:
     assert ends["test_violates"] == ("failed", "expected two humps, got 1. Choose another camel")
     assert ends["test_crashes"] == ("failed", "KeyError: 'hump'")
     assert ends["test_passes"] == ("ok", "")
+
+
+@pytest.mark.parametrize(
+    ("box", "within"),
+    [
+        ((0, 0, 4, 3), True),
+        ((1, 1, 2, 2), True),
+        ((0, 0, 3, 4), False),
+        ((-1, 0, 4, 3), False),
+        ((2, 1, 2, 2), False),
+        ((1, 2, 2, 1), False),
+    ],
+)
+def test_a_box_lies_within_a_picture_or_not(box: tuple[int, ...], within: bool) -> None:
+    assert lies_within(box, (4, 3)) == within
+
+
+def test_a_refusal_is_told_from_a_crash_and_from_nothing() -> None:
+    def ends(action: Callable[[], object]) -> str:
+        try:
+            with expect_error(KeyError, "a KeyError", got="nothing", remedy="Look it up"):
+                action()
+        except ContractViolation as violation:
+            return str(violation)
+        return "refused"
+
+    assert ends(lambda: {}["camel"]) == "refused"
+    assert ends(lambda: None) == "expected a KeyError, got nothing. Look it up"
+    assert ends(lambda: [][1]).startswith("expected a KeyError, got IndexError(")
 
 
 def test_a_shelf_finds_given_classes_before_installed_ones() -> None:

@@ -83,8 +83,7 @@ class FakeModel(Plugin):
         if trial.edit is not None:
             if not isinstance(trial.edit, HideTokens):
                 raise UserError("fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'")
-            _check_shape(trial.edit.shape, len(pixels))
-            pixels = np.where(_at_cells(trial.edit.mask)[..., None], 0.0, pixels)
+            pixels = np.where(_at_cells(trial.edit.mask, len(pixels))[..., None], 0.0, pixels)
         return np.asarray(FEATURES @ pixels.mean(axis=0).ravel())
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
@@ -153,18 +152,14 @@ def pixels_of(frame: Frame) -> Float[np.ndarray, "row col 3"]:
     return np.asarray(image, dtype=np.float64) / 255
 
 
-def _check_shape(shape: tuple[int, int, int], frames: int) -> None:
-    fits = all(SIDE % side == 0 or side % SIDE == 0 for side in shape[1:])
-    if shape[0] != frames or not fits:
+def _at_cells(mask: np.ndarray, frames: int) -> np.ndarray:
+    """A mask of any resolution, at the model's; raises UserError where it does not fit."""
+    count, rows, cols = mask.shape
+    if count != frames or any(SIDE % size and size % SIDE for size in (rows, cols)):
         raise UserError(
             "fake: a mask that does not fit",
-            got=f"shape {shape}",
+            got=f"shape {mask.shape}",
             expected=f"{frames} frames of {SIDE} x {SIDE} cells, or so many parts of them",
         )
-
-
-def _at_cells(mask: np.ndarray) -> np.ndarray:
-    """A mask of any resolution, at the model's."""
-    row = np.arange(SIDE) * mask.shape[1] // SIDE
-    col = np.arange(SIDE) * mask.shape[2] // SIDE
+    row, col = (np.arange(SIDE) * size // SIDE for size in (rows, cols))
     return mask[:, row][:, :, col]
