@@ -43,7 +43,7 @@ def run(
 ) -> None:
     """Check that a plugin holds what its kind promises; exit 1 where it does not.
 
-    What it refuses in one line, such as data that it is not for, is not checked, and said.
+    What it refuses in one line, such as data that it is not for, is shown as skipped.
     """
     from cuescope_sdk import PluginError
     from cuescope_sdk.models import refuse_unknown
@@ -56,7 +56,7 @@ def run(
         contract.paradigm = paradigm  # type: ignore[attr-defined]
     if other_cues:
         contract.finds_planted_cue = False  # type: ignore[attr-defined]
-    with suppress(PluginError):  # what is broken shows as failed checks; the rest is told and ends
+    with suppress(PluginError):  # it shows as failed checks; a mistake of the person ends here
         contract.build()
     counts = dict.fromkeys(MARKS, 0)
     for result in results(contract, only):

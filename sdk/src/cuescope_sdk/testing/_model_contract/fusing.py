@@ -25,11 +25,10 @@ class ModelFuses(ModelSetting):
 
     def questions(self, edit: Edit | None = None) -> list[Trial]:
         """Samples with questions of different lengths, unless they bring their own."""
-        return [
-            changed(trial, sample=changed(sample, question=sample.question or question))
-            for trial, question in zip(self.trials(edit=edit), cycle(QUESTIONS), strict=False)
-            for sample in [trial.sample]
-        ][:SAMPLES]
+        pairs = zip(self.samples[:SAMPLES], cycle(QUESTIONS), strict=False)
+        samples = [changed(sample, question=sample.question or own) for sample, own in pairs]
+        outputs = self.capabilities.outputs
+        return [Trial(sample=sample, edit=edit, outputs=outputs) for sample in samples]
 
     def test_tells_video_from_text(self) -> None:
         """Queries and keys of every layer are video, text or neither, and both kinds occur."""
