@@ -68,7 +68,7 @@ def test_a_good_plugin_is_ok(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "ok      loads rgb frames" in printed
     assert "needs `other_options`" in printed
-    assert printed.splitlines()[-1] == "25 ok, 1 skipped"
+    assert printed.splitlines()[-1] == "26 ok, 1 skipped"
 
 
 def test_a_bad_plugin_fails_with_reason_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,6 +122,6 @@ def test_a_persons_mistake_is_one_line(
     words: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cuescope(*words) == 2
-    told = capsys.readouterr().err
-    assert line in told
-    assert told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert line in message
+    assert message.count("\n") == 1

@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ from cuescope_sdk.testing import (
     CUE,
     FAKE_TOOLS,
     Contract,
+    ContractViolation,
     FakeDataset,
     FakeMethod,
     FakeModel,
@@ -26,9 +28,10 @@ from cuescope_sdk.testing import (
     run_audit,
     run_check,
 )
-from cuescope_sdk.testing._contract import touched
+from cuescope_sdk.testing._contract import expect_error, lies_within
 from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions
 from cuescope_sdk.testing._fake_models import FakeModelOptions
+from cuescope_sdk.testing._global_state import touched
 
 HEAVY_PLUGIN = (
     "import tensorflow\nfrom cuescope_sdk import Plugin\nclass Heavy(Plugin):\n    pass\n"
@@ -56,7 +59,7 @@ def test_global_randomness_is_watched_and_put_back() -> None:
     before = random.getstate(), np.random.get_state()[1].tolist()
     assert touched(lambda: None) == []
     assert touched(lambda: random.seed(0)) == ["random"]
-    assert touched(lambda: np.random.seed(0))[:1] == ["numpy"]
+    assert touched(lambda: np.random.seed(0))[:1] == ["numpy.random"]
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before
 
 
@@ -76,12 +79,41 @@ def test_results_tell_ok_skipped_violated_and_crashed() -> None:
         def test_passes(self) -> None:
             expect(True, "two humps", got=2, remedy="none")
 
-    found = {r.check: (r.status, r.reason) for r in results(Checks, only="es")}
-    found |= {r.check: (r.status, r.reason) for r in results(Checks, only="skips")}
-    assert found["test_skips"] == ("skipped", "needs a camel")
-    assert found["test_violates"] == ("failed", "expected two humps, got 1. Choose another camel")
-    assert found["test_crashes"] == ("failed", "KeyError: 'hump'")
-    assert found["test_passes"] == ("ok", "")
+    ends = {r.check: (r.status, r.reason) for r in results(Checks, only="es")}
+    ends |= {r.check: (r.status, r.reason) for r in results(Checks, only="skips")}
+    assert ends["test_skips"] == ("skipped", "needs a camel")
+    assert ends["test_violates"] == ("failed", "expected two humps, got 1. Choose another camel")
+    assert ends["test_crashes"] == ("failed", "KeyError: 'hump'")
+    assert ends["test_passes"] == ("ok", "")
+
+
+@pytest.mark.parametrize(
+    ("box", "within"),
+    [
+        ((0, 0, 4, 3), True),
+        ((1, 1, 2, 2), True),
+        ((0, 0, 3, 4), False),
+        ((-1, 0, 4, 3), False),
+        ((2, 1, 2, 2), False),
+        ((1, 2, 2, 1), False),
+    ],
+)
+def test_a_box_lies_within_a_picture_or_not(box: tuple[int, ...], within: bool) -> None:
+    assert lies_within(box, (4, 3)) == within
+
+
+def test_a_refusal_is_told_from_a_crash_and_from_nothing() -> None:
+    def ends(action: Callable[[], object]) -> str:
+        try:
+            with expect_error(KeyError, "a KeyError", got="nothing", remedy="Look it up"):
+                action()
+        except ContractViolation as violation:
+            return str(violation)
+        return "refused"
+
+    assert ends(lambda: {}["camel"]) == "refused"
+    assert ends(lambda: None) == "expected a KeyError, got nothing. Look it up"
+    assert ends(lambda: [][1]).startswith("expected a KeyError, got IndexError(")
 
 
 def test_a_shelf_finds_given_classes_before_installed_ones() -> None:
@@ -132,10 +164,10 @@ def test_hidden_tokens_are_as_grey_pixels_to_the_model() -> None:
     mask = np.zeros((3, 8, 8), dtype=bool)
     mask[:, :3, :3] = True
     hidden = model.see(Trial(sample=sample, edit=HideTokens.from_mask(mask)))
-    seen = model.see(Trial(sample=sample))
+    plain = model.see(Trial(sample=sample))
     assert hidden[3] == pytest.approx(0)  # the red corner
-    assert seen[3] > 0.4
-    assert np.delete(hidden, 3) == pytest.approx(np.delete(seen, 3))
+    assert plain[3] > 0.4
+    assert np.delete(hidden, 3) == pytest.approx(np.delete(plain, 3))
 
 
 def test_points_at_tells_the_corners_apart() -> None:
@@ -150,8 +182,8 @@ def test_points_at_tells_the_corners_apart() -> None:
 def test_the_detector_finds_the_annotated_cue_and_no_other() -> None:
     detector = FAKE_TOOLS["detector"](Options(), Context())
     for sample in list(data())[:30]:
-        found = detector.detect(sample.frames, (CUE, "tree"))  # type: ignore[attr-defined]
-        assert tuple(bool(there) for there in found) == sample.annotations["cues"][CUE]
+        detections = detector.detect(sample.frames, (CUE, "tree"))  # type: ignore[attr-defined]
+        assert tuple(map(bool, detections)) == sample.annotations["cues"][CUE]
     blue = detector.detect(data()[1].frames, ("blue corner",))[0]  # type: ignore[attr-defined]
     assert all(detection.box == DECOY_BOX for detection in blue)
 

@@ -7,8 +7,10 @@ import pytest
 
 from cuescope_sdk import Response, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention
-from cuescope_sdk.testing import FakeFusionModel, ModelContract, checks, run_check
+from cuescope_sdk.testing import ModelContract, checks, run_check
 from cuescope_sdk.testing._model_contract.setting import changed
+
+from .fusion_model import FakeFusionModel
 
 
 class AllText(FakeFusionModel):
@@ -22,19 +24,18 @@ class OneHead(FakeFusionModel):
     """Shows each head's part of a mean over heads."""
 
     def attention(self, trials: Sequence[Trial], layer: int) -> list[np.ndarray]:
-        found = super().attention(trials, layer)
-        return [weights / len(weights) for weights in found]
+        return [weights / len(weights) for weights in super().attention(trials, layer)]
 
 
 class Columns(FakeFusionModel):
     """Averages down the columns."""
 
     def attention(self, trials: Sequence[Trial], layer: int) -> list[np.ndarray]:
-        found = super().attention([changed(trial, edit=None) for trial in trials], layer)
-        for trial, weights in zip(trials, found, strict=True):
+        maps = super().attention([changed(trial, edit=None) for trial in trials], layer)
+        for trial, weights in zip(trials, maps, strict=True):
             if isinstance(trial.edit, AverageAttention):
                 weights[:] = weights.mean(axis=1, keepdims=True)
-        return found
+        return maps
 
 
 class OneEdit(FakeFusionModel):

@@ -19,10 +19,11 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
-from cuescope_sdk.testing import FakeModel, ModelContract, checks, run_check
+from cuescope_sdk.testing import FakeModel, ModelContract, checks
 from cuescope_sdk.testing._fake_models import FakeModelOptions
 from cuescope_sdk.testing._model_contract.setting import changed
 
+from .contract_proofs import ELSEWHERE, failed
 from .test_fusion_proofs import PROOFS as FUSION_PROOFS
 from .test_tower_edit_proofs import PROOFS as TOWER_PROOFS
 
@@ -247,8 +248,8 @@ class ClassToken(Embedding):
     """Counts a token of no place among the patches of its first layer."""
 
     def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
-        found = super().patch_features(frames, layer)
-        return [np.concatenate([f, f[:1]]) for f in found] if layer == 0 else found
+        features = super().patch_features(frames, layer)
+        return [np.concatenate([f, f[:1]]) for f in features] if layer == 0 else features
 
 
 class Indexed(Embedding):
@@ -264,9 +265,9 @@ class Whitened(Embedding):
     """Features less the mean over all that was asked together."""
 
     def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[np.ndarray]:
-        found = super().patch_features(frames, layer)
-        mean = np.mean(found, axis=(0, 1, 2), dtype=np.float32)
-        return [features - mean for features in found]
+        maps = super().patch_features(frames, layer)
+        mean = np.mean(maps, axis=(0, 1, 2), dtype=np.float32)
+        return [features - mean for features in maps]
 
 
 class LongRows(Embedding):
@@ -462,20 +463,11 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_refuses_masks_of_another_shape": (AnyShape, set()),
     "test_hides_trial_by_trial": (Padded, set()),
 }
-ELSEWHERE = {
-    "test_imports_lightly",
-    "test_imports_without_side_effects",
-}  # test_contract.py, in a process of its own
 
 
 def contract_of(model: type) -> type[ModelContract]:
     facts: Mapping[str, Any] = {"plugin": model, "other_options": {"lean": 0}}
     return type("Contract", (ModelContract,), dict(facts))
-
-
-def failed(contract: type[ModelContract]) -> set[str]:
-    found = [run_check(contract, check) for check in checks(contract) if check not in ELSEWHERE]
-    return {result.check for result in found if result.status == "failed"}
 
 
 class TestHealthy(ModelContract):
@@ -498,7 +490,7 @@ def test_every_check_is_proved() -> None:
 @pytest.mark.parametrize("check", PROOFS)
 def test_check_catches_its_bad_model(check: str) -> None:
     model, others = PROOFS[check]
-    found = failed(contract_of(model))
-    assert check in found
+    caught = failed(contract_of(model))
+    assert check in caught
     if others != {"*"}:
-        assert found == {check, *others}
+        assert caught == {check, *others}

@@ -14,7 +14,6 @@ from cuescope_sdk.testing._contract import (
     Contract,
     ContractViolation,
     NotApplicable,
-    Result,
     checks,
     expect,
     results,
@@ -23,7 +22,7 @@ from cuescope_sdk.testing._contract import (
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._fake_data import CUE, DECOY, LABELS, FakeDataset, points_at
 from cuescope_sdk.testing._fake_method import FakeMethod, FakeRelianceMethod
-from cuescope_sdk.testing._fake_models import FakeFusionModel, FakeModel
+from cuescope_sdk.testing._fake_models import FakeModel
 from cuescope_sdk.testing._fake_tools import (
     FAKE_TOOLS,
     FakeClaimVerifier,
@@ -72,7 +71,6 @@ __all__ = [
     "LayoutContract",
     "Mistake",
     "Contract",
-    "Result",
     "checks",
     "results",
     "run_check",
@@ -88,7 +86,6 @@ __all__ = [
     "DECOY",
     "points_at",
     "FAKE_TOOLS",
-    "FakeFusionModel",
     "FakeDetector",
     "FakeSegmenter",
     "FakeTextGenerator",

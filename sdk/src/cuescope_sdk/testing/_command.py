@@ -43,18 +43,20 @@ def run(
 ) -> None:
     """Check that a plugin holds what its kind promises; exit 1 where it does not.
 
-    What it refuses in one line, such as data that it is not for, is not checked, and said.
+    What it refuses in one line, such as data that it is not for, is shown as skipped.
     """
     from cuescope_sdk import PluginError
+    from cuescope_sdk.models import refuse_unknown
     from cuescope_sdk.testing import results
 
     settings = {"device": device, "dtype": dtype}
     contract = contract_of(spec, option or (), kind, data, data_option or (), settings)
     if contract.kind == "method":
-        contract.paradigm = known_paradigm(paradigm)  # type: ignore[attr-defined]
+        refuse_unknown("plugins check", "paradigm", paradigm, ("errors", "reliance"))
+        contract.paradigm = paradigm  # type: ignore[attr-defined]
     if other_cues:
         contract.finds_planted_cue = False  # type: ignore[attr-defined]
-    with suppress(PluginError):  # what is broken shows as failed checks; the rest is told and ends
+    with suppress(PluginError):  # it shows as failed checks; a mistake of the person ends here
         contract.build()
     counts = dict.fromkeys(MARKS, 0)
     for result in results(contract, only):
@@ -62,18 +64,6 @@ def run(
         show(result)
     typer.echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
     raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
-
-
-def known_paradigm(paradigm: str) -> str:
-    """The same; raises UserError for one that there is not."""
-    from cuescope_sdk import UserError, nearest
-
-    known = ("errors", "reliance")
-    if paradigm not in known:
-        raise UserError(
-            f"--paradigm {paradigm}", expected=" or ".join(known), remedy=nearest(paradigm, known)
-        )
-    return paradigm
 
 
 def show(result: "Result") -> None:
@@ -96,59 +86,53 @@ def contract_of(
     """The contract of an installed plugin; raises UserError where there is none to check."""
     from cuescope.context import cache_folder
     from cuescope.registry import Registry
-    from cuescope.spec import Spec, pairs, validated
+    from cuescope.spec import Spec, pairs
     from cuescope_sdk import UserError
     from cuescope_sdk.testing import CONTRACTS
 
     registry, spec = Registry(), Spec.parse(text)
     entry = _entry(registry, spec.name, kind)
-    plugin = registry.load(entry)
-    given = pairs("-O", options)
-    validated(entry, plugin, spec, given)  # the person's own mistakes are no broken contract
-    given = with_argument(plugin, spec, given)
-    facts: dict[str, Any] = {
-        "plugin": plugin,
-        "options": given,
-        "folder": cache_folder(),
-        **settings,
-    }
+    facts: dict[str, Any] = {"folder": cache_folder(), **settings}
+    facts["plugin"], facts["options"] = _with_options(registry, entry, spec, pairs("-O", options))
     if data is not None:
         if entry.kind not in ("model", "tool"):
             raise UserError("--data", expected="a model or tool to show it to", got=entry.kind)
-        shown = Spec.parse(data)
-        of_data, named = registry.find("dataset", shown.name), pairs("-D", data_options)
-        facts["data"] = registry.load(of_data)
-        validated(of_data, facts["data"], shown, named)
-        facts["data_options"] = with_argument(facts["data"], shown, named)
+        spec, own = Spec.parse(data), pairs("-D", data_options)
+        dataset = registry.find("dataset", spec.name)
+        facts["data"], facts["data_options"] = _with_options(registry, dataset, spec, own)
     return type(f"Check{entry.kind.title()}", (CONTRACTS[entry.kind],), facts)
 
 
 def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     """The installed plugin that is meant; raises UserError for none or several."""
     from cuescope_sdk import UserError, nearest
+    from cuescope_sdk.models import refuse_unknown
     from cuescope_sdk.testing import CONTRACTS
 
-    if kind is not None and kind not in CONTRACTS:
-        raise UserError(
-            f"no contract for '{kind}'",
-            expected=f"one of {', '.join(CONTRACTS)}",
-            remedy=nearest(kind, CONTRACTS),
-        )
-    able = [entry for entry in registry.entries if entry.kind in CONTRACTS]
-    found = [entry for entry in able if entry.name == name and kind in (None, entry.kind)]
-    if not found:
-        known = sorted({entry.name for entry in able})
+    if kind is not None:
+        refuse_unknown("plugins check", "kind", kind, tuple(CONTRACTS))
+    able = CONTRACTS if kind is None else (kind,)
+    entries = [entry for entry in registry.entries if entry.kind in able]
+    named = [entry for entry in entries if entry.name == name]
+    if not named:
+        known = sorted({entry.name for entry in entries})
         raise UserError(
             f"no {kind or 'plugin'} '{name}' to check",
             expected=f"one of {', '.join(known)}" if known else None,
             remedy=nearest(name, known) or "`cuescope plugins` lists what is installed",
         )
-    if len({entry.kind for entry in found}) > 1:
-        kinds = [entry.kind for entry in found]
+    kinds = [entry.kind for entry in named]
+    if len(set(kinds)) > 1:
         raise UserError(f"'{name}' is {' and '.join(kinds)}", remedy=f"Add --kind {kinds[0]}")
-    return found[0]
+    return named[0]
 
 
-def with_argument(plugin: Any, spec: "Spec", options: dict[str, str]) -> dict[str, str]:
-    """The options with ARG of `NAME:ARG` among them."""
-    return options if spec.arg is None else {plugin.Options.argument: spec.arg} | options
+def _with_options(
+    registry: "Registry", entry: "Entry", spec: "Spec", options: dict[str, str]
+) -> tuple[Any, dict[str, str]]:
+    """A plugin's class, and its options with ARG of `NAME:ARG` among them."""
+    from cuescope.spec import validated
+
+    plugin = registry.load(entry)
+    validated(entry, plugin, spec, options)  # a person's own mistakes are no broken contract
+    return plugin, options if spec.arg is None else {plugin.Options.argument: spec.arg} | options

@@ -4,10 +4,10 @@ import atexit
 import inspect
 import json
 import os
-import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,10 +16,10 @@ from tempfile import mkdtemp
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 from unittest import SkipTest
 
-import numpy as np
-
 from cuescope.spec import Spec
-from cuescope_sdk import Context, PluginError, UserError, digest
+from cuescope_sdk import Context, Dataset, PluginError, Sample, UserError
+from cuescope_sdk.testing import _global_state
+from cuescope_sdk.testing._fake_data import FakeDataset
 from cuescope_sdk.testing._running import NAME, PluginShelf
 
 T = TypeVar("T")
@@ -56,6 +56,8 @@ class Contract:
     folder: ClassVar[Path | None] = None
     device: ClassVar[str] = "auto"
     dtype: ClassVar[str] = "float32"
+    built: PerClass[Any] = PerClass(lambda contract: contract.build())
+    imported: PerClass[dict[str, list[str]]] = PerClass(lambda c: import_report(c.plugin))
 
     @classmethod
     def context(cls) -> Context:
@@ -71,8 +73,8 @@ class Contract:
     @classmethod
     def build(cls, options: Mapping[str, Any] | None = None) -> Any:
         """The plugin, built as an audit builds it."""
-        given = cls.options if options is None else options
-        return cls.context().build(cls.kind, Spec(NAME), given)
+        options = cls.options if options is None else options
+        return cls.context().build(cls.kind, Spec(NAME), options)
 
     def exercise(self) -> None:
         """Build the plugin and use it once."""
@@ -82,17 +84,17 @@ class Contract:
 
     def test_imports_lightly(self) -> None:
         """Listing plugins and checking capabilities imports the class, and must not take long."""
-        found = heavy_imports(self.plugin)
+        heavy = self.imported["heavy"]
         expect(
-            not found,
+            not heavy,
             "a light module",
-            got=f"one that imports {', '.join(found)}",
+            got=f"one that imports {', '.join(heavy)}",
             remedy="Import them in __init__ or later, or in a submodule imported there",
         )
 
     def test_imports_without_side_effects(self) -> None:
         """Every command that lists or checks plugins imports them, beside everyone else's code."""
-        changes = import_effects(self.plugin)
+        changes = self.imported["changed"]
         expect(
             not changes,
             "an import that leaves global generators and warnings filters alone",
@@ -113,15 +115,13 @@ class Contract:
 
     def test_refuses_unknown_options(self) -> None:
         """A misspelt option must not pass in silence."""
-        try:
-            self.build({**self.options, "no_such_option": "1"})
-        except UserError:
-            return
-        raise ContractViolation(
+        with expect_error(
+            UserError,
             "an error for an option that does not exist",
             got="none",
             remedy="Subclass cuescope_sdk.Options and leave its `extra='forbid'`",
-        )
+        ):
+            self.build({**self.options, "no_such_option": "1"})
 
     def test_explains_its_options(self) -> None:
         """`cuescope plugins info` shows a line for each option; nobody should read the code."""
@@ -137,12 +137,83 @@ class Contract:
     def test_leaves_global_randomness_alone(self) -> None:
         """A global seed changes the numbers of everyone else in the process."""
         self.exercise()  # what it loads on the way is loaded before the states are compared
-        moved = touched(self.exercise)
+        moved = _global_state.touched(self.exercise)
         expect(
             not moved,
             "the global random state untouched",
             got=f"{', '.join(moved)} moved",
             remedy="Use audit.rng(name), context.rng(name) or cuescope_sdk.generator",
+        )
+
+
+class ShownContract(Contract):
+    """Checks of a plugin that is shown the first `count` samples of `data`."""
+
+    data: ClassVar[type[Any]] = FakeDataset
+    data_options: ClassVar[Mapping[str, Any]] = {}
+    count: ClassVar[int]
+    samples: PerClass[tuple[Sample, ...]] = PerClass(lambda contract: contract.first_samples())
+
+    @classmethod
+    def dataset(cls) -> Dataset:
+        """The data set that it is shown."""
+        shelf = PluginShelf({("dataset", NAME): cls.data}, installed=True)
+        context = Context(shelf, cls.cache_folder())
+        return context.build("dataset", Spec(NAME), cls.data_options)  # type: ignore[no-any-return]
+
+    @classmethod
+    def first_samples(cls) -> tuple[Sample, ...]:
+        """The first samples."""
+        dataset = cls.dataset()
+        return tuple(dataset[index] for index in range(min(cls.count, len(dataset))))
+
+
+class FingerprintedContract(Contract):
+    """Checks of a model or data set, which say what they are; `other_options` make another one."""
+
+    other_options: ClassVar[Mapping[str, Any] | None] = None
+
+    def test_has_a_fingerprint(self) -> None:
+        """The response cache tells models apart by it, and a report says what was audited."""
+        fingerprint = getattr(self.built, "fingerprint", None)
+        expect(
+            isinstance(fingerprint, str) and bool(fingerprint),
+            "a fingerprint, some text",
+            got=repr(fingerprint),
+            remedy="Set self.fingerprint = digest(weights and preprocessing version, or content)",
+        )
+
+    def test_has_the_same_fingerprint_when_built_again(self) -> None:
+        """A fingerprint that changes from run to run makes every run start from nothing."""
+        again = self.build()
+        expect(
+            again.fingerprint == self.built.fingerprint,
+            "one fingerprint",
+            got=f"{self.built.fingerprint}, then {again.fingerprint}",
+            remedy="Digest content: weights, options and samples, no ids, times or addresses",
+        )
+
+    def test_has_another_fingerprint_for_other_options(self) -> None:
+        """Equal fingerprints mean equal answers and samples, or the cache replays wrong ones."""
+        if self.other_options is None:
+            raise NotApplicable("needs `other_options` that change the answers or the content")
+        other = self.build(self.other_options)
+        expect(
+            other.fingerprint != self.built.fingerprint,
+            "another fingerprint",
+            got=f"the same for {dict(self.other_options)}",
+            remedy="Let every option that changes an answer or a sample enter the fingerprint",
+        )
+
+    def test_states_facts_in_words(self) -> None:
+        """Facts are printed at the head of a report."""
+        facts = getattr(self.built, "facts", None)
+        expect(
+            isinstance(facts, Mapping)
+            and all(isinstance(word, str) for pair in facts.items() for word in pair),
+            "`facts`, text by text",
+            got=repr(facts),
+            remedy="Set self.facts = {'validation accuracy': '0.93'}, or {}",
         )
 
 
@@ -164,15 +235,13 @@ class Result:
 
 def checks(contract: type[Contract]) -> list[str]:
     """The names of its checks, those of any kind first."""
-    found = [name for base in reversed(contract.__mro__) for name in vars(base)]
-    return [name for name in dict.fromkeys(found) if name.startswith("test_")]
+    names = [name for base in reversed(contract.__mro__) for name in vars(base)]
+    return [name for name in dict.fromkeys(names) if name.startswith("test_")]
 
 
 def results(contract: type[Contract], only: str = "") -> Iterator[Result]:
     """Run the checks whose name contains `only`."""
-    for check in checks(contract):
-        if only in check:
-            yield run_check(contract, check)
+    return (run_check(contract, check) for check in checks(contract) if only in check)
 
 
 def run_check(contract: type[Contract], check: str) -> Result:
@@ -211,46 +280,31 @@ def expect(condition: bool, expected: str, *, got: object, remedy: str) -> None:
         raise ContractViolation(expected, got=str(got), remedy=remedy)
 
 
-# -------------------------------------------------------------------------------------- randomness
-
-
-def touched(action: Callable[[], object]) -> list[str]:
-    """The libraries whose global random state `action` moved; their states are put back."""
-    saved = _states()
+@contextmanager
+def expect_error(kind: type[Exception], expected: str, *, got: str, remedy: str) -> Iterator[None]:
+    """Raise ContractViolation unless the block raises an error of this kind; `got` if it ends."""
     try:
-        _stir()  # seeding with a constant shows only if the state was another before
-        before = {name: _digest(state) for name, state in _states().items()}
-        action()
-        after = {name: _digest(state) for name, state in _states().items()}
-    finally:
-        _put_back(saved)
-    return [name for name in before if before[name] != after[name]]
+        yield
+    except kind:
+        return
+    except Exception as error:
+        raise ContractViolation(expected, got=repr(error), remedy=remedy) from error
+    raise ContractViolation(expected, got=got, remedy=remedy)
 
 
-def _states() -> dict[str, object]:
-    states: dict[str, object] = {"random": random.getstate(), "numpy": np.random.get_state()}  # noqa: NPY002
-    if torch := sys.modules.get("torch"):
-        states["torch"] = torch.get_rng_state().numpy()
-    return states
+@contextmanager
+def expect_no_error(expected: str, *, remedy: str) -> Iterator[None]:
+    """Raise ContractViolation for any error of the block."""
+    try:
+        yield
+    except Exception as error:
+        raise ContractViolation(expected, got=repr(error), remedy=remedy) from error
 
 
-def _stir() -> None:
-    random.random()
-    np.random.random()  # noqa: NPY002
-    if torch := sys.modules.get("torch"):
-        torch.rand(1)
-
-
-def _put_back(states: dict[str, object]) -> None:
-    random.setstate(states["random"])  # type: ignore[arg-type]
-    np.random.set_state(states["numpy"])  # type: ignore[arg-type]  # noqa: NPY002
-    if "torch" in states:
-        torch = sys.modules["torch"]
-        torch.set_rng_state(torch.from_numpy(states["torch"]))
-
-
-def _digest(state: object) -> str:
-    return digest(state) if isinstance(state, np.ndarray) else repr(state)
+def lies_within(box: Sequence[float], size: tuple[int, int]) -> bool:
+    """Whether a box (x0, y0, x1, y1) has an area, all of it in a picture (width, height)."""
+    (x0, y0, x1, y1), (width, height) = box, size
+    return 0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height
 
 
 # --------------------------------------------------------------------------------------- importing
@@ -272,65 +326,13 @@ HEAVY = (
     "ray",
 )
 
-# Runs in a process of its own. What the plugin imports may itself warn or draw (numpy seeds itself,
-# torch adds filters), so a first import of the libraries is not held against the plugin: the module
-# runs twice, and only the second run is compared.
-_CODE = """
-import importlib, importlib.util, json, random, sys, warnings
-name, file, *heavy = sys.argv[1:]
 
-def load():
-    if importlib.util.find_spec(name.partition(".")[0]):
-        return importlib.import_module(name)
-    spec = importlib.util.spec_from_file_location(name.rpartition(".")[2], file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-def states():
-    found = {"random": repr(random.getstate()), "warnings filters": repr(warnings.filters)}
-    if "numpy" in sys.modules:
-        state = sys.modules["numpy"].random.get_state()
-        found["numpy.random"] = repr([part.tolist() if hasattr(part, "tolist") else part
-                                      for part in state])
-    if "torch" in sys.modules:
-        found["torch"] = repr(sys.modules["torch"].get_rng_state().tolist())
-    return found
-
-load()
-heavy = [library for library in heavy if library in sys.modules]
-top = name.partition(".")[0]
-for module in [m for m in sys.modules if m == top or m.startswith(top + ".")]:
-    if not top.startswith("cuescope_sdk"):
-        del sys.modules[module]
-warnings.resetwarnings()
-random.random()
-if "numpy" in sys.modules:
-    sys.modules["numpy"].random.random()
-if "torch" in sys.modules and hasattr(sys.modules["torch"], "rand"):
-    sys.modules["torch"].rand(1)
-before = states()
-load()
-after = states()
-changed = [key for key in before if before[key] != after[key]]
-print("\\n" + json.dumps({"heavy": heavy, "changed": changed}))
-"""
-
-
-def heavy_imports(plugin: type) -> list[str]:
-    """The heavy libraries that importing the plugin's module loads; raises ContractViolation."""
-    return _import_report(plugin)["heavy"]
-
-
-def import_effects(plugin: type) -> list[str]:
-    """The global states that importing the plugin's module changes; raises ContractViolation."""
-    return _import_report(plugin)["changed"]
-
-
-@cache
-def _import_report(plugin: type) -> dict[str, list[str]]:
+def import_report(plugin: type) -> dict[str, list[str]]:
+    """What importing the plugin's module alone loads ("heavy") and changes ("changed")."""
     file = inspect.getsourcefile(plugin) or ""
+    script = [sys.executable, "-P", _global_state.__file__]
     finished = subprocess.run(
-        [sys.executable, "-c", _CODE, plugin.__module__, file, *HEAVY],
+        [*script, plugin.__module__, file, *HEAVY],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,

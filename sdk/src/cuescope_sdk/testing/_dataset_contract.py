@@ -3,38 +3,38 @@
 import pickle
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from cuescope_sdk import Dataset, Frame, HasSplits, Sample, UserError, digest
+from cuescope_sdk import Dataset, Frame, HasPlantedCues, HasSplits, Sample, UserError, digest
 from cuescope_sdk.testing._contract import (
-    Contract,
-    ContractViolation,
+    FingerprintedContract,
     NotApplicable,
     PerClass,
     expect,
+    expect_error,
+    expect_no_error,
 )
 
 
-class DatasetContract(Contract):
+class DatasetContract(FingerprintedContract):
     """Checks of a data set, on up to `count` samples spread over it.
 
-    `other_options` give other content. `split_names` are the splits that it has.
+    `split_names` are the splits that it has.
     """
 
     kind = "dataset"
-    other_options: ClassVar[Mapping[str, Any] | None] = None
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
     count: ClassVar[int] = 40
-    data: PerClass[Dataset] = PerClass(lambda contract: contract.build())
+    data: PerClass[Dataset] = PerClass(lambda contract: contract.built)
     samples: PerClass[tuple[Sample, ...]] = PerClass(lambda contract: contract.read(contract.data))
 
     @classmethod
     def read(cls, data: Dataset) -> tuple[Sample, ...]:
         """Samples spread evenly over a data set, the first and last among them."""
-        places = np.linspace(0, len(data) - 1, min(cls.count, len(data))).round()
-        return tuple(data[int(place)] for place in places)
+        indices = np.linspace(0, len(data) - 1, min(cls.count, len(data))).round()
+        return tuple(data[int(index)] for index in indices)
 
     @property
     def frames(self) -> list[Frame]:
@@ -59,49 +59,6 @@ class DatasetContract(Contract):
             remedy="Set self.labels = tuple(sorted(names)), or () for open answers",
         )
 
-    def test_states_facts_in_words(self) -> None:
-        """Facts are printed at the head of a report."""
-        facts = getattr(self.data, "facts", None)
-        expect(
-            isinstance(facts, Mapping)
-            and all(isinstance(word, str) for pair in facts.items() for word in pair),
-            "`facts`, text by text",
-            got=repr(facts),
-            remedy="Set self.facts = {}, or more",
-        )
-
-    def test_has_a_fingerprint(self) -> None:
-        """A report says by it what was audited."""
-        found = getattr(self.data, "fingerprint", None)
-        expect(
-            isinstance(found, str) and bool(found),
-            "a fingerprint, some text",
-            got=repr(found),
-            remedy="Set self.fingerprint = digest(of what enters the samples)",
-        )
-
-    def test_has_the_same_fingerprint_when_built_again(self) -> None:
-        """The same content is the same data set."""
-        again = self.build()
-        expect(
-            again.fingerprint == self.data.fingerprint,
-            "one fingerprint",
-            got=f"{self.data.fingerprint}, then {again.fingerprint}",
-            remedy="Digest content: no ids, times or addresses",
-        )
-
-    def test_has_another_fingerprint_for_other_content(self) -> None:
-        """Reports on other data must not have the same hash."""
-        if self.other_options is None:
-            raise NotApplicable("needs `other_options` that give other content")
-        other = self.build(self.other_options)
-        expect(
-            other.fingerprint != self.data.fingerprint,
-            "another fingerprint",
-            got=f"the same for {dict(self.other_options)}",
-            remedy="Let everything that changes a sample enter the fingerprint",
-        )
-
     # ----------------------------------------------------------------------------- as a sequence
 
     def test_has_samples(self) -> None:
@@ -111,21 +68,13 @@ class DatasetContract(Contract):
     def test_ends_with_an_index_error(self) -> None:
         """`for sample in data` ends there."""
         for index in (len(self.data), len(self.data) + 7):
-            try:
-                self.data[index]
-            except IndexError:
-                continue
-            except Exception as error:
-                raise ContractViolation(
-                    f"an IndexError at {index}",
-                    got=repr(error),
-                    remedy="Index with range(len(self))[index]",
-                ) from error
-            raise ContractViolation(
+            with expect_error(
+                IndexError,
                 f"an IndexError at {index}",
                 got="a sample",
                 remedy="Index with range(len(self))[index]",
-            )
+            ):
+                self.data[index]
 
     def test_gives_samples(self) -> None:
         """Each item is a Sample."""
@@ -219,10 +168,10 @@ class DatasetContract(Contract):
 
     def test_has_equal_pixels_under_equal_keys(self) -> None:
         """The cache answers one frame for the other."""
-        seen: dict[str, Frame] = {}
+        by_key: dict[str, Frame] = {}
         for frame in self.frames:
             expect(
-                _same_pixels(seen.setdefault(frame.key, frame), frame),
+                _same_pixels(by_key.setdefault(frame.key, frame), frame),
                 "one picture a frame key",
                 got=f"two of {frame.key}",
                 remedy="Use Frame.from_array, Frame.from_file or frame.derive, or digest content",
@@ -231,14 +180,11 @@ class DatasetContract(Contract):
     def test_can_be_sent_to_a_worker(self) -> None:
         """Samples are pickled, with frames that load there."""
         for sample in self.samples[:3]:
-            try:
+            with expect_no_error(
+                "samples that pickle",
+                remedy="Use module-level functions and functools.partial as loaders",
+            ):
                 sent = pickle.loads(pickle.dumps(sample))  # noqa: S301 - its own
-            except Exception as error:
-                raise ContractViolation(
-                    "samples that pickle",
-                    got=repr(error),
-                    remedy="Use module-level functions and functools.partial as loaders",
-                ) from error
             expect(
                 _content(sent) == _content(sample)
                 and all(map(_same_pixels, sent.frames, sample.frames)),
@@ -249,28 +195,46 @@ class DatasetContract(Contract):
 
     def test_annotates_cues_by_frame(self) -> None:
         """The answer sheet: `{cue: (present in frame 0, ...)}`."""
-        annotated = [sample for sample in self.samples if "cues" in sample.annotations]
-        if not annotated:
-            raise NotApplicable("asks about the 'cues' annotation, which no sample has")
-        for sample in annotated:
+        for sample in self.annotated():
             cues = sample.annotations["cues"]
             expect(
                 isinstance(cues, Mapping)
                 and all(
-                    len(there) == len(sample.frames) and set(there) <= {True, False}
-                    for there in cues.values()
+                    len(presence) == len(sample.frames) and set(presence) <= {True, False}
+                    for presence in cues.values()
                 ),
                 "a bool a frame for each cue",
                 got=repr(cues),
                 remedy="Set annotations={'cues': {'red corner': (True, False)}}",
             )
 
+    def test_plants_the_cues_that_it_annotates(self) -> None:
+        """`verify` looks a planted cue up in the annotation by its key."""
+        if not isinstance(self.data, HasPlantedCues):
+            raise NotApplicable("asks about `planted_cues`, which this data set does not declare")
+        planted = {cue.key for cue in self.data.planted_cues}
+        annotated = {key for sample in self.annotated() for key in sample.annotations["cues"]}
+        expect(
+            planted == annotated,
+            f"`planted_cues` with the keys of the 'cues' annotation, {sorted(annotated)}",
+            got=sorted(planted),
+            remedy="Set planted_cues = (PlantedCue(key=..., name=...), ...), one for each key",
+        )
+
+    def annotated(self) -> list[Sample]:
+        """The samples with cues; raises NotApplicable where there are none."""
+        samples = [sample for sample in self.samples if "cues" in sample.annotations]
+        if not samples:
+            raise NotApplicable("asks about the 'cues' annotation, which no sample has")
+        return samples
+
     # ------------------------------------------------------------------------------------- splits
 
     def test_keeps_splits_apart(self) -> None:
         """What a model was trained on is not what it is audited on."""
-        keys = [{s.key for s in self.read(split)} for split in self.splits()]
-        prints = {split.fingerprint for split in self.splits()}
+        splits = self.splits()
+        keys = [{sample.key for sample in self.read(split)} for split in splits]
+        prints = {split.fingerprint for split in splits}
         shared = set.intersection(*keys) if len(keys) > 1 else set()
         expect(
             len(prints) == len(keys) and not shared,
@@ -282,21 +246,13 @@ class DatasetContract(Contract):
     def test_refuses_unknown_splits(self) -> None:
         """A misspelt split must not show another one."""
         data = self.with_splits()
-        try:
-            data.split("no-such-split")
-        except UserError:
-            return
-        except Exception as error:
-            raise ContractViolation(
-                "a UserError for split 'no-such-split'",
-                got=repr(error),
-                remedy="Raise UserError(problem, expected=..., got=...)",
-            ) from error
-        raise ContractViolation(
+        with expect_error(
+            UserError,
             "a UserError for split 'no-such-split'",
             got="a data set",
-            remedy="Check the name against the splits there are",
-        )
+            remedy="Check the name, and raise UserError(problem, expected=the splits, got=...)",
+        ):
+            data.split("no-such-split")
 
     def with_splits(self) -> HasSplits:
         """The data set; raises NotApplicable where it has no splits."""
@@ -306,11 +262,11 @@ class DatasetContract(Contract):
 
     def splits(self) -> list[Dataset]:
         """Every split there is; names that it has not are passed over."""
-        data, found = self.with_splits(), []
+        data, splits = self.with_splits(), []
         for name in self.split_names:
             with suppress(UserError):
-                found.append(data.split(name))
-        return found
+                splits.append(data.split(name))
+        return splits
 
 
 def _content(sample: Sample) -> tuple[object, ...]:
@@ -327,12 +283,12 @@ def _comparable(value: object) -> object:
         case Frame():
             return value.key
         case Mapping():
-            return {key: _comparable(one) for key, one in value.items()}
+            return {key: _comparable(part) for key, part in value.items()}
         case tuple() | list():
-            return [_comparable(one) for one in value]
+            return [_comparable(part) for part in value]
         case _:
             return value
 
 
-def _same_pixels(one: Frame, other: Frame) -> bool:
-    return one is other or np.array_equal(np.asarray(one.load()), np.asarray(other.load()))
+def _same_pixels(frame: Frame, other: Frame) -> bool:
+    return frame is other or np.array_equal(np.asarray(frame.load()), np.asarray(other.load()))

@@ -13,6 +13,7 @@ from cuescope_sdk import (
     Frame,
     Occurrence,
     Options,
+    PlantedCue,
     Plugin,
     Sample,
     UserError,
@@ -63,6 +64,9 @@ class FakeDataset(Plugin):
     Options: ClassVar[type[Options]] = FakeDataOptions
     options: FakeDataOptions
     facts: ClassVar[Mapping[str, str]] = {"cue": CUE, "decoy": DECOY}
+    planted_cues: ClassVar[tuple[PlantedCue, ...]] = (
+        PlantedCue(key=CUE, name=CUE, labels=LABELS[:1]),
+    )
 
     def __init__(self, options: FakeDataOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -83,15 +87,16 @@ class FakeDataset(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
-        shown = self._shown(index)
+        presence = self._presence(index)
         return Sample(
             key=f"{self.options.split}-{index:03d}",
             frames=tuple(
-                Frame.from_array(self._pixels(index, frame, cue)) for frame, cue in enumerate(shown)
+                Frame.from_array(self._pixels(index, frame, present))
+                for frame, present in enumerate(presence)
             ),
             choices=self.labels,
             label=self.labels[self._label[index]],
-            annotations=self.annotations(shown),
+            annotations=self.annotations(presence),
         )
 
     def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
@@ -106,7 +111,7 @@ class FakeDataset(Plugin):
         """The same options on another split; raises UserError where there is no such split."""
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
-    def _shown(self, index: int) -> tuple[bool, ...]:
+    def _presence(self, index: int) -> tuple[bool, ...]:
         """Whether each frame shows the cue."""
         frames = self.options.frames
         return tuple(
@@ -119,11 +124,11 @@ class FakeDataset(Plugin):
         pixels = self._noise[index, frame].copy()
         replaced = self.options.cue == "helps" and self._cue[index]
         pixels[SIGNAL_ROWS[1 if replaced else self._label[index]], 5:8] = (0, 220, 0)
-        for box, colour, there in (
+        for box, colour, shown in (
             (CUE_BOX, (230, 0, 0), cue and not self.options.identical),
             (DECOY_BOX, (0, 0, 230), self._decoy[index]),
         ):
-            if there:
+            if shown:
                 pixels[box[1] : box[3], box[0] : box[2]] = colour
         scale = self.options.scale
         return np.asarray(pixels.repeat(scale, axis=0).repeat(scale, axis=1))
@@ -148,14 +153,12 @@ def points_at(
     An occurrence with a region lies on the cue where it covers half of the corner or more. One
     without lies on it where the frame shows it, and without a frame, where any frame does.
     """
+    box, channel = (DECOY_BOX, 2) if decoy else (CUE_BOX, 0)
     hits = [
-        _share_covered(place, samples, DECOY_BOX if decoy else CUE_BOX) >= COVERS
-        if place.region is not None
-        else any(
-            shows(frame, DECOY_BOX, channel=2) if decoy else shows(frame, CUE_BOX, channel=0)
-            for frame in frames_of(place, samples)
-        )
-        for place in feature.occurrences
+        any(shows(frame, box, channel) for frame in frames_of(occurrence, samples))
+        if occurrence.region is None
+        else _share_covered(occurrence, samples, box) >= COVERS
+        for occurrence in feature.occurrences
     ]
     return float(np.mean(hits)) if hits else None
 
@@ -165,37 +168,33 @@ def where_it_points(feature: Feature, samples: Mapping[str, Sample]) -> str:
     name = f"'{feature.key}'"
     if not feature.occurrences:
         return f"{name}, which occurs nowhere"
-    place, share = feature.occurrences[0], points_at(feature, samples) or 0.0
-    if place.region is None or share > 0:
+    occurrence, share = feature.occurrences[0], points_at(feature, samples) or 0.0
+    if occurrence.region is None or share > 0:
         return (
             f"{name}, with {share:.0%} of its {len(feature.occurrences)} occurrences on the cue; "
             f"{POINTS:.0%} is needed"
         )
-    region = ",".join(f"{edge:g}" for edge in place.region)
+    region = ",".join(f"{edge:g}" for edge in occurrence.region)
     return (
-        f"{name} ({region}), which covers {_share_covered(place, samples, CUE_BOX):.0%} of the "
-        f"cue; half is needed"
+        f"{name} ({region}), which covers {_share_covered(occurrence, samples, CUE_BOX):.0%} of "
+        f"the cue; half is needed"
     )
 
 
-def frames_of(place: Occurrence, samples: Mapping[str, Sample]) -> tuple[Frame, ...]:
+def frames_of(occurrence: Occurrence, samples: Mapping[str, Sample]) -> tuple[Frame, ...]:
     """The frame of an occurrence, or all of its sample."""
-    frames = samples[place.sample].frames
-    return frames if place.frame is None else (frames[place.frame],)
+    frames = samples[occurrence.sample].frames
+    return frames if occurrence.frame is None else (frames[occurrence.frame],)
 
 
 def _share_covered(
-    place: Occurrence, samples: Mapping[str, Sample], box: tuple[float, ...]
+    occurrence: Occurrence, samples: Mapping[str, Sample], box: tuple[int, int, int, int]
 ) -> float:
     """How much of `box`, in cells, the region of an occurrence covers; it is given in pixels."""
-    scale = frames_of(place, samples)[0].load().width / SIDE
-    return _covered(box, tuple(edge / scale for edge in place.region or (0, 0, 0, 0)))
-
-
-def _covered(box: tuple[float, ...], region: tuple[float, ...]) -> float:
-    """Share of `box` that lies in `region`, both (x0, y0, x1, y1)."""
-    width = max(0.0, min(box[2], region[2]) - max(box[0], region[0]))
-    height = max(0.0, min(box[3], region[3]) - max(box[1], region[1]))
+    scale = frames_of(occurrence, samples)[0].load().width / SIDE
+    left, top, right, bottom = (edge / scale for edge in occurrence.region or (0, 0, 0, 0))
+    width = max(0.0, min(box[2], right) - max(box[0], left))
+    height = max(0.0, min(box[3], bottom) - max(box[1], top))
     return width * height / ((box[2] - box[0]) * (box[3] - box[1]))
 
 

@@ -48,7 +48,7 @@ class FakeMethod(Plugin):
     metrics = (
         Metric(name="gain", title="Gain", meaning="accuracy when hidden minus accuracy when shown"),
     )
-    verb: ClassVar[str] = "gains"
+    leans: ClassVar[bool] = False  # the cue is what a right model leans on
     Options: ClassVar[type[Options]] = FakeMethodOptions
     options: FakeMethodOptions
 
@@ -56,11 +56,11 @@ class FakeMethod(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The four quarters."""
         for name in QUARTERS:
-            places = [
+            occurrences = tuple(
                 Occurrence(sample=sample.key, region=region(name, sample.frames[0].load().size))
                 for sample in audit.samples
-            ]
-            yield Feature(key=name, kind="quarter", name=f"the {name}", occurrences=tuple(places))
+            )
+            yield Feature(key=name, kind="quarter", name=f"the {name}", occurrences=occurrences)
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
@@ -83,7 +83,8 @@ class FakeMethod(Plugin):
             hidden = correct(outcomes, feature.key)
             for label in map(str, sorted(set(labels))):
                 rng, own = audit.rng("interval", feature.key, label), labels == label
-                flips = self.compare(shown[own], hidden[own], rng)
+                before, after = (hidden, shown) if self.leans else (shown, hidden)
+                flips = paired_flips(before[own], after[own], rng, alternative="greater")
                 rows.append((feature.key, label, flips))
         q_values = benjamini_hochberg([flips.p_value for _, _, flips in rows])
         scores = [
@@ -93,16 +94,12 @@ class FakeMethod(Plugin):
         ]
         yield from sorted(scores, key=lambda score: (not score.finding, -(score.value or 0)))
 
-    def compare(
-        self, shown: np.ndarray, hidden: np.ndarray, rng: np.random.Generator
-    ) -> PairedFlips:
-        """What hiding wins."""
-        return paired_flips(shown, hidden, rng, alternative="greater")
-
     def score(self, key: str, label: str, flips: PairedFlips, q_value: float) -> Score:
         """One row of the report."""
         value = flips.change
         finding = value >= self.options.min_gain and q_value <= self.options.fdr
+        verb = "loses" if self.leans else "gains"
+        statement = f"Without {{feature}}, '{label}' {verb} {value:.0%}"
         return Score(
             feature=key,
             label=label,
@@ -114,9 +111,7 @@ class FakeMethod(Plugin):
             p_value=flips.p_value,
             q_value=q_value,
             finding=finding,
-            statement=f"Without {{feature}}, '{label}' {self.verb} {value:.0%}"
-            if finding
-            else None,
+            statement=statement if finding else None,
         )
 
 
@@ -127,13 +122,7 @@ class FakeRelianceMethod(FakeMethod):
     metrics = (
         Metric(name="loss", title="Loss", meaning="accuracy when shown minus accuracy when hidden"),
     )
-    verb = "loses"
-
-    def compare(
-        self, shown: np.ndarray, hidden: np.ndarray, rng: np.random.Generator
-    ) -> PairedFlips:
-        """What hiding loses."""
-        return paired_flips(hidden, shown, rng, alternative="greater")
+    leans = True
 
 
 def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:

@@ -15,9 +15,9 @@ from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, DECOY, DECOY_BOX, LABE
 
 def claim(kind: ClaimKind, subject: str, *frames: int, **more: Any) -> Claim:
     """A claim about these frames, any where none is named."""
-    said = (subject, more.get("predicate"), more.get("object"))
-    given = {"text": " ".join(filter(None, said)), "frames": frames or None, **more}
-    return Claim.model_validate({"kind": kind, "subject": subject, **given})
+    words = (subject, more.get("predicate"), more.get("object"))
+    fields = {"text": " ".join(filter(None, words)), "frames": frames or None, **more}
+    return Claim.model_validate({"kind": kind, "subject": subject, **fields})
 
 
 def entity(subject: str, *frames: int, **more: Any) -> Claim:
@@ -25,9 +25,9 @@ def entity(subject: str, *frames: int, **more: Any) -> Claim:
     return claim("entity", subject, *frames, **more)
 
 
-def attribute(subject: str, said: str, *frames: int, **more: Any) -> Claim:
+def attribute(subject: str, predicate: str, *frames: int, **more: Any) -> Claim:
     """It is so."""
-    return claim("attribute", subject, *frames, predicate=said, **more)
+    return claim("attribute", subject, *frames, predicate=predicate, **more)
 
 
 def action(subject: str, verb: str, *frames: int, **more: Any) -> Claim:
@@ -35,25 +35,25 @@ def action(subject: str, verb: str, *frames: int, **more: Any) -> Claim:
     return claim("action", subject, *frames, predicate=verb, **more)
 
 
-def relation(one: str, said: str, other: str, *frames: int, **more: Any) -> Claim:
+def relation(subject: str, predicate: str, other: str, *frames: int, **more: Any) -> Claim:
     """One is so to the other."""
-    return claim("relation", one, *frames, predicate=said, object=other, **more)
+    return claim("relation", subject, *frames, predicate=predicate, object=other, **more)
 
 
-def motion(said: str, *frames: int, **more: Any) -> Claim:
+def motion(predicate: str, *frames: int, **more: Any) -> Claim:
     """The camera does so."""
-    return claim("ego-motion", "", *frames, predicate=said, **more)
+    return claim("ego-motion", "", *frames, predicate=predicate, **more)
 
 
-def order(one: Claim, said: str, other: Claim, **more: Any) -> Claim:
+def order(part: Claim, predicate: str, other: Claim, **more: Any) -> Claim:
     """One before, after or while the other."""
-    return claim("temporal", "", predicate=said, parts=(one, other), **more)
+    return claim("temporal", "", predicate=predicate, parts=(part, other), **more)
 
 
 def says(verifier: ClaimVerifier, sample: Sample, *claims: Claim) -> list[str]:
     """The verdict on each claim, or the reason that there is none."""
-    [found] = verifier.judge([(sample, claims)])
-    return [one.reason or one.verdict for one in found]
+    [judgements] = verifier.judge([(sample, claims)])
+    return [judgement.reason or judgement.verdict for judgement in judgements]
 
 
 # -------------------------------------------------------------------------------------- fake tools
@@ -167,9 +167,9 @@ def _sees(sample: Sample) -> Callable[[Claim, int], Judgement]:
         if claim.kind != "entity" or claim.subject not in CORNERS:
             return Judgement.open("out of vocabulary")
         frame = sample.frames[index]
-        there = shows(frame, *CORNERS[claim.subject])
-        box = _box(frame, claim.subject) if there else None
-        return Judgement.of(there, score=0.9, frame=index, box=box)
+        present = shows(frame, *CORNERS[claim.subject])
+        box = _box(frame, claim.subject) if present else None
+        return Judgement.of(present, score=0.9, frame=index, box=box)
 
     return at
 

@@ -7,11 +7,9 @@ from shutil import copytree
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, ClassVar, NamedTuple
 
-from cuescope.spec import Spec
 from cuescope_sdk import BadDataError, Dataset, PluginError, UserError
 from cuescope_sdk.testing._contract import ContractViolation, PerClass, expect
 from cuescope_sdk.testing._dataset_contract import DatasetContract
-from cuescope_sdk.testing._running import NAME
 
 
 class Mistake(NamedTuple):
@@ -22,7 +20,7 @@ class Mistake(NamedTuple):
 
     file: str
     text: str | None
-    said: str
+    message: str
     options: Mapping[str, Any] = {}
 
     def made_in(self, root: Path) -> None:
@@ -52,7 +50,7 @@ class LayoutContract(DatasetContract):
     """
 
     mistakes: ClassVar[tuple[Mistake, ...]] = ()
-    tree: PerClass[Path] = PerClass(lambda contract: contract.planted())
+    tree: PerClass[Path] = PerClass(lambda contract: contract.new_tree())
 
     @classmethod
     def written(cls, root: Path) -> None:
@@ -60,7 +58,7 @@ class LayoutContract(DatasetContract):
         raise NotImplementedError
 
     @classmethod
-    def planted(cls) -> Path:
+    def new_tree(cls) -> Path:
         """A fresh tree; every check of the class shares the first."""
         root = Path(mkdtemp(dir=cls.cache_folder())) / "data"
         root.mkdir()
@@ -70,8 +68,7 @@ class LayoutContract(DatasetContract):
     @classmethod
     def open(cls, root: Path | None = None, **options: Any) -> Any:
         """The data set of the shared tree, or of another one, with options beside `options`."""
-        given = {"path": root or cls.tree, **cls.options, **options}
-        return cls.context().build(cls.kind, Spec(NAME), given)
+        return super().build({"path": root or cls.tree, **cls.options, **options})
 
     @classmethod
     def build(cls, options: Mapping[str, Any] | None = None) -> Dataset:
@@ -86,23 +83,22 @@ class LayoutContract(DatasetContract):
 
     def refusal(self, root: Path, **options: Any) -> UserError:
         """What opening says; raises ContractViolation where it is no one line of a UserError."""
+        got: object = "a data set"
         try:
             self.open(root, **options)
-        except PluginError as error:  # any other error that left the plugin
-            raise ContractViolation(
-                "a UserError", got=str(error), remedy="Check what is read, and raise it"
-            ) from error
         except UserError as error:
-            expect(
-                "\n" not in str(error),
-                "one line",
-                got=str(error),
-                remedy="Keep what a file holds out of the message, or shorten it",
-            )
-            return error
-        raise ContractViolation(
-            "a UserError", got="a data set", remedy="Check what is read, and raise it"
+            got = error
+        if not isinstance(got, UserError) or isinstance(got, PluginError):
+            # a PluginError stands for any other error that left the plugin
+            remedy = "Check what is read, and raise it"
+            raise ContractViolation("a UserError", got=str(got), remedy=remedy)
+        expect(
+            "\n" not in str(got),
+            "one line",
+            got=got,
+            remedy="Keep what a file holds out of the message, or shorten it",
         )
+        return got
 
     # ------------------------------------------------------------------------------------- checks
 
@@ -110,11 +106,11 @@ class LayoutContract(DatasetContract):
         """A misspelt path is the commonest mistake."""
         with self.copy() as root:
             missing = root.with_name("dat")
-            said = str(self.refusal(missing))
+            message = str(self.refusal(missing))
             expect(
-                str(missing) in said,
+                str(missing) in message,
                 "a line that names the path",
-                got=said,
+                got=message,
                 remedy="Raise UserError(..., got=path)",
             )
 
@@ -123,12 +119,12 @@ class LayoutContract(DatasetContract):
         for mistake in self.mistakes:
             with self.copy() as root:
                 mistake.made_in(root)
-                said = str(self.refusal(root, **mistake.options))
-            named = said.startswith(getattr(self.plugin, "title", ""))
+                message = str(self.refusal(root, **mistake.options))
+            titled = message.startswith(getattr(self.plugin, "title", ""))
             expect(
-                named and mistake.said in said,
-                f"'{mistake.said}' of {mistake.file}",
-                got=f"'{said}'",
+                titled and mistake.message in message,
+                f"'{mistake.message}' of {mistake.file}",
+                got=f"'{message}'",
                 remedy="Name the file, the line, what was expected and what came",
             )
 
@@ -141,11 +137,11 @@ class LayoutContract(DatasetContract):
                 file.write_bytes(b"broken")
                 data = self.open(root, max_missing=0.99)
                 if len(data) < whole:
-                    said = data.facts.get("left out", "")
+                    fact = data.facts.get("left out", "")
                     expect(
-                        "readable" in said,
+                        "readable" in fact,
                         "facts['left out'], with what is unreadable",
-                        got=f"'{said}'",
+                        got=f"'{fact}'",
                         remedy="Say how many are left out, and why",
                     )
                     return

@@ -1,7 +1,7 @@
 """Audits of classes that nobody installed, in memory."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -81,7 +81,7 @@ class Setup:
 
     def report(self, cache: ResponseCache | None = None, **settings: Any) -> Report:
         """Run it; `settings` are those of a request (seed, limit, batch_size ...)."""
-        with temporary_cache(cache) as kept:
+        with temporary_cache() if cache is None else nullcontext(cache) as kept:
             return self.session(kept, **settings).run()
 
     def plan(self, **settings: Any) -> Plan:
@@ -104,21 +104,13 @@ class Setup:
         return Session(request, self._context(), cache, planning=planning)
 
     def _context(self) -> Context:
-        chosen = {"method": self.method, "model": self.model, "dataset": self.data}
-        shelf = {(kind, NAME): cls for kind, cls in chosen.items()}
+        classes = {"method": self.method, "model": self.model, "dataset": self.data}
+        shelf = {(kind, NAME): cls for kind, cls in classes.items()}
         shelf |= {("tool", f"{NAME}-{role}"): cls for role, cls in self.tools.items()}
         registry = PluginShelf(shelf, installed=True)
         return Context(registry=registry, cache=self.folder or cache_folder())
 
 
-@contextmanager
-def temporary_cache(cache: ResponseCache | None = None) -> Iterator[ResponseCache]:
-    """The cache, or one in memory for as long as this lasts."""
-    if cache is not None:
-        yield cache
-        return
-    own = ResponseCache(None)
-    try:
-        yield own
-    finally:
-        own.close()
+def temporary_cache() -> AbstractContextManager[ResponseCache]:
+    """A cache in memory, which is closed at the end."""
+    return closing(ResponseCache(None))

@@ -1,23 +1,27 @@
 """What a tool must hold, role by role: one result for each input, in order, the same every time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cuescope.capabilities import ROLES, ToolRole
-from cuescope.spec import Spec
-from cuescope_sdk import Context, Detection, Frame, Sample
+from cuescope_sdk import Detection, Frame
 from cuescope_sdk.grounding import CLAIM_VERIFIER, Case, Claim, Judgement
-from cuescope_sdk.testing._contract import Contract, NotApplicable, PerClass, expect
-from cuescope_sdk.testing._fake_data import CUE, DECOY, FakeDataset
+from cuescope_sdk.testing._contract import (
+    NotApplicable,
+    PerClass,
+    ShownContract,
+    expect,
+    lies_within,
+)
+from cuescope_sdk.testing._fake_data import CUE, DECOY
 from cuescope_sdk.testing._fake_tools import action, attribute, entity, motion, order, relation
-from cuescope_sdk.testing._running import NAME, PluginShelf
 
 PROMPTS = ("Name an animal.", "Name a plant.", "Say where a tree stands.")
 
 
-class ToolContract(Contract):
+class ToolContract(ShownContract):
     """Checks of a tool in every role that it can fill, on frames of `data`.
 
     A plugin with a role of its own adds it to `known_roles` and gives `inputs` for it.
@@ -27,21 +31,11 @@ class ToolContract(Contract):
     """
 
     kind = "tool"
-    data: ClassVar[type[Any]] = FakeDataset
-    data_options: ClassVar[Mapping[str, Any]] = {}
     names: ClassVar[tuple[str, ...]] = (CUE, DECOY)
     label: ClassVar[str] = "top"
     count: ClassVar[int] = 4
     known_roles: ClassVar[tuple[ToolRole, ...]] = (*ROLES.values(), CLAIM_VERIFIER)
-    tool: PerClass[Any] = PerClass(lambda contract: contract.build())
-    samples: PerClass[list[Sample]] = PerClass(lambda contract: contract.shown())
-
-    @classmethod
-    def shown(cls) -> list[Sample]:
-        """The first samples."""
-        shelf = PluginShelf({("dataset", NAME): cls.data}, installed=True)
-        data = Context(shelf, cls.cache_folder()).build("dataset", Spec(NAME), cls.data_options)
-        return [data[index] for index in range(min(cls.count, len(data)))]
+    tool: PerClass[Any] = PerClass(lambda contract: contract.built)
 
     @property
     def frames(self) -> list[Frame]:
@@ -53,12 +47,8 @@ class ToolContract(Contract):
         """The roles that it can fill."""
         return [role.name for role in self.known_roles if hasattr(self.plugin, role.method)]
 
-    @property
-    def _methods(self) -> dict[str, str]:
-        return {role.name: role.method for role in self.known_roles}
-
     def inputs(self, role: str) -> list[Any]:
-        """What a tool of this role is given, one by one."""
+        """What a tool of this role is given, item by item."""
         if role in ("detector", "segmenter", "image-editor"):
             return list(self.frames)
         if role == "claim-verifier":
@@ -67,7 +57,8 @@ class ToolContract(Contract):
 
     def ask(self, role: str, inputs: Sequence[Any], tool: Any = None) -> Any:
         """The tool's results for these inputs."""
-        method = getattr(self.tool if tool is None else tool, self._methods[role])
+        [name] = (known.method for known in self.known_roles if known.name == role)
+        method = getattr(self.tool if tool is None else tool, name)
         if role in ("detector", "segmenter"):
             return method(inputs, self.names)
         if role == "image-editor":
@@ -86,7 +77,7 @@ class ToolContract(Contract):
         """A method asks for a tool by role."""
         expect(
             bool(self.roles),
-            f"one of the methods {', '.join(self._methods.values())}",
+            f"one of the methods {', '.join(role.method for role in self.known_roles)}",
             got="none",
             remedy="Name the method as the Protocol of the role does",
         )
@@ -107,63 +98,62 @@ class ToolContract(Contract):
         """The result at a place belongs to the input at that place."""
         for role in self.roles:
             inputs = self.inputs(role)
-            forward, backward = self.ask(role, inputs), self.ask(role, inputs[::-1])
-            expect(
-                all(map(_alike, forward, list(backward)[::-1])),
+            self.expect_alike(
+                self.ask(role, inputs),
+                list(self.ask(role, inputs[::-1]))[::-1],
                 f"the results reversed when the inputs are, as {role}",
-                got="others",
-                remedy="Keep the order when batching",
+                "Keep the order when batching",
             )
 
     def test_gives_the_same_twice(self) -> None:
         """An audit that runs again finds the same."""
         for role in self.roles:
-            one, other = (self.ask(role, self.inputs(role)) for _ in range(2))
-            expect(
-                all(map(_alike, one, other)),
+            self.expect_alike(
+                self.ask(role, self.inputs(role)),
+                self.ask(role, self.inputs(role)),
                 f"the same results twice as {role}",
-                got="others",
-                remedy="Sample nothing, or from a seeded generator made anew in each call",
+                "Sample nothing, or from a seeded generator made anew in each call",
             )
 
     def test_gives_the_same_in_any_batch(self) -> None:
         """Batch size is how fast, never what."""
         for role in self.roles:
-            together = self.ask(role, self.inputs(role))
-            alone = [self.ask(role, [item])[0] for item in self.inputs(role)]
-            expect(
-                all(map(_alike, together, alone)),
+            self.expect_alike(
+                self.ask(role, self.inputs(role)),
+                [self.ask(role, [item])[0] for item in self.inputs(role)],
                 f"the results of one by one as {role}",
-                got="others",
-                remedy="Treat each input by itself",
+                "Treat each input by itself",
             )
 
     def test_gives_the_same_when_built_again(self) -> None:
         """Nothing is drawn that a seed does not fix."""
         for role in self.roles:
-            again = self.ask(role, self.inputs(role), self.build())
-            expect(
-                all(map(_alike, self.ask(role, self.inputs(role)), again)),
+            self.expect_alike(
+                self.ask(role, self.inputs(role), self.build()),
+                self.ask(role, self.inputs(role)),
                 f"the results of the first build as {role}",
-                got="others",
-                remedy="Seed what is drawn in __init__",
+                "Seed what is drawn in __init__",
             )
+
+    def expect_alike(
+        self, results: Sequence[Any], others: Sequence[Any], expected: str, remedy: str
+    ) -> None:
+        """Raise ContractViolation where results, pair by pair, do not say the same."""
+        expect(all(map(_alike, results, others)), expected, got="others", remedy=remedy)
 
     # -------------------------------------------------------------------------- checks of one role
 
     def test_detects_what_was_asked_for(self) -> None:
         """Detections bear names that were asked for, scores within 0 and 1, boxes in the frame."""
-        for frame, found in zip(self.frames, self.results("detector"), strict=True):
-            width, height = frame.load().size
-            for detection in found:
-                x0, y0, x1, y1 = detection.box
+        for frame, detections in zip(self.frames, self.results("detector"), strict=True):
+            size = frame.load().size
+            for detection in detections:
                 expect(
                     isinstance(detection, Detection)
                     and detection.name in self.names
                     and 0 <= detection.score <= 1
-                    and 0 <= x0 < x1 <= width
-                    and 0 <= y0 < y1 <= height,
-                    f"detections of {', '.join(self.names)} within {width} x {height} pixels, "
+                    and lies_within(detection.box, size),
+                    f"detections of {', '.join(self.names)} within {size} pixels, "
                     "scores within 0 and 1",
                     got=detection,
                     remedy="Boxes are (x0, y0, x1, y1) in pixels of the frame",
@@ -172,11 +162,11 @@ class ToolContract(Contract):
     def test_finds_nothing_without_names(self) -> None:
         """No name, nothing to find."""
         self.results("detector")
-        found = self.tool.detect(self.frames, ())
+        detections = self.tool.detect(self.frames, ())
         expect(
-            not any(found),
+            not any(detections),
             "no detection without names",
-            got=found,
+            got=detections,
             remedy="Return a detection only for the names asked for",
         )
 
@@ -248,77 +238,76 @@ class ToolContract(Contract):
 
     def test_proposes_names(self) -> None:
         """Distinct words for what may be a cue, and not the label itself."""
-        found = self.results("proposer")[0]
-        named = all(isinstance(name, str) and name.strip() for name in found)
+        names = self.results("proposer")[0]
+        worded = all(isinstance(name, str) and name.strip() for name in names)
         expect(
-            named and 0 < len(set(found)) == len(found) and self.label not in found,
+            worded and 0 < len(set(names)) == len(names) and self.label not in names,
             f"distinct names other than '{self.label}'",
-            got=found,
+            got=names,
             remedy="Drop repetitions, blanks and the label",
         )
 
     def test_judges_each_claim(self) -> None:
         """A judgement a claim, in order; none where nothing is claimed."""
-        for (_, claims), found in self.judgements():
+        for (_, claims), judgements in self.judgements():
             expect(
-                len(found) == len(claims) and all(isinstance(one, Judgement) for one in found),
+                len(judgements) == len(claims)
+                and all(isinstance(judgement, Judgement) for judgement in judgements),
                 f"{len(claims)} judgements",
-                got=found,
+                got=judgements,
                 remedy="Return a Judgement for each claim",
             )
-        silent = self.tool.judge([(sample, ()) for sample in self.samples])
+        without_claims = self.tool.judge([(sample, ()) for sample in self.samples])
         expect(
-            not any(map(len, silent)),
+            not any(map(len, without_claims)),
             "no judgement where nothing is claimed",
-            got=silent,
+            got=without_claims,
             remedy="Return an empty list for a sample without claims",
         )
 
     def test_says_why_nothing_can_be_said(self) -> None:
         """A reason goes with "unverifiable", and with nothing else; a moment outside is open."""
-        for (_, claims), found in self.judgements():
-            for claim, one in zip(claims, found, strict=False):  # the check above counts
-                open_ = one.verdict == "unverifiable"
+        for (_, claims), judgements in self.judgements():
+            for claim, judgement in zip(claims, judgements, strict=False):  # counted above
+                open_ = judgement.verdict == "unverifiable"
                 expect(
-                    open_ == (one.reason is not None) and (open_ or claim.frames != ()),
+                    open_ == (judgement.reason is not None) and (open_ or claim.frames != ()),
                     "a reason for 'unverifiable' alone, and that for a moment outside the video",
-                    got=one,
+                    got=judgement,
                     remedy="Use Judgement.open(reason), and judged() for moments",
                 )
 
     def test_points_into_the_video(self) -> None:
         """The frame of a judgement is one of the sample, its box lies within."""
-        for (sample, _), found in self.judgements():
-            for one in found:
-                width, height = sample.frames[one.frame or 0].load().size
-                x0, y0, x1, y1 = one.box or (0, 0, 1, 1)
+        for (sample, _), judgements in self.judgements():
+            for judgement in judgements:
+                size = sample.frames[judgement.frame or 0].load().size
                 expect(
-                    one.frame in (None, *range(len(sample.frames)))
-                    and 0 <= x0 < x1 <= width
-                    and 0 <= y0 < y1 <= height,
+                    judgement.frame in (None, *range(len(sample.frames)))
+                    and (judgement.box is None or lies_within(judgement.box, size)),
                     "a frame of the sample, and a box in its pixels",
-                    got=one,
+                    got=judgement,
                     remedy="Boxes are (x0, y0, x1, y1) in pixels, frames count from 0",
                 )
 
     def test_judges_a_denial_the_other_way(self) -> None:
         """What supports "there is no chair" speaks against "there is a chair"."""
-        for (sample, claims), found in self.judgements():
+        opposite = {"supported": "unsupported", "unsupported": "supported"}
+        for (sample, claims), judgements in self.judgements():
             denials = [c.model_copy(update={"negated": not c.negated}) for c in claims]
-            opposite = {"supported": "unsupported", "unsupported": "supported"}
-            wanted = [opposite.get(one.verdict, one.verdict) for one in found]
-            got = [one.verdict for one in self.tool.judge([(sample, denials)])[0]]
+            expected = [opposite.get(j.verdict, j.verdict) for j in judgements]
+            verdicts = [j.verdict for j in self.tool.judge([(sample, denials)])[0]]
             expect(
-                got == wanted,
-                f"{wanted} for the denials",
-                got=got,
+                verdicts == expected,
+                f"{expected} for the denials",
+                got=verdicts,
                 remedy="Judge the claim undenied, and turn the verdict round (judged() does)",
             )
 
     def judgements(self) -> list[tuple[Case, list[Judgement]]]:
         """Each case with its judgements."""
-        found = self.results("claim-verifier")
-        return list(zip(self.inputs("claim-verifier"), found, strict=True))
+        judgements = self.results("claim-verifier")
+        return list(zip(self.inputs("claim-verifier"), judgements, strict=True))
 
     def results(self, role: str) -> Any:
         """The tool's results in a role; raises NotApplicable where it cannot fill it."""
@@ -329,40 +318,45 @@ class ToolContract(Contract):
 
 def claims_about(names: Sequence[str]) -> tuple[Claim, ...]:
     """Claims of every kind: of a moment, of any and of none, of what is there and what is not."""
-    there, too = entity(names[0]), entity(names[-1])
+    presence = entity(names[0])
     return (
-        there,
-        there.model_copy(update={"negated": True}),
+        presence,
+        presence.model_copy(update={"negated": True}),
         entity(names[-1], 0),
-        there.model_copy(update={"frames": ()}),
+        presence.model_copy(update={"frames": ()}),
         attribute(names[0], "red"),
         relation(names[0], "above", names[-1]),
         action(names[0], "move left"),
         action(names[0], "want"),
         motion("turn left"),
-        order(there, "before", too),
+        order(presence, "before", entity(names[-1])),
     )
 
 
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two results say the same, figures within 1e-5."""
-    if isinstance(one, np.ndarray):
-        return one.shape == other.shape and bool(np.allclose(one, other, atol=1e-5))
-    if isinstance(one, Frame):
-        return bool(one.key == other.key)
-    if one and isinstance(one[0], Judgement):
-        return len(one) == len(other) and all(map(_same_judgement, one, other))
-    if one and isinstance(one[0], Detection):
-        names, figures = zip(*map(_parts, (one, other)), strict=True)
-        return bool(names[0] == names[1] and np.allclose(figures[0], figures[1], atol=1e-3))
-    return bool(one == other)
+def _alike(result: Any, other: Any) -> bool:
+    """Whether two results say the same, figures within a tolerance."""
+    if isinstance(result, np.ndarray):
+        return result.shape == other.shape and bool(np.allclose(result, other, atol=1e-5))
+    if isinstance(result, Frame):
+        return bool(result.key == other.key)
+    (words, figures), (other_words, other_figures) = map(_words_and_figures, (result, other))
+    return words == other_words and bool(np.allclose(figures, other_figures, atol=1e-3))
 
 
-def _same_judgement(one: Judgement, other: Judgement) -> bool:
-    said = [(judgement.verdict, judgement.reason, judgement.frame) for judgement in (one, other)]
-    return said[0] == said[1] and abs((one.score or 0.0) - (other.score or 0.0)) < 1e-3
-
-
-def _parts(found: Sequence[Detection]) -> tuple[list[str], np.ndarray]:
-    figures = [(detection.score, *detection.box) for detection in found]
-    return [detection.name for detection in found], np.array(figures)
+def _words_and_figures(result: Any) -> tuple[Any, list[float]]:
+    """What must be equal of a text, detections or judgements, and what may differ a little."""
+    if not isinstance(result, Sequence) or isinstance(result, str):
+        return result, []
+    words: list[Any] = []
+    figures: list[float] = []
+    for part in result:
+        match part:
+            case Detection():
+                words.append(part.name)
+                figures += part.score, *part.box
+            case Judgement():
+                words.append((part.verdict, part.reason, part.frame))
+                figures.append(part.score or 0.0)
+            case _:
+                words.append(part)
+    return words, figures

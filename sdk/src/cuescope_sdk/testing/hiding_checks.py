@@ -34,15 +34,16 @@ def hiding_nothing_is_the_plain_forward(tower: ImageTower, frames: Sequence[Fram
     for inputs in _inputs(tower, frames):
         plain = _encoded(tower, inputs, None)
         for how in WAYS:
-            got = _distance(plain, _encoded(tower, inputs, _nothing(tower, inputs), how))
-            _expect_alike(got, f"the plain forward where '{how}' hides nothing")
+            hiding = _encoded(tower, inputs, _nothing(tower, inputs), how)
+            _expect_alike(plain, hiding, f"the plain forward where '{how}' hides nothing")
 
 
 def dropping_is_masking(tower: ImageTower, frames: Sequence[Frame]) -> None:
     """Hidden keys masked in every layer, or tokens taken away: one number."""
-    for inputs, hidden in _hidden_inputs(tower, frames):
+    for index, inputs in enumerate(_inputs(tower, frames)):
+        hidden = _half(tower, inputs, index)
         dropped, masked = (_encoded(tower, inputs, hidden, how) for how in WAYS)
-        _expect_alike(_distance(dropped, masked), "'drop' to give what 'mask' gives")
+        _expect_alike(dropped, masked, "'drop' to give what 'mask' gives")
         changed = _distance(_encoded(tower, inputs, None), dropped)
         expect(
             changed > 100 * TOLERANCE,
@@ -62,10 +63,10 @@ def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -
         pairs = zip(canvases, hidden.numpy(), strict=True)
         noisy = tower.prepare([_noisy(c, mask, tower.grid(inputs), rng) for c, mask in pairs])
         for how in WAYS:
-            got = _distance(*(_encoded(tower, one, hidden, how) for one in (inputs, noisy)))
-            _expect_alike(got, f"'{how}' to be blind to what is under the mask")
+            clean, blurred = (_encoded(tower, i, hidden, how) for i in (inputs, noisy))
+            _expect_alike(clean, blurred, f"'{how}' to be blind to what is under the mask")
         expect(
-            _distance(*(_encoded(tower, one, None) for one in (inputs, noisy))) > 100 * TOLERANCE,
+            _distance(*(_encoded(tower, i, None) for i in (inputs, noisy))) > 100 * TOLERANCE,
             "the noise to show where nothing is hidden",
             got="no difference",
             remedy="Check `canvas`: what it gives must pass through `prepare` unchanged",
@@ -75,39 +76,37 @@ def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -
 def hiding_everything_is_answered(tower: ImageTower, frames: Sequence[Frame]) -> None:
     """No patch left: a finite embedding, the same for every image."""
     for inputs in _inputs(tower, frames):
-        answers = [_encoded(tower, inputs, ~_nothing(tower, inputs), how) for how in WAYS]
-        finite = all(bool(answer.isfinite().all()) for answer in answers)
+        dropped, masked = (_encoded(tower, inputs, ~_nothing(tower, inputs), how) for how in WAYS)
+        finite = bool(dropped.isfinite().all() and masked.isfinite().all())
         expect(finite, "finite embeddings with all hidden", got="others", remedy="Keep a key")
-        _expect_alike(_distance(*answers), "'drop' to give what 'mask' gives, with all hidden")
+        _expect_alike(dropped, masked, "'drop' to give what 'mask' gives, with all hidden")
 
 
 def different_counts_share_a_batch(tower: ImageTower, frames: Sequence[Frame]) -> None:
     """Inputs of one shape that hide none, some and most go together as they go alone."""
-    [first, *_] = _groups(tower, frames)
-    inputs = tower.prepare([frame.load() for frame in first])
-    patches = _nothing(tower, inputs).shape[1]
-    hidden = [torch.zeros(tower.frames, patches, dtype=torch.bool) for _ in range(CHUNK)]
+    [inputs, *_] = _inputs(tower, frames)
+    hidden = [_nothing(tower, inputs) for _ in range(CHUNK)]
     hidden[1][:, ::3], hidden[2][:, 1:] = True, True
     together = {name: torch.cat([tensor] * CHUNK) for name, tensor in inputs.items()}
     for how in WAYS:
         alone = torch.cat([_encoded(tower, inputs, mask, how) for mask in hidden])
-        got = _distance(_encoded(tower, together, torch.cat(hidden), how), alone)
-        _expect_alike(got, f"'{how}' to answer a batch as it answers each alone")
+        batch = _encoded(tower, together, torch.cat(hidden), how)
+        _expect_alike(batch, alone, f"'{how}' to answer a batch as it answers each alone")
 
 
 def padded_chunks_answer_alike(tower: ImageTower, frames: Sequence[Frame]) -> None:
     """Full chunks, as on an accelerator, answer as one input at a time does on a CPU."""
-    shown = [TowerInput(tuple(group)) for group in _groups(tower, frames)]
+    inputs = [TowerInput(tuple(group)) for group in _groups(tower, frames)]
     rng = generator(0, "masks of a chunk")
-    for index, one in enumerate(shown[1:]):
-        rows, cols = tower.grid(tower.prepare([frame.load() for frame in one.frames]))
-        mask = rng.random((tower.frames, rows, cols)) < (index + 1) / len(shown)
-        shown.append(TowerInput(one.frames, HideTokens.from_mask(mask)))
+    for index, plain in enumerate(inputs[1:]):
+        rows, cols = tower.grid(tower.prepare([frame.load() for frame in plain.frames]))
+        mask = rng.random((tower.frames, rows, cols)) < (index + 1) / len(inputs)
+        inputs.append(TowerInput(plain.frames, HideTokens.from_mask(mask)))
     singly, padded = TowerEncoder(tower, 1), TowerEncoder(tower, 1)
     padded._chunk = CHUNK
-    pairs = zip(singly.embed(shown), padded.embed(shown), strict=True)
-    got = max(_distance(torch.from_numpy(a), torch.from_numpy(b)) for a, b in pairs)
-    _expect_alike(got, "padded chunks to answer as single inputs")
+    for single, chunk in zip(singly.embed(inputs), padded.embed(inputs), strict=True):
+        alone, among_others = torch.from_numpy(single), torch.from_numpy(chunk)
+        _expect_alike(alone, among_others, "padded chunks to answer as single inputs")
 
 
 def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -> None:
@@ -159,14 +158,6 @@ def _inputs(tower: ImageTower, frames: Sequence[Frame]) -> list[Inputs]:
     return [tower.prepare([f.load() for f in group]) for group in _groups(tower, frames)]
 
 
-def _hidden_inputs(
-    tower: ImageTower, frames: Sequence[Frame]
-) -> list[tuple[Inputs, Bool[Tensor, "image patch"]]]:
-    """Inputs, each with other patches hidden."""
-    inputs = _inputs(tower, frames)
-    return [(one, _half(tower, one, index)) for index, one in enumerate(inputs)]
-
-
 def _nothing(tower: ImageTower, inputs: Inputs) -> Bool[Tensor, "image patch"]:
     rows, cols = tower.grid(inputs)
     return torch.zeros(tower.frames, rows * cols, dtype=torch.bool)
@@ -174,10 +165,10 @@ def _nothing(tower: ImageTower, inputs: Inputs) -> Bool[Tensor, "image patch"]:
 
 def _half(tower: ImageTower, inputs: Inputs, index: int) -> Bool[Tensor, "image patch"]:
     """About half of the patches, other ones in each frame, never all."""
-    hidden = _nothing(tower, inputs)
-    drawn = generator(index, "hidden patches").random(tuple(hidden.shape)) < 0.5
-    drawn[:, 0], drawn[:, -1] = True, False
-    return torch.from_numpy(drawn)
+    shape = tuple(_nothing(tower, inputs).shape)
+    hidden = generator(index, "hidden patches").random(shape) < 0.5
+    hidden[:, 0], hidden[:, -1] = True, False
+    return torch.from_numpy(hidden)
 
 
 @torch.inference_mode()
@@ -190,10 +181,10 @@ def _encoded(
 
 def _embedded(tower: ImageTower, image: Image.Image) -> np.ndarray:
     """The patch tokens of an image that enter the first block, (row, col, dim)."""
-    seen: list[Tensor] = []
+    entering: list[Tensor] = []
     inputs = tower.prepare([image] * tower.frames)
     hook = tower.blocks[0].module.register_forward_pre_hook(
-        lambda module, args, kwargs: seen.append(args[0] if args else kwargs["hidden_states"]),
+        lambda module, args, kwargs: entering.append(args[0] if args else kwargs["hidden_states"]),
         with_kwargs=True,
     )
     try:
@@ -201,7 +192,7 @@ def _embedded(tower: ImageTower, image: Image.Image) -> np.ndarray:
     finally:
         hook.remove()
     rows, cols = tower.grid(inputs)
-    patches = seen[0][0, tower.prefix : tower.prefix + rows * cols]
+    patches = entering[0][0, tower.prefix : tower.prefix + rows * cols]
     return np.asarray(patches.float().cpu().numpy().reshape(rows, cols, -1))
 
 
@@ -212,17 +203,18 @@ def _noisy(
     return Image.fromarray(noise_under(np.asarray(canvas), mask.reshape(grid), rng))
 
 
-def _distance(one: Tensor, other: Tensor) -> float:
+def _distance(embedding: Tensor, other: Tensor) -> float:
     """Largest difference, relative to the largest figure; infinite where one is not finite."""
-    if not (one.isfinite().all() and other.isfinite().all()):
+    if not (embedding.isfinite().all() and other.isfinite().all()):
         return float("inf")
-    return float((one - other).abs().max() / one.abs().max().clamp(min=1.0))
+    return float((embedding - other).abs().max() / embedding.abs().max().clamp(min=1.0))
 
 
-def _expect_alike(got: float, expected: str) -> None:
+def _expect_alike(embedding: Tensor, other: Tensor, expected: str) -> None:
+    difference = _distance(embedding, other)
     expect(
-        got <= TOLERANCE,
+        difference <= TOLERANCE,
         expected,
-        got=f"a difference of {got:.2g}",
+        got=f"a difference of {difference:.2g}",
         remedy="Check the blocks, their masks and the pooling of the ImageTower",
     )

@@ -1,19 +1,18 @@
 """What must not change a report, and how the model may be asked."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cuescope_sdk import Outcome, Report, Sample, Trial, digest
+from cuescope_sdk import Report, Sample, Trial, digest
 from cuescope_sdk.testing._contract import expect
 from cuescope_sdk.testing._fake_data import CUE
 from cuescope_sdk.testing._method_contract.setting import (
     MethodSetting,
     found_features,
     on_cue,
-    recording,
+    recording_model,
 )
 from cuescope_sdk.testing._running import temporary_cache
 
@@ -48,9 +47,9 @@ class MethodRepeats(MethodSetting):
 
     def test_finds_the_same_in_any_batch_size(self) -> None:
         """Batch size is how fast, never what."""
-        one, other = self.base.report, self.setup().report(batch_size=7)
+        base, report = self.base.report, self.setup().report(batch_size=7)
         expect(
-            _findings(one) == _findings(other) and _gap(one, other) <= TOLERANCE,
+            _findings(base) == _findings(report) and _gap(base, report) <= TOLERANCE,
             f"the same findings and figures within {TOLERANCE:g}",
             got="others in batches of 7",
             remedy="Do not look at context.batch_size",
@@ -60,12 +59,12 @@ class MethodRepeats(MethodSetting):
         """The order of samples says nothing about the model."""
         setup, samples = self.setup(), self.samples
         report = replace(setup, data=_reversed(setup.data)).report()
-        tops = [
-            [on_cue(feature, samples) for feature in found_features(found)[:1]]
-            for found in (self.base.report, report)
-        ]
+        first, other = (
+            [on_cue(feature, samples) for feature in found_features(r)[:1]]
+            for r in (self.base.report, report)
+        )
         expect(
-            tops[0] == tops[1],
+            first == other,
             "the same first finding from the last sample to the first",
             got="another",
             remedy="Do not split or truncate by position",
@@ -86,28 +85,28 @@ class MethodRepeats(MethodSetting):
         """Only `respond` caches, counts, batches and resumes."""
         calls = self.base.report.cost.model_calls
         expect(
-            len(self.base.asked) == calls,
+            len(self.base.model_trials) == calls,
             f"{calls} trials at the model, as many as reported",
-            got=len(self.base.asked),
+            got=len(self.base.model_trials),
             remedy="Use audit.respond(trials), and build no model",
         )
 
     def test_plans_without_asking(self) -> None:
         """`--plan` runs the method up to its first question, and asks the model nothing."""
-        asked: list[Trial] = []
+        trials: list[Trial] = []
         setup = self.setup()
-        replace(setup, model=recording(setup.model, asked)).plan()
+        replace(setup, model=recording_model(setup.model, trials)).plan()
         expect(
-            not asked,
+            not trials,
             "no trial at the model",
-            got=len(asked),
+            got=len(trials),
             remedy="Let what `respond` raises pass (it is no Exception)",
         )
 
     def test_shows_the_data(self) -> None:
         """Every sample shown comes from one of the data set, and its key says from which."""
         known = self.samples.keys()
-        strange = [key for key in map(_shown, self.base.asked) if key not in known]
+        strange = [key for key in map(_source, self.base.model_trials) if key not in known]
         expect(
             not strange,
             "keys 'SAMPLE' or 'SAMPLE/what was changed'",
@@ -118,7 +117,7 @@ class MethodRepeats(MethodSetting):
     def test_shows_one_sample_under_a_key(self) -> None:
         """Two samples of one key cannot be told apart in a report."""
         frames: dict[str, tuple[str, ...]] = {}
-        for sample in (trial.sample for trial in self.base.asked):
+        for sample in (trial.sample for trial in self.base.model_trials):
             keys = tuple(frame.key for frame in sample.frames)
             expect(
                 frames.setdefault(sample.key, keys) == keys,
@@ -129,24 +128,12 @@ class MethodRepeats(MethodSetting):
 
     def test_shows_equal_pixels_under_equal_keys(self) -> None:
         """Frames of one key are answered once, so another picture must have another key."""
-        asked: list[Trial] = []
-        with temporary_cache() as cache:
-            session = self.setup().session(cache)
-            respond = session.audit.respond
-
-            def noting(trials: Iterable[Trial]) -> list[Outcome]:
-                wanted = list(trials)
-                asked.extend(wanted)
-                return respond(wanted)
-
-            session.audit.respond = noting
-            session.run()
-        frames = {id(frame): frame for trial in asked for frame in trial.sample.frames}
+        frames = {id(frame): frame for trial in self.base.trials for frame in trial.sample.frames}
         pixels: dict[str, str] = {}
         for frame in frames.values():
-            seen = digest(np.asarray(frame.load()))
+            content = digest(np.asarray(frame.load()))
             expect(
-                pixels.setdefault(frame.key, seen) == seen,
+                pixels.setdefault(frame.key, content) == content,
                 "one picture a frame key",
                 got=f"several of {frame.key}",
                 remedy="Name the operation of frame.derive with all its parameters",
@@ -156,8 +143,8 @@ class MethodRepeats(MethodSetting):
         """`--limit` draws the samples; a method must not reach around `audit.samples`."""
         run = self.run(limit=LIMIT)
         allowed = {sample.key for sample in run.samples}
-        places = {o.sample for f in run.report.features for o in f.occurrences}
-        beyond = sorted((places | set(map(_shown, run.asked))) - allowed)
+        occupied = {o.sample for f in run.report.features for o in f.occurrences}
+        beyond = sorted((occupied | set(map(_source, run.model_trials))) - allowed)
         expect(
             not beyond,
             f"only the {LIMIT} samples of the limit",
@@ -166,7 +153,8 @@ class MethodRepeats(MethodSetting):
         )
 
 
-def _shown(trial: Trial) -> str:
+def _source(trial: Trial) -> str:
+    """The key of the sample that a trial's sample is, or was made from."""
     return trial.sample.key.partition("/")[0]
 
 
@@ -174,17 +162,15 @@ def _findings(report: Report) -> set[tuple[str, str | None]]:
     return {(score.feature, score.label) for score in report.findings}
 
 
-def _gap(one: Report, other: Report) -> float:
+def _gap(report: Report, other: Report) -> float:
     """Largest difference of a figure; infinite where they are not of the same things."""
-    first, second = (
-        {(s.feature, s.label, s.metric): s.value for s in report.scores} for report in (one, other)
+    figures, others = (
+        {(s.feature, s.label, s.metric, s.value is None): s.value or 0.0 for s in r.scores}
+        for r in (report, other)
     )
-    if first.keys() != second.keys():
+    if figures.keys() != others.keys():
         return float("inf")
-    pairs = [(value, second[key]) for key, value in first.items()]
-    if any((a is None) != (b is None) for a, b in pairs):
-        return float("inf")
-    return max((abs(a - b) for a, b in pairs if a is not None and b is not None), default=0.0)
+    return max((abs(value - others[key]) for key, value in figures.items()), default=0.0)
 
 
 def _reversed(data: type[Any]) -> type[Any]:
@@ -200,6 +186,6 @@ def _lying(data: type[Any]) -> type[Any]:
     class Lying(data):  # type: ignore[misc]
         def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
             true: dict[str, Any] = super().annotations(shown)
-            return true | {"cues": {CUE: tuple(not there for there in shown)}}
+            return true | {"cues": {CUE: tuple(not present for present in shown)}}
 
     return Lying

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 
 from cuescope_sdk import Score
-from cuescope_sdk.testing._contract import NotApplicable, expect
+from cuescope_sdk.testing._contract import NotApplicable, expect, lies_within
 from cuescope_sdk.testing._fake_data import where_it_points
 from cuescope_sdk.testing._method_contract.setting import (
     NOTHING_TO_FIND,
@@ -13,6 +14,7 @@ from cuescope_sdk.testing._method_contract.setting import (
     on_cue,
     on_decoy,
 )
+from cuescope_sdk.testing._running import Setup
 
 ALWAYS_RIGHT = {"lean": 0, "noise": 0}
 BLIND = {"lean": 0, "noise": 0, "signal": 0}
@@ -75,25 +77,21 @@ class MethodFinds(MethodSetting):
         """A model that never errs is answered with words, and no finding."""
         if self.paradigm == "reliance":
             raise NotApplicable("asks about errors; a model that is always right leans on things")
-        report = self.report_or_refusal(self.setup(model=ALWAYS_RIGHT), "a model without errors")
-        self.finds_nothing("model without errors", report.findings if report else ())
+        self.finds_nothing(self.setup(model=ALWAYS_RIGHT), "a model without errors")
 
     def test_finds_nothing_where_nothing_is_seen(self) -> None:
         """A model that answers the same whatever it is shown leans on nothing."""
         if self.paradigm == "errors":
             raise NotApplicable("asks about reliance; a model that sees nothing errs all the same")
-        report = self.report_or_refusal(self.setup(model=BLIND), "a model that sees nothing")
-        self.finds_nothing("model that sees nothing", report.findings if report else ())
+        self.finds_nothing(self.setup(model=BLIND), "a model that sees nothing")
 
     def test_finds_nothing_in_one_class(self) -> None:
         """With one choice there is nothing to get wrong."""
-        report = self.report_or_refusal(self.setup({"labels": 1}), "a data set of one class")
-        self.finds_nothing("data set of one class", report.findings if report else ())
+        self.finds_nothing(self.setup({"labels": 1}), "a data set of one class")
 
     def test_takes_a_single_sample(self) -> None:
         """Too little to compare is said, or shows as no finding."""
-        report = self.report_or_refusal(self.setup({"samples": 1}), "a single sample")
-        self.finds_nothing("single sample", report.findings if report else ())
+        self.finds_nothing(self.setup({"samples": 1}), "a single sample")
 
     def test_takes_single_frames(self) -> None:
         """Images are clips of one frame."""
@@ -103,12 +101,13 @@ class MethodFinds(MethodSetting):
         """Nothing to tell apart is no reason to crash."""
         self.report_or_refusal(self.setup({"identical": True}), "frames that are all the same")
 
-    def finds_nothing(self, what: str, findings: tuple[object, ...]) -> None:
-        """Raise ContractViolation for a finding where there can be none."""
+    def finds_nothing(self, setup: Setup, about: str) -> None:
+        """Raise ContractViolation for a finding where there can be none, or for a crash."""
+        report = self.report_or_refusal(setup, about)
         expect(
-            not findings,
-            f"no finding in a {what}",
-            got=len(findings),
+            report is None or not report.findings,
+            f"no finding in {about}",
+            got=len(report.findings) if report else 0,
             remedy="Yield scores with finding=False, or raise UserError",
         )
 
@@ -144,25 +143,24 @@ class MethodReports(MethodSetting):
         """An occurrence is a sample, frame and region that a report can show."""
         samples = self.samples
         for feature in self.base.report.features:
-            for place in feature.occurrences:
-                sample = samples.get(place.sample)
-                frames = len(sample.frames) if sample else 0
+            for occurrence in feature.occurrences:
+                frame, region = occurrence.frame or 0, occurrence.region
+                sample = samples.get(occurrence.sample)
+                frames = sample.frames if sample else ()
                 expect(
-                    sample is not None and 0 <= (place.frame or 0) < frames,
+                    0 <= frame < len(frames),
                     "occurrences in the audited samples",
-                    got=f"{place.sample}, frame {place.frame}",
+                    got=f"{occurrence.sample}, frame {occurrence.frame}",
                     remedy="Use sample.key of audit.samples and an index into its frames",
                 )
-                if sample is None or place.region is None:
-                    continue
-                width, height = sample.frames[place.frame or 0].load().size
-                x0, y0, x1, y1 = place.region
-                expect(
-                    0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height,
-                    f"regions (x0, y0, x1, y1) within {width} x {height} pixels",
-                    got=place.region,
-                    remedy="Scale fractions by the size of the frame",
-                )
+                if region is not None:
+                    size = frames[frame].load().size
+                    expect(
+                        lies_within(region, size),
+                        f"regions (x0, y0, x1, y1) within {size} pixels",
+                        got=region,
+                        remedy="Scale fractions by the size of the frame",
+                    )
 
     def test_places_the_strongest_occurrence_first(self) -> None:
         """The first occurrence stands for the feature."""
@@ -215,9 +213,9 @@ class MethodReports(MethodSetting):
     def test_ranks_findings_first(self) -> None:
         """A report opens with the finding."""
         report = self.base.report
-        found = [s.finding for s in report.scores if s.metric == report.metrics[0].name]
+        headline = [s.finding for s in report.scores if s.metric == report.metrics[0].name]
         expect(
-            found == sorted(found, reverse=True),
+            headline == sorted(headline, reverse=True),
             "findings before the other headline rows",
             got="a finding below them",
             remedy="Yield the strongest first",
@@ -235,13 +233,13 @@ class MethodReports(MethodSetting):
         rows: dict[tuple[str, str | None], list[Score]] = {}
         for score in self.base.report.scores:
             rows.setdefault((score.feature, score.label), []).append(score)
-        for found in self.base.report.findings:
-            own = rows[found.feature, found.label]
+        for finding in self.base.report.findings:
+            own = rows[finding.feature, finding.label]
             expect(
                 any(s.low is not None and s.high is not None for s in own)
                 and any(s.q_value is not None for s in own),
                 "an interval and a q_value among the rows of each finding",
-                got=f"none for {found.feature}",
+                got=f"none for {finding.feature}",
                 remedy="See bootstrap_mean_interval and benjamini_hochberg of cuescope_sdk.maths",
             )
 
@@ -257,11 +255,11 @@ class MethodReports(MethodSetting):
 
 
 def _in_order(score: Score) -> bool:
-    inside = score.value is None or (
-        (score.low is None or score.low <= score.value + 1e-9)
-        and (score.high is None or score.value <= score.high + 1e-9)
-    )
-    p_value, q_value = score.p_value, score.q_value
-    probable = all(p is None or 0 <= p <= 1 for p in (p_value, q_value))
-    corrected = p_value is None or q_value is None or q_value >= p_value - 1e-9
-    return inside and probable and corrected and (score.n is None or score.n >= 0)
+    interval = _rises(score.low, score.value, score.high)
+    return interval and _rises(0, score.p_value, score.q_value, 1) and _rises(0, score.n)
+
+
+def _rises(*figures: float | None) -> bool:
+    """Whether no figure is below the one before it, but for rounding; None stands for no figure."""
+    known = [figure for figure in figures if figure is not None]
+    return all(low <= high + 1e-9 for low, high in pairwise(known))

@@ -1,10 +1,9 @@
 """A method under test, and the audits that its checks look at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
-from cuescope.capabilities import Respond
 from cuescope_sdk import (
     Feature,
     Metric,
@@ -22,6 +21,7 @@ from cuescope_sdk.testing._fake_models import FakeModel
 from cuescope_sdk.testing._fake_tools import FAKE_TOOLS
 from cuescope_sdk.testing._running import Setup, temporary_cache
 
+T = TypeVar("T")
 Paradigm = Literal["errors", "reliance"]
 # What the fake data plant for a paradigm, and the options of a model that gives nothing to find.
 PLANTED: dict[Paradigm, Mapping[str, Any]] = {"errors": {}, "reliance": {"cue": "helps"}}
@@ -34,10 +34,11 @@ NOTHING_TO_FIND: dict[Paradigm, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Run:
-    """An audit with what its method asked, by whatever way."""
+    """An audit, with the trials that it handed to `respond` and those that came to the model."""
 
     report: Report
-    asked: tuple[Trial, ...]
+    trials: tuple[Trial, ...]
+    model_trials: tuple[Trial, ...]
     samples: tuple[Sample, ...]
 
 
@@ -85,16 +86,20 @@ class MethodSetting(Contract):
         )
 
     @classmethod
-    def run(cls, setup: Setup | None = None, **settings: Any) -> Run:
-        """Run it, and keep every trial that the model saw."""
-        asked: list[Trial] = []
-        chosen = setup or cls.setup()
-        watched = replace(chosen, model=recording(chosen.model, asked))
+    def run(cls, **settings: Any) -> Run:
+        """Run the audit, and keep its trials."""
+        trials: list[Trial] = []
+        model_trials: list[Trial] = []
+        executor_trials: list[Trial] = []
+        setup = replace(cls.setup(), model=recording_model(cls.model, model_trials))
         with temporary_cache() as cache:
-            session = watched.session(cache, **settings)
+            session = setup.session(cache, **settings)
             build = session.respond.build
-            session.respond.build = lambda: _recording_readouts(build(), asked)  # type: ignore
-            return Run(session.run(), tuple(asked), session.audit.samples)
+            session.audit.respond = recording(session.audit.respond, trials)
+            session.respond.build = lambda: recording(build(), executor_trials)  # type: ignore
+            report = session.run()
+        model_trials += [trial for trial in executor_trials if trial.readout is not None]
+        return Run(report, tuple(trials), tuple(model_trials), session.audit.samples)
 
     @property
     def samples(self) -> dict[str, Sample]:
@@ -120,24 +125,26 @@ class MethodSetting(Contract):
         self.setup().report()
 
 
-def _recording_readouts(respond: Respond, asked: list[Trial]) -> Respond:
-    """What answers trials, keeping the readouts that it is asked for."""
+def recording(
+    respond: Callable[[list[Trial]], T], trials: list[Trial]
+) -> Callable[[Iterable[Trial]], T]:
+    """What answers trials, which adds them to a list first."""
 
-    def record(trials: Sequence[Trial]) -> list[Response]:
-        asked.extend(trial for trial in trials if trial.readout is not None)
-        return respond(trials)
+    def record(new: Iterable[Trial]) -> T:
+        trials.extend(own := list(new))
+        return respond(own)
 
     return record
 
 
-def recording(model: type[Any], asked: list[Trial]) -> type[Any]:
-    """The model, keeping what it is asked."""
+def recording_model(model: type[Any], trials: list[Trial]) -> type[Any]:
+    """The model, which adds what it is asked to a list."""
 
     class Recording(model):  # type: ignore[misc]
-        def respond(self, trials: Sequence[Trial]) -> list[Response]:
-            asked.extend(trials)
-            found: list[Response] = super().respond(trials)
-            return found
+        def respond(self, new: Sequence[Trial]) -> list[Response]:
+            trials.extend(new)
+            responses: list[Response] = super().respond(new)
+            return responses
 
     return Recording
 
@@ -202,12 +209,10 @@ class MethodDeclares(MethodSetting):
 
     def test_marks_its_hooks(self) -> None:
         """pluggy passes over a hook without `@hookimpl`, and says nothing."""
-        written = [name for name in HOOKS if hasattr(self.plugin, name)]
-        bare = [
-            name for name in written if not hasattr(getattr(self.plugin, name), "cuescope_impl")
-        ]
+        hooks = {name: hook for name in HOOKS if (hook := getattr(self.plugin, name, None))}
+        bare = [name for name, hook in hooks.items() if not hasattr(hook, "cuescope_impl")]
         expect(
-            not bare and "compute_scores" in written,
+            not bare and "compute_scores" in hooks,
             "compute_scores, and @hookimpl on every hook",
             got=f"{', '.join(bare)} without it" if bare else "no compute_scores",
             remedy="Put @hookimpl of cuescope_sdk above propose_features, perturb ...",

@@ -38,9 +38,7 @@ class ModelTakesTowerEdits(ModelSetting):
 
     def tower_trials(self, edit: Edit | None) -> list[Trial]:
         """A few trials with the edit; raises NotApplicable where no tower or block is open."""
-        if "image-tower" not in self.capabilities.exposes:
-            raise NotApplicable("asks about the image tower, which this model does not expose")
-        tower: Any = getattr(self.model, "image_tower", None)
+        tower: Any = getattr(self.exposing("image-tower"), "image_tower", None)
         if tower is None:
             raise ContractViolation(
                 "`image_tower`, since the model exposes 'image-tower'",
@@ -53,15 +51,11 @@ class ModelTakesTowerEdits(ModelSetting):
 
     def test_leaves_a_tower_edit_without_hooks_without_effect(self) -> None:
         """An edited forward pass with an empty edit is the plain one."""
-        trials = self.tower_trials(Unchanged())
-        worst = max(
-            map(distance, self.model.respond(trials), self.model.respond(self.tower_trials(None)))
-        )
-        expect(
-            worst <= TOLERANCE[self.dtype],
+        self.expect_near(
+            self.model.respond(self.tower_trials(Unchanged())),
+            self.model.respond(self.tower_trials(None)),
             "the plain answers under a tower edit whose hooks change nothing",
-            got=f"a difference of {worst:.2g}",
-            remedy="Take the same forward pass with an edit as without one",
+            "Take the same forward pass with an edit as without one",
         )
 
     def test_carries_out_tower_edits(self) -> None:
@@ -82,11 +76,8 @@ class ModelTakesTowerEdits(ModelSetting):
         edits = (None, WithoutAttention(), Unchanged())
         by_edit = [self.tower_trials(edit) for edit in edits]
         mixed = [trial for trials in zip(*by_edit, strict=True) for trial in trials]
-        alone = [self.model.respond([trial])[0] for trial in mixed]
-        worst = max(map(distance, self.model.respond(mixed), alone))
-        expect(
-            worst <= TOLERANCE[self.dtype],
+        self.expect_as_alone(
+            mixed,
             "each trial of a batch answered under its own edit",
-            got=f"a difference of {worst:.2g} from the answer alone",
-            remedy="Group the trials of a batch by edit (cuescope_sdk.torch.group_by_edit)",
+            "Group the trials of a batch by edit (cuescope_sdk.torch.group_by_edit)",
         )

@@ -1,13 +1,14 @@
 """What QUAG's edits must hold on any model that shows its fusion layers."""
 
+from itertools import cycle
 from typing import cast
 
 import numpy as np
 
-from cuescope_sdk import Edit, Sample, Trial
+from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, AverageAttention, HasFusion
-from cuescope_sdk.testing._contract import ContractViolation, NotApplicable, expect
-from cuescope_sdk.testing._model_contract.setting import TOLERANCE, ModelSetting, changed, distance
+from cuescope_sdk.testing._contract import NotApplicable, expect, expect_no_error
+from cuescope_sdk.testing._model_contract.setting import TOLERANCE, ModelSetting, changed
 
 QUESTIONS = ("what is it", "where does it go after that ?")
 SAMPLES = 4
@@ -20,26 +21,22 @@ class ModelFuses(ModelSetting):
     @property
     def fusing(self) -> HasFusion:
         """The model; raises NotApplicable where it exposes no fusion layers."""
-        if "fusion" not in self.capabilities.exposes:
-            raise NotApplicable("asks about fusion layers, which this model does not expose")
-        return cast(HasFusion, self.model)
+        return cast(HasFusion, self.exposing("fusion"))
 
-    def asked(self, edit: Edit | None = None) -> list[Trial]:
+    def questions(self, edit: Edit | None = None) -> list[Trial]:
         """Samples with questions of different lengths, unless they bring their own."""
-        return [
-            Trial(
-                sample=_with_question(sample, place), edit=edit, outputs=self.capabilities.outputs
-            )
-            for place, sample in enumerate(self.samples[:4])
-        ]
+        pairs = zip(self.samples[:SAMPLES], cycle(QUESTIONS), strict=False)
+        samples = [changed(sample, question=sample.question or own) for sample, own in pairs]
+        outputs = self.capabilities.outputs
+        return [Trial(sample=sample, edit=edit, outputs=outputs) for sample in samples]
 
     def test_tells_video_from_text(self) -> None:
         """Queries and keys of every layer are video, text or neither, and both kinds occur."""
         layers = self.fusing.fusion.layers
-        seen: set[int] = set()
+        occurring: set[int] = set()
         for layer in range(layers):
-            maps = self.fusing.modalities(self.asked(), layer)
-            weights = self.fusing.attention(self.asked(), layer)
+            maps = self.fusing.modalities(self.questions(), layer)
+            weights = self.fusing.attention(self.questions(), layer)
             for kinds, matrix in zip(maps, weights, strict=True):
                 fits = matrix.ndim == 3 and len(kinds) == sum(matrix.shape[1:])
                 expect(
@@ -48,18 +45,18 @@ class ModelFuses(ModelSetting):
                     got=f"{len(kinds)} for attention of shape {matrix.shape}",
                     remedy="Leave padding out of both",
                 )
-                seen |= set(kinds.tolist())
+                occurring |= set(kinds.tolist())
         expect(
-            seen >= {VIDEO, TEXT},
+            occurring >= {VIDEO, TEXT},
             "video and text among the tokens",
-            got=sorted(seen),
+            got=sorted(occurring),
             remedy="Map the placeholders of frames to VIDEO and the words to TEXT",
         )
 
     def test_shows_attention_that_sums_to_one(self) -> None:
         """What is captured is a softmax over the keys."""
         for layer in range(self.fusing.fusion.layers):
-            for weights in self.fusing.attention(self.asked(), layer):
+            for weights in self.fusing.attention(self.questions(), layer):
                 worst = float(np.abs(weights.sum(-1) - 1).max())
                 expect(
                     worst <= 10 * TOLERANCE[self.dtype] and float(weights.min()) >= 0,
@@ -75,10 +72,10 @@ class ModelFuses(ModelSetting):
         """
         for quadrants in SHORT_CIRCUITS:
             edit = AverageAttention(quadrants=frozenset(quadrants))
-            plain = self.fusing.attention(self.asked(), 0)
-            edited = self.fusing.attention(self.asked(edit), 0)
+            plain = self.fusing.attention(self.questions(), 0)
+            edited = self.fusing.attention(self.questions(edit), 0)
             for kinds, before, after in zip(
-                self.fusing.modalities(self.asked(), 0), plain, edited, strict=True
+                self.fusing.modalities(self.questions(), 0), plain, edited, strict=True
             ):
                 worst = _off(before, after, kinds, edit.quadrants)
                 expect(
@@ -94,14 +91,10 @@ class ModelFuses(ModelSetting):
         trials = [
             t for pair in zip(self._any(None), self._any(crossmodal), strict=True) for t in pair
         ]
-        together = self.model.respond(trials)
-        alone = [self.model.respond([trial])[0] for trial in trials]
-        worst = max(map(distance, together, alone))
-        expect(
-            worst <= TOLERANCE[self.dtype],
+        self.expect_as_alone(
+            trials,
             "each trial answered as by itself",
-            got=f"a difference of {worst:.2g}",
-            remedy="Group a batch by edit, and leave padding out of averages",
+            "Group a batch by edit, and leave padding out of averages",
         )
 
     def test_refuses_fusion_layers_it_has_not(self) -> None:
@@ -109,31 +102,24 @@ class ModelFuses(ModelSetting):
         beyond = self.fusing.fusion.layers
         self._any(None)
         edit = AverageAttention(quadrants=frozenset(("VV",)), layers=(beyond,))
-        self.refuses(self.asked(edit)[0], f"layer {beyond}")
+        self.refuses(self.questions(edit)[0], f"layer {beyond}")
 
     def test_answers_without_a_video(self) -> None:
         """A model that says `min_frames` 0 answers the question alone, and the video alone."""
         if self.capabilities.min_frames > 0:
             raise NotApplicable("asks about questions without a video, and the model needs frames")
-        for trial in self.asked():
+        for trial in self.questions():
             for half in (changed(trial.sample, frames=()), changed(trial.sample, question=None)):
-                try:
+                with expect_no_error(
+                    "an answer to a question without frames, and to frames without a question",
+                    remedy="Answer them, or declare min_frames=1",
+                ):
                     self.model.respond([changed(trial, sample=half)])
-                except Exception as error:
-                    raise ContractViolation(
-                        "an answer to a question without frames, and to frames without a question",
-                        got=repr(error),
-                        remedy="Answer them, or declare min_frames=1",
-                    ) from error
 
     def _any(self, edit: Edit | None) -> list[Trial]:
         if "average-attention" not in self.capabilities.edits:
             raise NotApplicable("asks about average-attention, which this model does not declare")
-        return self.asked(edit)
-
-
-def _with_question(sample: Sample, place: int) -> Sample:
-    return changed(sample, question=sample.question or QUESTIONS[place % len(QUESTIONS)])
+        return self.questions(edit)
 
 
 def _off(
@@ -144,8 +130,8 @@ def _off(
     expected = before.copy()
     for quadrant in quadrants:
         here = (rows == LETTERS[quadrant[0]])[:, None] & (cols == LETTERS[quadrant[1]])[None]
-        seen = here & (before > 0)
-        mass = (before * seen).sum(-1, keepdims=True)
-        count = np.maximum(seen.sum(-1, keepdims=True), 1)
-        expected = np.where(seen, mass / count, expected)
+        visible = here & (before > 0)
+        mass = (before * visible).sum(-1, keepdims=True)
+        count = np.maximum(visible.sum(-1, keepdims=True), 1)
+        expected = np.where(visible, mass / count, expected)
     return float(np.abs(after - expected).max())

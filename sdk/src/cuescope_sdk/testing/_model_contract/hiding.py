@@ -1,7 +1,6 @@
 """What `HideTokens` must hold on any model that shows its patches."""
 
-from collections.abc import Iterable
-from itertools import starmap
+from contextlib import suppress
 from typing import cast
 
 import numpy as np
@@ -17,7 +16,7 @@ from cuescope_sdk import (
     UserError,
     generator,
 )
-from cuescope_sdk.testing._contract import ContractViolation, NotApplicable, PerClass, expect
+from cuescope_sdk.testing._contract import NotApplicable, PerClass, expect, expect_no_error
 from cuescope_sdk.testing._model_contract.setting import (
     TOLERANCE,
     ModelSetting,
@@ -36,23 +35,17 @@ class ModelLooks(ModelSetting):
     @property
     def open_model(self) -> HasPatches:
         """The model; raises NotApplicable where it exposes no patches."""
-        if "patches" not in self.capabilities.exposes:
-            raise NotApplicable("asks about patches, which this model does not expose")
-        return cast(HasPatches, self.model)
+        return cast(HasPatches, self.exposing("patches"))
 
     @property
     def comparing(self) -> EmbedsChoices:
         """The model; raises NotApplicable where it exposes no choices."""
-        if "choices" not in self.capabilities.exposes:
-            raise NotApplicable("asks about embedded choices, which this model does not expose")
-        return cast(EmbedsChoices, self.model)
+        return cast(EmbedsChoices, self.exposing("choices"))
 
-    frames: PerClass[list[Frame]] = PerClass(lambda contract: contract.some_frames())
-
-    @classmethod
-    def some_frames(cls) -> list[Frame]:
+    @property
+    def frames(self) -> list[Frame]:
         """A frame of each of a few samples."""
-        return [sample.frames[0] for sample in cls.samples[:FRAMES]]
+        return [sample.frames[0] for sample in self.samples[:FRAMES]]
 
     def test_shows_its_canvas(self) -> None:
         """Masks, maps and noise are laid over the pixels that the network sees."""
@@ -76,15 +69,15 @@ class ModelLooks(ModelSetting):
         """On one grid, whichever layer they are read from."""
         grids = set()
         for layer in (-1, 0):
-            for found in self.open_model.patch_features(self.frames[:2], layer):
-                whole = found.dtype == np.float32 and found.ndim == 3
+            for features in self.open_model.patch_features(self.frames[:2], layer):
+                whole = features.dtype == np.float32 and features.ndim == 3
                 expect(
-                    whole and bool(np.isfinite(found).all()),
+                    whole and bool(np.isfinite(features).all()),
                     "finite float32 patch features (row, col, dim)",
-                    got=f"{found.dtype} of shape {found.shape}",
+                    got=f"{features.dtype} of shape {features.shape}",
                     remedy="Leave class tokens, registers and padding out, and unflatten the rest",
                 )
-                grids.add(found.shape[:2])
+                grids.add(features.shape[:2])
         expect(
             len(grids) == 1,
             "the same grid from every layer",
@@ -96,25 +89,20 @@ class ModelLooks(ModelSetting):
         """A layer is an option of methods, and people miscount."""
         model = self.open_model
         for layer in (FAR, -FAR):
-            try:
+            expected = f"a UserError for layer {layer}"
+            remedy = "Raise UserError(problem, expected=...) with the layers that there are"
+            with expect_no_error(expected, remedy=remedy), suppress(UserError):
                 model.patch_features(self.frames[:1], layer)
-            except UserError:
-                continue
-            except Exception as error:
-                raise ContractViolation(
-                    f"a UserError for layer {layer}",
-                    got=repr(error),
-                    remedy="Raise UserError(problem, expected=...) with the layers that there are",
-                ) from error
 
     def test_reads_each_frame_by_itself(self) -> None:
         """Patch features are cached frame by frame."""
         together = self.open_model.patch_features(self.frames)
         alone = [self.open_model.patch_features([frame])[0] for frame in self.frames]
-        scale = max(1.0, *(float(np.abs(one).max()) for one in alone))
+        scale = max(1.0, *(float(np.abs(features).max()) for features in alone))
         same = len(together) == len(alone) and all(
-            one.shape == other.shape and np.abs(one - other).max() <= TOLERANCE[self.dtype] * scale
-            for one, other in zip(together, alone, strict=False)
+            features.shape == other.shape
+            and np.abs(features - other).max() <= TOLERANCE[self.dtype] * scale
+            for features, other in zip(together, alone, strict=False)
         )
         expect(
             same,
@@ -185,7 +173,9 @@ class ModelHides(ModelLooks):
         rows, cols, _ = self.open_model.patch_features(self.canvases[0].frames[:1])[0].shape
         return rows, cols
 
-    def hiding(self, sample: Sample, mask: Bool[np.ndarray, "frame row col"] | None) -> Trial:
+    def hiding(
+        self, sample: Sample, mask: Bool[np.ndarray, "frame row col"] | None = None
+    ) -> Trial:
         """The sample with what is under the mask hidden."""
         edit = None if mask is None else HideTokens.from_mask(mask)
         return Trial(sample=sample, edit=edit, outputs=self.capabilities.outputs)
@@ -194,31 +184,25 @@ class ModelHides(ModelLooks):
         """Where nothing is left to see there is still an answer, in finite numbers."""
         grid = self.own_grid()
         trials = [self.hiding(s, np.ones((len(s.frames), *grid), bool)) for s in self.canvases]
-        try:
+        with expect_no_error(
+            "an answer with every token hidden",
+            remedy="Answer from what is left, or embed nothing as zeros; no mean of nothing",
+        ):
             self.model.respond(trials)
-        except Exception as error:
-            raise ContractViolation(
-                "an answer with every token hidden",
-                got=repr(error),
-                remedy="Answer from what is left, or embed nothing as zeros; no mean of nothing",
-            ) from error
 
     def test_is_blind_to_what_is_hidden(self) -> None:
         """Noise under hidden tokens changes nothing, and would without the edit."""
         masks = _half(self.own_grid(), self.canvases)
-        shown = list(zip(self.canvases, masks, strict=True))
-        noisy = [(_noisy(*pair), pair[1]) for pair in shown]
-        hidden = self._farthest(starmap(self.hiding, shown), starmap(self.hiding, noisy))
-        expect(
-            hidden <= TOLERANCE[self.dtype],
+        noisy = list(map(_noisy, self.canvases, masks))
+        self.expect_near(
+            self.model.respond(list(map(self.hiding, self.canvases, masks))),
+            self.model.respond(list(map(self.hiding, noisy, masks))),
             "answers blind to what is under hidden tokens",
-            got=f"a difference of {hidden:.2g}",
-            remedy="Keep hidden tokens out of every layer and of the pooling",
+            "Keep hidden tokens out of every layer and of the pooling",
         )
-        one, other = ((self.hiding(sample, None) for sample, _ in of) for of in (shown, noisy))
-        plain = self._farthest(one, other)
+        plain = self.model.respond(list(map(self.hiding, self.canvases)))
         expect(
-            plain > 0,
+            any(map(distance, plain, self.model.respond(list(map(self.hiding, noisy))))),
             "the noise to show where nothing is hidden",
             got="no difference",
             remedy="Check that `canvas` gives the pixels that the network sees",
@@ -232,14 +216,10 @@ class ModelHides(ModelLooks):
             for count in (0, 1, rows * cols // 2, rows * cols):
                 mask = (np.arange(rows * cols) < count).reshape(1, rows, cols)
                 trials.append(self.hiding(sample, mask.repeat(len(sample.frames), axis=0)))
-        together = self.model.respond(trials)
-        alone = [self.model.respond([trial])[0] for trial in trials]
-        worst = max(map(distance, together, alone))
-        expect(
-            worst <= TOLERANCE[self.dtype],
+        self.expect_as_alone(
+            trials,
             "each trial answered as by itself, however many tokens the others hide",
-            got=f"a difference of {worst:.2g}",
-            remedy="Pad to the longest of a batch, and mask what is padded",
+            "Pad to the longest of a batch, and mask what is padded",
         )
 
     def test_refuses_masks_of_another_shape(self) -> None:
@@ -250,20 +230,16 @@ class ModelHides(ModelLooks):
         self.refuses(self.hiding(sample, more), f"a mask of {len(more)} frames")
         finer = self.hiding(sample, mask.repeat(2, axis=1).repeat(2, axis=2))
         try:
-            [found] = self.model.respond([finer])
+            [stretched] = self.model.respond([finer])
         except UserError:
             return
         [own] = self.model.respond([self.hiding(sample, mask)])
         expect(
-            self.alike(found, own),
+            self.alike(stretched, own),
             "a UserError, or the answer under the same mask on its grid",
             got="another one under a mask of twice the rows and columns",
             remedy="Raise UserError(...), or stretch the mask over the frame",
         )
-
-    def _farthest(self, trials: Iterable[Trial], others: Iterable[Trial]) -> float:
-        one, other = (self.model.respond(list(asked)) for asked in (trials, others))
-        return max(map(distance, one, other))
 
 
 def _half(grid: Grid, samples: list[Sample]) -> list[Bool[np.ndarray, "frame row col"]]:

@@ -1,13 +1,12 @@
 """A model under test, and what it is shown."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from jaxtyping import Bool, UInt8
 from pydantic import BaseModel
 
-from cuescope.spec import Spec
 from cuescope_sdk import (
     Capabilities,
     Context,
@@ -22,14 +21,13 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
 from cuescope_sdk.testing._contract import (
-    Contract,
-    ContractViolation,
+    FingerprintedContract,
     NotApplicable,
     PerClass,
+    ShownContract,
     expect,
+    expect_error,
 )
-from cuescope_sdk.testing._fake_data import FakeDataset
-from cuescope_sdk.testing._running import NAME, PluginShelf
 
 TOLERANCE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2}
 V = TypeVar("V", bound=BaseModel)
@@ -45,12 +43,13 @@ def with_choices(sample: Sample, choices: Sequence[str]) -> Sample:
     return changed(sample, choices=tuple(choices), label=None)
 
 
-def distance(one: Response, other: Response) -> float:
+def distance(response: Response, other: Response) -> float:
     """Largest difference, relative to the largest figure; infinite where outputs differ in kind."""
-    if one.text != other.text:
+    if response.text != other.text:
         return float("inf")
     worst = 0.0
-    for first, second in ((one.logits, other.logits), (one.embedding, other.embedding)):
+    vectors = (response.logits, other.logits), (response.embedding, other.embedding)
+    for first, second in vectors:
         if first is None or second is None or first.shape != second.shape:
             if first is not second:
                 return float("inf")
@@ -98,39 +97,28 @@ EDITS: dict[str, Callable[[Sample, tuple[int, int], bool], Edit]] = {
 # ----------------------------------------------------------------------------------------- setting
 
 
-class ModelSetting(Contract):
+class ModelSetting(ShownContract, FingerprintedContract):
     """A model under test, shown the first `count` samples of `data`.
 
     `other_options` change its answers; `token_grid` (row, col) is a mask that its edits take.
     """
 
     kind = "model"
-    data: ClassVar[type[Any]] = FakeDataset
-    data_options: ClassVar[Mapping[str, Any]] = {}
-    other_options: ClassVar[Mapping[str, Any] | None] = None
     token_grid: ClassVar[tuple[int, int]] = (4, 4)
     count: ClassVar[int] = 12
+
+    model: PerClass[Model] = PerClass(lambda contract: contract.built)
 
     @classmethod
     def context(cls) -> Context:
         """As for any plugin, with the data set that the model is asked about."""
-        context = super().context()
-        registry = PluginShelf(
-            {("model", NAME): cls.plugin, ("dataset", NAME): cls.data}, installed=True
-        )
-        data = Context(registry, context.cache).build("dataset", Spec(NAME), cls.data_options)
-        return Context(registry, context.cache, device=cls.device, dtype=cls.dtype, dataset=data)
-
-    model: PerClass[Model] = PerClass(lambda contract: contract.build())
-    samples: PerClass[tuple[Sample, ...]] = PerClass(lambda contract: contract.shown())
+        return super().context().for_dataset(cls.dataset())
 
     @classmethod
-    def shown(cls) -> tuple[Sample, ...]:
+    def first_samples(cls) -> tuple[Sample, ...]:
         """What it is shown, within the frames that it takes."""
-        data, most = cls.context().dataset, cls.plugin.capabilities.max_frames
-        if data is None:
-            raise RuntimeError("the context of a model has a data set")
-        samples = [data[index] for index in range(min(cls.count, len(data)))]
+        most = cls.plugin.capabilities.max_frames
+        samples = super().first_samples()
         return tuple(s.with_frames(s.frames[:most], "start") if most else s for s in samples)
 
     @property
@@ -143,9 +131,9 @@ class ModelSetting(Contract):
         wanted: dict[str, Any] = {"outputs": self.capabilities.outputs, **changes}
         return [Trial(sample=sample, **wanted) for sample in self.samples]
 
-    def alike(self, one: Response, other: Response) -> bool:
+    def alike(self, response: Response, other: Response) -> bool:
         """Whether two responses say the same, within the tolerance of the dtype."""
-        return distance(one, other) <= TOLERANCE[self.dtype]
+        return distance(response, other) <= TOLERANCE[self.dtype]
 
     def exercise(self) -> None:
         """Build the model and ask it."""
@@ -154,14 +142,18 @@ class ModelSetting(Contract):
     def answers_stay(self, change: Callable[[Trial], Trial], what: str) -> None:
         """Raise ContractViolation where changing what a model must not read changes an answer."""
         trials = self.trials()
-        plain = self.model.respond(trials)
-        changed = self.model.respond([change(trial) for trial in trials])
-        expect(
-            all(map(self.alike, plain, changed)),
+        self.expect_near(
+            self.model.respond(trials),
+            self.model.respond([change(trial) for trial in trials]),
             f"the same answers whatever the {what}",
-            got="other answers",
-            remedy=f"Read the frames, question and choices of the sample, and never its {what}",
+            f"Read the frames, question and choices of the sample, and never its {what}",
         )
+
+    def exposing(self, part: str) -> Any:
+        """The model; raises NotApplicable where it does not expose this part."""
+        if part not in self.capabilities.exposes:
+            raise NotApplicable(f"asks about {part}, which this model does not expose")
+        return self.model
 
     def needs(self, output: Output) -> None:
         """Raise NotApplicable where the output is not declared."""
@@ -183,28 +175,38 @@ class ModelSetting(Contract):
 
     def refuses(self, trial: Trial, what: str) -> None:
         """Raise ContractViolation unless the trial is refused with a UserError."""
-        try:
-            self.model.respond([trial])
-        except UserError:
-            return
-        except Exception as error:
-            raise ContractViolation(
-                f"a UserError for {what}",
-                got=repr(error),
-                remedy="Raise UserError(problem, expected=..., got=...)",
-            ) from error
-        raise ContractViolation(
+        with expect_error(
+            UserError,
             f"a UserError for {what}",
             got="an answer",
-            remedy="Refuse what `capabilities` does not declare",
+            remedy="Refuse what `capabilities` does not declare: "
+            "raise UserError(problem, expected=..., got=...)",
+        ):
+            self.model.respond([trial])
+
+    def expect_near(
+        self, answers: Sequence[Response], others: Sequence[Response], expected: str, remedy: str
+    ) -> None:
+        """Raise ContractViolation where answers differ by more than the tolerance of the dtype."""
+        worst = max(map(distance, answers, others))
+        expect(
+            worst <= TOLERANCE[self.dtype],
+            expected,
+            got=f"a difference of {worst:.2g}",
+            remedy=remedy,
         )
+
+    def expect_as_alone(self, trials: Sequence[Trial], expected: str, remedy: str) -> None:
+        """Raise ContractViolation where a batch is answered otherwise than trial by trial."""
+        alone = [self.model.respond([trial])[0] for trial in trials]
+        self.expect_near(self.model.respond(trials), alone, expected, remedy)
 
 
 # --------------------------------------------------------------------------------------- declaring
 
 
 class ModelDeclares(ModelSetting):
-    """Capabilities, fingerprint, facts."""
+    """What a pair of method and model is checked by."""
 
     def test_declares_capabilities(self) -> None:
         """Pairs of method and model are refused before weights load, from the class alone."""
@@ -214,47 +216,4 @@ class ModelDeclares(ModelSetting):
             "a class attribute `capabilities = Capabilities(outputs=...)`",
             got=repr(declared),
             remedy="Declare which of logits, text and embedding the model can give",
-        )
-
-    def test_has_a_fingerprint(self) -> None:
-        """The response cache tells models apart by it."""
-        found = getattr(self.model, "fingerprint", None)
-        expect(
-            isinstance(found, str) and bool(found),
-            "a fingerprint, some text",
-            got=repr(found),
-            remedy="Set self.fingerprint = digest(weights, preprocessing version)",
-        )
-
-    def test_has_the_same_fingerprint_when_built_again(self) -> None:
-        """A fingerprint that changes from run to run makes every run start from nothing."""
-        again = self.build()
-        expect(
-            self.model.fingerprint == again.fingerprint,
-            "one fingerprint",
-            got=f"{self.model.fingerprint}, then {again.fingerprint}",
-            remedy="Digest content: weights and options, no ids, times or addresses",
-        )
-
-    def test_has_another_fingerprint_for_other_options(self) -> None:
-        """Equal fingerprints give equal answers, or the cache replays the wrong ones."""
-        if self.other_options is None:
-            raise NotApplicable("needs `other_options` that change the answers")
-        other = self.build(self.other_options)
-        expect(
-            other.fingerprint != self.model.fingerprint,
-            "another fingerprint",
-            got=f"the same for {dict(self.other_options)}",
-            remedy="Let every option that changes an answer enter the fingerprint",
-        )
-
-    def test_states_facts_in_words(self) -> None:
-        """Facts are printed at the head of a report."""
-        facts = getattr(self.model, "facts", None)
-        expect(
-            isinstance(facts, Mapping)
-            and all(isinstance(word, str) for pair in facts.items() for word in pair),
-            "`facts`, text by text",
-            got=repr(facts),
-            remedy="Set self.facts = {'validation accuracy': '0.93'}, or {}",
         )
