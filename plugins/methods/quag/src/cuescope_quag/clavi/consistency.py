@@ -7,12 +7,13 @@ the complement of which by `annotations["counterparts"]`, `{"video": key, "text"
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 import numpy as np
 
 from cuescope_quag.options import QUAGOptions
-from cuescope_quag.paper import CONSISTENT, consistent_rows
+from cuescope_quag.paper import CONSISTENT, paper_rows
 from cuescope_quag.trials import Answers, video_name
 from cuescope_sdk import Audit, Cell, Sample, Table
 from cuescope_sdk.maths import percentile_interval
@@ -157,15 +158,14 @@ def _pair_counts(groups: Mapping[str, Sequence[ConsistentPair]]) -> dict[str, Ce
 def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
     """The pairs of each column of table 3 that has any: of either kind, overall and by subset."""
     groups: dict[str, list[ConsistentPair]] = {}
-    for column in CONSISTENT:
-        measure, _, subset = column.partition(" ")
+    for subset, (complement, letter) in product((None, "control", "complement"), LETTERS.items()):
         members = [
             pair
             for pair in pairs
-            if measure == f"CAcc_{LETTERS[pair.complement]}" and subset in ("", pair.subset)
+            if pair.complement == complement and subset in (None, pair.subset)
         ]
         if members:
-            groups[column] = members
+            groups[" ".join(filter(None, (f"CAcc_{letter}", subset)))] = members
     return groups
 
 
@@ -177,7 +177,7 @@ def _table(
 ) -> Table:
     """The table, beside the paper's figures for CLAVI itself."""
     columns = tuple(rows[0])
-    paper = consistent_rows(options.beside) if benchmark == "CLAVI" else ()
+    paper = paper_rows(options.beside, CONSISTENT) if benchmark == "CLAVI" else ()
     beside = f" In brackets: {options.beside} on CLAVI in the paper." if paper else ""
     note = (
         "CAcc_V, consistent accuracy in video: the share of pairs of a video and its complement "
