@@ -144,13 +144,8 @@ def _quag_attention(options: QUAGOptions, layers: tuple[int, ...] | None) -> Ite
             layers=layers,
             size_term=options.size_term,
         )
-        key = merged_key(words)
+        key = f"merged {'both' if '-' in words else words}"
         yield Condition(key, f"{TOKENS[words]} as one ({key})", "quag-attention", edit)
-
-
-def merged_key(words: str) -> str:
-    """The row of QUAG-attention for `video`, `text` or `video-text`."""
-    return f"merged {'both' if '-' in words else words}"
 
 
 def features(audit: Audit, options: QUAGOptions) -> Iterator[Feature]:

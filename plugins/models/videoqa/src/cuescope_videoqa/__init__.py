@@ -119,13 +119,13 @@ class VideoQA(Plugin, LazyWeights):
         self, trials: Sequence[Trial], layer: int
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
         """VIDEO or TEXT for each query of a fusion layer, and then for each of its keys."""
-        return self.runner.modalities(trials, layer)
+        return [self.runner.modalities(trial, layer) for trial in trials]
 
     def attention(
         self, trials: Sequence[Trial], layer: int
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights after the softmax, and after the trial's edit."""
-        return self.runner.attention(trials, layer)
+        return [self.runner.attention(trial, layer) for trial in trials]
 
 
 class JustAsk(VideoQA):

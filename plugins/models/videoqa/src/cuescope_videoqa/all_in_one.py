@@ -32,7 +32,6 @@ from cuescope_videoqa.network import (
     token_ids,
 )
 
-OWNER = "all-in-one"
 EPSILON = 1e-6
 EXCHANGE = 8  # one patch of so many goes on, and one goes back
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -103,7 +102,7 @@ class Transformer(nn.Module):
 class AllInOneNetwork(Network):
     """The authors' modules under their names."""
 
-    owner = OWNER
+    owner = "all-in-one"
 
     def __init__(self, file: Checkpoint, options: Any) -> None:
         super().__init__(file, options)
@@ -126,7 +125,7 @@ class AllInOneNetwork(Network):
             self.without_vocabulary = "This checkpoint takes multiple-choice questions alone."
         elif not 0 < len(self.vocabulary) <= classes:
             raise UserError(
-                f"{OWNER}: the answers that the classes of {file.title} stand for",
+                f"{self.owner}: the answers that the classes of {file.title} stand for",
                 expected=f"up to {classes:,} of them with -M answers=FILE, "
                 "the authors' ans2label.json",
                 got=f"{len(self.vocabulary):,}",
@@ -164,7 +163,7 @@ class AllInOneNetwork(Network):
         wanted = self.transformer.frames
         if len(prompt.frames) != wanted:
             raise UserError(
-                f"{OWNER}: this checkpoint looks at {wanted} frames together",
+                f"{self.owner}: this checkpoint looks at {wanted} frames together",
                 expected=f"{wanted} frames a sample",
                 got=str(len(prompt.frames)),
                 remedy=f"Sample as many, say with -D frames={wanted}.",
@@ -197,7 +196,7 @@ class AllInOneNetwork(Network):
         known = {answer: number for number, answer in enumerate(self.vocabulary)}
         if not any(answer in known for answer in answers):
             raise UserError(
-                f"{OWNER}: sample '{sample.key}' has no choice that is in the vocabulary",
+                f"{self.owner}: sample '{sample.key}' has no choice that is in the vocabulary",
                 expected=f"one of its {len(known):,} answers",
                 got=", ".join(answers[:3]),
             )

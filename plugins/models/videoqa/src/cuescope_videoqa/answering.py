@@ -68,24 +68,14 @@ class NetworkRunner:
             for start in range(0, len(indices), self._batch_size):
                 yield indices[start : start + self._batch_size]
 
-    def modalities(
-        self, trials: Sequence[Trial], layer: int
-    ) -> list[Int8[np.ndarray, " query_then_key"]]:
-        """What the queries and keys of each trial's first prompt are."""
-        modalities = []
-        for trial in trials:
-            sides = self._queries_and_keys(self._first_batch(trial, layer), layer)
-            modalities.append(np.concatenate([side[side != OTHER].cpu().numpy() for side in sides]))
-        return modalities
-
-    def attention(
-        self, trials: Sequence[Trial], layer: int
-    ) -> list[Float[np.ndarray, "head query key"]]:
-        """Weights of each trial's first prompt; the heads of its rows one after another."""
-        return [self._attention(trial, layer) for trial in trials]
+    def modalities(self, trial: Trial, layer: int) -> Int8[np.ndarray, " query_then_key"]:
+        """What the queries and keys of its first prompt are."""
+        sides = self._queries_and_keys(self._first_batch(trial, layer), layer)
+        return np.concatenate([side[side != OTHER].cpu().numpy() for side in sides])
 
     @torch.inference_mode()
-    def _attention(self, trial: Trial, layer: int) -> Float[np.ndarray, "head query key"]:
+    def attention(self, trial: Trial, layer: int) -> Float[np.ndarray, "head query key"]:
+        """Weights of its first prompt; the heads of its rows one after another."""
         require_layers(self.network.owner, trial.edit, self.network.fusion.layers)
         if isinstance(trial.edit, AverageTokens):
             raise UserError(f"{self.network.owner}: no weights of tokens that are averaged away")

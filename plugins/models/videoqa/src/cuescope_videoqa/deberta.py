@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from transformers.models.deberta_v2 import modeling_deberta_v2
 
 from cuescope_sdk.torch import fused_attention, split_heads
-from cuescope_videoqa.network import merge_heads
 
 
 class Adapter(nn.Module):
@@ -133,7 +132,7 @@ def _attention(
         mask=bias.of(module, query, key, parts),
         scaling=(query.shape[-1] * parts) ** -0.5,
     )
-    return merge_heads(mixed)
+    return mixed.transpose(1, 2).flatten(2)
 
 
 def _output(module: Any, states: Tensor, residual: Tensor) -> Float[Tensor, "batch token dim"]:

@@ -21,22 +21,20 @@ from cuescope_videoqa.features import CLIPFeatures, VideoFeatures, evenly_spaced
 from cuescope_videoqa.loading import errors_as_user_error, find_folder, weights_file
 from cuescope_videoqa.network import Batch, Network, Prompt, fusion_shape, token_ids
 
-OWNER = "frozen-bilm"
 YES, NO = "Yes", "No"
 LANGUAGE_MODEL = ("deberta.", "lm_predictions.")
-# The tied decoder is kept for compatibility, and answers are embedded anew from their words
-REBUILT = ("lm_predictions.lm_head.decoder.", "answer_embeddings.", "answer_bias")
 
 
 class FrozenBiLMNetwork(Network):
     """The language model, and what it is fed with."""
 
-    owner = OWNER
-    unused = REBUILT
+    owner = "frozen-bilm"
+    # The tied decoder is kept for compatibility, and answers are embedded anew from their words
+    unused = ("lm_predictions.lm_head.decoder.", "answer_embeddings.", "answer_bias")
 
     def __init__(self, file: Checkpoint, options: Any) -> None:
         super().__init__(file, options)
-        folder = find_folder(OWNER, options.text_encoder)
+        folder = find_folder(self.owner, options.text_encoder)
         features = file.size("deberta.embeddings.linear_video.weight", 1)
         layer = "deberta.encoder.layer.0"
         adapters = (
@@ -44,7 +42,7 @@ class FrozenBiLMNetwork(Network):
             f"{layer}.output.adapter.down.weight",
         )
         after_attention, after_mlp = (len(file.tensors.get(name, ())) for name in adapters)
-        with errors_as_user_error(OWNER, f"the configuration in {folder.name}"):
+        with errors_as_user_error(self.owner, f"the configuration in {folder.name}"):
             if not (folder / "config.json").is_file():
                 raise FileNotFoundError("no config.json")
             config = DebertaV2Config.from_pretrained(folder)
@@ -56,18 +54,18 @@ class FrozenBiLMNetwork(Network):
         )
         self.source: VideoFeatures | CLIPFeatures
         if options.features is not None:
-            self.source = VideoFeatures(OWNER, options.features, features)
+            self.source = VideoFeatures(self.owner, options.features, features)
         else:
-            vision = find_folder(OWNER, options.vision, weights=True)
-            self.source = CLIPFeatures(OWNER, vision, features)
+            vision = find_folder(self.owner, options.vision, weights=True)
+            self.source = CLIPFeatures(self.owner, vision, features)
         self._embedded: dict[str, tuple[Tensor, Tensor]] = {}
 
     @classmethod
     def read(cls, options: Any) -> Checkpoint:
         """The authors' tensors over those of the language model, which they leave out."""
-        own = read_checkpoint(OWNER, options.checkpoint)
-        weights = weights_file(find_folder(OWNER, options.text_encoder, weights=True))
-        frozen = read_tensors(OWNER, weights) if weights else {}
+        own = read_checkpoint(cls.owner, options.checkpoint)
+        weights = weights_file(find_folder(cls.owner, options.text_encoder, weights=True))
+        frozen = read_tensors(cls.owner, weights) if weights else {}
         # The checkpoint's tensors win: they were trained on, the folder's were frozen. Those of
         # the hub hold the positions of the mask decoder too.
         spare = {
@@ -140,7 +138,7 @@ class FrozenBiLMNetwork(Network):
         for prompt, count in zip(prompts, counts, strict=True):
             if count != 1:
                 raise UserError(
-                    f"{OWNER}: the prompt of sample '{prompt.sample}'",
+                    f"{self.owner}: the prompt of sample '{prompt.sample}'",
                     expected=f"one mask within {self.options.text_tokens} tokens",
                     got=f"{int(count)}",
                     remedy="Raise -M text_tokens, or shorten the question.",

@@ -23,10 +23,8 @@ from cuescope_videoqa.checkpoints import Checkpoint
 from cuescope_videoqa.features import VideoFeatures, evenly_spaced, pad_features
 from cuescope_videoqa.network import Batch, Network, Prompt, fusion_shape, token_ids
 
-OWNER = "just-ask"
 EPSILON = 1e-12
 ANSWER_BATCH = 256
-PRETRAINING = ("vocab_transform.", "vocab_norm.", "vocab_projector.", "crossmodal_matching.")
 
 
 class PositionAndModality(nn.Module):
@@ -50,8 +48,9 @@ class PositionAndModality(nn.Module):
 class JustAskNetwork(Network):
     """The authors' modules under their names, with features and words to feed them."""
 
-    owner = OWNER
-    unused = PRETRAINING
+    owner = "just-ask"
+    # of pretraining
+    unused = ("vocab_transform.", "vocab_norm.", "vocab_projector.", "crossmodal_matching.")
 
     def __init__(self, file: Checkpoint, options: Any) -> None:
         super().__init__(file, options)
@@ -61,7 +60,7 @@ class JustAskNetwork(Network):
         # The file has one table of positions for both; nothing in it says where the video begins.
         if not 2 <= options.question_tokens < positions:
             raise UserError(
-                f"{OWNER}: question_tokens={options.question_tokens}",
+                f"{self.owner}: question_tokens={options.question_tokens}",
                 expected=f"2 to {positions - 1}, "
                 f"of the {positions} positions that {file.title} has",
             )
@@ -81,7 +80,7 @@ class JustAskNetwork(Network):
         self.amodel: Any = nn.ModuleDict({"bert": answers, "linear_text": nn.Linear(words, dim)})
         self.fusion = fusion_shape(layers, heads, dim, 2 * dim * hidden)
         path = options.features
-        self.features = None if path is None else VideoFeatures(OWNER, path, features)
+        self.features = None if path is None else VideoFeatures(self.owner, path, features)
         self._embedded: dict[str, Tensor] = {}
 
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
@@ -101,7 +100,7 @@ class JustAskNetwork(Network):
             return torch.zeros(0, self.linear_video.in_features)
         if self.features is None:
             raise UserError(
-                f"{OWNER}: sample '{prompt.sample}' shows a video",
+                f"{self.owner}: sample '{prompt.sample}' shows a video",
                 expected="S3D features of it, which JustAsk is fed with",
                 remedy="Give the authors' s3d.pth with -M features=FILE.",
             )

@@ -143,13 +143,6 @@ def token_ids(
     return torch.tensor([[*ids, *[pad] * (width - len(ids))] for ids in rows], dtype=torch.long)
 
 
-def merge_heads(
-    states: Float[Tensor, "batch head token dim"],
-) -> Float[Tensor, "batch token inner"]:
-    """The heads side by side."""
-    return states.transpose(1, 2).flatten(2)
-
-
 def fusion_shape(layers: int, heads: int, dim: int, mlp_multiplications: int) -> FusionShape:
     """Sizes of layers that have as many heads of keys as of queries."""
     return FusionShape(

@@ -30,15 +30,12 @@ from cuescope_videoqa.network import (
     bert_config,
     bert_layers,
     fusion_shape,
-    merge_heads,
     token_ids,
 )
 
-OWNER = "singularity"
 EPSILON = 1e-12
 REMEMBERED_FRAMES = 64  # of some hundred patches each
 ANSWER_BATCH = 128
-UNUSED = ("vision_encoder.pooler.", "text_proj.", "vision_proj.", "temp", "itm_head.")
 PUNCTUATION = re.compile(r"[,.'!?\"()*#:;~]")
 # Names of BEiT's parts when the checkpoints were made -> now.
 BEIT_NAMES = (
@@ -56,8 +53,8 @@ BEIT_NAMES = (
 class SingularityNetwork(Network):
     """The authors' modules under their names, BEiT's and BERT's from the library."""
 
-    owner = OWNER
-    unused = UNUSED
+    owner = "singularity"
+    unused = ("vision_encoder.pooler.", "text_proj.", "vision_proj.", "temp", "itm_head.")
 
     def __init__(self, file: Checkpoint, options: Any) -> None:
         super().__init__(file, options)
@@ -85,7 +82,7 @@ class SingularityNetwork(Network):
     @classmethod
     def read(cls, options: Any) -> Checkpoint:
         """With BEiT under the library's names."""
-        file = read_checkpoint(OWNER, options.checkpoint)
+        file = read_checkpoint(cls.owner, options.checkpoint)
         tensors = {rename_beit(name): tensor for name, tensor in file.tensors.items()}
         return replace(file, tensors=tensors)
 
@@ -161,7 +158,8 @@ class SingularityNetwork(Network):
         if video.shape[1]:
             query = split_heads(cross.query(states), heads)
             key, value = (split_heads(part(video), heads) for part in (cross.key, cross.value))
-            context = merge_heads(fused_attention(query, key, value, layer=number + 1, cross=True))
+            context = fused_attention(query, key, value, layer=number + 1, cross=True)
+            context = context.transpose(1, 2).flatten(2)
         states = layer.crossattention.output(context, states)
         return layer.feed_forward_chunk(states)  # type: ignore[no-any-return]
 

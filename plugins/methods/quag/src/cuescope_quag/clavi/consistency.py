@@ -118,7 +118,8 @@ def attach_consistency(
     if not groups:
         return
     keys = [sample.key for sample in answers.samples]
-    rows: list[dict[str, Cell]] = [_pair_counts(groups)]
+    counts = {k: f"{len(of)} ({len({pair.video for pair in of})})" for k, of in groups.items()}
+    rows: list[dict[str, Cell]] = [{"condition": "pairs (videos)", **counts}]
     for condition, right in answers.columns.items():
         correct = dict(zip(keys, right.tolist(), strict=True))
         accuracies = {
@@ -146,13 +147,6 @@ def _without_counterpart(samples: Sequence[Sample]) -> int:
         any(key not in keys for key in sample.annotations.get("counterparts", {}).values())
         for sample in samples
     )
-
-
-def _pair_counts(groups: Mapping[str, Sequence[ConsistentPair]]) -> dict[str, Cell]:
-    """How many pairs each column has, of how many videos."""
-    videos = {column: {pair.video for pair in pairs} for column, pairs in groups.items()}
-    counts = {column: f"{len(pairs)} ({len(videos[column])})" for column, pairs in groups.items()}
-    return {"condition": "pairs (videos)", **counts}
 
 
 def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
