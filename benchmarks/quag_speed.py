@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.functional import gelu, layer_norm
+from torch.nn.functional import gelu, layer_norm, linear
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -211,11 +211,11 @@ class Stack:
             stream = self._tokens
             for layer, (*parts, mixed) in enumerate(self._projections):
                 states = layer_norm(stream, [DIM])
-                query, key, value = (partial(_times, matrix) for matrix in parts)
+                query, key, value = (partial(linear, weight=matrix) for matrix in parts)
                 attended = fused_self_attention(states, query, key, value, heads=HEADS, layer=layer)
-                stream = stream + _times(mixed, attended)
-                hidden = gelu(_times(self._hidden[layer], layer_norm(stream, [DIM])))
-                stream = stream + _times(self._output[layer], hidden)
+                stream = stream + linear(attended, mixed)
+                hidden = gelu(linear(layer_norm(stream, [DIM]), self._hidden[layer]))
+                stream = stream + linear(hidden, self._output[layer])
             return stream
 
     def counted(self, edit: Edit) -> int:
@@ -223,10 +223,6 @@ class Stack:
         with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
             self.forward(edit)
         return int(counter.get_total_flops()) // 2
-
-
-def _times(matrix: Tensor, states: Tensor) -> Tensor:
-    return states @ matrix.T
 
 
 def stack_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:

@@ -172,8 +172,19 @@ class PublishedSegment:
 
 def read_published_segments(file: Path, names: Mapping[str, str]) -> list[PublishedSegment]:
     """The segments; raises UserError naming the one that is not as published."""
-    rows = read_json_object(file, SegmentRows, "clavi").root
-    return [_published_segment(key, row, names, file.name) for key, row in rows.items()]
+    segments = []
+    for key, row in read_json_object(file, SegmentRows, "clavi").root.items():
+        try:
+            first, second = (Action(names[code], start, end) for code, start, end in row.info)
+            others = {names[code] for code in row.other_actions}
+        except KeyError as error:
+            raise UserError(
+                f"clavi: {file.name}: segment {key}", expected="a class of Charades", got=str(error)
+            ) from None
+        cuts = (row.ext.out_a, row.ext.in_a, row.ext.in_b, row.ext.out_b)
+        actions = frozenset(others | {first.name, second.name})
+        segments.append(PublishedSegment(key, row.vid_id, Segment(first, second, cuts), actions))
+    return segments
 
 
 def read_questions(questions: Path, answers: Path) -> Mapping[str, QuestionPair] | None:
@@ -200,18 +211,3 @@ def read_questions(questions: Path, answers: Path) -> Mapping[str, QuestionPair]
         pair = pairs.setdefault(name[1], ([], []))
         pair[complement].append(Question(kind, row.question, original))
     return pairs
-
-
-def _published_segment(
-    key: str, row: SegmentRow, names: Mapping[str, str], file: str
-) -> PublishedSegment:
-    try:
-        first, second = (Action(names[code], start, end) for code, start, end in row.info)
-        others = {names[code] for code in row.other_actions}
-    except KeyError as error:
-        raise UserError(
-            f"clavi: {file}: segment {key}", expected="a class of Charades", got=str(error)
-        ) from None
-    cuts = (row.ext.out_a, row.ext.in_a, row.ext.in_b, row.ext.out_b)
-    actions = frozenset(others | {first.name, second.name})
-    return PublishedSegment(key, row.vid_id, Segment(first, second, cuts), actions)

@@ -114,17 +114,13 @@ def fusion_shape(audit: Audit) -> FusionShape:
 def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
     """All that this model and these samples allow, in the order of the paper's table 1."""
     layers = edited_layers(audit, options)
-    allowed = [*_left_out_modalities(audit), *_short_circuits(options, layers)]
+    takes_text_alone = audit.capabilities.min_frames == 0
+    left_out = (WITHOUT_VIDEO, WITHOUT_QUESTION) if takes_text_alone else (WITHOUT_QUESTION,)
+    allowed = [Condition(key, key, "modality") for key in left_out]
+    allowed += _short_circuits(options, layers)
     if "average-tokens" in audit.capabilities.edits:
         allowed += _quag_attention(options, layers)
     return allowed
-
-
-def _left_out_modalities(audit: Audit) -> Iterator[Condition]:
-    """Each modality left out: the video, where the model takes a question alone."""
-    if audit.capabilities.min_frames == 0:
-        yield Condition(WITHOUT_VIDEO, WITHOUT_VIDEO, "modality")
-    yield Condition(WITHOUT_QUESTION, WITHOUT_QUESTION, "modality")
 
 
 def _short_circuits(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:

@@ -138,11 +138,9 @@ class JustAsk(VideoQA):
 
     def other_files(self) -> list[list[Path]]:
         """The tokenizer, and the features where they are given."""
-        features = self.options.features
-        return [
-            *super().other_files(),
-            feature_files(self.owner, features) if features is not None else [],
-        ]
+        path = self.options.features
+        features = [] if path is None else feature_files(self.owner, path)
+        return [*super().other_files(), features]
 
 
 class FrozenBiLM(VideoQA):

@@ -151,7 +151,7 @@ class AllInOneNetwork(Network):
         modality = modality * TEXT
         inputs = {"ids": ids}
         if count:
-            self._require_frames(prompts[0])
+            self._require_frames(count)
             side = self.transformer.side
             pixels = [torch.stack([preprocess(f, side) for f in p.frames]) for p in prompts]
             inputs["pixels"] = torch.stack(pixels).to(self.dtype)
@@ -159,13 +159,13 @@ class AllInOneNetwork(Network):
             modality = torch.cat([modality, video.to(torch.int8)], dim=1)
         return self.on_device(modality, rows, **inputs)
 
-    def _require_frames(self, prompt: Prompt) -> None:
+    def _require_frames(self, count: int) -> None:
         wanted = self.transformer.frames
-        if len(prompt.frames) != wanted:
+        if count != wanted:
             raise UserError(
                 f"{self.owner}: this checkpoint looks at {wanted} frames together",
                 expected=f"{wanted} frames a sample",
-                got=str(len(prompt.frames)),
+                got=str(count),
                 remedy=f"Sample as many, say with -D frames={wanted}.",
             )
 

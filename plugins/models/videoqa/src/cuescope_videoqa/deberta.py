@@ -44,8 +44,7 @@ class VideoDeberta(nn.Module):
             embeddings.position_embeddings = nn.Embedding(config.max_position_embeddings, dim)
         for layer in self.deberta.encoder.layer:
             for output, width in zip((layer.attention.output, layer.output), inner, strict=True):
-                if width:
-                    output.adapter = Adapter(dim, width)
+                output.adapter = Adapter(dim, width) if width else nn.Identity()
 
     def forward(
         self,
@@ -137,7 +136,4 @@ def _attention(
 
 def _output(module: Any, states: Tensor, residual: Tensor) -> Float[Tensor, "batch token dim"]:
     """Dense, adapter, residual, norm: both outputs of a layer are built so."""
-    states = module.dense(states)
-    adapter = getattr(module, "adapter", None)
-    states = states if adapter is None else adapter(states)
-    return module.LayerNorm(states + residual)  # type: ignore[no-any-return]
+    return module.LayerNorm(module.adapter(module.dense(states)) + residual)  # type: ignore[no-any-return]

@@ -126,8 +126,7 @@ class FrozenBiLMNetwork(Network):
         if not prompt.frames:
             return torch.zeros(0, self._feature_dim)  # no feature: the video is masked out
         if isinstance(self.source, VideoFeatures):
-            rows = self.source.of(prompt)
-            return rows[evenly_spaced(len(rows), most)]
+            return self.source.of(prompt, most)
         indices = evenly_spaced(len(prompt.frames), most)
         return self.source.of([prompt.frames[index] for index in indices], self.device)
 

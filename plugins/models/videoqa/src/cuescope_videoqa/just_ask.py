@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 from transformers import DistilBertConfig, DistilBertModel
@@ -20,7 +20,7 @@ from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.torch import fused_self_attention
 from cuescope_videoqa.checkpoints import Checkpoint
-from cuescope_videoqa.features import VideoFeatures, evenly_spaced, pad_features
+from cuescope_videoqa.features import VideoFeatures, pad_features
 from cuescope_videoqa.network import Batch, Network, Prompt, fusion_shape, token_ids
 
 EPSILON = 1e-12
@@ -66,11 +66,10 @@ class JustAskNetwork(Network):
             )
         layers, heads = file.layers("mmt.layer"), file.heads(dim, options.head_dim)
         hidden = file.size("mmt.layer.0.ffn.lin1.weight")
-        self.question_tokens = options.question_tokens
-        self.video_features = positions - self.question_tokens
+        self.video_features = positions - options.question_tokens
         self.linear_video, self.norm_video = nn.Linear(features, dim), nn.LayerNorm(dim, EPSILON)
         self.linear_question, self.norm_question = nn.Linear(words, dim), nn.LayerNorm(dim, EPSILON)
-        self.position = PositionAndModality(positions, dim, self.question_tokens)
+        self.position = PositionAndModality(positions, dim, options.question_tokens)
         config = DistilBertConfig(dim=dim, n_layers=layers, n_heads=heads, hidden_dim=hidden)
         self.mmt: Any = Transformer(config)
         # Dropout stood first in the authors' module, and the numbers of the tensors count it.
@@ -86,7 +85,7 @@ class JustAskNetwork(Network):
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Questions padded to all their positions, features to all of theirs."""
         texts = [prompt.text for prompt in prompts]
-        most = self.question_tokens
+        most = self.options.question_tokens
         ids = token_ids(self.tokenizer, texts, most, padded_to=most)
         videos = [self._video_features(prompt) for prompt in prompts]
         video, video_mask = pad_features(videos, self.video_features, self.linear_video.in_features)
@@ -104,8 +103,7 @@ class JustAskNetwork(Network):
                 expected="S3D features of it, which JustAsk is fed with",
                 remedy="Give the authors' s3d.pth with -M features=FILE.",
             )
-        rows = self.features.of(prompt)
-        return rows[evenly_spaced(len(rows), self.video_features)]
+        return self.features.of(prompt, self.video_features)
 
     def forward(self, batch: Batch) -> list[Tensor]:
         """The vector of each prompt that answers are compared with."""
@@ -116,7 +114,13 @@ class JustAskNetwork(Network):
         states = self.position(torch.cat([question, video], dim=1))
         mask = batch.modality != OTHER
         for number, layer in enumerate(self.mmt.layer):
-            states = fusion_layer(layer, states, mask, number)
+            # DistilBERT's block, whose attention is a fusion layer.
+            own = layer.attention
+            mixed = fused_self_attention(
+                states, own.q_lin, own.k_lin, own.v_lin, heads=own.n_heads, layer=number, mask=mask
+            )
+            states = layer.sa_layer_norm(own.out_lin(mixed) + states)
+            states = layer.output_layer_norm(layer.ffn(states) + states)
         # The first token is the question's [CLS], so the answer comes from the text.
         return list(self.vqproj(states[:, 0]))
 
@@ -140,27 +144,6 @@ class JustAskNetwork(Network):
             rows = self.amodel["linear_text"](words.last_hidden_state[:, 0])
             self._embedded.update(zip(batch, rows, strict=True))
         return torch.stack([self._embedded[answer] for answer in answers])
-
-
-def fusion_layer(
-    layer: Any,
-    states: Float[Tensor, "batch token dim"],
-    mask: Bool[Tensor, "batch token"],
-    number: int,
-) -> Float[Tensor, "batch token dim"]:
-    """DistilBERT's block with the attention of a fusion layer."""
-    attention = layer.attention
-    mixed = fused_self_attention(
-        states,
-        attention.q_lin,
-        attention.k_lin,
-        attention.v_lin,
-        heads=attention.n_heads,
-        layer=number,
-        mask=mask,
-    )
-    states = layer.sa_layer_norm(attention.out_lin(mixed) + states)
-    return layer.output_layer_norm(layer.ffn(states) + states)  # type: ignore[no-any-return]
 
 
 def _distilbert(file: Checkpoint, prefix: str, head_dim: int) -> Any:

@@ -68,8 +68,7 @@ class Network(nn.Module):
         with quiet():
             network = cls(file, options)
         file.load_into(network.published, network.unused)
-        folder = find_folder(cls.owner, options.text_encoder)
-        network.tokenizer = read_tokenizer(cls.owner, folder)
+        network.tokenizer = read_tokenizer(cls.owner, find_folder(cls.owner, options.text_encoder))
         return network
 
     @classmethod

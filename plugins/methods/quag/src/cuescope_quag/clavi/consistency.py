@@ -108,7 +108,10 @@ def attach_consistency(
     warnings: Sequence[str],
 ) -> None:
     """Table 3 of the paper with a row a condition (section 5.2), and the baseline in words."""
-    if count := _without_counterpart(answers.samples):
+    keys = [sample.key for sample in answers.samples]
+    audited = set(keys)
+    counterparts = (sample.annotations.get("counterparts", {}) for sample in answers.samples)
+    if count := sum(not audited.issuperset(others.values()) for others in counterparts):
         audit.note(
             "complements left out",
             f"{count} of {len(answers.samples)} samples: their counterpart is not among the "
@@ -117,8 +120,8 @@ def attach_consistency(
     groups = group_pairs(consistent_pairs(answers.samples))
     if not groups:
         return
-    keys = [sample.key for sample in answers.samples]
-    counts = {k: f"{len(of)} ({len({pair.video for pair in of})})" for k, of in groups.items()}
+    videos = {column: {pair.video for pair in pairs} for column, pairs in groups.items()}
+    counts = {column: f"{len(pairs)} ({len(videos[column])})" for column, pairs in groups.items()}
     rows: list[dict[str, Cell]] = [{"condition": "pairs (videos)", **counts}]
     for condition, right in answers.columns.items():
         correct = dict(zip(keys, right.tolist(), strict=True))
@@ -138,15 +141,6 @@ def attach_consistency(
         if condition == "baseline" and (words := describe(accuracies)):
             audit.note("complements", words)
     audit.attach(_table(options, rows, benchmark, warnings))
-
-
-def _without_counterpart(samples: Sequence[Sample]) -> int:
-    """How many samples have a counterpart that is not among them."""
-    keys = {sample.key for sample in samples}
-    return sum(
-        any(key not in keys for key in sample.annotations.get("counterparts", {}).values())
-        for sample in samples
-    )
 
 
 def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
