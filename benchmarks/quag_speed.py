@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.functional import gelu, layer_norm
+from torch.nn.functional import gelu, layer_norm, linear
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -50,13 +50,13 @@ DIM = HEADS * HEAD_DIM
 MATRIX_LIMIT = 4096  # tokens; the matrix of 16k takes 2 GB, and its copies as much again
 LIMITED_FROM = 4096  # tokens; below it a forward takes milliseconds, and fixed costs decide
 SHORT_CIRCUITS = {
-    "unimodal": ("VV", "TT"),
-    "crossmodal": ("VT", "TV"),
-    "video": ("VV", "TV"),
-    "text": ("TT", "VT"),
-}
-STACK_EDITS = {
+    "unimodal": AverageAttention(quadrants=frozenset({"VV", "TT"})),
     "crossmodal": AverageAttention(quadrants=frozenset({"VT", "TV"})),
+    "video": AverageAttention(quadrants=frozenset({"VV", "TV"})),
+    "text": AverageAttention(quadrants=frozenset({"TT", "VT"})),
+}
+STACK_EDITS: dict[str, AverageAttention | AverageTokens] = {
+    "crossmodal": SHORT_CIRCUITS["crossmodal"],
     "average video": AverageTokens(modalities=frozenset({"video"})),
     "average both": AverageTokens(modalities=frozenset({"video", "text"})),
 }
@@ -75,15 +75,15 @@ class Clock:
 
     def seconds(self, work: Work) -> float:
         """Of the processor, or on CUDA of the wall until it is done."""
-        if self.device.type != "cuda":
-            start = time.process_time()
-            work()
-            return time.process_time() - start
-        torch.cuda.synchronize()
-        start = time.perf_counter()
+        cuda = self.device.type == "cuda"
+        clock = time.perf_counter if cuda else time.process_time
+        if cuda:
+            torch.cuda.synchronize()
+        start = clock()
         work()
-        torch.cuda.synchronize()
-        return time.perf_counter() - start
+        if cuda:
+            torch.cuda.synchronize()
+        return clock() - start
 
     def by_turns(self, works: Sequence[Work], tokens: int) -> list[float]:
         """Median seconds of each, after one that warms up, timed round by round."""
@@ -109,9 +109,8 @@ class Clock:
 
 def modalities(tokens: int, device: torch.device) -> Tensor:
     """Video, then text."""
-    found = torch.full((1, tokens), VIDEO, dtype=torch.int8, device=device)
-    found[:, -TEXT_TOKENS:] = TEXT
-    return found
+    of_tokens = [VIDEO] * (tokens - TEXT_TOKENS) + [TEXT] * TEXT_TOKENS
+    return torch.tensor([of_tokens], dtype=torch.int8, device=device)
 
 
 # ------------------------------------------------------------------------------- one attention
@@ -144,7 +143,7 @@ def layer_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:
     over = False
     for causal, tokens in product((False, True), sizes):
         layer = Layer(tokens, causal, clock.device)
-        edits = [averaging(quadrants) for quadrants in SHORT_CIRCUITS.values()]
+        edits = list(SHORT_CIRCUITS.values())
         works = [partial(layer.forward, edit) for edit in (None, *edits)]
         if tokens <= MATRIX_LIMIT:
             works.append(partial(layer.by_matrix, edits[0]))
@@ -160,7 +159,7 @@ def memory_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:
     """Peak MB of each form, and the exponent with which it grows."""
     table = Table("mask", "form", *map(str, sizes), "exponent", title="attention: peak MB")
     over = False
-    edit = averaging(SHORT_CIRCUITS["crossmodal"])
+    edit = SHORT_CIRCUITS["crossmodal"]
     for causal in (False, True):
         layers = {tokens: Layer(tokens, causal, clock.device) for tokens in sizes}
         forms: dict[str, tuple[float, Callable[[Layer], object]]] = {
@@ -179,11 +178,6 @@ def memory_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:
             shown = [f"{peaks[t] / 1e6:.1f}" if t in peaks else "" for t in sizes]
             table.add_row("causal" if causal else "none", form, *shown, f"{slope:.2f}")
     return table, over
-
-
-def averaging(quadrants: Sequence[str]) -> AverageAttention:
-    """The short-circuit of these quadrants."""
-    return AverageAttention(quadrants=frozenset(quadrants))
 
 
 # ------------------------------------------------------------------------------------- a stack
@@ -217,11 +211,11 @@ class Stack:
             stream = self._tokens
             for layer, (*parts, mixed) in enumerate(self._projections):
                 states = layer_norm(stream, [DIM])
-                query, key, value = (partial(_times, matrix) for matrix in parts)
+                query, key, value = (partial(linear, weight=matrix) for matrix in parts)
                 attended = fused_self_attention(states, query, key, value, heads=HEADS, layer=layer)
-                stream = stream + _times(mixed, attended)
-                hidden = gelu(_times(self._hidden[layer], layer_norm(stream, [DIM])))
-                stream = stream + _times(self._output[layer], hidden)
+                stream = stream + linear(attended, mixed)
+                hidden = gelu(linear(layer_norm(stream, [DIM]), self._hidden[layer]))
+                stream = stream + linear(hidden, self._output[layer])
             return stream
 
     def counted(self, edit: Edit) -> int:
@@ -229,10 +223,6 @@ class Stack:
         with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
             self.forward(edit)
         return int(counter.get_total_flops()) // 2
-
-
-def _times(matrix: Tensor, states: Tensor) -> Tensor:
-    return states @ matrix.T
 
 
 def stack_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:

@@ -229,7 +229,7 @@ def test_published_questions_are_read_with_their_complements(
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"ext": {"out_a": "0.1"}}, r"segment c4fc409a: ext.in_a: expected Field required"),
+        ({"ext": {"out_a": "0.1"}}, "'c4fc409a' 'ext' 'in_a': expected a value, got none"),
         ({"info": [["c999", "0", "1"], ["c000", "2", "3"]]}, "expected a class of Charades"),
     ],
 )

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from cuescope_quag.paper import BENCHMARKS, consistent_rows, overall, paper_rows
+from cuescope_quag.paper import BENCHMARKS, CONSISTENT, paper_rows
 from cuescope_quag.report import verdict_sentence
 from cuescope_quag.scores import Kind, Loss, Rate, Rule, Verdict, state, verdict, verdict_kind
 
@@ -22,6 +22,12 @@ class Judged(NamedTuple):
 def judged(rate: Rate, losses: dict[str, Loss], measure: str = "accuracy") -> Judged:
     decision = verdict(rate, losses, RULE)
     return Judged(decision, verdict_sentence(decision.kind, rate, losses, RULE, measure))
+
+
+def overall(model: str, benchmark: str) -> dict[str, float]:
+    """Accuracy by condition."""
+    rows = paper_rows(model, benchmark)
+    return {str(row["condition"]): float(row["accuracy"] or 0) for row in rows}
 
 
 def published(model: str, benchmark: str) -> Judged:
@@ -227,7 +233,7 @@ def test_figures_stand_where_the_paper_has_them() -> None:
     assert overall("JustAsk", "ATP-Hard")["merged both"] == 44.1
     assert overall("All-in-one+", "MSRVTT-QA")["SC: crossmodal"] == 27.6
     assert overall("All-in-one+", "NExT-QA") == {}
-    baseline, averaged = consistent_rows("FrozenBiLM")
+    baseline, averaged = paper_rows("FrozenBiLM", CONSISTENT)
     assert baseline["CAcc_T complement"] == 57.2
     assert averaged["CAcc_V complement"] == 3.6
-    assert len(consistent_rows("JustAsk")) == 1
+    assert len(paper_rows("JustAsk", CONSISTENT)) == 1

@@ -40,7 +40,7 @@ def one_line(error: pytest.ExceptionInfo[UserError]) -> str:
 def test_faults_of_a_checkpoint(name: str, place: Path, build: Callable[..., Any]) -> None:
     """Not there, no weights, another model's, a tensor too few, too many, of another size."""
     other = FILES[NAMES[NAMES.index(name) - 1]]
-    tensors = read_checkpoint(name, place / FILES[name])
+    tensors = read_checkpoint(name, place / FILES[name]).tensors
     last = next(n for n in reversed(tensors) if "layer" in n or "blocks" in n)
     faults: dict[str, Any] = {
         "missing": {n: t for n, t in tensors.items() if n != last},
@@ -100,7 +100,7 @@ def test_objects_of_strangers_are_never_made(tmp_path: Path) -> None:
         torch.save(content, tmp_path / "training.pth")
     finally:
         del sys.modules["not_installed_here"]
-    found = read_checkpoint("x", tmp_path / "training.pth")
+    found = read_checkpoint("x", tmp_path / "training.pth").tensors
     assert found["weight"].tolist() == [1, 1]
     evil = _Evil(tmp_path / "ran")
     torch.save({"model": {"weight": torch.ones(2)}, "evil": evil}, tmp_path / "evil.pth")

@@ -7,7 +7,7 @@ they are, `Charades_v1_{split}.csv` and `Charades_v1_classes.txt`.
 from collections.abc import Iterator
 from typing import ClassVar
 
-from cuescope_charades_sta.layout import Video, read_moments, read_videos
+from cuescope_charades_sta.layout import read_moments, read_videos, sort_by_start
 from cuescope_sdk import UserError
 from cuescope_sdk.data import Question, VideoQuestions, read_classes
 
@@ -38,17 +38,4 @@ class CharadesSTA(VideoQuestions):
                     f"{self.title}: {table.name} has no video '{name}'",
                     expected=f"every video of charades_sta_{split}.txt",
                 )
-            yield Question(name, name, annotations=_annotations(video, timed))
-
-
-def _annotations(video: Video, moments: list[tuple[str, float, float]]) -> dict[str, object]:
-    return {
-        # by start: the file has them as they came
-        "moments": tuple(sorted(moments, key=lambda moment: moment[1:])),
-        "timed_actions": tuple(sorted(video.actions, key=lambda action: action[1:])),
-        "duration": video.length,
-        "scene": video.scene,
-        "objects": video.objects,
-        "script": video.script,
-        "descriptions": video.descriptions,
-    }
+            yield Question(name, name, annotations={"moments": sort_by_start(timed), **video})

@@ -1,8 +1,7 @@
 """The annotation files of Charades and Charades-STA, checked line by line."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -26,18 +25,6 @@ class VideoRow(BaseModel):
     length: float
 
 
-@dataclass(frozen=True, slots=True)
-class Video:
-    """What Charades knows of a video; `actions` are (name, start, end) in seconds."""
-
-    length: float
-    scene: str
-    script: str
-    objects: tuple[str, ...]
-    descriptions: tuple[str, ...]
-    actions: tuple[Timed, ...]
-
-
 def read_moments(path: Path, title: str) -> dict[str, list[Timed]]:
     """(sentence, start, end) by video: "AO8RW 0.0 6.9##a person is putting a book on a shelf."."""
     moments: dict[str, list[Timed]] = {}
@@ -51,18 +38,25 @@ def read_moments(path: Path, title: str) -> dict[str, list[Timed]]:
     return moments
 
 
-def read_videos(path: Path, classes: Mapping[str, str], title: str) -> dict[str, Video]:
-    """The videos of a Charades table by id; raises UserError for an action that is no triplet."""
-    return {
-        row.id: Video(
-            length=row.length,
-            scene=row.scene,
-            script=row.script,
-            objects=split_cell(row.objects),
-            descriptions=split_cell(row.descriptions),
-            actions=parse_timed_actions(
-                row.actions, classes, f"{title}: {path.name} video {row.id}"
-            ),
-        )
-        for row in read_csv(path, VideoRow, title)
-    }
+def read_videos(path: Path, classes: Mapping[str, str], title: str) -> dict[str, dict[str, object]]:
+    """What Charades knows of each video by id, as a sample's annotations.
+
+    Raises UserError for an action that is no triplet.
+    """
+    videos: dict[str, dict[str, object]] = {}
+    for row in read_csv(path, VideoRow, title):
+        actions = parse_timed_actions(row.actions, classes, f"{title}: {path.name} video {row.id}")
+        videos[row.id] = {
+            "timed_actions": sort_by_start(actions),
+            "duration": row.length,
+            "scene": row.scene,
+            "objects": split_cell(row.objects),
+            "script": row.script,
+            "descriptions": split_cell(row.descriptions),
+        }
+    return videos
+
+
+def sort_by_start(timed: Iterable[Timed]) -> tuple[Timed, ...]:
+    """The files have them as they came."""
+    return tuple(sorted(timed, key=lambda entry: entry[1:]))

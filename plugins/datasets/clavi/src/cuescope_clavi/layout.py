@@ -7,18 +7,25 @@ original and _2 for the complement video, `type` a number. That they are records
 `question_id` is not said; files of these names are so in ActivityNet-QA.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, RootModel
 
 from cuescope_clavi.questions import SUBSETS, YES, Kind, Question, QuestionPair, word_parts
 from cuescope_clavi.segments import Action, Segment, TimedVideo
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.data import find_file, parse_timed_actions, read_csv, read_json, read_lines
+from cuescope_sdk.data import (
+    find_file,
+    parse_timed_actions,
+    read_csv,
+    read_json,
+    read_json_object,
+    read_lines,
+)
 from cuescope_sdk.data import read_classes as read_class_names
 
 SPLITS = ("train", "val", "test")
@@ -133,6 +140,10 @@ class SegmentRow(BaseModel):
     ext: Cuts
 
 
+class SegmentRows(RootModel[Annotated[dict[str, SegmentRow], Field(min_length=1)]]):
+    """Segments by key."""
+
+
 class QuestionRow(BaseModel):
     """A record of the questions."""
 
@@ -161,17 +172,19 @@ class PublishedSegment:
 
 def read_published_segments(file: Path, names: Mapping[str, str]) -> list[PublishedSegment]:
     """The segments; raises UserError naming the one that is not as published."""
-    try:
-        entries = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"clavi: cannot read {file.name}", got=str(error)[:100]) from None
-    if not isinstance(entries, dict) or not entries:
-        raise UserError(
-            f"clavi: {file.name}",
-            expected="a JSON object of segments by key",
-            got=f"a JSON {type(entries).__name__}",
-        )
-    return [_published_segment(key, entry, names, file.name) for key, entry in entries.items()]
+    segments = []
+    for key, row in read_json_object(file, SegmentRows, "clavi").root.items():
+        try:
+            first, second = (Action(names[code], start, end) for code, start, end in row.info)
+            others = {names[code] for code in row.other_actions}
+        except KeyError as error:
+            raise UserError(
+                f"clavi: {file.name}: segment {key}", expected="a class of Charades", got=str(error)
+            ) from None
+        cuts = (row.ext.out_a, row.ext.in_a, row.ext.in_b, row.ext.out_b)
+        actions = frozenset(others | {first.name, second.name})
+        segments.append(PublishedSegment(key, row.vid_id, Segment(first, second, cuts), actions))
+    return segments
 
 
 def read_questions(questions: Path, answers: Path) -> Mapping[str, QuestionPair] | None:
@@ -198,27 +211,3 @@ def read_questions(questions: Path, answers: Path) -> Mapping[str, QuestionPair]
         pair = pairs.setdefault(name[1], ([], []))
         pair[complement].append(Question(kind, row.question, original))
     return pairs
-
-
-def _published_segment(
-    key: str, entry: object, names: Mapping[str, str], file: str
-) -> PublishedSegment:
-    try:
-        row = SegmentRow.model_validate(entry)
-        first, second = (Action(names[code], start, end) for code, start, end in row.info)
-        others = {names[code] for code in row.other_actions}
-    except ValidationError as error:
-        fault = error.errors()[0]
-        field = ".".join(map(str, fault["loc"]))
-        raise UserError(
-            f"clavi: {file}: segment {key}: {field}",
-            expected=fault["msg"],
-            got=repr(fault["input"])[:60],
-        ) from None
-    except KeyError as error:
-        raise UserError(
-            f"clavi: {file}: segment {key}", expected="a class of Charades", got=str(error)
-        ) from None
-    cuts = (row.ext.out_a, row.ext.in_a, row.ext.in_b, row.ext.out_b)
-    actions = frozenset(others | {first.name, second.name})
-    return PublishedSegment(key, row.vid_id, Segment(first, second, cuts), actions)

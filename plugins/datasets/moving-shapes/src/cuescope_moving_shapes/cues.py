@@ -79,15 +79,10 @@ def square_positions(
     Clear of its bounding box, that is. `disc` is the corner of that box, pixels.
     """
     corner = rng.integers(SIZE - SQUARE + 1, size=disc.shape)
-    while (clash := _boxes_overlap(corner, disc)).any():
+    # Two boxes overlap where they do along both axes.
+    while (clash := ((corner < disc + DISC) & (disc < corner + SQUARE)).all(axis=1)).any():
         corner[clash] = rng.integers(SIZE - SQUARE + 1, size=(int(clash.sum()), 2))
     return corner
-
-
-def _boxes_overlap(
-    square: Int[np.ndarray, "frame 2"], disc: Int[np.ndarray, "frame 2"]
-) -> Bool[np.ndarray, " frame"]:
-    return np.asarray(((square < disc + DISC) & (disc < square + SQUARE)).all(axis=1))
 
 
 def _around(count: int, most: int) -> range:

@@ -58,7 +58,7 @@ class ShapesOptions(Options):
         return {"cue": "none", **given} if several else given
 
     @model_validator(mode="after")
-    def _several_actions_stand_alone(self) -> Self:
+    def _options_go_together(self) -> Self:
         for option in ("cue", "questions"):
             if self.actions > 1 and getattr(self, option) != "none":
                 raise UserError(
@@ -66,10 +66,6 @@ class ShapesOptions(Options):
                     expected=f"none with actions={self.actions}",
                     got=getattr(self, option),
                 )
-        return self
-
-    @model_validator(mode="after")
-    def _cue_fits(self) -> Self:
         if self.window > self.length:
             raise UserError(
                 "moving-shapes: cue_frames",

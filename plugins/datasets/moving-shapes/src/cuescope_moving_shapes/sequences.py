@@ -129,10 +129,9 @@ def generate_actions(
     )
     orders = np.array(list(permutations(range(len(DIRECTIONS)), movements)))
     way = orders[rng.permutation(np.arange(count) % len(orders))]
+    own = owner == SPLITS.index(split)
     speed, origin = _draw_starts(rng, way, length)
-    while (
-        stray := _leaves_field(way, speed, origin, length) | _is_of_others(origin, owner, split)
-    ).any():
+    while (stray := _leaves_field(way, speed, origin, length) | ~own[*origin.T]).any():
         speed[stray], origin[stray] = _draw_starts(rng, way[stray], length)
     starts = _first_frames(rng, count, length, movements)
     parameters = _parameters(way, speed, origin, starts, length)
@@ -153,12 +152,6 @@ def _leaves_field(
     moved = STEPS[way] * speed[..., None] * (length - 1)
     ends = origin[:, None] + moved.cumsum(axis=1)
     return np.asarray(((ends < 0) | (ends >= PLACES)).any(axis=(1, 2)))
-
-
-def _is_of_others(
-    origin: Places, owner: Int[np.ndarray, "row col"], split: str
-) -> Bool[np.ndarray, " sample"]:
-    return np.asarray(owner[origin[:, 0], origin[:, 1]] != SPLITS.index(split))
 
 
 def _first_frames(rng: np.random.Generator, count: int, length: int, movements: int) -> Ways:

@@ -31,11 +31,6 @@ class QuestionRow(BaseModel):
     a3: str
     a4: str
 
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The five answers to choose from."""
-        return (self.a0, self.a1, self.a2, self.a3, self.a4)
-
 
 class NExTQAOptions(VideoQuestionOptions):
     """Those of every question data set, and the part to show."""
@@ -105,12 +100,13 @@ def read_row_numbers(path: Path, rows: int, title: str) -> frozenset[int]:
 
 
 def _question(row: QuestionRow, hard: bool) -> Question:
+    choices = (row.a0, row.a1, row.a2, row.a3, row.a4)
     known = {"question_type": TYPES[row.type[0]], "type_code": row.type}
     return Question(
         f"{row.video}_{row.qid}",  # a qid counts within its video
         row.video,
         row.question,
-        choices=row.choices,
-        label=row.choices[row.answer],
+        choices=choices,
+        label=choices[row.answer],
         annotations=known | {"subsets": (ATP_HARD,)} if hard else known,
     )

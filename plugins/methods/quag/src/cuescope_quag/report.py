@@ -1,6 +1,7 @@
 """The rows of the report, the verdict in words, its notes and its tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any, TypeAlias
 
@@ -64,6 +65,23 @@ CLAVI_TYPES = {
 }
 
 
+@dataclass(frozen=True)
+class Figures:
+    """What a report is made of; `measure` decides, and `by_type` is in it."""
+
+    options: QUAGOptions
+    answers: Answers
+    rule: Rule
+    measure: str
+    by_measure: Mapping[str, Comparison]
+    by_type: Mapping[str, Comparison]
+
+    @property
+    def headline(self) -> Comparison:
+        """The plain rate and the losses in the measure that decides."""
+        return self.by_measure[self.measure]
+
+
 def report_scores(audit: Audit, options: QUAGOptions, answers: Answers) -> Iterator[Score]:
     """The rows of the report, with its notes and tables."""
     rule = Rule(options.margin, options.drop, options.confidence, options.resamples)
@@ -75,15 +93,14 @@ def report_scores(audit: Audit, options: QUAGOptions, answers: Answers) -> Itera
         kind: _compare(audit, rule, answers, measure, index)
         for kind, index in question_types(answers.samples).items()
     }
-    rate, losses = by_measure[measure.name]
-    losses_by_type = {kind: of_type for kind, (_, of_type) in by_type.items()}
-    decision, sentence = judge(answers, rate, losses, losses_by_type, rule, measure.name)
-    _note(audit, options, answers, measure, rate, rule, decision)
-    _attach_accuracies(audit, options, answers, by_measure, by_type)
-    _attach_losses(audit, options, answers, measure, {"all": losses, **losses_by_type})
+    figures = Figures(options, answers, rule, measure.name, by_measure, by_type)
+    decision, sentence = judge(figures)
+    _note(audit, figures, decision)
+    _attach_accuracies(audit, figures)
+    _attach_losses(audit, figures)
     attach_consistency(audit, options, answers, benchmark_of(audit), few_videos(answers.videos))
     _attach_open_answers(audit, answers.plain, answers.before.tolist())
-    yield from _rows(options, answers.conditions, decision, sentence, by_measure)
+    yield from _rows(figures, decision, sentence)
 
 
 def benchmark_of(audit: Audit) -> str | None:
@@ -120,24 +137,19 @@ def _measures(answers: Answers, measure: Measure) -> Iterator[Measure]:
 # ---------------------------------------------------------------------------------- the rows
 
 
-def _rows(
-    options: QUAGOptions,
-    conditions: Sequence[Condition],
-    decision: Verdict,
-    sentence: str,
-    by_measure: Mapping[str, Comparison],
-) -> Iterator[Score]:
+def _rows(figures: Figures, decision: Verdict, sentence: str) -> Iterator[Score]:
     """Findings first, of these the verdict; then by what is lost.
 
     A verdict that is undecided has no figure, and is a finding only to open the report where
     there are others; of a model that cannot be measured nothing is found.
     """
-    name, (rate, losses) = next(iter(by_measure.items()))
+    rate, losses = figures.headline
+    conditions, by_measure = figures.answers.conditions, figures.by_measure
     q_values = benjamini_hochberg([losses[condition.key].p_value for condition in conditions])
     q_by_key = {condition.key: q for condition, q in zip(conditions, q_values, strict=True)}
     measured = decision.kind not in UNMEASURED
     findings = {
-        key: measured and is_finding(losses[key], q, options) for key, q in q_by_key.items()
+        key: measured and is_finding(losses[key], q, figures.options) for key, q in q_by_key.items()
     }
     if decision.decided_by is None:
         yield Score(
@@ -155,7 +167,7 @@ def _rows(
     for condition in sorted(conditions, key=lambda c: (not findings[c.key], -losses[c.key].lost)):
         key, loss = condition.key, losses[condition.key]
         tests = {"p_value": loss.p_value, "q_value": q_by_key[key], "finding": findings[key]}
-        words = statement(condition, rate, loss, name) if findings[key] else None
+        words = statement(condition, rate, loss, figures.measure) if findings[key] else None
         yield from _row(key, key, by_measure, statement=words, **tests)
 
 
@@ -194,18 +206,25 @@ def statement(condition: Condition, rate: Rate, loss: Loss, measure: str) -> str
 # ----------------------------------------------------------------------- the verdict in words
 
 
-def judge(
-    answers: Answers,
-    rate: Rate,
-    losses: Mapping[str, Loss],
-    by_type: Mapping[str, Mapping[str, Loss]],
-    rule: Rule,
-    measure: str,
-) -> tuple[Verdict, str]:
+# What the model does, and the figures for that in a sentence of their own.
+ANSWERING: dict[Kind, str] = {
+    "fuses": "fuses them. {Crossmodal}; {without}",
+    "text alone": "answers {alone}{also}. {Without}; {crossmodal}{none}",
+    "video alone": "answers {alone}{also}. {Without}; {crossmodal}{none}",
+    "needs neither": "needs neither of them. {Without}; {crossmodal}{none}",
+    "never aligns": "uses both but {never} aligns them. {Without}, yet {crossmodal}{none}",
+    "does not fuse": "does not fuse them. {Without}, yet {crossmodal}{none}",
+    "not asked": "was not tested enough for a verdict. {Crossmodal}",
+    "open": "cannot be judged from these samples. {Without}; {crossmodal}",
+}
+
+
+def judge(figures: Figures) -> tuple[Verdict, str]:
     """The verdict with its sentence; or why there is none.
 
     A loss in one type of question counts for it.
     """
+    answers, rule, (rate, losses) = figures.answers, figures.rule, figures.headline
     if (only := only_answer(answers.samples)) is not None:
         sentence = (
             f"{{feature}}: no verdict. All {len(answers.samples)} questions have the same right "
@@ -215,11 +234,13 @@ def judge(
     if (example := _no_open_answer_is_right(answers)) is not None:
         return Verdict("no right answer"), f"{{feature}}: no verdict. {example}"
     with_worst = {
-        key: loss.with_worst({kind: of[key] for kind, of in by_type.items()}, rule.level)
+        key: loss.with_worst(
+            {kind: of_type[key] for kind, (_, of_type) in figures.by_type.items()}, rule.level
+        )
         for key, loss in losses.items()
     }
     decision = verdict(rate, with_worst, rule)
-    return decision, verdict_sentence(decision.kind, rate, with_worst, rule, measure)
+    return decision, verdict_sentence(decision.kind, rate, with_worst, rule, figures.measure)
 
 
 def verdict_sentence(
@@ -249,31 +270,20 @@ def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
     crossmodal = crossmodal.removesuffix(",")
     without = _without_modalities(losses, rule.level)
     none = _no_short_circuit_costs(losses, rule.level)
-    match kind:
-        case "fuses":
-            return f"fuses them. {_capitalise(crossmodal)}; {without}"
-        case "text alone" | "video alone":
-            key = WITHOUT_VIDEO if kind == "text alone" else WITHOUT_QUESTION
-            almost = "almost only from" if _small_but_sure(losses[key], rule) else "from"
-            alone = kind if almost == "from" else kind.removesuffix(" alone")
-            also = ", and never aligns the two" if none else ""
-            return f"answers {almost} {alone}{also}. {_capitalise(without)}; {crossmodal}{none}"
-        case "needs neither":
-            return f"needs neither of them. {_capitalise(without)}; {crossmodal}{none}"
-        case "never aligns":
-            never = "hardly" if _small_but_sure(losses[CROSSMODAL], rule) else "never"
-            aligns = f"uses both but {never} aligns them"
-            return f"{aligns}. {_capitalise(without)}, yet {crossmodal}{none}"
-        case "does not fuse":
-            return f"does not fuse them. {_capitalise(without)}, yet {crossmodal}{none}"
-        case "not asked":
-            return f"was not tested enough for a verdict. {_capitalise(crossmodal)}"
-    return f"cannot be judged from these samples. {_capitalise(without)}; {crossmodal}"
-
-
-def _capitalise(words: str) -> str:
-    """With a capital letter; str.capitalize would lower the rest."""
-    return words[0].upper() + words[1:]
+    # A loss that is surely there, but below the margin, takes the edge off the words.
+    key = {"text alone": WITHOUT_VIDEO, "video alone": WITHOUT_QUESTION}.get(kind, CROSSMODAL)
+    small = losses[key].lost > rule.drop and losses[key].p_value <= rule.level
+    return ANSWERING[kind].format(
+        alone=f"almost only from {kind.removesuffix(' alone')}" if small else f"from {kind}",
+        also=", and never aligns the two" if none else "",
+        never="hardly" if small else "never",
+        # str.capitalize would lower the rest
+        Without=without[0].upper() + without[1:],
+        without=without,
+        Crossmodal=crossmodal[0].upper() + crossmodal[1:],
+        crossmodal=crossmodal,
+        none=none,
+    )
 
 
 def _without_modalities(losses: Mapping[str, Loss], level: float) -> str:
@@ -301,11 +311,6 @@ def _no_short_circuit_costs(losses: Mapping[str, Loss], level: float) -> str:
     return f", and no short-circuit costs {words}"
 
 
-def _small_but_sure(loss: Loss, rule: Rule) -> bool:
-    """Below the margin of the verdict, but above the drop of a finding."""
-    return loss.lost > rule.drop and loss.p_value <= rule.level
-
-
 def _loss(verb: str, loss: Loss, level: float) -> str:
     """What is lost or gained, and the type of question on which the verdict rests in its place."""
     if signed(loss.lost) == "0.0":
@@ -330,25 +335,19 @@ def _points(loss: Loss) -> str:
 # ----------------------------------------------------------------------------------- the notes
 
 
-def _note(
-    audit: Audit,
-    options: QUAGOptions,
-    answers: Answers,
-    measure: Measure,
-    rate: Rate,
-    rule: Rule,
-    decision: Verdict,
-) -> None:
+def _note(audit: Audit, figures: Figures, decision: Verdict) -> None:
     """The facts at the head of the report, the verdict first."""
+    options, answers, (rate, _) = figures.options, figures.answers, figures.headline
+    margin = figures.rule.margin(rate)
     audit.note("verdict", decision.kind)
     only = only_answer(answers.samples)
     guess = f"guessing gives {rate.chance:.1f} %"
     chance = guess if only is None else f"all have the same right answer, '{only}'"
     count = f"{len(answers.samples)} questions about {answers.videos} videos"
-    audit.note(measure.name, f"{rate.value:.1f} % of {count}; {chance}")
+    audit.note(figures.measure, f"{rate.value:.1f} % of {count}; {chance}")
     audit.note(
         "counts for the verdict",
-        f"losses from {rule.margin(rate):.1f} points: {options.margin:.0%} of the accuracy above "
+        f"losses from {margin:.1f} points: {options.margin:.0%} of the accuracy above "
         f"chance, and at least {options.drop:g} points",
     )
     audit.note("layers", _layers(audit, options))
@@ -389,17 +388,12 @@ def _left_out(samples: Sequence[Sample]) -> str:
 # ---------------------------------------------------------------------------------- the tables
 
 
-def _attach_accuracies(
-    audit: Audit,
-    options: QUAGOptions,
-    answers: Answers,
-    by_measure: Mapping[str, Comparison],
-    by_type: Mapping[str, Comparison],
-) -> None:
+def _attach_accuracies(audit: Audit, figures: Figures) -> None:
     """Table 1 of the paper: accuracy under each condition, overall and by type of question."""
+    options, answers = figures.options, figures.answers
     columns = {
         name: [rate.value, *(loss.rate for loss in losses.values())]
-        for name, (rate, losses) in (*by_measure.items(), *by_type.items())
+        for name, (rate, losses) in (*figures.by_measure.items(), *figures.by_type.items())
     }
     rows: list[dict[str, Cell]] = [
         {"condition": key, **{name: _cell(columns[name], row, options.drop) for name in columns}}
@@ -421,7 +415,7 @@ def _attach_accuracies(
             columns=names,
             rows=tuple(rows),
             paper=tuple({k: v for k, v in row.items() if k in names} for row in paper),
-            notes=(note, *type_notes(answers.samples, list(by_type), next(iter(by_measure)))),
+            notes=(note, *type_notes(answers.samples, list(figures.by_type), figures.measure)),
         )
     )
 
@@ -450,14 +444,10 @@ def type_notes(samples: Sequence[Sample], types: Sequence[str], measure: str) ->
     return [*([f"{legend}."] if legend else []), *([plain] if measure != "accuracy" else [])]
 
 
-def _attach_losses(
-    audit: Audit,
-    options: QUAGOptions,
-    answers: Answers,
-    measure: Measure,
-    columns: Mapping[str, Mapping[str, Loss]],
-) -> None:
+def _attach_losses(audit: Audit, figures: Figures) -> None:
     """Points lost with intervals, overall and by type; stars are corrected for the whole table."""
+    options, comparisons = figures.options, {"all": figures.headline, **figures.by_type}
+    columns = {name: losses for name, (_, losses) in comparisons.items()}
     cells = [(key, name) for key in columns["all"] for name in columns]
     q_values = benjamini_hochberg([columns[name][key].p_value for key, name in cells])
     words = {
@@ -474,10 +464,10 @@ def _attach_losses(
     )
     audit.attach(
         Table(
-            title=f"Points of {measure.name} lost",
+            title=f"Points of {figures.measure} lost",
             columns=("condition", *columns),
             rows=tuple(rows),
-            notes=(note, *few_videos(answers.videos)),
+            notes=(note, *few_videos(figures.answers.videos)),
         )
     )
 

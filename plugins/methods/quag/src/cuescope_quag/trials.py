@@ -114,17 +114,13 @@ def fusion_shape(audit: Audit) -> FusionShape:
 def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
     """All that this model and these samples allow, in the order of the paper's table 1."""
     layers = edited_layers(audit, options)
-    allowed = [*_left_out_modalities(audit), *_short_circuits(options, layers)]
+    takes_text_alone = audit.capabilities.min_frames == 0
+    left_out = (WITHOUT_VIDEO, WITHOUT_QUESTION) if takes_text_alone else (WITHOUT_QUESTION,)
+    allowed = [Condition(key, key, "modality") for key in left_out]
+    allowed += _short_circuits(options, layers)
     if "average-tokens" in audit.capabilities.edits:
         allowed += _quag_attention(options, layers)
     return allowed
-
-
-def _left_out_modalities(audit: Audit) -> Iterator[Condition]:
-    """Each modality left out: the video, where the model takes a question alone."""
-    if audit.capabilities.min_frames == 0:
-        yield Condition(WITHOUT_VIDEO, WITHOUT_VIDEO, "modality")
-    yield Condition(WITHOUT_QUESTION, WITHOUT_QUESTION, "modality")
 
 
 def _short_circuits(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:
@@ -144,13 +140,8 @@ def _quag_attention(options: QUAGOptions, layers: tuple[int, ...] | None) -> Ite
             layers=layers,
             size_term=options.size_term,
         )
-        key = merged_key(words)
+        key = f"merged {'both' if '-' in words else words}"
         yield Condition(key, f"{TOKENS[words]} as one ({key})", "quag-attention", edit)
-
-
-def merged_key(words: str) -> str:
-    """The row of QUAG-attention for `video`, `text` or `video-text`."""
-    return f"merged {'both' if '-' in words else words}"
 
 
 def features(audit: Audit, options: QUAGOptions) -> Iterator[Feature]:

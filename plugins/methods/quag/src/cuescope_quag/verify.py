@@ -85,16 +85,17 @@ def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
             edit = AverageAttention(quadrants=quadrants, layers=edited)
             outcomes = audit.respond(readout.of(sample, edit) for sample in samples)
             rows[name] += [np.asarray(outcome.response.readout) for outcome in outcomes]
-    for name, judge in (("unimodal", judge_conformability), ("video", judge_rank)):
-        figures = [row for row in rows[name] if row.size]
-        about = f"{len(figures) // len(checked)} samples, layers {', '.join(map(str, checked))}"
-        yield judge(figures, about, options.longest)
+    judges = {"unimodal": (CONFORMABLE, judge_conformability), "video": (RANK, judge_rank)}
+    for name, (check, judge) in judges.items():
+        if figures := [row for row in rows[name] if row.size]:
+            count, names = len(figures) // len(checked), ", ".join(map(str, checked))
+            yield judge(figures, f"{count} samples, layers {names}")
+        else:
+            yield _inconclusive(check, f"no sample has {options.longest} tokens or fewer")
 
 
-def judge_conformability(figures: Sequence[np.ndarray], about: str, longest: int) -> Evidence:
+def judge_conformability(figures: Sequence[np.ndarray], about: str) -> Evidence:
     """Verdict on rows of `Conformability`."""
-    if not figures:
-        return _inconclusive(CONFORMABLE, f"no sample has {longest} tokens or fewer")
     worst = float(np.max(figures))
     return Evidence(
         check=CONFORMABLE,
@@ -108,10 +109,8 @@ def judge_conformability(figures: Sequence[np.ndarray], about: str, longest: int
     )
 
 
-def judge_rank(figures: Sequence[np.ndarray], about: str, longest: int) -> Evidence:
+def judge_rank(figures: Sequence[np.ndarray], about: str) -> Evidence:
     """Verdict on rows of `RankExcess`."""
-    if not figures:
-        return _inconclusive(RANK, f"no sample has {longest} tokens or fewer")
     alike = [row for row in figures if row[3]]
     if not alike:
         return _inconclusive(

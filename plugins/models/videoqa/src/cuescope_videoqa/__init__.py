@@ -1,9 +1,9 @@
 """The four models of QUAG and CLAVI, from their authors' checkpoints."""
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -12,6 +12,14 @@ from jaxtyping import Float, Int8
 from cuescope_sdk import Capabilities, Context, LazyWeights, Plugin, Response, Trial, digest
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.models import refuse_unanswerable
+from cuescope_videoqa.loading import (
+    feature_files,
+    files_digest,
+    find_folder,
+    folder_files,
+    read_answers,
+    require_file,
+)
 from cuescope_videoqa.options import (
     AllInOneOptions,
     FrozenBiLMOptions,
@@ -22,7 +30,6 @@ from cuescope_videoqa.options import (
 
 if TYPE_CHECKING:
     from cuescope_videoqa.answering import NetworkRunner
-    from cuescope_videoqa.network import Network
 
 FINGERPRINT_VERSION = 2  # raise it when equal files and options give other answers
 PATHS = {"checkpoint", "answers", "features", "text_encoder", "vision"}
@@ -46,12 +53,11 @@ class VideoQA(Plugin, LazyWeights):
         min_frames=0,
     )
     owner: ClassVar[str]
+    network_class: ClassVar[str]  # MODULE:CLASS, which imports torch
     facts: Mapping[str, str]
 
     def __init__(self, options: VideoQAOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_videoqa.loading import answer_facts, files_digest, read_answers, require_file
-
         answers = read_answers(self.owner, options.answers)
         groups = [[require_file(self.owner, options.checkpoint)], *self.other_files()]
         # Paths count by what is in them; the same files elsewhere are the same model.
@@ -63,17 +69,16 @@ class VideoQA(Plugin, LazyWeights):
             options.model_dump(exclude=PATHS),
             context.dtype,
         )
-        self.facts = {"weights": options.checkpoint.name, **answer_facts(answers)}
+        self.facts = {
+            "weights": options.checkpoint.name,
+            "answers": f"{len(answers):,} for open questions; no other can be right"
+            if answers
+            else "the choices of each question",
+        }
 
     def other_files(self) -> list[list[Path]]:
         """What answers depend on beside the checkpoint; raises UserError for what is not there."""
-        from cuescope_videoqa.loading import find_folder, folder_files
-
         return [folder_files(find_folder(self.owner, self.options.text_encoder))]
-
-    @abstractmethod
-    def load_network(self) -> "Network":
-        """The network with its weights; raises UserError for whatever a person can mend."""
 
     @cached_property
     def device(self) -> str:
@@ -91,7 +96,7 @@ class VideoQA(Plugin, LazyWeights):
         self.context.stop_plan_before(f"the weights of {self.options.checkpoint.name}")
         # A wrong device or dtype is reported before gigabytes are read.
         device, dtype = self.device, resolve_dtype(self.context.dtype)
-        network = self.load_network()
+        network = resolve_name(self.network_class).load(self.options)
         network.eval().requires_grad_(False).to(device, dtype)
         return NetworkRunner(network, self.context.batch_size)
 
@@ -114,13 +119,13 @@ class VideoQA(Plugin, LazyWeights):
         self, trials: Sequence[Trial], layer: int
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
         """VIDEO or TEXT for each query of a fusion layer, and then for each of its keys."""
-        return self.runner.modalities(trials, layer)
+        return [self.runner.modalities(trial, layer) for trial in trials]
 
     def attention(
         self, trials: Sequence[Trial], layer: int
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights after the softmax, and after the trial's edit."""
-        return self.runner.attention(trials, layer)
+        return [self.runner.attention(trial, layer) for trial in trials]
 
 
 class JustAsk(VideoQA):
@@ -129,22 +134,13 @@ class JustAsk(VideoQA):
     Options = JustAskOptions
     options: JustAskOptions
     owner = "just-ask"
+    network_class = "cuescope_videoqa.just_ask:JustAskNetwork"
 
     def other_files(self) -> list[list[Path]]:
         """The tokenizer, and the features where they are given."""
-        from cuescope_videoqa.loading import feature_files
-
-        features = self.options.features
-        return [
-            *super().other_files(),
-            feature_files(self.owner, features) if features is not None else [],
-        ]
-
-    def load_network(self) -> "Network":
-        """From the authors' best_model.pth."""
-        from cuescope_videoqa.just_ask import load_network
-
-        return load_network(self.options)
+        path = self.options.features
+        features = [] if path is None else feature_files(self.owner, path)
+        return [*super().other_files(), features]
 
 
 class FrozenBiLM(VideoQA):
@@ -153,22 +149,15 @@ class FrozenBiLM(VideoQA):
     Options = FrozenBiLMOptions
     options: FrozenBiLMOptions
     owner = "frozen-bilm"
+    network_class = "cuescope_videoqa.frozen_bilm:FrozenBiLMNetwork"
 
     def other_files(self) -> list[list[Path]]:
         """The language model with its weights, and the features or the CLIP that computes them."""
-        from cuescope_videoqa.loading import feature_files, find_folder, folder_files
-
         options, owner = self.options, self.owner
         language_model = folder_files(find_folder(owner, options.text_encoder, True), True)
         if options.features is not None:
             return [language_model, feature_files(owner, options.features)]
         return [language_model, folder_files(find_folder(owner, options.vision, True), True)]
-
-    def load_network(self) -> "Network":
-        """From the authors' checkpoint over the weights of the language model."""
-        from cuescope_videoqa.frozen_bilm import load_network
-
-        return load_network(self.options)
 
 
 class Singularity(VideoQA):
@@ -181,12 +170,7 @@ class Singularity(VideoQA):
     Options = SingularityOptions
     options: SingularityOptions
     owner = "singularity"
-
-    def load_network(self) -> "Network":
-        """From the authors' ckpt_best.pth of question answering."""
-        from cuescope_videoqa.singularity import load_network
-
-        return load_network(self.options)
+    network_class = "cuescope_videoqa.singularity:SingularityNetwork"
 
 
 class AllInOne(VideoQA):
@@ -199,12 +183,7 @@ class AllInOne(VideoQA):
     Options = AllInOneOptions
     options: AllInOneOptions
     owner = "all-in-one"
-
-    def load_network(self) -> "Network":
-        """From the authors' .ckpt of open-ended or multiple-choice question answering."""
-        from cuescope_videoqa.all_in_one import load_network
-
-        return load_network(self.options)
+    network_class = "cuescope_videoqa.all_in_one:AllInOneNetwork"
 
 
 __all__ = [

@@ -8,6 +8,7 @@ authors' checkpoints.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,19 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
-from cuescope_sdk.torch import fused_self_attention, quiet
-from cuescope_videoqa.checkpoints import TensorSizes, load_tensors, prefix_filter, read_checkpoint
-from cuescope_videoqa.loading import find_folder, read_answers, read_tokenizer
-from cuescope_videoqa.network import Batch, Network, Prompt, bert_config, bert_embeddings, token_ids
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
+from cuescope_sdk.torch import fused_self_attention
+from cuescope_videoqa.checkpoints import Checkpoint
+from cuescope_videoqa.network import (
+    BERT,
+    Batch,
+    Network,
+    Prompt,
+    bert_config,
+    fusion_shape,
+    token_ids,
+)
 
-OWNER = "all-in-one"
 EPSILON = 1e-6
 EXCHANGE = 8  # one patch of so many goes on, and one goes back
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -51,16 +58,9 @@ class Block(nn.Module):
         qkv = self.attn["qkv"]
         # One stock layer holds all three projections; the fusion needs queries, keys, values apart.
         parts = zip(qkv.weight.chunk(3), qkv.bias.chunk(3), strict=True)  # type: ignore[operator]
-
-        def projection(weight: Tensor, bias: Tensor) -> Any:
-            return lambda tokens: linear(tokens, weight, bias)
-
+        query, key, value = (partial(linear, weight=weight, bias=bias) for weight, bias in parts)
         mixed = fused_self_attention(
-            self.norm1(states),
-            *(projection(*part) for part in parts),
-            heads=self._heads,
-            layer=number,
-            mask=mask,
+            self.norm1(states), query, key, value, heads=self._heads, layer=number, mask=mask
         )
         states = states + self.attn["proj"](mixed)
         inner = nn.functional.gelu(self.mlp["fc1"](self.norm2(states)))
@@ -70,30 +70,23 @@ class Block(nn.Module):
 class Transformer(nn.Module):
     """The ViT: patches, their positions in frame and time, blocks."""
 
-    def __init__(self, sizes: TensorSizes, head_dim: int) -> None:
+    def __init__(self, file: Checkpoint, head_dim: int) -> None:
         super().__init__()
         name = "transformer.patch_embed.proj.weight"
-        dim, patch = sizes.of(name), sizes.of(name, 2)
-        positions = sizes.of("transformer.pos_embed", 1)
-        self.frames = sizes.of("transformer.temporal_embed", 1)
+        dim, patch = file.size(name), file.size(name, 2)
+        positions = file.size("transformer.pos_embed", 1)
+        self.frames = file.size("transformer.temporal_embed", 1)
         self.side = round((positions - 1) ** 0.5) * patch
-        hidden = sizes.of("transformer.blocks.0.mlp.fc1.weight")
-        heads = sizes.heads(dim, head_dim)
+        hidden = file.size("transformer.blocks.0.mlp.fc1.weight")
+        heads = file.heads(dim, head_dim)
         self.patch_embed = nn.ModuleDict({"proj": nn.Conv2d(3, dim, patch, stride=patch)})
         self.cls_token = nn.Parameter(torch.zeros(1, 1, dim))
         self.pos_embed = nn.Parameter(torch.zeros(1, positions, dim))
         self.temporal_embed = nn.Parameter(torch.zeros(1, self.frames, dim))
-        count = sizes.layers("transformer.blocks")
+        count = file.layers("transformer.blocks")
         self.blocks = nn.ModuleList(Block(dim, hidden, heads) for _ in range(count))
         self.norm = nn.LayerNorm(dim, EPSILON)
-        self.shape = FusionShape(
-            layers=count,
-            heads=heads,
-            kv_heads=heads,
-            head_dim=head_dim,
-            dim=dim,
-            mlp_multiplications=2 * dim * hidden,
-        )
+        self.shape = fusion_shape(count, heads, dim, 2 * dim * hidden)
 
     def patches(self, pixels: Float[Tensor, "batch frame 3 side side"]) -> Tensor:
         """Tokens (batch frame) (class token, then patches)."""
@@ -109,22 +102,34 @@ class Transformer(nn.Module):
 class AllInOneNetwork(Network):
     """The authors' modules under their names."""
 
-    owner = OWNER
+    owner = "all-in-one"
 
-    def __init__(self, sizes: TensorSizes, options: Any) -> None:
-        super().__init__()
-        self.transformer = Transformer(sizes, options.head_dim)
+    def __init__(self, file: Checkpoint, options: Any) -> None:
+        super().__init__(file, options)
+        self.transformer = Transformer(file, options.head_dim)
         self.fusion = self.transformer.shape
         dim = self.fusion.dim
         words = "text_embeddings.word_embeddings.weight"
-        positions = sizes.of("text_embeddings.position_embeddings.weight")
-        config = bert_config(dim, dim, self.fusion.heads, sizes.of(words), positions)
-        self.text_embeddings = bert_embeddings(config)
-        self.token_type_embeddings = nn.Embedding(sizes.of("token_type_embeddings.weight"), dim)
+        positions = file.size("text_embeddings.position_embeddings.weight")
+        config = bert_config(dim, dim, self.fusion.heads, file.size(words), positions)
+        self.text_embeddings = BERT.BertEmbeddings(config)
+        self.token_type_embeddings = nn.Embedding(file.size("token_type_embeddings.weight"), dim)
         self.pooler = nn.ModuleDict({"dense": nn.Linear(dim, dim)})
-        self.head_name = CHOOSER if sizes.has(CHOOSER) else CLASSIFIER
-        self.add_module(self.head_name, head(sizes, self.head_name))
-        self.tokenizer: Any = None
+        self.head_name = CHOOSER if file.has(CHOOSER) else CLASSIFIER
+        top: Any = head(file, self.head_name)
+        self.add_module(self.head_name, top)
+        classes = top[-1].out_features  # one may be left over, for all answers that are none
+        self.unused = (*OTHER_HEADS, f"{CLASSIFIER if self.head_name == CHOOSER else CHOOSER}.")
+        if self.head_name == CHOOSER:
+            self.vocabulary = ()
+            self.without_vocabulary = "This checkpoint takes multiple-choice questions alone."
+        elif not 0 < len(self.vocabulary) <= classes:
+            raise UserError(
+                f"{self.owner}: the answers that the classes of {file.title} stand for",
+                expected=f"up to {classes:,} of them with -M answers=FILE, "
+                "the authors' ans2label.json",
+                got=f"{len(self.vocabulary):,}",
+            )
 
     def prompts(self, sample: Sample) -> list[Prompt]:
         """One prompt; or one a choice, which comes after the list of all choices."""
@@ -146,7 +151,7 @@ class AllInOneNetwork(Network):
         modality = modality * TEXT
         inputs = {"ids": ids}
         if count:
-            self._require_frames(prompts[0])
+            self._require_frames(count)
             side = self.transformer.side
             pixels = [torch.stack([preprocess(f, side) for f in p.frames]) for p in prompts]
             inputs["pixels"] = torch.stack(pixels).to(self.dtype)
@@ -154,13 +159,13 @@ class AllInOneNetwork(Network):
             modality = torch.cat([modality, video.to(torch.int8)], dim=1)
         return self.on_device(modality, rows, **inputs)
 
-    def _require_frames(self, prompt: Prompt) -> None:
+    def _require_frames(self, count: int) -> None:
         wanted = self.transformer.frames
-        if len(prompt.frames) != wanted:
+        if count != wanted:
             raise UserError(
-                f"{OWNER}: this checkpoint looks at {wanted} frames together",
+                f"{self.owner}: this checkpoint looks at {wanted} frames together",
                 expected=f"{wanted} frames a sample",
-                got=str(len(prompt.frames)),
+                got=str(count),
                 remedy=f"Sample as many, say with -D frames={wanted}.",
             )
 
@@ -191,7 +196,7 @@ class AllInOneNetwork(Network):
         known = {answer: number for number, answer in enumerate(self.vocabulary)}
         if not any(answer in known for answer in answers):
             raise UserError(
-                f"{OWNER}: sample '{sample.key}' has no choice that is in the vocabulary",
+                f"{self.owner}: sample '{sample.key}' has no choice that is in the vocabulary",
                 expected=f"one of its {len(known):,} answers",
                 got=", ".join(answers[:3]),
             )
@@ -221,56 +226,23 @@ def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     image = frame.load()
     width, height = image.size
     short = int(side * 1.2)  # the authors' eval transform, rounding included
-    if width < height:
-        image = image.resize((short, int(short * height / width)), Image.Resampling.BILINEAR)
-    else:
-        image = image.resize((int(short * width / height), short), Image.Resampling.BILINEAR)
+    scaled = [int(short * length / min(width, height)) for length in (width, height)]
+    image = image.resize(scaled, Image.Resampling.BILINEAR)
     left, top = (round((size - side) / 2) for size in image.size)
     pixels = np.asarray(image.crop((left, top, left + side, top + side)), dtype=np.float32) / 255
-    scaled = (pixels - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
-    return torch.from_numpy(scaled).permute(2, 0, 1)
+    pixels = (pixels - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
+    return torch.from_numpy(pixels).permute(2, 0, 1)
 
 
-def head(sizes: TensorSizes, name: str) -> nn.Sequential:
+def head(file: Checkpoint, name: str) -> nn.Sequential:
     """Two linear layers with norm and GELU between them; dropout may have the number before."""
-    start = 0 if sizes.has(f"{name}.0") else 1  # releases differ in whether dropout is counted
+    start = 0 if file.has(f"{name}.0") else 1  # releases differ in whether dropout is counted
     first, last = f"{name}.{start}.weight", f"{name}.{start + 3}.weight"
-    inner = sizes.of(first)
+    inner = file.size(first)
     return nn.Sequential(
         *(nn.Identity() for _ in range(start)),
-        nn.Linear(sizes.of(first, 1), inner),
+        nn.Linear(file.size(first, 1), inner),
         nn.LayerNorm(inner),
         nn.GELU(),
-        nn.Linear(inner, sizes.of(last)),
+        nn.Linear(inner, file.size(last)),
     )
-
-
-def load_network(options: Any) -> AllInOneNetwork:
-    """The network with its weights; raises UserError for whatever a person can mend."""
-    path = options.checkpoint
-    tensors = read_checkpoint(OWNER, path)
-    sizes = TensorSizes(OWNER, path.name, tensors)
-    with quiet():
-        network = AllInOneNetwork(sizes, options)
-    other = CLASSIFIER if network.head_name == CHOOSER else CHOOSER
-    unused = prefix_filter(*OTHER_HEADS, f"{other}.")
-    load_tensors(OWNER, path.name, network, tensors, unused)
-    network.tokenizer = read_tokenizer(OWNER, find_folder(OWNER, options.text_encoder))
-    if network.head_name == CLASSIFIER:
-        network.vocabulary = _vocabulary(options, sizes)
-    else:
-        network.without_vocabulary = "This checkpoint takes multiple-choice questions alone."
-    return network
-
-
-def _vocabulary(options: Any, sizes: TensorSizes) -> tuple[str, ...]:
-    """The answers that the classes stand for; a class may be left over, for all others."""
-    answers = read_answers(OWNER, options.answers)
-    classes = sizes.of(f"{CLASSIFIER}.{3 if sizes.has(f'{CLASSIFIER}.0') else 4}.weight")
-    if not 0 < len(answers) <= classes:
-        raise UserError(
-            f"{OWNER}: the answers that the classes of {options.checkpoint.name} stand for",
-            expected=f"up to {classes:,} of them with -M answers=FILE, the authors' ans2label.json",
-            got=f"{len(answers):,}",
-        )
-    return answers

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int8
 from torch import Tensor
 
 from cuescope_sdk import Edit, Response, Sample, Trial, UserError
-from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
+from cuescope_sdk.fusion import OTHER, AverageTokens
 from cuescope_sdk.torch import Fusion, group_by_edit, require_layers, use_fusion
 from cuescope_videoqa.network import Batch, Network, Prompt
 
@@ -55,7 +55,7 @@ class NetworkRunner:
         for indices in self._batches(prompts):
             with torch.inference_mode():
                 batch = self.network.collate([prompts[index] for index in indices])
-                with use_fusion(Fusion(batch.modality, fusion_edit(edit), batch.cross)):
+                with use_fusion(Fusion(batch.modality, edit, batch.cross)):
                     states.update(zip(indices, self.network(batch), strict=True))
         return (states[index] for index in range(len(prompts)))
 
@@ -68,31 +68,20 @@ class NetworkRunner:
             for start in range(0, len(indices), self._batch_size):
                 yield indices[start : start + self._batch_size]
 
-    def modalities(
-        self, trials: Sequence[Trial], layer: int
-    ) -> list[Int8[np.ndarray, " query_then_key"]]:
-        """What the queries and keys of each trial's first prompt are."""
-        modalities = []
-        for trial in trials:
-            sides = self._queries_and_keys(self._first_batch(trial, layer), layer)
-            modalities.append(np.concatenate([side[side != OTHER].cpu().numpy() for side in sides]))
-        return modalities
-
-    def attention(
-        self, trials: Sequence[Trial], layer: int
-    ) -> list[Float[np.ndarray, "head query key"]]:
-        """Weights of each trial's first prompt; the heads of its rows one after another."""
-        return [self._attention(trial, layer) for trial in trials]
+    def modalities(self, trial: Trial, layer: int) -> Int8[np.ndarray, " query_then_key"]:
+        """What the queries and keys of its first prompt are."""
+        sides = self._queries_and_keys(self._first_batch(trial, layer), layer)
+        return np.concatenate([side[side != OTHER].cpu().numpy() for side in sides])
 
     @torch.inference_mode()
-    def _attention(self, trial: Trial, layer: int) -> Float[np.ndarray, "head query key"]:
+    def attention(self, trial: Trial, layer: int) -> Float[np.ndarray, "head query key"]:
+        """Weights of its first prompt; the heads of its rows one after another."""
         require_layers(self.network.owner, trial.edit, self.network.fusion.layers)
         if isinstance(trial.edit, AverageTokens):
             raise UserError(f"{self.network.owner}: no weights of tokens that are averaged away")
         batch = self._first_batch(trial, layer)
         by_layer: dict[int, Tensor] = {}
-        edit = fusion_edit(trial.edit)
-        with use_fusion(Fusion(batch.modality, edit, batch.cross, by_layer.__setitem__)):
+        with use_fusion(Fusion(batch.modality, trial.edit, batch.cross, by_layer.__setitem__)):
             self.network(batch)
         queries, keys = (side != OTHER for side in self._queries_and_keys(batch, layer))
         heads = batch.rows * self.network.fusion.heads
@@ -114,8 +103,3 @@ class NetworkRunner:
         """Modalities of both for one prompt; all its rows are laid out alike."""
         cross = batch.cross if self.network.crosses(layer) else None
         return batch.modality[0], (batch.modality if cross is None else cross)[0]
-
-
-def fusion_edit(edit: Edit | None) -> AverageAttention | AverageTokens | None:
-    """The edit, where it is one of fusion; others are refused before."""
-    return edit if isinstance(edit, AverageAttention | AverageTokens) else None

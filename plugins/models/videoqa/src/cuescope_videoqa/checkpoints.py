@@ -5,7 +5,8 @@ classes are never imported; an empty placeholder stands for each.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
 
 from cuescope_sdk import UserError
-from cuescope_videoqa.loading import require_file, weights_file
+from cuescope_videoqa.loading import require_file
 
 Tensors = dict[str, Tensor]
 STATE_NAMES = ("model", "state_dict")
@@ -37,7 +38,7 @@ class Placeholder(dict[Any, Any]):
         """Forget it."""
 
 
-def read_checkpoint(owner: str, path: Path) -> Tensors:
+def read_checkpoint(owner: str, path: Path) -> "Checkpoint":
     """The tensors of a checkpoint, by the authors' names; raises UserError for what is none.
 
     Takes the state dict itself, one under "model" or "state_dict", and safetensors. A prefix of
@@ -50,11 +51,12 @@ def read_checkpoint(owner: str, path: Path) -> Tensors:
     tensors = {str(name): value for name, value in inner.items() if isinstance(value, Tensor)}
     if not tensors:
         raise _unreadable(owner, path, "no tensor with a name")
-    return {
+    own = {
         name.removeprefix("module."): tensor
         for name, tensor in tensors.items()
         if not BUFFERS.search(name)
     }
+    return Checkpoint(owner, path.name, own)
 
 
 def read_tensors(owner: str, path: Path) -> dict[Any, Any]:
@@ -96,38 +98,39 @@ def _unreadable(owner: str, path: Path, got: str) -> UserError:
     )
 
 
-def read_weights(owner: str, folder: Path) -> Tensors:
-    """The tensors of a folder by name; none where it holds no weights."""
-    file = weights_file(folder)
-    return read_tensors(owner, file) if file else {}
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Tensors by name: what their shapes tell, and how they get into a network.
 
+    `title` names the file in errors, `spare` the tensors that a network may do without. A tensor
+    that is not there is a UserError.
+    """
 
-class TensorSizes:
-    """What the shapes of a checkpoint tell; a tensor that is not there is a UserError."""
+    owner: str
+    title: str
+    tensors: Tensors
+    spare: tuple[str, ...] = ()
 
-    def __init__(self, owner: str, title: str, tensors: Tensors) -> None:
-        self._owner, self._title, self._tensors = owner, title, tensors
-
-    def of(self, name: str, axis: int = 0) -> int:
+    def size(self, name: str, axis: int = 0) -> int:
         """The size of a tensor along an axis."""
-        tensor = self._tensors.get(name)
+        tensor = self.tensors.get(name)
         if tensor is None or tensor.ndim <= axis:
             raise UserError(
-                f"{self._owner}: {self._title} is no checkpoint of this model",
+                f"{self.owner}: {self.title} is no checkpoint of this model",
                 expected=f"a tensor '{name}'",
-                got=_first_names(sorted(self._tensors)),
+                got=_first_names(sorted(self.tensors)),
             )
         return int(tensor.shape[axis])
 
     def has(self, prefix: str) -> bool:
         """Whether there is a tensor of a part."""
-        return any(name.startswith(f"{prefix}.") for name in self._tensors)
+        return any(name.startswith(f"{prefix}.") for name in self.tensors)
 
     def layers(self, prefix: str) -> int:
         """How many layers are numbered after `prefix`."""
         numbers = [
             int(match.group(1))
-            for name in self._tensors
+            for name in self.tensors
             if (match := re.match(re.escape(prefix) + r"\.(\d+)\.", name))
         ]
         return max(numbers, default=-1) + 1
@@ -135,50 +138,42 @@ class TensorSizes:
     def first(self, prefix: str, name: str) -> int:
         """The number of the first layer that has a tensor `name`; all of them where none has."""
         layers = range(self.layers(prefix))
-        return next((n for n in layers if f"{prefix}.{n}.{name}" in self._tensors), len(layers))
+        return next((n for n in layers if f"{prefix}.{n}.{name}" in self.tensors), len(layers))
 
     def heads(self, width: int, head_dim: int) -> int:
         """Attention heads of a width; raises UserError where it cannot be cut so."""
         if width % head_dim:
             raise UserError(
-                f"{self._owner}: {self._title} has layers {width} wide",
+                f"{self.owner}: {self.title} has layers {width} wide",
                 expected=f"a multiple of head_dim={head_dim}",
                 remedy="Give the checkpoint's own with -M head_dim=N.",
             )
         return width // head_dim
 
+    def load_into(self, network: nn.Module, ignored: tuple[str, ...]) -> None:
+        """Load every tensor of the network; raises UserError for one that lacks, or fits nowhere.
 
-def load_tensors(
-    owner: str,
-    title: str,
-    network: nn.Module,
-    tensors: Mapping[str, Tensor],
-    ignored: Callable[[str], bool] = lambda name: False,
-) -> None:
-    """Load every tensor of the network; raises UserError for one that lacks, or fits nowhere.
-
-    `ignored` says which of the file's tensors the network can do without.
-    """
-    state = network.state_dict()
-    missing = [name for name in state if name not in tensors]
-    unused = [name for name in tensors if name not in state and not ignored(name)]
-    other = [n for n in state if n in tensors and state[n].shape != tensors[n].shape]
-    # Strict both ways: a network with one tensor left at random still answers, and wrongly.
-    for faults, what in ((missing, "missing"), (unused, "that fit nowhere"), (other, "misshapen")):
-        if faults:
-            first = faults[0]
-            shape = f" {tuple(tensors[first].shape)}" if first in tensors else ""
-            raise UserError(
-                f"{owner}: {title} does not fit",
-                expected=f"{len(state)} tensors of the model and no other",
-                got=f"{len(faults)} {what}, the first {first}{shape}",
-            )
-    network.load_state_dict({name: tensors[name] for name in state})
-
-
-def prefix_filter(*prefixes: str) -> Callable[[str], bool]:
-    """Whether a name starts with one of these."""
-    return lambda name: name.startswith(prefixes)
+        It can do without tensors whose names start as those `ignored`.
+        """
+        state, tensors, ignored = network.state_dict(), self.tensors, (*ignored, *self.spare)
+        missing = [name for name in state if name not in tensors]
+        unused = [name for name in tensors if name not in state and not name.startswith(ignored)]
+        other = [n for n in state if n in tensors and state[n].shape != tensors[n].shape]
+        # Strict both ways: a network with one tensor left at random still answers, and wrongly.
+        for faults, what in (
+            (missing, "missing"),
+            (unused, "that fit nowhere"),
+            (other, "misshapen"),
+        ):
+            if faults:
+                first = faults[0]
+                shape = f" {tuple(tensors[first].shape)}" if first in tensors else ""
+                raise UserError(
+                    f"{self.owner}: {self.title} does not fit",
+                    expected=f"{len(state)} tensors of the model and no other",
+                    got=f"{len(faults)} {what}, the first {first}{shape}",
+                )
+        network.load_state_dict({name: tensors[name] for name in state})
 
 
 def _first_names(names: Sequence[str]) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from transformers.models.deberta_v2 import modeling_deberta_v2
 
-from cuescope_sdk.torch import fused_attention
-from cuescope_videoqa.network import merge_heads, split_heads
+from cuescope_sdk.torch import fused_attention, split_heads
 
 
 class Adapter(nn.Module):
@@ -34,8 +34,6 @@ class VideoDeberta(nn.Module):
     def __init__(self, config: Any, features: int, inner: tuple[int, int]) -> None:
         """`inner` are the widths of the adapters after attention and feed-forward, 0 for none."""
         super().__init__()
-        from transformers.models.deberta_v2 import modeling_deberta_v2
-
         library: Any = modeling_deberta_v2
         self.config = config
         self.deberta: Any = library.DebertaV2Model(config)
@@ -46,8 +44,7 @@ class VideoDeberta(nn.Module):
             embeddings.position_embeddings = nn.Embedding(config.max_position_embeddings, dim)
         for layer in self.deberta.encoder.layer:
             for output, width in zip((layer.attention.output, layer.output), inner, strict=True):
-                if width:
-                    output.adapter = Adapter(dim, width)
+                output.adapter = Adapter(dim, width) if width else nn.Identity()
 
     def forward(
         self,
@@ -122,27 +119,21 @@ def _attention(
     module: Any, number: int, queries: Tensor, states: Tensor, bias: PositionBias
 ) -> Float[Tensor, "batch token dim"]:
     heads = module.num_attention_heads
-    query, key = (
-        split_heads(module.query_proj(queries), heads),
-        split_heads(module.key_proj(states), heads),
-    )
-    # DeBERTa scales by all score terms that are added up: content, and each position term.
+    query = split_heads(module.query_proj(queries), heads)
+    key, value = (split_heads(part(states), heads) for part in (module.key_proj, module.value_proj))
     # DeBERTa scales by the number of score terms that are added up: content, and each position.
     parts = 1 + ("c2p" in module.pos_att_type) + ("p2c" in module.pos_att_type)
     mixed = fused_attention(
         query,
         key,
-        split_heads(module.value_proj(states), heads),
+        value,
         layer=number,
         mask=bias.of(module, query, key, parts),
         scaling=(query.shape[-1] * parts) ** -0.5,
     )
-    return merge_heads(mixed)
+    return mixed.transpose(1, 2).flatten(2)
 
 
 def _output(module: Any, states: Tensor, residual: Tensor) -> Float[Tensor, "batch token dim"]:
     """Dense, adapter, residual, norm: both outputs of a layer are built so."""
-    states = module.dense(states)
-    adapter = getattr(module, "adapter", None)
-    states = states if adapter is None else adapter(states)
-    return module.LayerNorm(states + residual)  # type: ignore[no-any-return]
+    return module.LayerNorm(module.adapter(module.dense(states)) + residual)  # type: ignore[no-any-return]

@@ -41,8 +41,8 @@ class VideoFeatures:
             else read_tensors(owner, files[0])
         )
 
-    def of(self, prompt: Prompt) -> Float[Tensor, "feature dim"]:
-        """Features of the video that is shown; raises UserError where it has none."""
+    def of(self, prompt: Prompt, most: int) -> Float[Tensor, "feature dim"]:
+        """At most so many features of the video; raises UserError where it has none."""
         stem = video_name(prompt.frames)
         if stem is None:
             raise UserError(
@@ -52,7 +52,8 @@ class VideoFeatures:
             )
         for name in possible_ids(stem):
             if name in self._rows:
-                return self._require_rows(self._rows[name], stem)
+                rows = self._require_rows(self._rows[name], stem)
+                return rows[evenly_spaced(len(rows), most)]
         raise UserError(
             f"{self._owner}: no features of video '{stem}'",
             expected=f"one of the {len(self._rows):,} in {self._path.name}",

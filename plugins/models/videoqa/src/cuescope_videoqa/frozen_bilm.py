@@ -4,58 +4,81 @@ The video always has `video_features` positions, masked where it has fewer featu
 shown: the text keeps its positions.
 """
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from transformers import DebertaV2Config
 
 from cuescope_sdk import Sample, UserError
-from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
-from cuescope_sdk.torch import quiet
-from cuescope_videoqa.checkpoints import (
-    TensorSizes,
-    load_tensors,
-    prefix_filter,
-    read_checkpoint,
-    read_weights,
-)
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
+from cuescope_videoqa.checkpoints import Checkpoint, read_checkpoint, read_tensors
 from cuescope_videoqa.deberta import VideoDeberta
 from cuescope_videoqa.features import CLIPFeatures, VideoFeatures, evenly_spaced, pad_features
-from cuescope_videoqa.loading import errors_as_user_error, find_folder, read_answers, read_tokenizer
-from cuescope_videoqa.network import Batch, Network, Prompt, token_ids
+from cuescope_videoqa.loading import errors_as_user_error, find_folder, weights_file
+from cuescope_videoqa.network import Batch, Network, Prompt, fusion_shape, token_ids
 
-OWNER = "frozen-bilm"
 YES, NO = "Yes", "No"
-# The tied decoder is kept for compatibility, and answers are embedded anew from their words
-USED = prefix_filter("deberta.", "lm_predictions.")
-REBUILT = prefix_filter("lm_predictions.lm_head.decoder.", "answer_embeddings.", "answer_bias")
+LANGUAGE_MODEL = ("deberta.", "lm_predictions.")
 
 
 class FrozenBiLMNetwork(Network):
     """The language model, and what it is fed with."""
 
-    owner = OWNER
+    owner = "frozen-bilm"
+    # The tied decoder is kept for compatibility, and answers are embedded anew from their words
+    unused = ("lm_predictions.lm_head.decoder.", "answer_embeddings.", "answer_bias")
 
-    def __init__(
-        self, body: VideoDeberta, options: Any, tokenizer: Any, source: VideoFeatures | CLIPFeatures
-    ) -> None:
-        super().__init__()
-        self.body, self.options, self.tokenizer = body, options, tokenizer
-        config = body.config
-        head_dim = config.hidden_size // config.num_attention_heads
-        self.fusion = FusionShape(
-            layers=config.num_hidden_layers,
-            heads=config.num_attention_heads,
-            kv_heads=config.num_attention_heads,
-            head_dim=head_dim,
-            dim=config.hidden_size,
-            mlp_multiplications=2 * config.hidden_size * config.intermediate_size,
+    def __init__(self, file: Checkpoint, options: Any) -> None:
+        super().__init__(file, options)
+        folder = find_folder(self.owner, options.text_encoder)
+        features = file.size("deberta.embeddings.linear_video.weight", 1)
+        layer = "deberta.encoder.layer.0"
+        adapters = (
+            f"{layer}.attention.output.adapter.down.weight",
+            f"{layer}.output.adapter.down.weight",
         )
-        self.source: VideoFeatures | CLIPFeatures = source
+        after_attention, after_mlp = (len(file.tensors.get(name, ())) for name in adapters)
+        with errors_as_user_error(self.owner, f"the configuration in {folder.name}"):
+            if not (folder / "config.json").is_file():
+                raise FileNotFoundError("no config.json")
+            config = DebertaV2Config.from_pretrained(folder)
+            config.legacy = False  # the prediction head under the authors' names
+            self.body = VideoDeberta(config, features, (after_attention, after_mlp))
+        dim, hidden = config.hidden_size, config.intermediate_size
+        self.fusion = fusion_shape(
+            config.num_hidden_layers, config.num_attention_heads, dim, 2 * dim * hidden
+        )
+        self.source: VideoFeatures | CLIPFeatures
+        if options.features is not None:
+            self.source = VideoFeatures(self.owner, options.features, features)
+        else:
+            vision = find_folder(self.owner, options.vision, weights=True)
+            self.source = CLIPFeatures(self.owner, vision, features)
         self._embedded: dict[str, tuple[Tensor, Tensor]] = {}
+
+    @classmethod
+    def read(cls, options: Any) -> Checkpoint:
+        """The authors' tensors over those of the language model, which they leave out."""
+        own = read_checkpoint(cls.owner, options.checkpoint)
+        weights = weights_file(find_folder(cls.owner, options.text_encoder, weights=True))
+        frozen = read_tensors(cls.owner, weights) if weights else {}
+        # The checkpoint's tensors win: they were trained on, the folder's were frozen. Those of
+        # the hub hold the positions of the mask decoder too.
+        spare = {
+            name: tensor
+            for name, tensor in frozen.items()
+            if name.startswith(LANGUAGE_MODEL) and name not in own.tensors
+        }
+        return replace(own, tensors={**own.tensors, **spare}, spare=tuple(spare))
+
+    @property
+    def published(self) -> VideoDeberta:
+        """The language model."""
+        return self.body
 
     def prompts(self, sample: Sample) -> list[Prompt]:
         """One prompt; or one for each choice, where it is answered by yes or no."""
@@ -103,8 +126,7 @@ class FrozenBiLMNetwork(Network):
         if not prompt.frames:
             return torch.zeros(0, self._feature_dim)  # no feature: the video is masked out
         if isinstance(self.source, VideoFeatures):
-            rows = self.source.of(prompt)
-            return rows[evenly_spaced(len(rows), most)]
+            return self.source.of(prompt, most)
         indices = evenly_spaced(len(prompt.frames), most)
         return self.source.of([prompt.frames[index] for index in indices], self.device)
 
@@ -115,7 +137,7 @@ class FrozenBiLMNetwork(Network):
         for prompt, count in zip(prompts, counts, strict=True):
             if count != 1:
                 raise UserError(
-                    f"{OWNER}: the prompt of sample '{prompt.sample}'",
+                    f"{self.owner}: the prompt of sample '{prompt.sample}'",
                     expected=f"one mask within {self.options.text_tokens} tokens",
                     got=f"{int(count)}",
                     remedy="Raise -M text_tokens, or shorten the question.",
@@ -164,50 +186,3 @@ def format_question(question: str | None) -> str:
     if not words:
         return ""
     return f"Question: {words}{'' if words.endswith('?') else '?'}"
-
-
-def load_network(options: Any) -> FrozenBiLMNetwork:
-    """The network with its weights; raises UserError for whatever a person can mend."""
-    path = options.checkpoint
-    own = read_checkpoint(OWNER, path)
-    folder = find_folder(OWNER, options.text_encoder, weights=True)
-    tensors = {**_language_model(folder), **own}
-    # The checkpoint's tensors win: they were trained on, the folder's were frozen.
-    sizes = TensorSizes(OWNER, path.name, tensors)
-    features = sizes.of("deberta.embeddings.linear_video.weight", 1)
-    layer = "deberta.encoder.layer.0"
-    inner = (
-        _width(tensors, f"{layer}.attention.output.adapter.down.weight"),
-        _width(tensors, f"{layer}.output.adapter.down.weight"),
-    )
-    with errors_as_user_error(OWNER, f"the configuration in {folder.name}"), quiet():
-        body = VideoDeberta(_config(folder), features, inner)
-    of_folder = set(tensors) - set(own)
-    load_tensors(OWNER, path.name, body, tensors, lambda name: REBUILT(name) or name in of_folder)
-    source: VideoFeatures | CLIPFeatures
-    if options.features is not None:
-        source = VideoFeatures(OWNER, options.features, features)
-    else:
-        source = CLIPFeatures(OWNER, find_folder(OWNER, options.vision, weights=True), features)
-    network = FrozenBiLMNetwork(body, options, read_tokenizer(OWNER, folder), source)
-    network.vocabulary = read_answers(OWNER, options.answers)
-    return network
-
-
-def _config(folder: Path) -> Any:
-    from transformers import DebertaV2Config
-
-    if not (folder / "config.json").is_file():
-        raise FileNotFoundError("no config.json")
-    config = DebertaV2Config.from_pretrained(folder)
-    config.legacy = False  # the prediction head under the authors' names
-    return config
-
-
-def _language_model(folder: Path) -> Mapping[str, Tensor]:
-    """Weights of the folder; the positions of the mask decoder come with those of the hub."""
-    return {name: tensor for name, tensor in read_weights(OWNER, folder).items() if USED(name)}
-
-
-def _width(tensors: Mapping[str, Tensor], name: str) -> int:
-    return len(tensors[name]) if name in tensors else 0

@@ -10,24 +10,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu
+from transformers import DistilBertConfig, DistilBertModel
+from transformers.models.distilbert.modeling_distilbert import Transformer
 
 from cuescope_sdk import Sample, UserError
-from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
-from cuescope_sdk.torch import fused_self_attention, quiet
-from cuescope_videoqa.checkpoints import TensorSizes, load_tensors, prefix_filter, read_checkpoint
-from cuescope_videoqa.features import VideoFeatures, evenly_spaced, pad_features
-from cuescope_videoqa.loading import find_folder, read_answers, read_tokenizer
-from cuescope_videoqa.network import Batch, Network, Prompt, token_ids
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
+from cuescope_sdk.torch import fused_self_attention
+from cuescope_videoqa.checkpoints import Checkpoint
+from cuescope_videoqa.features import VideoFeatures, pad_features
+from cuescope_videoqa.network import Batch, Network, Prompt, fusion_shape, token_ids
 
-OWNER = "just-ask"
 EPSILON = 1e-12
 ANSWER_BATCH = 256
-PRETRAINING = prefix_filter(
-    "vocab_transform.", "vocab_norm.", "vocab_projector.", "crossmodal_matching."
-)
 
 
 class PositionAndModality(nn.Module):
@@ -51,43 +48,44 @@ class PositionAndModality(nn.Module):
 class JustAskNetwork(Network):
     """The authors' modules under their names, with features and words to feed them."""
 
-    owner = OWNER
+    owner = "just-ask"
+    # of pretraining
+    unused = ("vocab_transform.", "vocab_norm.", "vocab_projector.", "crossmodal_matching.")
 
-    def __init__(self, sizes: TensorSizes, options: Any) -> None:
-        super().__init__()
-        dim, features = sizes.of("linear_video.weight"), sizes.of("linear_video.weight", 1)
-        words = sizes.of("linear_question.weight", 1)
-        positions = sizes.of("position.position_embeddings.weight")
-        layers, heads = sizes.layers("mmt.layer"), sizes.heads(dim, options.head_dim)
-        hidden = sizes.of("mmt.layer.0.ffn.lin1.weight")
-        self.question_tokens = options.question_tokens
-        self.video_features = positions - self.question_tokens
-        self.answer_tokens = options.answer_tokens
+    def __init__(self, file: Checkpoint, options: Any) -> None:
+        super().__init__(file, options)
+        dim, features = file.size("linear_video.weight"), file.size("linear_video.weight", 1)
+        words = file.size("linear_question.weight", 1)
+        positions = file.size("position.position_embeddings.weight")
+        # The file has one table of positions for both; nothing in it says where the video begins.
+        if not 2 <= options.question_tokens < positions:
+            raise UserError(
+                f"{self.owner}: question_tokens={options.question_tokens}",
+                expected=f"2 to {positions - 1}, "
+                f"of the {positions} positions that {file.title} has",
+            )
+        layers, heads = file.layers("mmt.layer"), file.heads(dim, options.head_dim)
+        hidden = file.size("mmt.layer.0.ffn.lin1.weight")
+        self.video_features = positions - options.question_tokens
         self.linear_video, self.norm_video = nn.Linear(features, dim), nn.LayerNorm(dim, EPSILON)
         self.linear_question, self.norm_question = nn.Linear(words, dim), nn.LayerNorm(dim, EPSILON)
-        self.position = PositionAndModality(positions, dim, self.question_tokens)
-        self.mmt: Any = _fusion_layers(dim, layers, heads, hidden)
+        self.position = PositionAndModality(positions, dim, options.question_tokens)
+        config = DistilBertConfig(dim=dim, n_layers=layers, n_heads=heads, hidden_dim=hidden)
+        self.mmt: Any = Transformer(config)
         # Dropout stood first in the authors' module, and the numbers of the tensors count it.
         self.vqproj = nn.Sequential(nn.Identity(), nn.Linear(dim, dim))
-        self.bert: Any = nn.ModuleDict({"bert": _distilbert(sizes, "bert.bert", options.head_dim)})
-        answers = nn.ModuleDict({"bert": _distilbert(sizes, "amodel.bert.bert", options.head_dim)})
+        self.bert: Any = nn.ModuleDict({"bert": _distilbert(file, "bert.bert", options.head_dim)})
+        answers = nn.ModuleDict({"bert": _distilbert(file, "amodel.bert.bert", options.head_dim)})
         self.amodel: Any = nn.ModuleDict({"bert": answers, "linear_text": nn.Linear(words, dim)})
-        self.fusion = FusionShape(
-            layers=layers,
-            heads=heads,
-            kv_heads=heads,
-            head_dim=options.head_dim,
-            dim=dim,
-            mlp_multiplications=2 * dim * hidden,
-        )
-        self.features: VideoFeatures | None = None
-        self.tokenizer: Any = None
+        self.fusion = fusion_shape(layers, heads, dim, 2 * dim * hidden)
+        path = options.features
+        self.features = None if path is None else VideoFeatures(self.owner, path, features)
         self._embedded: dict[str, Tensor] = {}
 
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Questions padded to all their positions, features to all of theirs."""
         texts = [prompt.text for prompt in prompts]
-        most = self.question_tokens
+        most = self.options.question_tokens
         ids = token_ids(self.tokenizer, texts, most, padded_to=most)
         videos = [self._video_features(prompt) for prompt in prompts]
         video, video_mask = pad_features(videos, self.video_features, self.linear_video.in_features)
@@ -101,12 +99,11 @@ class JustAskNetwork(Network):
             return torch.zeros(0, self.linear_video.in_features)
         if self.features is None:
             raise UserError(
-                f"{OWNER}: sample '{prompt.sample}' shows a video",
+                f"{self.owner}: sample '{prompt.sample}' shows a video",
                 expected="S3D features of it, which JustAsk is fed with",
                 remedy="Give the authors' s3d.pth with -M features=FILE.",
             )
-        rows = self.features.of(prompt)
-        return rows[evenly_spaced(len(rows), self.video_features)]
+        return self.features.of(prompt, self.video_features)
 
     def forward(self, batch: Batch) -> list[Tensor]:
         """The vector of each prompt that answers are compared with."""
@@ -117,7 +114,13 @@ class JustAskNetwork(Network):
         states = self.position(torch.cat([question, video], dim=1))
         mask = batch.modality != OTHER
         for number, layer in enumerate(self.mmt.layer):
-            states = fusion_layer(layer, states, mask, number)
+            # DistilBERT's block, whose attention is a fusion layer.
+            own = layer.attention
+            mixed = fused_self_attention(
+                states, own.q_lin, own.k_lin, own.v_lin, heads=own.n_heads, layer=number, mask=mask
+            )
+            states = layer.sa_layer_norm(own.out_lin(mixed) + states)
+            states = layer.output_layer_norm(layer.ffn(states) + states)
         # The first token is the question's [CLS], so the answer comes from the text.
         return list(self.vqproj(states[:, 0]))
 
@@ -130,7 +133,7 @@ class JustAskNetwork(Network):
     def answers(self, answers: tuple[str, ...]) -> Float[Tensor, "answer dim"]:
         """Embeddings of answers, each computed once."""
         positions = self.amodel["bert"]["bert"].config.max_position_embeddings
-        length = min(self.answer_tokens, positions)
+        length = min(self.options.answer_tokens, positions)
         # a vocabulary of thousands is asked again with every batch
         fresh = [answer for answer in dict.fromkeys(answers) if answer not in self._embedded]
         for start in range(0, len(fresh), ANSWER_BATCH):
@@ -143,69 +146,15 @@ class JustAskNetwork(Network):
         return torch.stack([self._embedded[answer] for answer in answers])
 
 
-def fusion_layer(
-    layer: Any,
-    states: Float[Tensor, "batch token dim"],
-    mask: Bool[Tensor, "batch token"],
-    number: int,
-) -> Float[Tensor, "batch token dim"]:
-    """DistilBERT's block with the attention of a fusion layer."""
-    attention = layer.attention
-    mixed = fused_self_attention(
-        states,
-        attention.q_lin,
-        attention.k_lin,
-        attention.v_lin,
-        heads=attention.n_heads,
-        layer=number,
-        mask=mask,
-    )
-    states = layer.sa_layer_norm(attention.out_lin(mixed) + states)
-    return layer.output_layer_norm(layer.ffn(states) + states)  # type: ignore[no-any-return]
-
-
-def load_network(options: Any) -> JustAskNetwork:
-    """The network with its weights; raises UserError for whatever a person can mend."""
-    path = options.checkpoint
-    tensors = read_checkpoint(OWNER, path)
-    sizes = TensorSizes(OWNER, path.name, tensors)
-    positions = sizes.of("position.position_embeddings.weight")
-    # The checkpoint has one table of positions for both; nothing in it says where the video begins.
-    if not 2 <= options.question_tokens < positions:
-        raise UserError(
-            f"{OWNER}: question_tokens={options.question_tokens}",
-            expected=f"2 to {positions - 1}, of the {positions} positions that {path.name} has",
-        )
-    with quiet():
-        network = JustAskNetwork(sizes, options)
-    load_tensors(OWNER, path.name, network, tensors, PRETRAINING)
-    network.tokenizer = read_tokenizer(OWNER, find_folder(OWNER, options.text_encoder))
-    network.vocabulary = read_answers(OWNER, options.answers)
-    if options.features is not None:
-        dim = network.linear_video.in_features
-        network.features = VideoFeatures(OWNER, options.features, dim)
-    return network
-
-
-def _fusion_layers(dim: int, layers: int, heads: int, hidden: int) -> Any:
-    from transformers import DistilBertConfig
-    from transformers.models.distilbert.modeling_distilbert import Transformer
-
-    config = DistilBertConfig(dim=dim, n_layers=layers, n_heads=heads, hidden_dim=hidden)
-    return Transformer(config)
-
-
-def _distilbert(sizes: TensorSizes, prefix: str, head_dim: int) -> Any:
-    from transformers import DistilBertConfig, DistilBertModel
-
+def _distilbert(file: Checkpoint, prefix: str, head_dim: int) -> Any:
     words = f"{prefix}.embeddings.word_embeddings.weight"
-    dim = sizes.of(words, 1)
+    dim = file.size(words, 1)
     config = DistilBertConfig(
-        vocab_size=sizes.of(words),
+        vocab_size=file.size(words),
         dim=dim,
-        max_position_embeddings=sizes.of(f"{prefix}.embeddings.position_embeddings.weight"),
-        n_layers=sizes.layers(f"{prefix}.transformer.layer"),
-        n_heads=sizes.heads(dim, head_dim),
-        hidden_dim=sizes.of(f"{prefix}.transformer.layer.0.ffn.lin1.weight"),
+        max_position_embeddings=file.size(f"{prefix}.embeddings.position_embeddings.weight"),
+        n_layers=file.layers(f"{prefix}.transformer.layer"),
+        n_heads=file.heads(dim, head_dim),
+        hidden_dim=file.size(f"{prefix}.transformer.layer.0.ffn.lin1.weight"),
     )
     return DistilBertModel(config)

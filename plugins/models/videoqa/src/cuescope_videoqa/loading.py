@@ -116,13 +116,6 @@ def read_answers(owner: str, path: Path | None) -> tuple[str, ...]:
     return tuple(sorted(map(str, content), key=lambda answer: int(content[answer])))
 
 
-def answer_facts(answers: tuple[str, ...]) -> dict[str, str]:
-    """What a report says of a vocabulary."""
-    if not answers:
-        return {"answers": "the choices of each question"}
-    return {"answers": f"{len(answers):,} for open questions; no other can be right"}
-
-
 def read_tokenizer(owner: str, folder: Path) -> Any:
     """The tokenizer of a folder; raises UserError where there is none."""
     import transformers

@@ -4,14 +4,21 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from jaxtyping import Float, Int8
 from torch import Tensor, nn
+from transformers import BertConfig
+from transformers.models.bert import modeling_bert
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.fusion import FusionShape
+from cuescope_sdk.torch import quiet
+from cuescope_videoqa.checkpoints import Checkpoint, read_checkpoint
+from cuescope_videoqa.loading import find_folder, read_answers, read_tokenizer
+
+BERT: Any = modeling_bert  # the library is untyped
 
 
 class Prompt(NamedTuple):
@@ -37,12 +44,42 @@ class Batch:
 
 
 class Network(nn.Module):
-    """A model of the paper: prompts to states, and states to scores of answers."""
+    """A model of the paper: prompts to states, and states to scores of answers.
 
-    owner: str
+    Modules have the names of the authors' checkpoints; tensors that start as `unused` stay there.
+    """
+
+    owner: ClassVar[str]
+    unused: tuple[str, ...] = ()
     fusion: FusionShape
-    vocabulary: tuple[str, ...] = ()
     without_vocabulary: str = "Give the authors' file with -M answers=FILE."
+
+    def __init__(self, file: Checkpoint, options: Any) -> None:
+        """A subclass builds its modules in the sizes of the file."""
+        super().__init__()
+        self.options = options
+        self.tokenizer: Any = None
+        self.vocabulary = read_answers(self.owner, options.answers)
+
+    @classmethod
+    def load(cls, options: Any) -> Self:
+        """The network with its weights; raises UserError for whatever a person can mend."""
+        file = cls.read(options)
+        with quiet():
+            network = cls(file, options)
+        file.load_into(network.published, network.unused)
+        network.tokenizer = read_tokenizer(cls.owner, find_folder(cls.owner, options.text_encoder))
+        return network
+
+    @classmethod
+    def read(cls, options: Any) -> Checkpoint:
+        """The tensors under the names of the modules."""
+        return read_checkpoint(cls.owner, options.checkpoint)
+
+    @property
+    def published(self) -> nn.Module:
+        """The module whose parts have the names of the file."""
+        return self
 
     @property
     def device(self) -> torch.device:
@@ -105,26 +142,22 @@ def token_ids(
     return torch.tensor([[*ids, *[pad] * (width - len(ids))] for ids in rows], dtype=torch.long)
 
 
-def split_heads(
-    states: Float[Tensor, "batch token inner"], heads: int
-) -> Float[Tensor, "batch head token dim"]:
-    """The width cut into heads."""
-    return states.reshape(*states.shape[:-1], heads, -1).transpose(1, 2)
-
-
-def merge_heads(
-    states: Float[Tensor, "batch head token dim"],
-) -> Float[Tensor, "batch token inner"]:
-    """The heads side by side."""
-    return states.transpose(1, 2).flatten(2)
+def fusion_shape(layers: int, heads: int, dim: int, mlp_multiplications: int) -> FusionShape:
+    """Sizes of layers that have as many heads of keys as of queries."""
+    return FusionShape(
+        layers=layers,
+        heads=heads,
+        kv_heads=heads,
+        head_dim=dim // heads,
+        dim=dim,
+        mlp_multiplications=mlp_multiplications,
+    )
 
 
 def bert_config(width: int, hidden: int, heads: int, vocabulary: int = 1, places: int = 1) -> Any:
     """Everything else is that of bert-base-uncased."""
-    import transformers
-
-    library: Any = transformers
-    return library.BertConfig(
+    library: Any = BertConfig
+    return library(
         vocab_size=vocabulary,
         hidden_size=width,
         num_attention_heads=heads,
@@ -134,25 +167,10 @@ def bert_config(width: int, hidden: int, heads: int, vocabulary: int = 1, places
     )
 
 
-def bert_embeddings(config: Any) -> Any:
-    """Words, places and kinds of token."""
-    return _modeling().BertEmbeddings(config)
-
-
-def bert_layers(config: Any, count: int) -> nn.ModuleList:
-    """Layers of self-attention."""
-    return nn.ModuleList([_modeling().BertLayer(config) for _ in range(count)])
-
-
-def cross_layers(config: Any, count: int) -> nn.ModuleList:
-    """Layers with cross-attention; the library builds them as a decoder's."""
-    config = deepcopy(config)  # the layers below share it, and have no cross-attention
-    # The library gives a layer cross-attention only where it takes it for a decoder's.
-    config.is_decoder = config.add_cross_attention = True
-    return bert_layers(config, count)
-
-
-def _modeling() -> Any:
-    from transformers.models.bert import modeling_bert
-
-    return modeling_bert
+def bert_layers(config: Any, count: int, cross: bool = False) -> nn.ModuleList:
+    """Layers of self-attention, and of cross-attention after it where `cross`."""
+    if cross:
+        config = deepcopy(config)  # the layers below share it, and have no cross-attention
+        # The library gives a layer cross-attention only where it takes it for a decoder's.
+        config.is_decoder = config.add_cross_attention = True
+    return nn.ModuleList(BERT.BertLayer(config) for _ in range(count))

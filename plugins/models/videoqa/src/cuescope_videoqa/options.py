@@ -1,11 +1,15 @@
 """The options of the four models."""
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Options
+
+HeadDim = Annotated[
+    PositiveInt, Field(description="width of an attention head, which no tensor tells")
+]
 
 
 class VideoQAOptions(Options):
@@ -25,9 +29,7 @@ class VideoQAOptions(Options):
 class JustAskOptions(VideoQAOptions):
     """Options of `just-ask`."""
 
-    head_dim: PositiveInt = Field(
-        default=64, description="width of an attention head, which no tensor tells"
-    )
+    head_dim: HeadDim = 64
     features: Path | None = Field(
         default=None,
         description="S3D features of the videos: the authors' s3d.pth, or a folder of ID.npy",
@@ -87,6 +89,4 @@ class SingularityOptions(VideoQAOptions):
 class AllInOneOptions(VideoQAOptions):
     """Options of `all-in-one`."""
 
-    head_dim: PositiveInt = Field(
-        default=64, description="width of an attention head, which no tensor tells"
-    )
+    head_dim: HeadDim = 64

@@ -7,6 +7,7 @@ fused question. Modules have the names of the authors' checkpoints.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,37 +15,27 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
-from torch.nn.utils.rnn import pad_sequence
+from transformers import BeitConfig, BeitModel, BertLMHeadModel
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, FusionShape
-from cuescope_sdk.torch import fused_attention, fused_self_attention, quiet
-from cuescope_videoqa.checkpoints import (
-    Tensors,
-    TensorSizes,
-    load_tensors,
-    prefix_filter,
-    read_checkpoint,
-)
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
+from cuescope_sdk.torch import fused_attention, fused_self_attention, split_heads
+from cuescope_videoqa.checkpoints import Checkpoint, read_checkpoint
 from cuescope_videoqa.features import FrameMemory
-from cuescope_videoqa.loading import find_folder, read_answers, read_tokenizer
 from cuescope_videoqa.network import (
+    BERT,
     Batch,
     Network,
     Prompt,
     bert_config,
-    bert_embeddings,
     bert_layers,
-    cross_layers,
-    merge_heads,
-    split_heads,
+    fusion_shape,
+    token_ids,
 )
 
-OWNER = "singularity"
 EPSILON = 1e-12
 REMEMBERED_FRAMES = 64  # of some hundred patches each
 ANSWER_BATCH = 128
-UNUSED = prefix_filter("vision_encoder.pooler.", "text_proj.", "vision_proj.", "temp", "itm_head.")
 PUNCTUATION = re.compile(r"[,.'!?\"()*#:;~]")
 # Names of BEiT's parts when the checkpoints were made -> now.
 BEIT_NAMES = (
@@ -62,38 +53,38 @@ BEIT_NAMES = (
 class SingularityNetwork(Network):
     """The authors' modules under their names, BEiT's and BERT's from the library."""
 
-    owner = OWNER
+    owner = "singularity"
+    unused = ("vision_encoder.pooler.", "text_proj.", "vision_proj.", "temp", "itm_head.")
 
-    def __init__(self, sizes: TensorSizes, options: Any) -> None:
-        super().__init__()
-        self.options = options
-        self.vision_encoder = _beit(sizes)
+    def __init__(self, file: Checkpoint, options: Any) -> None:
+        super().__init__(file, options)
+        self.vision_encoder = _beit(file)
         width = self.vision_encoder.config.hidden_size
         head_dim = width // self.vision_encoder.config.num_attention_heads  # BERT's is the same
         self.vision_layernorm = nn.LayerNorm(width, EPSILON)
-        positions = sizes.of("temporal_embeddings", 1)
+        positions = file.size("temporal_embeddings", 1)
         self.temporal_embeddings = nn.Parameter(torch.zeros(1, positions, 1, width))
         self.temporal_vision_encoder: Any = None
-        if count := sizes.layers("temporal_vision_encoder.layer"):
-            hidden = sizes.of("temporal_vision_encoder.layer.0.intermediate.dense.weight")
-            config = bert_config(width, hidden, sizes.heads(width, head_dim))
+        if count := file.layers("temporal_vision_encoder.layer"):
+            hidden = file.size("temporal_vision_encoder.layer.0.intermediate.dense.weight")
+            config = bert_config(width, hidden, file.heads(width, head_dim))
             self.temporal_vision_encoder = nn.ModuleDict({"layer": bert_layers(config, count)})
         self.text_encoder: Any
-        self.text_encoder, self.first = _text_encoder(sizes, head_dim)
-        self.text_decoder = _decoder(sizes, head_dim)
+        self.text_encoder, self.first = _text_encoder(file, head_dim)
+        self.text_decoder = _decoder(file, head_dim)
         config = self.text_decoder.config
         blocks = len(self.text_encoder["encoder"]["layer"]) - self.first
-        heads = config.num_attention_heads
-        self.fusion = FusionShape(
-            layers=2 * blocks,
-            heads=heads,
-            kv_heads=heads,
-            head_dim=head_dim,
-            dim=config.hidden_size,
-            mlp_multiplications=config.hidden_size * config.intermediate_size,  # of half a block
-        )
-        self.tokenizer: Any = None
+        heads, dim = config.num_attention_heads, config.hidden_size
+        # An MLP comes after two fusion layers, so that each has half of it.
+        self.fusion = fusion_shape(2 * blocks, heads, dim, dim * config.intermediate_size)
         self._frames = FrameMemory(self._encode_frames, REMEMBERED_FRAMES)
+
+    @classmethod
+    def read(cls, options: Any) -> Checkpoint:
+        """With BEiT under the library's names."""
+        file = read_checkpoint(cls.owner, options.checkpoint)
+        tensors = {rename_beit(name): tensor for name, tensor in file.tensors.items()}
+        return replace(file, tensors=tensors)
 
     def crosses(self, layer: int) -> bool:
         """Odd layers attend to the video."""
@@ -101,9 +92,8 @@ class SingularityNetwork(Network):
 
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Questions without end token; the patches of all frames in a row."""
-        ids = self._ids(
-            [normalise_question(prompt.text) for prompt in prompts], self.options.question_tokens
-        )
+        texts = [normalise_question(prompt.text) for prompt in prompts]
+        ids = self._ids(texts, self.options.question_tokens)
         mask = ids != self.tokenizer.pad_token_id
         device = self.device
         video = self._video([prompt.frames for prompt in prompts])
@@ -168,7 +158,8 @@ class SingularityNetwork(Network):
         if video.shape[1]:
             query = split_heads(cross.query(states), heads)
             key, value = (split_heads(part(video), heads) for part in (cross.key, cross.value))
-            context = merge_heads(fused_attention(query, key, value, layer=number + 1, cross=True))
+            context = fused_attention(query, key, value, layer=number + 1, cross=True)
+            context = context.transpose(1, 2).flatten(2)
         states = layer.crossattention.output(context, states)
         return layer.feed_forward_chunk(states)  # type: ignore[no-any-return]
 
@@ -213,12 +204,8 @@ class SingularityNetwork(Network):
     def _ids(self, texts: Sequence[str], length: int) -> Int[Tensor, "text token"]:
         """Tokens after [CLS], without [SEP] but where the text has one."""
         length = min(length, self.text_decoder.config.max_position_embeddings)
-        cls = [self.tokenizer.cls_token_id]
-        rows = [
-            torch.tensor([*cls, *self.tokenizer(text, add_special_tokens=False)["input_ids"]])
-            for text in texts
-        ]
-        return pad_sequence([ids[:length] for ids in rows], True, self.tokenizer.pad_token_id)
+        ids = token_ids(self.tokenizer, texts, length - 1, special=False)
+        return torch.cat([torch.full((len(ids), 1), self.tokenizer.cls_token_id), ids], dim=1)
 
 
 def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
@@ -246,44 +233,26 @@ def temporal_positions(
     return interpolate(rows, frames, mode="linear").transpose(1, 2).unsqueeze(2)
 
 
-def load_network(options: Any) -> SingularityNetwork:
-    """The network with its weights; raises UserError for whatever a person can mend."""
-    path = options.checkpoint
-    tensors = rename_beit(read_checkpoint(OWNER, path))
-    with quiet():
-        network = SingularityNetwork(TensorSizes(OWNER, path.name, tensors), options)
-    load_tensors(OWNER, path.name, network, tensors, UNUSED)
-    network.tokenizer = read_tokenizer(OWNER, find_folder(OWNER, options.text_encoder))
-    network.vocabulary = read_answers(OWNER, options.answers)
-    return network
+def rename_beit(name: str) -> str:
+    """A tensor of BEiT under the name that the library gives it now; others keep theirs."""
+    if name.startswith("vision_encoder."):
+        for pattern, new in BEIT_NAMES:
+            name = re.sub(pattern, new, name)
+    return name
 
 
-def rename_beit(tensors: Tensors) -> Tensors:
-    """BEiT's tensors under the names that the library gives them now."""
-    renamed: Tensors = {}
-    for old, tensor in tensors.items():
-        name = old
-        if name.startswith("vision_encoder."):
-            for pattern, new in BEIT_NAMES:
-                name = re.sub(pattern, new, name)
-        renamed[name] = tensor
-    return renamed
-
-
-def _beit(sizes: TensorSizes) -> Any:
-    from transformers import BeitConfig, BeitModel
-
+def _beit(file: Checkpoint) -> Any:
     patch = "vision_encoder.embeddings.patch_embeddings.projection.weight"
     layer = "vision_encoder.layers.0"
     table = f"{layer}.relative_position_bias.relative_position_bias_table"
-    side = (round((sizes.of(table) - 3) ** 0.5) + 1) // 2  # (2 side - 1)^2 + 3 rows
+    side = (round((file.size(table) - 3) ** 0.5) + 1) // 2  # (2 side - 1)^2 + 3 rows
     config = BeitConfig(
-        hidden_size=sizes.of(patch),
-        num_hidden_layers=sizes.layers("vision_encoder.layers"),
-        num_attention_heads=sizes.of(table, 1),
-        intermediate_size=sizes.of(f"{layer}.mlp.fc1.weight"),
-        image_size=side * sizes.of(patch, 2),
-        patch_size=sizes.of(patch, 2),
+        hidden_size=file.size(patch),
+        num_hidden_layers=file.layers("vision_encoder.layers"),
+        num_attention_heads=file.size(table, 1),
+        intermediate_size=file.size(f"{layer}.mlp.fc1.weight"),
+        image_size=side * file.size(patch, 2),
+        patch_size=file.size(patch, 2),
         use_relative_position_bias=True,
         use_mean_pooling=True,
         layer_scale_init_value=0.1,
@@ -293,37 +262,35 @@ def _beit(sizes: TensorSizes) -> Any:
     return BeitModel(config, add_pooling_layer=False)
 
 
-def _text_encoder(sizes: TensorSizes, head_dim: int) -> tuple[nn.ModuleDict, int]:
+def _text_encoder(file: Checkpoint, head_dim: int) -> tuple[nn.ModuleDict, int]:
     """Embeddings and layers, and the number of the first one that attends to the video."""
     prefix = "text_encoder.encoder.layer"
-    config = _config(sizes, "text_encoder", prefix, head_dim)
-    count = sizes.layers(prefix)
-    first = sizes.first(prefix, "crossattention.self.query.weight")
-    layers = nn.ModuleList([*bert_layers(config, first), *cross_layers(config, count - first)])
+    config = _config(file, "text_encoder", prefix, head_dim)
+    count = file.layers(prefix)
+    first = file.first(prefix, "crossattention.self.query.weight")
+    layers = bert_layers(config, first).extend(bert_layers(config, count - first, cross=True))
     encoder = nn.ModuleDict({"layer": layers})
-    return nn.ModuleDict({"embeddings": bert_embeddings(config), "encoder": encoder}), first
+    return nn.ModuleDict({"embeddings": BERT.BertEmbeddings(config), "encoder": encoder}), first
 
 
-def _decoder(sizes: TensorSizes, head_dim: int) -> Any:
-    from transformers import BertLMHeadModel
-
+def _decoder(file: Checkpoint, head_dim: int) -> Any:
     prefix = "text_decoder.bert.encoder.layer"
-    config = _config(sizes, "text_decoder.bert", prefix, head_dim)
+    config = _config(file, "text_decoder.bert", prefix, head_dim)
     config.is_decoder = config.add_cross_attention = True
-    config.num_hidden_layers = sizes.layers(prefix)
+    config.num_hidden_layers = file.layers(prefix)
     # Tied, the library would load one of the two tensors over the other.
     config.tie_word_embeddings = False  # the file has both
     return BertLMHeadModel(config)
 
 
-def _config(sizes: TensorSizes, name: str, layers: str, head_dim: int) -> Any:
+def _config(file: Checkpoint, name: str, layers: str, head_dim: int) -> Any:
     words = f"{name}.embeddings.word_embeddings.weight"
-    width = sizes.of(words, 1)
-    hidden = sizes.of(f"{layers}.0.intermediate.dense.weight")
+    width = file.size(words, 1)
+    hidden = file.size(f"{layers}.0.intermediate.dense.weight")
     return bert_config(
         width,
         hidden,
-        sizes.heads(width, head_dim),
-        sizes.of(words),
-        sizes.of(f"{name}.embeddings.position_embeddings.weight"),
+        file.heads(width, head_dim),
+        file.size(words),
+        file.size(f"{name}.embeddings.position_embeddings.weight"),
     )

@@ -7,12 +7,13 @@ the complement of which by `annotations["counterparts"]`, `{"video": key, "text"
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 import numpy as np
 
 from cuescope_quag.options import QUAGOptions
-from cuescope_quag.paper import CONSISTENT, consistent_rows
+from cuescope_quag.paper import CONSISTENT, paper_rows
 from cuescope_quag.trials import Answers, video_name
 from cuescope_sdk import Audit, Cell, Sample, Table
 from cuescope_sdk.maths import percentile_interval
@@ -107,7 +108,10 @@ def attach_consistency(
     warnings: Sequence[str],
 ) -> None:
     """Table 3 of the paper with a row a condition (section 5.2), and the baseline in words."""
-    if count := _without_counterpart(answers.samples):
+    keys = [sample.key for sample in answers.samples]
+    audited = set(keys)
+    counterparts = (sample.annotations.get("counterparts", {}) for sample in answers.samples)
+    if count := sum(not audited.issuperset(others.values()) for others in counterparts):
         audit.note(
             "complements left out",
             f"{count} of {len(answers.samples)} samples: their counterpart is not among the "
@@ -116,8 +120,9 @@ def attach_consistency(
     groups = group_pairs(consistent_pairs(answers.samples))
     if not groups:
         return
-    keys = [sample.key for sample in answers.samples]
-    rows: list[dict[str, Cell]] = [_pair_counts(groups)]
+    videos = {column: {pair.video for pair in pairs} for column, pairs in groups.items()}
+    counts = {column: f"{len(pairs)} ({len(videos[column])})" for column, pairs in groups.items()}
+    rows: list[dict[str, Cell]] = [{"condition": "pairs (videos)", **counts}]
     for condition, right in answers.columns.items():
         correct = dict(zip(keys, right.tolist(), strict=True))
         accuracies = {
@@ -138,34 +143,17 @@ def attach_consistency(
     audit.attach(_table(options, rows, benchmark, warnings))
 
 
-def _without_counterpart(samples: Sequence[Sample]) -> int:
-    """How many samples have a counterpart that is not among them."""
-    keys = {sample.key for sample in samples}
-    return sum(
-        any(key not in keys for key in sample.annotations.get("counterparts", {}).values())
-        for sample in samples
-    )
-
-
-def _pair_counts(groups: Mapping[str, Sequence[ConsistentPair]]) -> dict[str, Cell]:
-    """How many pairs each column has, of how many videos."""
-    videos = {column: {pair.video for pair in pairs} for column, pairs in groups.items()}
-    counts = {column: f"{len(pairs)} ({len(videos[column])})" for column, pairs in groups.items()}
-    return {"condition": "pairs (videos)", **counts}
-
-
 def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
     """The pairs of each column of table 3 that has any: of either kind, overall and by subset."""
     groups: dict[str, list[ConsistentPair]] = {}
-    for column in CONSISTENT:
-        measure, _, subset = column.partition(" ")
+    for subset, (complement, letter) in product((None, "control", "complement"), LETTERS.items()):
         members = [
             pair
             for pair in pairs
-            if measure == f"CAcc_{LETTERS[pair.complement]}" and subset in ("", pair.subset)
+            if pair.complement == complement and subset in (None, pair.subset)
         ]
         if members:
-            groups[column] = members
+            groups[" ".join(filter(None, (f"CAcc_{letter}", subset)))] = members
     return groups
 
 
@@ -177,7 +165,7 @@ def _table(
 ) -> Table:
     """The table, beside the paper's figures for CLAVI itself."""
     columns = tuple(rows[0])
-    paper = consistent_rows(options.beside) if benchmark == "CLAVI" else ()
+    paper = paper_rows(options.beside, CONSISTENT) if benchmark == "CLAVI" else ()
     beside = f" In brackets: {options.beside} on CLAVI in the paper." if paper else ""
     note = (
         "CAcc_V, consistent accuracy in video: the share of pairs of a video and its complement "

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -28,8 +29,7 @@ class Rise:
     unimodal: Float[np.ndarray, " seed"]
 
 
-@dataclass(frozen=True)
-class Percent:
+class Percent(NamedTuple):
     """An increase in percent, and its interval over seeds, None for one seed."""
 
     value: float
@@ -171,9 +171,8 @@ def figure(of_alphas: Sequence[Rise]) -> Picture:
 
 
 def _line(name: str, alphas: np.ndarray, ratios: Sequence[np.ndarray]) -> Line:
-    percents = [increase(of_seeds) for of_seeds in ratios]
     value, low, high = (
         np.array([np.log10(1 + number / 100) for number in numbers if number is not None])
-        for numbers in zip(*((p.value, p.low, p.high) for p in percents), strict=True)
+        for numbers in zip(*map(increase, ratios), strict=True)
     )
     return Line(name, alphas, value, *((low, high) if len(low) else ()))

@@ -5,7 +5,7 @@ Trainings run in processes of their own; the errors of one are stored, and it ne
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -165,20 +165,14 @@ class Runs:
         self, trainings: Sequence[Training], advance: Callable[[int], None]
     ) -> dict[Training, Errors]:
         """Test errors of each training; `advance` is called with 1 for each that is known."""
-        known: dict[Training, Errors] = {}
-        for training, errors in self._stored_first(trainings):
+        stored = {training: read(self._file(training)) for training in trainings}
+        known = {training: errors for training, errors in stored.items() if errors is not None}
+        for _ in known:
+            advance(1)
+        for training, errors in self._train([t for t in trainings if t not in known]):
             known[training] = errors
             advance(1)
         return known
-
-    def _stored_first(self, trainings: Sequence[Training]) -> Iterator[tuple[Training, Errors]]:
-        missing = []
-        for training in trainings:
-            if (errors := read(self._file(training))) is None:
-                missing.append(training)
-            else:
-                yield training, errors
-        yield from self._train(missing)
 
     def _train(self, trainings: Sequence[Training]) -> Iterator[tuple[Training, Errors]]:
         if not trainings:
@@ -187,7 +181,10 @@ class Runs:
         # A forked process would inherit torch's threads in the state they are in.
         spawn, one_thread = get_context("spawn"), (1,)
         with ProcessPoolExecutor(workers, spawn, torch.set_num_threads, one_thread) as pool:
-            jobs = {self._submit(pool, training): training for training in trainings}
+            jobs = {
+                pool.submit(train_and_test, t.alpha, self.schedule, self._seed(t), self.device): t
+                for t in trainings
+            }
             try:
                 for job in as_completed(jobs):
                     # Written as soon as it is there, so that a killed bench loses none.
@@ -195,10 +192,6 @@ class Runs:
                     yield jobs[job], job.result()
             finally:
                 pool.shutdown(cancel_futures=True)
-
-    def _submit(self, pool: Executor, training: Training) -> "Future[Errors]":
-        seed = self._seed(training)
-        return pool.submit(train_and_test, training.alpha, self.schedule, seed, self.device)
 
     def _seed(self, training: Training) -> int:
         return derive(self.seed, "quag simulation", str(training.number))
