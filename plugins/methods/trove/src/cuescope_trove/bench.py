@@ -1,7 +1,9 @@
 """TRoVe's Table 1: Precision@K of the ranked frames, on models trained with a planted bias."""
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import islice, product
 from math import ceil
 from statistics import mean
@@ -13,7 +15,6 @@ from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Options, Plugin, Report, Request, Runner, Table
 from cuescope_sdk.maths import precision_at_k, r_precision
-from cuescope_trove.paper import TABLE_1
 from cuescope_trove.report import observe
 from cuescope_trove.scores import Observations
 from cuescope_trove.trials import FrameId, baseline_trials, samples_by_key
@@ -26,6 +27,7 @@ SHARES = (0.6, 1.0, 0.3)
 MIN_GAP = 0.2
 MEASURES = (*(f"P@{k}" for k in KS), "R-Prec")
 RANDOM_DRAWS = 20
+PAPER = tomllib.loads(files(__package__).joinpath("paper.toml").read_text("utf-8"))
 Grades = tuple[float | None, ...]
 
 
@@ -272,7 +274,7 @@ def precision_table(cue: str, graded: Sequence[Graded]) -> Table:
         ),
         paper=tuple(
             {"ranking": ranking, **dict(zip(MEASURES, figures, strict=True))}
-            for ranking, figures in TABLE_1[cue].items()
+            for ranking, figures in PAPER[cue].items()
         ),
     )
 
