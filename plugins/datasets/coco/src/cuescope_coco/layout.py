@@ -71,7 +71,6 @@ class Thing(NamedTuple):
     """An annotated object, or a crowd of them: its box (x0, y0, x1, y1), and its outlines."""
 
     name: str
-    supercategory: str
     box: tuple[float, float, float, float]
     crowd: bool
     outlines: tuple[np.ndarray, ...]
@@ -100,11 +99,9 @@ def read_instances(path: Path, title: str) -> Instances:
             if key not in known:
                 expected = f"the id of one {kind} of this file"
                 raise UserError(location, expected=expected, got=str(key))
-        category = categories[row.category_id]
         x, y, width, height = row.bbox
         thing = Thing(
-            category.name,
-            category.supercategory,
+            categories[row.category_id].name,
             (x, y, x + width, y + height),
             bool(row.iscrowd),
             tuple(_outlines(row, images[row.image_id], location)),

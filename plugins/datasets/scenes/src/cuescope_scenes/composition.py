@@ -16,6 +16,8 @@ from cuescope_scenes.words import (
     MOST_DISTRACTORS,
     SIZE_NAMES,
     SIZES,
+    join_nouns,
+    with_article,
 )
 from cuescope_sdk import derive, generator
 
@@ -52,9 +54,9 @@ class Composition:
     def caption(self) -> str:
         """`a small red disc on grass with a heart and an arrow`."""
         thing = self.scene.things[0]
-        others = " and ".join(_article(other.name) for other in self.distractors)
-        words = f"{_article(self.size)} {thing.colour} {thing.name} on {self.scene.background}"
-        return f"{words} with {others}" if others else words
+        words = f"{with_article(self.size)} {thing.colour} {thing.name} on {self.scene.background}"
+        others = tuple(other.name for other in self.distractors)
+        return f"{words} with {join_nouns(others)}" if others else words
 
 
 def draw_labels(count: int, split: str, seed: int) -> Int[np.ndarray, " sample"]:
@@ -108,7 +110,3 @@ def _place_thing(
             for other in others
         ):
             return Thing(name, colour, row, col, radius, turn)
-
-
-def _article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -161,9 +162,7 @@ class CCIBench(Plugin):
     ) -> Questions:
         from cuescope_sdk.explain import retrieval_curves
 
-        def curves(maps: Maps, schedule: "Schedule", direction: "Direction") -> Curves:
-            return retrieval_curves(scoring, samples, captions, maps, schedule, direction)
-
+        curves = partial(retrieval_curves, scoring, samples, captions)
         return Questions(samples, {"": [own[0] for own in captions]}, curves)
 
     def _maps(self, session: Any, questions: Questions) -> dict[str, dict[str, Maps]]:
