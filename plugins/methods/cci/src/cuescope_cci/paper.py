@@ -1,24 +1,15 @@
 """Tables 1 and 2 of the paper: AUC of deletion and insertion, CLIP ViT-B/16."""
 
 import csv
+import tomllib
 from importlib.resources import files
 
 from cuescope_sdk import Cell
 
-NAMES = {
-    "raw-attention": "raw attention",
-    "rollout": "Rollout",
-    "grad-cam": "Grad-CAM",
-    "game": "GAME",
-    "maskclip": "MaskCLIP",
-    "clip-surgery": "CLIP-Surgery",
-    "m2ib": "M2IB",
-    "rise": "RISE",
-    "grad-eclip-no-lambda": "Grad-ECLIP w/o lambda",
-    "grad-eclip": "Grad-ECLIP",
-    "cci": "CCI",
-    "random": "random",
-}
+# Explainer -> its row of the paper.
+NAMES: dict[str, str] = tomllib.loads(
+    files(__package__).joinpath("explainers.toml").read_text("utf-8")
+)
 
 
 def paper_rows(task: str, direction: str) -> tuple[dict[str, Cell], ...]:

@@ -33,7 +33,8 @@ def report_scores(
     texts = [measure_text(by_text[text]) for text in sorted(by_text)]
     p_values = [lean_p_value(figures, audit.rng("sign flips", figures.text)) for figures in texts]
     tests = [
-        LeanTest(p, q, _is_finding(figures, q, options))
+        # A finding looks at the background more than a blind map would, by `min_lean` at the least.
+        LeanTest(p, q, q is not None and q <= options.fdr and figures.strength > options.min_lean)
         for figures, p, q in zip(texts, p_values, benjamini_hochberg(p_values), strict=True)
     ]
     ranked = sorted(
@@ -41,11 +42,6 @@ def report_scores(
     )
     for figures, test in ranked:
         yield from _rows(audit, options, figures, test)
-
-
-def _is_finding(figures: TextFigures, q_value: float | None, options: SaliencyOptions) -> bool:
-    """Looks at the background more than a blind map would, by `min_lean` at the least."""
-    return q_value is not None and q_value <= options.fdr and figures.strength > options.min_lean
 
 
 def _rows(
