@@ -12,7 +12,6 @@ from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Mistake,
     Observations,
-    Rule,
     ScoredPairs,
     among_top,
     most_common_mistake,
@@ -41,7 +40,7 @@ def scores(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> 
     if correct.all():
         audit.note("errors", "none: the model is always right here, so there is nothing to explain")
         return
-    table = score_observations(observations, options, len(features))
+    table = score(observations, len(features), options)
     audit.note("pairs", pairs_words(table))
     mistake = most_common_mistake(observations, table.pairs, len(features))
     across_labels = options.static_bias == "cluster"
@@ -83,21 +82,6 @@ def observe(
         frame_static=softmax(answers.static_logits[row], temperature[frame_sample]),
     )
     return observations, temperature
-
-
-def score_observations(
-    observations: Observations, options: TRoVeOptions, clusters: int
-) -> ScoredPairs:
-    """Scores under the options' rule."""
-    rule = Rule(
-        min_error_contribution=options.min_error_contribution,
-        # No static bias is as low as -1, so without chance to exceed it excludes nothing.
-        min_static_bias=1 / observations.classes if options.above_chance else -1.0,
-        min_frequency=options.min_frequency,
-        max_frequency=options.max_frequency,
-        fdr=options.fdr,
-    )
-    return score(observations, clusters, rule, across_labels=options.static_bias == "cluster")
 
 
 def _pair_scores(

@@ -15,8 +15,8 @@ from cuescope_sdk.maths import (
     single_gap_p_value,
 )
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.report import CALIBRATION, observe, score_observations
-from cuescope_trove.scores import Observations, shuffle_within_labels
+from cuescope_trove.report import CALIBRATION, observe
+from cuescope_trove.scores import Observations, score, shuffle_within_labels
 from cuescope_trove.trials import FrameId, ask, baseline_trials, samples_by_key
 
 KS = (10, 25, 100)
@@ -51,7 +51,7 @@ def check_null(
     """Answers dealt anew within each label know nothing of clusters: findings should vanish."""
     rng, shuffles = audit.rng("null"), options.null_shuffles
     shuffled = (shuffle_within_labels(observations, rng) for _ in range(shuffles))
-    counts = [int(score_observations(null, options, clusters).finding.sum()) for null in shuffled]
+    counts = [int(score(null, clusters, options).finding.sum()) for null in shuffled]
     alarms = sum(count > 0 for count in counts)
     # Some alarms are promised: only more of them than the rate explains speak against the method.
     excessive = exceeds_rate_p_value(alarms, shuffles, options.fdr) < SIGNIFICANT
