@@ -38,7 +38,9 @@ def read_samples(
         problem = _problem(item, files, probes)
         if problem is None:
             shown = _frames(item, files, probes, frames)
-            known = _foreground(item, probes) | _times_and_actions(item, probes, len(shown))
+            known = _times_and_actions(item, probes, len(shown))
+            if item.mask is not None:
+                known["foreground"] = image_frame(item.mask, probes[item.mask])
             samples.append(_sample(item, shown, known, choices))
         else:
             problems.append(f"{item.key} ({problem})")
@@ -75,13 +77,6 @@ def _times_and_actions(item: Item, probes: Mapping[Path, Probe], wanted: int) ->
         (name, *np.searchsorted(times, (start, end)).tolist()) for name, start, end in item.actions
     ]
     return seconds | {"actions": tuple(span for span in spans if span[1] < span[2])}
-
-
-def _foreground(item: Item, probes: Mapping[Path, Probe]) -> dict[str, Any]:
-    """The mask as an annotation: a frame that is black on the background."""
-    if item.mask is None:
-        return {}
-    return {"foreground": image_frame(item.mask, probes[item.mask])}
 
 
 def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) -> str | None:
