@@ -11,7 +11,7 @@ import logging
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -96,12 +96,9 @@ class Bench:
 
     @contextmanager
     def _audit(self) -> Iterator[Audit]:
-        cache = ResponseCache(self.folder / f"cache-{self._seed}.sqlite")
-        runner = ModelRunner("bench", lambda: self.model, cache, batch_size=64)
-        try:
+        with closing(ResponseCache(self.folder / f"cache-{self._seed}.sqlite")) as cache:
+            runner = ModelRunner("bench", lambda: self.model, cache, batch_size=64)
             yield Audit(LABELS, Options(), runner, Context(seed=self._seed))
-        finally:
-            cache.close()
 
 
 def protocol(schedule: Schedule, audit: Audit, samples: Sequence[Sample]) -> None:

@@ -210,7 +210,7 @@ def areas_table(
     from cuescope_sdk.explain import auc
 
     better = "lower" if direction == "deletion" else "higher"
-    columns = ("explainer", *_columns(curves))
+    columns = ("explainer", *next(iter(curves.values())))
     # Areas of another schedule are other figures: RISE's own stand beside nothing.
     of_paper = schedule.protocol == "paper"
     beside = f" In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}." if of_paper else ""
@@ -234,10 +234,6 @@ def areas_table(
     )
 
 
-def _columns(curves: Mapping[str, Curves]) -> list[str]:
-    return list(next(iter(curves.values())))
-
-
 def gains_table(
     task: str,
     protocol: str,
@@ -250,7 +246,7 @@ def gains_table(
     against, own = f"{ours} against", curves[ours]
     return Table(
         title=f"{task.capitalize()}, {protocol} protocol: what {ours} gains in {direction} AUC",
-        columns=(against, *_columns(curves)),
+        columns=(against, *own),
         rows=tuple(
             {against: name, **{c: gain(own[c], rival[c], direction, rng) for c in rival}}
             for name, rival in curves.items()

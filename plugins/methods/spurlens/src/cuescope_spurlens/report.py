@@ -216,8 +216,7 @@ def strongest_table(title: str, cases: Sequence[CaseResult]) -> Table:
 
 def _strongest_rates(result: CaseResult) -> tuple[float, float, float, float]:
     cue = result.strongest
-    rates = (result.with_cue[cue], result.without[cue], result.gap[cue])
-    with_cue, without, gap = map(float, rates)
+    with_cue, without, gap = (float(x[cue]) for x in (result.with_cue, result.without, result.gap))
     return with_cue, without, gap, result.baseline
 
 
