@@ -53,7 +53,8 @@ class HardImageNet(ImageFolder):
         """The images of a split; raises UserError for a mask of another class."""
         names = {wnid: name for wnid, (_, name) in CLASSES.items()}
         masks = images_in(self.place(split))
-        images = self._images(split)
+        folder = (self.options.images or self.root / "images").expanduser()
+        images = required_place(folder, self.title, split, f"ILSVRC/Data/CLS-LOC/{split}")
         ranks = self._ranks()
         items = []
         for mask in masks:
@@ -80,13 +81,6 @@ class HardImageNet(ImageFolder):
                 )
             )
         return Listing(tuple(names.values()), items)
-
-    def _images(self, split: str) -> Path:
-        """Where the images of a split, or their folders of classes, are."""
-        folder = self.options.images or self.root / "images"
-        return required_place(
-            folder.expanduser(), self.title, split, f"ILSVRC/Data/CLS-LOC/{split}"
-        )
 
     def _ranks(self) -> dict[str, float]:
         """The spuriosity of each training image by its file's name; none without the ranking."""

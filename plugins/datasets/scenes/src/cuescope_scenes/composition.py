@@ -35,27 +35,22 @@ class Composition:
     size: str
 
     @property
-    def distractors(self) -> tuple[Thing, ...]:
-        """The other things."""
-        return self.scene.things[1:]
-
-    @property
     def factors(self) -> dict[str, str]:
         """What varies beside the label."""
         return {
             "background": self.scene.background,
             "size": self.size,
             "object colour": self.scene.things[0].colour,
-            "distractors": str(len(self.distractors)),
+            "distractors": str(len(self.scene.things) - 1),
             "focus": "blurred" if self.scene.blur else "sharp",
         }
 
     @property
     def caption(self) -> str:
         """`a small red disc on grass with a heart and an arrow`."""
-        thing = self.scene.things[0]
+        thing, *distractors = self.scene.things
         words = f"{with_article(self.size)} {thing.colour} {thing.name} on {self.scene.background}"
-        others = tuple(other.name for other in self.distractors)
+        others = tuple(other.name for other in distractors)
         return f"{words} with {join_nouns(others)}" if others else words
 
 

@@ -130,7 +130,7 @@ class CCIBench(Plugin):
         return self._runner.session(request)
 
     def _questions(self, task: Task, audit: Audit) -> Questions | None:
-        from cuescope_sdk.explain import canvas_samples
+        from cuescope_sdk.explain import canvas_samples, retrieval_curves
 
         samples = canvas_samples(audit, audit.samples)
         dtype = self.options.curves_dtype
@@ -139,7 +139,10 @@ class CCIBench(Plugin):
         if task == "classification":
             return self._classification(samples, audit, scoring)
         captions = [captions_of(sample) for sample in samples]
-        return self._retrieval(samples, captions, scoring) if all(captions) else None
+        if not all(captions):
+            return None
+        curves = partial(retrieval_curves, scoring, samples, captions)
+        return Questions(samples, {"": [own[0] for own in captions]}, curves)
 
     def _classification(self, samples: Sequence[Sample], audit: Audit, scoring: Audit) -> Questions:
         from cuescope_sdk.explain import classification_curves
@@ -156,14 +159,6 @@ class CCIBench(Plugin):
             return {f"@{k}": curve for k, curve in by_top.items()}
 
         return Questions(samples, {who: texts[who] for who in self.options.texts}, curves)
-
-    def _retrieval(
-        self, samples: Sequence[Sample], captions: Sequence[Sequence[str]], scoring: Audit
-    ) -> Questions:
-        from cuescope_sdk.explain import retrieval_curves
-
-        curves = partial(retrieval_curves, scoring, samples, captions)
-        return Questions(samples, {"": [own[0] for own in captions]}, curves)
 
     def _maps(self, session: Any, questions: Questions) -> dict[str, dict[str, Maps]]:
         """Explainer -> whose text -> a map each image."""
