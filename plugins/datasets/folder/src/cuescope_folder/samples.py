@@ -97,7 +97,14 @@ def _sample(
     annotations: dict[str, Any] = {"path": item.key, **item.annotations, **known}
     if item.split is not None:
         annotations["split"] = item.split
-    _check_cues(item, len(frames))  # only now is it known how many frames are shown
+    for cue, present in item.annotations.get("cues", {}).items():
+        if len(present) != len(frames):  # only now is it known how many frames are shown
+            raise UserError(
+                f"folder: {item.location}: cue '{cue}'",
+                expected=f"one true or false for each of the {len(frames)} sampled frames",
+                got=f"{len(present)}",
+                remedy="Annotate the frames that -D frames=N samples",
+            )
     return Sample(
         key=item.key,
         frames=frames,
@@ -106,14 +113,3 @@ def _sample(
         label=item.label,
         annotations=annotations,
     )
-
-
-def _check_cues(item: Item, frames: int) -> None:
-    for cue, present in item.annotations.get("cues", {}).items():
-        if len(present) != frames:
-            raise UserError(
-                f"folder: {item.location}: cue '{cue}'",
-                expected=f"one true or false for each of the {frames} sampled frames",
-                got=f"{len(present)}",
-                remedy="Annotate the frames that -D frames=N samples",
-            )

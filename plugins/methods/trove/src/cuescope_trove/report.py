@@ -41,7 +41,11 @@ def scores(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> 
         audit.note("errors", "none: the model is always right here, so there is nothing to explain")
         return
     table = score(observations, len(features), options)
-    audit.note("pairs", pairs_words(table))
+    words = "none: no label has sequences both with and without a cluster"
+    if len(table.pairs):  # how much was tried, which the q-values correct for
+        words = f"{len(table.pairs)} pairs of cluster and label were compared; "
+        words += f"findings: {table.finding.sum()}"
+    audit.note("pairs", words)
     mistake = most_common_mistake(observations, table.pairs, len(features))
     across_labels = options.static_bias == "cluster"
     rng, level = audit.rng("bootstrap"), options.confidence
@@ -182,11 +186,3 @@ def _list_words(counts: Sequence[int]) -> str:
     if len(counts) <= 6:
         return ", ".join(map(str, counts))
     return f"{counts[0]}, {counts[1]} ... {counts[-1]}"
-
-
-def pairs_words(table: ScoredPairs) -> str:
-    """How much was tried, which the q-values correct for."""
-    if len(table.pairs) == 0:
-        return "none: no label has sequences both with and without a cluster"
-    findings = int(table.finding.sum())
-    return f"{len(table.pairs)} pairs of cluster and label were compared; findings: {findings}"
