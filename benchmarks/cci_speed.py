@@ -11,7 +11,7 @@ import logging
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -26,6 +26,7 @@ from safetensors.torch import save_file
 
 from cuescope.respond import ModelRunner
 from cuescope.store import ResponseCache
+from cuescope_saliency import EXPLAINERS
 from cuescope_sdk import Audit, Context, Frame, Options, Sample
 from cuescope_sdk.explain import DIRECTIONS, Explainer, Schedule, classification_curves
 
@@ -34,19 +35,6 @@ VISION = {"image_size": SIDE, "layers": 6, "width": 256, "head_width": 64, "patc
 TEXT = {"context_length": 32, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2}
 LABELS = tuple(f"thing {number}" for number in range(100))
 PROTOCOL_LIMIT, CCI_LIMIT = 1.15, 1.1
-EXPLAINERS = (
-    "raw-attention",
-    "rollout",
-    "grad-cam",
-    "game",
-    "maskclip",
-    "clip-surgery",
-    "m2ib",
-    "rise",
-    "grad-eclip",
-    "grad-eclip-no-lambda",
-    "random",
-)
 
 
 def write_model(folder: Path) -> Path:
@@ -108,12 +96,9 @@ class Bench:
 
     @contextmanager
     def _audit(self) -> Iterator[Audit]:
-        cache = ResponseCache(self.folder / f"cache-{self._seed}.sqlite")
-        runner = ModelRunner("bench", lambda: self.model, cache, batch_size=64)
-        try:
+        with closing(ResponseCache(self.folder / f"cache-{self._seed}.sqlite")) as cache:
+            runner = ModelRunner("bench", lambda: self.model, cache, batch_size=64)
             yield Audit(LABELS, Options(), runner, Context(seed=self._seed))
-        finally:
-            cache.close()
 
 
 def protocol(schedule: Schedule, audit: Audit, samples: Sequence[Sample]) -> None:

@@ -5,9 +5,10 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from rich.console import Console
@@ -23,16 +24,6 @@ MODEL_SECONDS = 0.005
 OVERHEAD_LIMIT, REPLAY_LIMIT = 0.05, 5.0
 LOGITS: frozenset[Output] = frozenset({"logits"})
 BOTH: frozenset[Output] = frozenset({"logits", "embedding"})
-
-
-class Case(NamedTuple):
-    """A batch size and the outputs asked for."""
-
-    batch: int
-    outputs: frozenset[Output]
-
-    def __str__(self) -> str:
-        return f"{self.batch}-{len(self.outputs)}"
 
 
 class SleepingModel:
@@ -77,22 +68,24 @@ def runner(model: SleepingModel, path: Path, batch_size: int) -> ModelRunner:
     )
 
 
-def overhead(folder: Path, case: Case, count: int, repeats: int) -> tuple[float, float, float]:
+def overhead(
+    folder: Path, batch: int, outputs: frozenset[Output], count: int, repeats: int
+) -> tuple[float, float, float]:
     """Bare seconds, the share that `respond` adds to them, and its CPU share.
 
     Medians over `repeats` turns. The two loops take turns, so that other work on the machine
     weighs on both; the CPU share counts this process alone, whatever else runs.
     """
-    model = SleepingModel(case.outputs, MODEL_SECONDS)
-    asked = trials(count, case.outputs)
+    model = SleepingModel(outputs, MODEL_SECONDS)
+    asked = trials(count, outputs)
 
     def bare() -> None:
-        for start in range(0, len(asked), case.batch):
-            model.respond(asked[start : start + case.batch])
+        for start in range(0, len(asked), batch):
+            model.respond(asked[start : start + batch])
 
     turns = []
     for turn in range(repeats):
-        ask = runner(model, folder / f"{case}-{turn}.sqlite", case.batch)
+        ask = runner(model, folder / f"{batch}-{len(outputs)}-{turn}.sqlite", batch)
         turns.append((*timed(bare), *timed(partial(ask, asked))))
         ask.cache.close()
     return (
@@ -133,16 +126,16 @@ def main() -> None:
 def show_overhead(console: Console, folder: Path, count: int, repeats: int) -> None:
     """The table of what `respond` adds to a model's own time."""
     table = Table("batch", "outputs", "added", "CPU added", "a trial", "aim", "", box=None)
-    for case in (Case(batch, outputs) for outputs in (LOGITS, BOTH) for batch in (1, 16, 64)):
-        bare, over, cpu = overhead(folder, case, count, repeats)
+    for outputs, batch in product((LOGITS, BOTH), (1, 16, 64)):
+        bare, over, cpu = overhead(folder, batch, outputs, count, repeats)
         table.add_row(
-            str(case.batch),
-            " + ".join(sorted(case.outputs)),
+            str(batch),
+            " + ".join(sorted(outputs)),
             f"{over:+.1%}",
             f"{cpu:+.1%}",
             f"{1e6 * over * bare / count:.0f} us",
             f"< {OVERHEAD_LIMIT:.0%}",
-            met(over < OVERHEAD_LIMIT),
+            "met" if over < OVERHEAD_LIMIT else "missed",
         )
     console.print(
         f"respond over a bare loop, {count} trials of a model that takes "
@@ -161,15 +154,10 @@ def show_replay(console: Console, folder: Path, count: int) -> None:
             f"{wall:.2f} s",
             f"{cpu:.2f} s",
             f"< {REPLAY_LIMIT:.0f} s",
-            met(wall < REPLAY_LIMIT),
+            "met" if wall < REPLAY_LIMIT else "missed",
         )
     console.print(f"\n{count:,} cached responses, {CHOICES} logits, {DIM} dims")
     console.print(table)
-
-
-def met(yes: bool) -> str:
-    """In a word."""
-    return "met" if yes else "missed"
 
 
 if __name__ == "__main__":

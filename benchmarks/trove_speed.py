@@ -17,7 +17,8 @@ from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
 from cuescope_sdk.maths import Clusters, CosineSilhouette, normalise, softmax, spherical_kmeans
-from cuescope_trove.scores import Observations, Rule, score
+from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.scores import Observations, score
 
 SILHOUETTE_SAMPLE = 10_000
 
@@ -98,7 +99,7 @@ def our_scores(
     predicted = logits.argmax(axis=1)
     observed = Observations(label, predicted, predicted == label, owner, cluster, softmax(still))
     clusters = int(cluster.max()) + 1
-    table = score(observed, clusters, Rule(0.1, 1 / logits.shape[1], 0.0, 1.0, 0.05))
+    table = score(observed, clusters, TRoVeOptions())
     table.pairs.interval(0.95)
     bias = np.where(table.scored, table.bias.value, np.nan).tolist()
     gap = table.pairs.error_contribution.tolist()

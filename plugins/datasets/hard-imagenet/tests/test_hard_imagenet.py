@@ -2,17 +2,19 @@
 
 import os
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from cuescope_hard_imagenet import HardImageNet
-from cuescope_hard_imagenet.classes import CLASSES
+from cuescope_hard_imagenet import CLASSES, HardImageNet
 from cuescope_hard_imagenet.layout import read_plain_pickle, spuriosity
 from cuescope_sdk import HasBenchmark, UserError
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image, write_mask
 
-BELT, SKI = CLASSES[2], CLASSES[3]
+BELT, SKI = (
+    SimpleNamespace(wnid=wnid, number=CLASSES[wnid][0]) for wnid in ("n04162706", "n04228054")
+)
 RANKING = "meta/paths_by_rank.pkl"
 SIZE = (16, 12)
 BOX = (2, 3, 9, 8)

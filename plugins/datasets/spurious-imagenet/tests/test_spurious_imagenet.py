@@ -2,8 +2,7 @@
 
 from cuescope_sdk import HasBenchmark
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
-from cuescope_spurious_imagenet import SpuriousImageNet
-from cuescope_spurious_imagenet.classes import CLASSES
+from cuescope_spurious_imagenet import CLASSES, SpuriousImageNet
 
 FOLDERS = ("spurious_class_592_component_3", "spurious_class_94_component_1")
 

@@ -11,7 +11,6 @@ import pytest
 
 from cuescope_cci.error_source import AnswerSource
 from cuescope_cci.scores import Region
-from cuescope_cci.trials import AnsweredImage
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.testing import FakeDataset
 
@@ -38,7 +37,10 @@ def _source(
     foreground[:, :4] = True
     logits = np.array([choice == prediction for choice in CHOICES], dtype=np.float64)
     return AnswerSource(
-        image=AnsweredImage(sample, np.array([[0, 1], [0, 1]]), logits, np.zeros((2, 3))),
+        sample=sample,
+        cluster=np.array([[0, 1], [0, 1]]),
+        logits=logits,
+        drops=np.zeros((2, 3)),
         importance=np.array([[1.0, 3.0], [1.0, 3.0]]),
         foreground=foreground,
         region=region,

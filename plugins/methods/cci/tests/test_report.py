@@ -37,7 +37,7 @@ def scored(sources: list[AnswerSource], **given: Any) -> tuple[list[Score], Audi
         options=chosen,
         respond=lambda trials: [],
         context=Context(),
-        samples=tuple(source.image.sample for source in sources),
+        samples=tuple(source.sample for source in sources),
     )
     return list(scores(audit, chosen, sources)), audit
 

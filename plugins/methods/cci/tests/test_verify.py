@@ -27,7 +27,7 @@ def audited(data: Any = FakeDataset, **given: Any) -> Any:
 def sheet(sources: list[AnswerSource], **misled: bool) -> Any:
     """Samples whose background is planted for "owl" where `misled` says so, by name of a group."""
     return [
-        source.image.sample.model_copy(
+        source.sample.model_copy(
             update={
                 "key": source.key,
                 "annotations": {
@@ -76,7 +76,7 @@ def test_a_background_that_misleads_by_chance_alone_decides_nothing(many: Many) 
 
 def test_no_sheet_no_evidence(many: Many) -> None:
     sources = many(8, "a", label="toad", region="background")
-    samples = [source.image.sample.model_copy(update={"key": source.key}) for source in sources]
+    samples = [source.sample.model_copy(update={"key": source.key}) for source in sources]
     assert check_planted(samples, sources) is None
 
 

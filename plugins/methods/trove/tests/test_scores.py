@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Observations,
-    Rule,
     compare,
     most_common_mistake,
     ranking,
@@ -17,7 +17,8 @@ from cuescope_trove.scores import (
     static_bias,
 )
 
-PAPER = Rule(0.1, 0.25, 0.0, 1.0, 0.05)
+DEFAULTS = TRoVeOptions()
+READINGS = {False: DEFAULTS, True: TRoVeOptions(static_bias="cluster")}  # across labels
 
 
 def random_scene(
@@ -53,7 +54,7 @@ def by_hand() -> Observations:
 
 
 def test_equations_by_hand() -> None:
-    table = score(by_hand(), 2, PAPER)
+    table = score(by_hand(), 2, DEFAULTS)
     # Cluster 0 shows in three of label 0's sequences, cluster 1 in two; label 1 cannot be compared.
     assert table.pairs.label.tolist() == [0, 0]
     assert table.pairs.cluster.tolist() == [0, 1]
@@ -93,7 +94,7 @@ def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -
                 and (across_labels or scene.label[sample] == label)
             ]
             expected[label, cluster] = (gap, np.mean(probabilities) if probabilities else None)
-    table = score(scene, clusters, PAPER, across_labels=across_labels)
+    table = score(scene, clusters, READINGS[across_labels])
     keys = list(zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True))
     assert sorted(expected) == keys
     for pair, key in enumerate(keys):
@@ -115,7 +116,7 @@ def test_scores_do_not_depend_on_the_order_of_sequences_and_frames() -> None:
         scene.frame_cluster[frames],
         scene.frame_static[frames],
     )
-    first, second = score(scene, 9, PAPER), score(mixed, 9, PAPER)
+    first, second = score(scene, 9, DEFAULTS), score(mixed, 9, DEFAULTS)
     assert second.score == pytest.approx(first.score)
     assert np.array_equal(second.q_value, first.q_value)
     mistakes = [most_common_mistake(s, t.pairs, 9) for s, t in ((scene, first), (mixed, second))]
@@ -142,16 +143,25 @@ def test_the_most_common_mistake() -> None:
     [
         ({}, True),
         ({"min_error_contribution": 0.95}, False),
-        ({"min_static_bias": 0.95}, False),
         ({"min_frequency": 0.6}, False),
         ({"max_frequency": 0.4}, False),
         ({"fdr": 1e-9}, False),
     ],
 )
 def test_each_exclusion_can_refuse_a_finding(rule: dict[str, float], passes: bool) -> None:
-    table = score(leaning(), 2, replace(PAPER, **rule))
-    is_finding = dict(zip(table.pairs.cluster.tolist(), table.finding.tolist(), strict=True))
-    assert is_finding[1] is passes
+    assert finds(leaning(), **rule) is passes
+
+
+def test_a_finding_exceeds_chance_unless_that_is_switched_off() -> None:
+    by_chance = replace(leaning(), frame_static=np.tile([0.5, 0.5], (20, 1)))
+    assert not finds(by_chance)
+    assert finds(by_chance, above_chance=False)
+
+
+def finds(scene: Observations, **rule: float) -> bool:
+    """Whether cluster 1 is a finding."""
+    table = score(scene, 2, DEFAULTS.model_copy(update=rule))
+    return bool(table.finding[table.pairs.cluster == 1].item())
 
 
 def leaning() -> Observations:
@@ -169,7 +179,7 @@ def leaning() -> Observations:
 
 
 def test_null_data_are_found_no_more_often_than_promised() -> None:
-    loose = Rule(-1.0, -1.0, 0.0, 1.0, 0.2)
+    loose = TRoVeOptions(min_error_contribution=-1.0, above_chance=False, fdr=0.2)
     alarms = [score(random_scene(seed), 9, loose).finding.any() for seed in range(200)]
     # 0.2 promised; the exact test of small counts is stricter. 57 is the binomial 99.9th percentile
     assert np.sum(alarms) <= 57
@@ -186,7 +196,7 @@ def test_shuffling_keeps_each_labels_answers_and_breaks_the_tie_to_clusters() ->
     assert not np.array_equal(shuffled.prediction, scene.prediction)
     gaps = [
         score(
-            shuffle_within_labels(leaning(), np.random.default_rng(seed)), 2, PAPER
+            shuffle_within_labels(leaning(), np.random.default_rng(seed)), 2, DEFAULTS
         ).pairs.error_contribution[1]
         for seed in range(200)
     ]
@@ -196,7 +206,7 @@ def test_shuffling_keeps_each_labels_answers_and_breaks_the_tie_to_clusters() ->
 @pytest.mark.parametrize("across_labels", [False, True])
 def test_score_interval_is_that_of_a_plain_bootstrap(across_labels: bool) -> None:
     scene, clusters = random_scene(11, samples=160, classes=2, clusters=4), 4
-    table = score(scene, clusters, PAPER, across_labels=across_labels)
+    table = score(scene, clusters, READINGS[across_labels])
     low, high = score_interval(
         scene, table.pairs, clusters, np.random.default_rng(0), 0.9, across_labels=across_labels
     )

@@ -1,6 +1,6 @@
 """COCO's annotation files, checked as they are read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,22 +71,18 @@ class Thing(NamedTuple):
     """An annotated object, or a crowd of them: its box (x0, y0, x1, y1), and its outlines."""
 
     name: str
-    supercategory: str
     box: tuple[float, float, float, float]
     crowd: bool
     outlines: tuple[np.ndarray, ...]
 
 
-class Instances(NamedTuple):
-    """The categories in order, the images, and the things of each by its id."""
+def read_instances(
+    path: Path, title: str
+) -> tuple[list[CategoryRow], list[ImageRow], dict[int, tuple[Thing, ...]]]:
+    """The categories in order, the images, and the things of each by its id.
 
-    categories: Sequence[CategoryRow]
-    images: Sequence[ImageRow]
-    things: dict[int, tuple[Thing, ...]]
-
-
-def read_instances(path: Path, title: str) -> Instances:
-    """The instances file; raises UserError with the entry that does not fit."""
+    Raises UserError with the entry that does not fit.
+    """
     content = read_json_object(path, InstancesFile, title)
     categories = {row.id: row for row in content.categories}
     images = {row.id: row for row in content.images}
@@ -100,22 +96,17 @@ def read_instances(path: Path, title: str) -> Instances:
             if key not in known:
                 expected = f"the id of one {kind} of this file"
                 raise UserError(location, expected=expected, got=str(key))
-        category = categories[row.category_id]
         x, y, width, height = row.bbox
         thing = Thing(
-            category.name,
-            category.supercategory,
+            categories[row.category_id].name,
             (x, y, x + width, y + height),
             bool(row.iscrowd),
             tuple(_outlines(row, images[row.image_id], location)),
         )
         things.setdefault(row.image_id, []).append(thing)
-    return Instances(
-        # the order of the labels, whatever the file's
-        sorted(content.categories, key=lambda row: row.id),
-        content.images,
-        {image: tuple(of_image) for image, of_image in things.items()},
-    )
+    # the order of the labels, whatever the file's
+    ordered = sorted(content.categories, key=lambda row: row.id)
+    return ordered, content.images, {image: tuple(own) for image, own in things.items()}
 
 
 def read_captions(path: Path, title: str) -> dict[int, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from math import ceil
 from pathlib import Path
 from typing import Self
 
-from cuescope_folder.answers import answer_facts, common_choices, shared_choices
+from cuescope_folder.answers import answer_facts, common_choices, shared_choices, shorten_list
 from cuescope_folder.layout import (
     Item,
     canonical_split,
@@ -117,7 +117,7 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
     raise BadDataError(
         f"folder: {len(problems)} of {items} samples cannot be read",
         expected=f"at most {max_bad:.1%}",
-        got=_some(problems, "; "),
+        got=shorten_list(problems, NAMED, "; "),
         remedy=f"Mend or remove them{accept}",
     )
 
@@ -131,9 +131,11 @@ def _items(root: Path, manifest: Path | None) -> tuple[list[Item], dict[str, str
     if all(item.label is None for item in items):  # an audit without labels runs, and says little
         passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):
-        passed_over["empty classes"] = _some(empty, ", ")
+        passed_over["empty classes"] = shorten_list(empty, NAMED)
     if unread := tables_in(root):
-        passed_over["not read"] = f"{_some(unread, ', ')} (-D manifest={unread[0]} reads it)"
+        passed_over["not read"] = (
+            f"{shorten_list(unread, NAMED)} (-D manifest={unread[0]} reads it)"
+        )
     return items, passed_over
 
 
@@ -152,13 +154,8 @@ def _facts(
     files = ", ".join(f"{n} {kind}{'s' * (n != 1)}" for kind, n in sorted(count.items()))
     facts = {"files": files, "skipped": "none"}
     if problems:
-        facts["skipped"] = f"{len(problems)} unreadable: {_some(problems, '; ')}"
+        facts["skipped"] = f"{len(problems)} unreadable: {shorten_list(problems, NAMED, '; ')}"
     return facts | passed_over
-
-
-def _some(names: Sequence[str], separator: str) -> str:
-    more = len(names) - NAMED
-    return separator.join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 __all__ = ["Folder", "FolderOptions"]

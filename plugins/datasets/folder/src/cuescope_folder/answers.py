@@ -57,7 +57,7 @@ def answer_facts(items: Sequence[Item], common: tuple[str, ...]) -> dict[str, st
     parts = [f"{own:,} with the choices of their rows"] if own else []
     if own < len(items):
         how = (
-            f"with the choices {_listed(common)} (-D answers=open for free words)"
+            f"with the choices {shorten_list(common)} (-D answers=open for free words)"
             if common
             else "in free words (-D answers=pooled for a choice of all labels, or -D choices)"
         )
@@ -76,7 +76,7 @@ def _given_choices(choices: Sequence[str], items: Sequence[Item], root: Path) ->
     if unknown:
         raise UserError(
             f"folder: label '{unknown[0]}' is none of the choices",
-            expected=f"one of {_listed(given)}",
+            expected=f"one of {shorten_list(given)}",
             remedy=nearest(unknown[0], given),
         )
     return given
@@ -101,5 +101,7 @@ def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+def shorten_list(names: Sequence[str], most: int = 8, separator: str = ", ") -> str:
+    """The first few, and how many more."""
+    more = len(names) - most
+    return separator.join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -38,7 +38,9 @@ def read_samples(
         problem = _problem(item, files, probes)
         if problem is None:
             shown = _frames(item, files, probes, frames)
-            known = _foreground(item, probes) | _times_and_actions(item, probes, len(shown))
+            known = _times_and_actions(item, probes, len(shown))
+            if item.mask is not None:
+                known["foreground"] = image_frame(item.mask, probes[item.mask])
             samples.append(_sample(item, shown, known, choices))
         else:
             problems.append(f"{item.key} ({problem})")
@@ -77,13 +79,6 @@ def _times_and_actions(item: Item, probes: Mapping[Path, Probe], wanted: int) ->
     return seconds | {"actions": tuple(span for span in spans if span[1] < span[2])}
 
 
-def _foreground(item: Item, probes: Mapping[Path, Probe]) -> dict[str, Any]:
-    """The mask as an annotation: a frame that is black on the background."""
-    if item.mask is None:
-        return {}
-    return {"foreground": image_frame(item.mask, probes[item.mask])}
-
-
 def _problem(item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]) -> str | None:
     if not files:
         return "no images in this folder"
@@ -102,7 +97,14 @@ def _sample(
     annotations: dict[str, Any] = {"path": item.key, **item.annotations, **known}
     if item.split is not None:
         annotations["split"] = item.split
-    _check_cues(item, len(frames))  # only now is it known how many frames are shown
+    for cue, present in item.annotations.get("cues", {}).items():
+        if len(present) != len(frames):  # only now is it known how many frames are shown
+            raise UserError(
+                f"folder: {item.location}: cue '{cue}'",
+                expected=f"one true or false for each of the {len(frames)} sampled frames",
+                got=f"{len(present)}",
+                remedy="Annotate the frames that -D frames=N samples",
+            )
     return Sample(
         key=item.key,
         frames=frames,
@@ -111,14 +113,3 @@ def _sample(
         label=item.label,
         annotations=annotations,
     )
-
-
-def _check_cues(item: Item, frames: int) -> None:
-    for cue, present in item.annotations.get("cues", {}).items():
-        if len(present) != frames:
-            raise UserError(
-                f"folder: {item.location}: cue '{cue}'",
-                expected=f"one true or false for each of the {frames} sampled frames",
-                got=f"{len(present)}",
-                remedy="Annotate the frames that -D frames=N samples",
-            )

@@ -4,12 +4,13 @@ The authors' folder has masks, `train/WNID_WNID_NUMBER.JPEG` and `val/WNID_FILE.
 `meta/paths_by_rank.pkl`; the images themselves are those of ImageNet, in a folder of their own.
 """
 
+import csv
+from importlib.resources import files
 from pathlib import Path
 from typing import ClassVar
 
 from pydantic import Field
 
-from cuescope_hard_imagenet.classes import CLASSES
 from cuescope_hard_imagenet.layout import read_ranking
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import (
@@ -22,6 +23,9 @@ from cuescope_sdk.data import (
     required_place,
 )
 
+# Wnid -> number in ImageNet (by wnid, from 0) and name, in the order of the authors.
+_TABLE = csv.DictReader(files(__package__).joinpath("classes.csv").read_text("utf-8").splitlines())
+CLASSES = {row["wnid"]: (int(row["number"]), row["name"]) for row in _TABLE}
 RANKINGS = ("meta/paths_by_rank.pkl", "paths_by_rank.pkl", "paths_by_rank2.pkl")
 
 
@@ -47,9 +51,10 @@ class HardImageNet(ImageFolder):
 
     def read(self, split: str) -> Listing:
         """The images of a split; raises UserError for a mask of another class."""
-        names = {hard_class.wnid: hard_class.name for hard_class in CLASSES}
+        names = {wnid: name for wnid, (_, name) in CLASSES.items()}
         masks = images_in(self.place(split))
-        images = self._images(split)
+        folder = (self.options.images or self.root / "images").expanduser()
+        images = required_place(folder, self.title, split, f"ILSVRC/Data/CLS-LOC/{split}")
         ranks = self._ranks()
         items = []
         for mask in masks:
@@ -77,17 +82,10 @@ class HardImageNet(ImageFolder):
             )
         return Listing(tuple(names.values()), items)
 
-    def _images(self, split: str) -> Path:
-        """Where the images of a split, or their folders of classes, are."""
-        folder = self.options.images or self.root / "images"
-        return required_place(
-            folder.expanduser(), self.title, split, f"ILSVRC/Data/CLS-LOC/{split}"
-        )
-
     def _ranks(self) -> dict[str, float]:
         """The spuriosity of each training image by its file's name; none without the ranking."""
         table = first_place(self.root, *RANKINGS)
         if table is None:
             self.facts["ranking"] = f"none: there is no {RANKINGS[0]}"
             return {}
-        return read_ranking(table, {hard_class.number for hard_class in CLASSES}, self.title)
+        return read_ranking(table, {number for number, _ in CLASSES.values()}, self.title)

@@ -16,6 +16,8 @@ from cuescope_scenes.words import (
     MOST_DISTRACTORS,
     SIZE_NAMES,
     SIZES,
+    join_nouns,
+    with_article,
 )
 from cuescope_sdk import derive, generator
 
@@ -33,28 +35,23 @@ class Composition:
     size: str
 
     @property
-    def distractors(self) -> tuple[Thing, ...]:
-        """The other things."""
-        return self.scene.things[1:]
-
-    @property
     def factors(self) -> dict[str, str]:
         """What varies beside the label."""
         return {
             "background": self.scene.background,
             "size": self.size,
             "object colour": self.scene.things[0].colour,
-            "distractors": str(len(self.distractors)),
+            "distractors": str(len(self.scene.things) - 1),
             "focus": "blurred" if self.scene.blur else "sharp",
         }
 
     @property
     def caption(self) -> str:
         """`a small red disc on grass with a heart and an arrow`."""
-        thing = self.scene.things[0]
-        others = " and ".join(_article(other.name) for other in self.distractors)
-        words = f"{_article(self.size)} {thing.colour} {thing.name} on {self.scene.background}"
-        return f"{words} with {others}" if others else words
+        thing, *distractors = self.scene.things
+        words = f"{with_article(self.size)} {thing.colour} {thing.name} on {self.scene.background}"
+        others = tuple(other.name for other in distractors)
+        return f"{words} with {join_nouns(others)}" if others else words
 
 
 def draw_labels(count: int, split: str, seed: int) -> Int[np.ndarray, " sample"]:
@@ -108,7 +105,3 @@ def _place_thing(
             for other in others
         ):
             return Thing(name, colour, row, col, radius, turn)
-
-
-def _article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

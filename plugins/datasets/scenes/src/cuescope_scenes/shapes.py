@@ -5,7 +5,7 @@ the marks is the family's, its fineness the label's.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -16,7 +16,7 @@ Points = Float[np.ndarray, "point 2"]  # column and row of each corner, in radii
 Plane = Float[np.ndarray, "row col"]
 Marks = Bool[np.ndarray, "row col"]
 
-CORNERS = 72  # of a curve
+TURN = np.linspace(0, 2 * np.pi, 72, endpoint=False)  # angles of the corners of a curve
 HOLE = 0.36  # radius
 INK = (28.0, 20.0, 20.0)  # of the marks
 
@@ -28,19 +28,18 @@ def outline(name: str) -> Points:
 
 def hole(name: str) -> Points | None:
     """What is cut out of it."""
-    return _curve(HOLE) if FAMILY_OF.get(name) == "hollow" else None
+    return _polar(TURN, HOLE) if FAMILY_OF.get(name) == "hollow" else None
 
 
 @cache
 def _outlines() -> dict[str, Points]:
-    turn = _turn()
     return {
-        "round": _curve(0.94),
+        "round": _polar(TURN, 0.94),
         "boxed": np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * 0.7,
-        "petalled": _polar(turn, 0.82 + 0.18 * np.cos(6 * turn)),
-        "hollow": _curve(1.0),
-        "triangle": _polar(2 * np.pi * np.arange(3) / 3, np.ones(3)),
-        "heart": np.stack([np.sin(turn) ** 3, _heart_row(turn)], axis=1) * 0.89,
+        "petalled": _polar(TURN, 0.82 + 0.18 * np.cos(6 * TURN)),
+        "hollow": _polar(TURN, 1.0),
+        "triangle": _polar(2 * np.pi * np.arange(3) / 3, 1.0),
+        "heart": np.stack([np.sin(TURN) ** 3, _heart_row(TURN)], axis=1) * 0.89,
         "arrow": np.array(
             [(1, 0), (0.1, -0.8), (0.1, -0.3), (-0.9, -0.3), (-0.9, 0.3), (0.1, 0.3), (0.1, 0.8)]
         ),
@@ -48,16 +47,10 @@ def _outlines() -> dict[str, Points]:
     }
 
 
-def _turn() -> Float[np.ndarray, " point"]:
-    return np.linspace(0, 2 * np.pi, CORNERS, endpoint=False)
-
-
-def _polar(angle: Float[np.ndarray, " point"], radius: Float[np.ndarray, " point"]) -> Points:
+def _polar(
+    angle: Float[np.ndarray, " point"], radius: Float[np.ndarray, " point"] | float
+) -> Points:
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-
-
-def _curve(radius: float) -> Points:
-    return _polar(_turn(), np.full(CORNERS, radius))
 
 
 def _heart_row(turn: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
@@ -83,33 +76,25 @@ def marks(name: str, across: Plane, down: Plane) -> Marks | None:
     return None if draw is None else draw(across, down)
 
 
-def _spots(pitch: float, radius: float) -> Callable[[Plane, Plane], Marks]:
+def _spots(across: Plane, down: Plane, *, pitch: float, radius: float) -> Marks:
     """Spots on a square lattice, px."""
-
-    def draw(across: Plane, down: Plane) -> Marks:
-        return np.asarray(np.hypot(_offset(across, pitch), _offset(down, pitch)) < radius)
-
-    return draw
+    return np.asarray(np.hypot(_offset(across, pitch), _offset(down, pitch)) < radius)
 
 
-def _weave(pitch: float) -> Callable[[Plane, Plane], Marks]:
+def _weave(across: Plane, down: Plane, *, pitch: float) -> Marks:
     """Crossing lines; three tenths of the pitch wide, px."""
-
-    def draw(across: Plane, down: Plane) -> Marks:
-        nearest = np.minimum(np.abs(_offset(across, pitch)), np.abs(_offset(down, pitch)))
-        return np.asarray(nearest < 0.15 * pitch)
-
-    return draw
+    nearest = np.minimum(np.abs(_offset(across, pitch)), np.abs(_offset(down, pitch)))
+    return np.asarray(nearest < 0.15 * pitch)
 
 
-def _rays(count: int) -> Callable[[Plane, Plane], Marks]:
+def _rays(across: Plane, down: Plane, *, count: int) -> Marks:
     """Dark rays from the centre, as wide as the gaps between."""
-    return lambda across, down: np.asarray(np.cos(count * np.arctan2(down, across)) > 0)
+    return np.asarray(np.cos(count * np.arctan2(down, across)) > 0)
 
 
-def _chequers(pitch: float) -> Callable[[Plane, Plane], Marks]:
+def _chequers(across: Plane, down: Plane, *, pitch: float) -> Marks:
     """A chequerboard, px."""
-    return lambda across, down: np.asarray((across // pitch + down // pitch) % 2 == 0)
+    return np.asarray((across // pitch + down // pitch) % 2 == 0)
 
 
 def _offset(position: Plane, pitch: float) -> Plane:
@@ -118,12 +103,12 @@ def _offset(position: Plane, pitch: float) -> Plane:
 
 
 _MARKS: dict[str, Callable[[Plane, Plane], Marks]] = {
-    "ladybird": _spots(11, 3.6),
-    "cookie": _spots(6, 1.6),
-    "crate": _weave(11),
-    "basket": _weave(6),
-    "daisy": _rays(6),
-    "sunflower": _rays(12),
-    "donut": _chequers(4),
-    "wreath": _chequers(8),
+    "ladybird": partial(_spots, pitch=11, radius=3.6),
+    "cookie": partial(_spots, pitch=6, radius=1.6),
+    "crate": partial(_weave, pitch=11),
+    "basket": partial(_weave, pitch=6),
+    "daisy": partial(_rays, count=6),
+    "sunflower": partial(_rays, count=12),
+    "donut": partial(_chequers, pitch=4),
+    "wreath": partial(_chequers, pitch=8),
 }

@@ -28,3 +28,14 @@ COLOUR_NAMES = tuple(COLOURS)
 
 SIZES = {"small": (19.0, 22.0), "medium": (24.0, 28.0), "large": (30.0, 34.0)}  # radius, px
 SIZE_NAMES = tuple(SIZES)
+
+
+def with_article(noun: str) -> str:
+    """`a cup`, `an apple`."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def join_nouns(nouns: tuple[str, ...]) -> str:
+    """`a cup`, `a cup and a boat`, `a cup, a boat and a tree`."""
+    *first, last = map(with_article, nouns)
+    return f"{', '.join(first)} and {last}" if first else last

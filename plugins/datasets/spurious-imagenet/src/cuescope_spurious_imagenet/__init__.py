@@ -4,7 +4,9 @@ The authors' `images`, a folder a class: `..._class_NUMBER_..._COMPONENT`, with 
 in ImageNet and that of the component of its neural PCA that the cue was found by.
 """
 
+import csv
 import re
+from importlib.resources import files
 from typing import ClassVar
 
 from pydantic import Field
@@ -18,8 +20,11 @@ from cuescope_sdk.data import (
     folders_in,
     images_in,
 )
-from cuescope_spurious_imagenet.classes import CLASSES
 
+# The hundred classes, by number in ImageNet (by wnid, from 0): the authors' folders give no more.
+# Wnids tell classes apart that share a name.
+_TABLE = csv.DictReader(files(__package__).joinpath("classes.csv").read_text("utf-8").splitlines())
+CLASSES = {int(row["number"]): (row["wnid"], row["name"]) for row in _TABLE}
 # the last number is the component; names of classes stand between
 _FOLDER = re.compile(r".*class_(\d+)_(?:.*_)?(\d+)")
 

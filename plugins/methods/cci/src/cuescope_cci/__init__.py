@@ -70,7 +70,7 @@ class CCI(Plugin):
         from cuescope_cci.error_source import answer_sources
 
         for source in audit.once(answer_sources, audit, self.options):
-            yield from source.image.outcomes
+            yield from source.outcomes
 
     @hookimpl
     def compute_scores(self, audit: Audit) -> Iterable[Score]:

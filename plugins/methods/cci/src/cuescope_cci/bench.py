@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -129,7 +130,7 @@ class CCIBench(Plugin):
         return self._runner.session(request)
 
     def _questions(self, task: Task, audit: Audit) -> Questions | None:
-        from cuescope_sdk.explain import canvas_samples
+        from cuescope_sdk.explain import canvas_samples, retrieval_curves
 
         samples = canvas_samples(audit, audit.samples)
         dtype = self.options.curves_dtype
@@ -138,7 +139,10 @@ class CCIBench(Plugin):
         if task == "classification":
             return self._classification(samples, audit, scoring)
         captions = [captions_of(sample) for sample in samples]
-        return self._retrieval(samples, captions, scoring) if all(captions) else None
+        if not all(captions):
+            return None
+        curves = partial(retrieval_curves, scoring, samples, captions)
+        return Questions(samples, {"": [own[0] for own in captions]}, curves)
 
     def _classification(self, samples: Sequence[Sample], audit: Audit, scoring: Audit) -> Questions:
         from cuescope_sdk.explain import classification_curves
@@ -155,16 +159,6 @@ class CCIBench(Plugin):
             return {f"@{k}": curve for k, curve in by_top.items()}
 
         return Questions(samples, {who: texts[who] for who in self.options.texts}, curves)
-
-    def _retrieval(
-        self, samples: Sequence[Sample], captions: Sequence[Sequence[str]], scoring: Audit
-    ) -> Questions:
-        from cuescope_sdk.explain import retrieval_curves
-
-        def curves(maps: Maps, schedule: "Schedule", direction: "Direction") -> Curves:
-            return retrieval_curves(scoring, samples, captions, maps, schedule, direction)
-
-        return Questions(samples, {"": [own[0] for own in captions]}, curves)
 
     def _maps(self, session: Any, questions: Questions) -> dict[str, dict[str, Maps]]:
         """Explainer -> whose text -> a map each image."""
@@ -211,7 +205,7 @@ def areas_table(
     from cuescope_sdk.explain import auc
 
     better = "lower" if direction == "deletion" else "higher"
-    columns = ("explainer", *_columns(curves))
+    columns = ("explainer", *next(iter(curves.values())))
     # Areas of another schedule are other figures: RISE's own stand beside nothing.
     of_paper = schedule.protocol == "paper"
     beside = f" In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}." if of_paper else ""
@@ -235,10 +229,6 @@ def areas_table(
     )
 
 
-def _columns(curves: Mapping[str, Curves]) -> list[str]:
-    return list(next(iter(curves.values())))
-
-
 def gains_table(
     task: str,
     protocol: str,
@@ -251,7 +241,7 @@ def gains_table(
     against, own = f"{ours} against", curves[ours]
     return Table(
         title=f"{task.capitalize()}, {protocol} protocol: what {ours} gains in {direction} AUC",
-        columns=(against, *_columns(curves)),
+        columns=(against, *own),
         rows=tuple(
             {against: name, **{c: gain(own[c], rival[c], direction, rng) for c in rival}}
             for name, rival in curves.items()

@@ -31,8 +31,8 @@ def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) ->
             panel_rows = [
                 PanelRow(
                     caption=caption(source),
-                    image=np.asarray(source.image.sample.frames[0].load()),
-                    clusters=source.image.cluster,
+                    image=np.asarray(source.sample.frames[0].load()),
+                    clusters=source.cluster,
                     heat=source.importance,
                     mask=source.foreground,
                 )

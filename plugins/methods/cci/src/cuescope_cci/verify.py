@@ -1,6 +1,6 @@
 """Checks of what CCI found: planted backgrounds, and deletion and insertion."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ def evidence(
     """The planted truth where the data has an answer sheet, then faithfulness."""
     if (planted := check_planted(audit.samples, sources)) is not None:
         yield planted
-    explainer = AuditedMaps(options, {source.image.sample.key: source.image for source in sources})
+    explainer = AuditedMaps(options, {source.sample.key: source for source in sources})
     steps, images = options.steps, options.faithfulness
     yield from measure_faithfulness(audit, explainer, "CCI", images=images, steps=steps)
 
@@ -34,7 +34,7 @@ class AuditedMaps:
     """The maps of images that the audit has asked about: their answers are not asked again."""
 
     options: CCIOptions
-    images: dict[str, AnsweredImage]
+    images: Mapping[str, AnsweredImage]
 
     def maps(
         self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
@@ -67,7 +67,7 @@ def check_planted(samples: Sequence[Sample], sources: Sequence[AnswerSource]) ->
     agreement = float(np.mean(np.equal(planted, called)))
     # A model that ignores backgrounds still names the planted label by chance; to agree with the
     # sheet would then mean nothing.
-    chance = float(np.mean([1 / len(source.image.sample.choices) for source in wrong]))
+    chance = float(np.mean([1 / len(source.sample.choices) for source in wrong]))
     misleads = exceeds_rate_p_value(sum(planted), len(wrong), chance) < SIGNIFICANT
     undecided = len(wrong) < FEWEST_ERRORS or not misleads
     verdict: Verdict = "supported" if agreement >= AGREEMENT else "refuted"

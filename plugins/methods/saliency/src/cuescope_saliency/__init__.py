@@ -1,7 +1,9 @@
 """Saliency maps of CLIP models: eleven explainers on stock models, as one method."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from cuescope_saliency.options import EXPLAINERS, Explainer, SaliencyOptions, Settings
 from cuescope_sdk import (
@@ -18,9 +20,6 @@ from cuescope_sdk import (
     Trial,
     hookimpl,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
 
 METRICS = (
     Metric(
@@ -59,7 +58,7 @@ class Saliency(Plugin):
 
     def maps(
         self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
-    ) -> "Iterator[np.ndarray]":
+    ) -> Iterator[np.ndarray]:
         """One importance map (row, col) a canvas sample, for the text beside it."""
         from cuescope_saliency.trials import map_trials
 
@@ -108,7 +107,7 @@ def explain(
     text: str,
     explainer: Explainer = "grad-eclip",
     settings: Settings | None = None,
-) -> "np.ndarray":
+) -> np.ndarray:
     """How important each place of an image is for its similarity to a text: a map (row, col).
 
     `model` is any with an image tower (`Context().build("model", "open-clip:ViT-B-16/openai")`).

@@ -25,17 +25,17 @@ def attach_examples(
     for title, group in groups.items():
         if group:
             captions = "; ".join(caption(image) for image in group)
-            drawing = image_panels([_panel(image) for image in group])
+            panel_rows = [
+                PanelRow(
+                    caption=caption(image),
+                    image=np.asarray(image.canvas.frames[0].load()),
+                    heat=image.importance,
+                    mask=image.foreground,
+                )
+                for image in group
+            ]
+            drawing = image_panels(panel_rows)
             audit.attach(Picture(title=title, caption=f"{captions}.", image=drawing))
-
-
-def _panel(image: ExplainedImage) -> PanelRow:
-    return PanelRow(
-        caption=caption(image),
-        image=np.asarray(image.canvas.frames[0].load()),
-        heat=image.importance,
-        mask=image.foreground,
-    )
 
 
 def _foreground_share(image: ExplainedImage) -> float:

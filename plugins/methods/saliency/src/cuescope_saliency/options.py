@@ -77,11 +77,10 @@ class SaliencyOptions(Settings):
 
 
 USES: dict[str, frozenset[str]] = {
-    "rollout": frozenset({"layers"}),
-    "game": frozenset({"layers"}),
-    "clip-surgery": frozenset({"layers"}),
-    "grad-eclip": frozenset({"layers"}),
-    "grad-eclip-no-lambda": frozenset({"layers"}),
+    **dict.fromkeys(
+        ("rollout", "game", "clip-surgery", "grad-eclip", "grad-eclip-no-lambda"),
+        frozenset({"layers"}),
+    ),
     "rise": frozenset({"rise_masks", "rise_grid", "rise_kept", "seed"}),
     "m2ib": frozenset(name for name in Settings.model_fields if name.startswith("m2ib")) | {"seed"},
     "random": frozenset({"seed"}),

@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from jaxtyping import Float
-
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.scores import TextFigures, lean_p_value, measure_text
 from cuescope_saliency.trials import ExplainedImage, feature_key
@@ -33,7 +30,8 @@ def report_scores(
     texts = [measure_text(by_text[text]) for text in sorted(by_text)]
     p_values = [lean_p_value(figures, audit.rng("sign flips", figures.text)) for figures in texts]
     tests = [
-        LeanTest(p, q, _is_finding(figures, q, options))
+        # A finding looks at the background more than a blind map would, by `min_lean` at the least.
+        LeanTest(p, q, q is not None and q <= options.fdr and figures.strength > options.min_lean)
         for figures, p, q in zip(texts, p_values, benjamini_hochberg(p_values), strict=True)
     ]
     ranked = sorted(
@@ -41,11 +39,6 @@ def report_scores(
     )
     for figures, test in ranked:
         yield from _rows(audit, options, figures, test)
-
-
-def _is_finding(figures: TextFigures, q_value: float | None, options: SaliencyOptions) -> bool:
-    """Looks at the background more than a blind map would, by `min_lean` at the least."""
-    return q_value is not None and q_value <= options.fdr and figures.strength > options.min_lean
 
 
 def _rows(
@@ -61,7 +54,10 @@ def _rows(
     for metric, values in by_metric.items():
         tested = metric == "background_lean"  # one test a text: more would cost power
         rng = audit.rng("bootstrap", metric, figures.text)
-        value, low, high = _interval(values, rng, options.confidence)
+        value = low = high = None
+        if len(values):
+            value = float(values.mean())
+            low, high = bootstrap_mean_interval(values, rng, confidence=options.confidence)
         yield Score(
             feature=feature_key(figures.text),
             label=figures.text if figures.text in audit.labels else None,
@@ -75,15 +71,6 @@ def _rows(
             finding=tested and test.finding,
             statement=statement(figures) if tested and test.finding else None,
         )
-
-
-def _interval(
-    values: Float[np.ndarray, " image"], rng: np.random.Generator, confidence: float
-) -> tuple[float | None, float | None, float | None]:
-    """Mean and bootstrap interval, None without values."""
-    if len(values) == 0:
-        return None, None, None
-    return float(values.mean()), *bootstrap_mean_interval(values, rng, confidence=confidence)
 
 
 def statement(figures: TextFigures) -> str:

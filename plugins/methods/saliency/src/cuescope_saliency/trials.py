@@ -109,15 +109,6 @@ def map_trials(
     ]
 
 
-def outcomes_of(audit: Audit, options: SaliencyOptions) -> Sequence[Outcome]:
-    """The outcomes of `trials`, in a check.
-
-    Other options than the audit's say that another method is audited (--verify-with saliency):
-    its outcomes are of no use here, and the maps are asked for now.
-    """
-    return audit.outcomes if audit.options is options else audit.respond(trials(audit, options))
-
-
 def explained_images(
     audit: Audit, options: SaliencyOptions, outcomes: Sequence[Outcome]
 ) -> list[ExplainedImage]:

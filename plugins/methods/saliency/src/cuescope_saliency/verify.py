@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cuescope_saliency.figures import attach_examples
 from cuescope_saliency.options import SaliencyOptions
-from cuescope_saliency.trials import explained_images, outcomes_of
+from cuescope_saliency.trials import explained_images, trials
 from cuescope_sdk import Audit, Evidence
 from cuescope_sdk.explain import Explainer, measure_faithfulness
 
@@ -14,5 +14,8 @@ def evidence(audit: Audit, method: Explainer, options: SaliencyOptions) -> Itera
     yield from measure_faithfulness(
         audit, method, options.explainer, images=options.faithfulness, steps=options.steps
     )
-    outcomes = outcomes_of(audit, options)
+    # Other options than the audit's: another method is audited (--verify-with saliency), whose
+    # outcomes are of no use here.
+    own = audit.options is options
+    outcomes = audit.outcomes if own else audit.respond(trials(audit, options))
     attach_examples(audit, options, audit.once(explained_images, audit, options, outcomes))

@@ -128,6 +128,3 @@ class SpurLens(Plugin):
         if not isinstance(tool, protocol):
             raise UserError(f"spurlens: tool {spec} is no {role}", expected=f"a {role}")
         return tool
-
-
-__all__ = ["SpurLens"]

@@ -10,7 +10,6 @@ from pydantic import Field, PositiveInt
 
 from cuescope_sdk import (
     Audit,
-    Cell,
     Dataset,
     Options,
     Outcome,
@@ -22,6 +21,7 @@ from cuescope_sdk import (
     generator,
 )
 from cuescope_spurlens.options import SpurLensOptions
+from cuescope_spurlens.report import make_table
 from cuescope_spurlens.trials import Study, build_study, distinct_trials
 
 COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
@@ -132,12 +132,12 @@ def comparison_table(together: Sequence[float], apart: Sequence[float]) -> Table
     """Both, and the second over the first."""
     ratios = [f"{a / t:.1f} x" if t else None for t, a in zip(together, apart, strict=True)]
     pipelines = (("cuescope", together), ("each cue by itself", apart), ("saved", ratios))
-    rows: list[dict[str, Cell]] = [
-        dict(zip(COLUMNS, (name, *cells), strict=True)) for name, cells in pipelines
-    ]
-    note = "Same data, model, cues and rankings, one after the other, without any stored answer."
-    title = "SpurLens: asking and looking once"
-    return Table(title=title, columns=COLUMNS, rows=tuple(rows), notes=(note,))
+    return make_table(
+        "SpurLens: asking and looking once",
+        COLUMNS,
+        [(name, *cells) for name, cells in pipelines],
+        "Same data, model, cues and rankings, one after the other, without any stored answer.",
+    )
 
 
 def _ask(model: Any, trials: Sequence[Trial], batch: int) -> None:

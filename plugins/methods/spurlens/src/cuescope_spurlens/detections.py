@@ -1,6 +1,7 @@
 """Which images show a class, which of the others it is looked for in, and where the cues are."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal
 
@@ -122,12 +123,9 @@ def detect_cues(
         )
         for labels, group in groups.items()
     ]
-    memory = cached_detector(detector, audit.context)
-    try:
+    with closing(cached_detector(detector, audit.context)) as memory:
         # All groups in one call, so that a plan counts every pass before the detector stops it.
         answers = memory.detect_all(requests)
-    finally:
-        memory.close()
     for group, of_frames in zip(groups.values(), answers, strict=True):
         remaining = iter(of_frames)
         for sample, positions in group:

@@ -10,6 +10,7 @@ from scipy import stats
 
 from cuescope_sdk import Audit, Cell, Evidence, Readout, Table, Trial
 from cuescope_spurlens.detections import objects_of, samples_by_key
+from cuescope_spurlens.report import make_table
 from cuescope_spurlens.scores import CaseResult, Results
 
 REPEATS, RATIO, SHARE, LEAST = 10, 2, 0.9, 10
@@ -132,14 +133,14 @@ def _compare_gaps(own: Sequence[float], of_probe: Sequence[float]) -> Evidence:
 
 
 def _table(pairs: Sequence[tuple[CaseResult, ProbeRates]]) -> Table:
-    rows: list[dict[str, Cell]] = []
+    rows: list[list[Cell]] = []
     for result, rates in pairs:
         shares = (float(result.gap.max()), rates.gap, rates.with_cue, rates.without)
-        cells: list[Cell] = [result.case.label, result.cue, *(100 * share for share in shares)]
-        rows.append(dict(zip(COLUMNS, cells, strict=True)))
-    note = (
+        rows.append([result.case.label, result.cue, *(100 * share for share in shares)])
+    return make_table(
+        "Vision encoder: the gap of a linear probe",
+        COLUMNS,
+        rows,
         "The probe is a logistic regression on mean patch embeddings. In percent: images of the "
-        "class that it takes for the class."
+        "class that it takes for the class.",
     )
-    title = "Vision encoder: the gap of a linear probe"
-    return Table(title=title, columns=COLUMNS, rows=tuple(rows), notes=(note,))

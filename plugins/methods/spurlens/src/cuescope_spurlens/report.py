@@ -1,6 +1,6 @@
 """The rows, notes and tables of the report, in words that a stranger understands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -191,26 +191,32 @@ def attach_tables(audit: Audit, results: Results) -> None:
         audit.attach(exclusion_table(results.study))
 
 
+def make_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], *notes: str
+) -> Table:
+    """A table from the cells of its rows."""
+    named = tuple(dict(zip(columns, cells, strict=True)) for cells in rows)
+    return Table(title=title, columns=tuple(columns), rows=named, notes=notes)
+
+
 def strongest_table(title: str, cases: Sequence[CaseResult]) -> Table:
     """A row a class, the largest gap first; rates in percent, gaps in points."""
-    rows: list[dict[str, Cell]] = []
+    rows: list[list[Cell]] = []
     for result in sorted(cases, key=lambda result: -result.gap.max()):
         percent = [100 * rate for rate in _strongest_rates(result)]
         q_value = f"{result.q_value:.3f}{' *' if result.finding else ''}"
-        cells: list[Cell] = [result.case.label, result.cue, *percent, q_value, result.case.k]
-        rows.append(dict(zip(STRONGEST_COLUMNS, cells, strict=True)))
+        rows.append([result.case.label, result.cue, *percent, q_value, result.case.k])
     note = (
         "With it, without: percent of questions answered yes, in the K images that show the cue "
         "most and in the K that show it least. Random: the mean largest gap of as many random "
         "rankings. *: a finding."
     )
-    return Table(title=title, columns=STRONGEST_COLUMNS, rows=tuple(rows), notes=(note,))
+    return make_table(title, STRONGEST_COLUMNS, rows, note)
 
 
 def _strongest_rates(result: CaseResult) -> tuple[float, float, float, float]:
     cue = result.strongest
-    rates = (result.with_cue[cue], result.without[cue], result.gap[cue])
-    with_cue, without, gap = map(float, rates)
+    with_cue, without, gap = (float(x[cue]) for x in (result.with_cue, result.without, result.gap))
     return with_cue, without, gap, result.baseline
 
 

@@ -182,7 +182,10 @@ class Candidates:
 def find_candidates(audit: Audit) -> Candidates:
     """What the proposer names, and the images with each class and without; nothing is detected."""
     options: SpurLensOptions = audit.options
-    output, labels, samples = answer_output(audit), chosen_labels(audit), samples_by_key(audit)
+    output, samples = answer_output(audit), samples_by_key(audit)
+    for name in options.classes:
+        refuse_unknown("spurlens", "class", name, audit.labels)
+    labels = options.classes or audit.labels
     if "drop" in options.removals and "hide-tokens" not in audit.capabilities.edits:
         raise UserError(
             "spurlens: artificial=drop",
@@ -200,8 +203,7 @@ def find_candidates(audit: Audit) -> Candidates:
     for label in labels:
         cues[label], rejected = propose_cues(audit, label)
         exclusions += rejected
-    named = [label for label in labels if cues[label]]
-    for label in named:
+    for label in (label for label in labels if cues[label]):
         for images in _image_sets(audit, label, samples):
             count = len(images.samples)
             if count >= 2:
@@ -212,14 +214,6 @@ def find_candidates(audit: Audit) -> Candidates:
     # The paper's K: a gap of more images is surer, and COCO has the images for it.
     k = options.k or (100 if benchmark_of(audit) == "COCO" else 50)
     return Candidates(cues, tuple(image_sets), k, output, tuple(exclusions))
-
-
-def chosen_labels(audit: Audit) -> tuple[str, ...]:
-    """All classes or those of the options; raises UserError for an unknown name."""
-    classes: tuple[str, ...] = audit.options.classes
-    for name in classes:
-        refuse_unknown("spurlens", "class", name, audit.labels)
-    return classes or audit.labels
 
 
 def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclusion]]:

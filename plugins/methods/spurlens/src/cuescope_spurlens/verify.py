@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import stats
 
-from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder, Table
+from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder
 from cuescope_sdk.language import BagOfWords, filter_proposals
 from cuescope_spurlens.detections import ImageSet, detect_cues, rank_images
 from cuescope_spurlens.figures import gap_curve, gap_curves
@@ -13,6 +13,7 @@ from cuescope_spurlens.human_labels import HumanLabels, check_human_labels
 from cuescope_spurlens.mitigations import attach_mitigations
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.probe import check_encoder
+from cuescope_spurlens.report import make_table
 from cuescope_spurlens.scores import (
     CaseResult,
     Results,
@@ -215,8 +216,7 @@ def check_second_proposer(audit: Audit, study: Study, proposer: Proposer) -> Ite
         cosines = best_cosines(cues, others, encoder)
         same, related = (float((cosines >= threshold).mean()) for threshold in (SAME, RELATED))
         shares.append(related)
-        cells = (label, len(cues), 100 * same, 100 * related)
-        rows.append(dict(zip(PROPOSER_COLUMNS, cells, strict=True)))
+        rows.append((label, len(cues), 100 * same, 100 * related))
     if not rows:
         return
     encoder_name = getattr(encoder, "title", None) or "the sentence encoder"
@@ -224,8 +224,7 @@ def check_second_proposer(audit: Audit, study: Study, proposer: Proposer) -> Ite
         f"Same, related: percent of the cues with a cosine of {SAME:g} or more, and of "
         f"{RELATED:g}, with a cue of the second proposer; by {encoder_name}."
     )
-    title = "Second proposer"
-    audit.attach(Table(title=title, columns=PROPOSER_COLUMNS, rows=tuple(rows), notes=(note,)))
+    audit.attach(make_table("Second proposer", PROPOSER_COLUMNS, rows, note))
     share = float(np.mean(shares))
     yield Evidence(
         check="second proposer: the cues are named again",

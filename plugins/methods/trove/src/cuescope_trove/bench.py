@@ -1,7 +1,9 @@
 """TRoVe's Table 1: Precision@K of the ranked frames, on models trained with a planted bias."""
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.resources import files
 from itertools import islice, product
 from math import ceil
 from statistics import mean
@@ -13,9 +15,8 @@ from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Options, Plugin, Report, Request, Runner, Table
 from cuescope_sdk.maths import precision_at_k, r_precision
-from cuescope_trove.paper import TABLE_1
 from cuescope_trove.report import observe
-from cuescope_trove.scores import Observations
+from cuescope_trove.scores import Observations, compare
 from cuescope_trove.trials import FrameId, baseline_trials, samples_by_key
 from cuescope_trove.verify import KS, rank_annotated_frames
 
@@ -26,6 +27,7 @@ SHARES = (0.6, 1.0, 0.3)
 MIN_GAP = 0.2
 MEASURES = (*(f"P@{k}" for k in KS), "R-Prec")
 RANDOM_DRAWS = 20
+PAPER = tomllib.loads(files(__package__).joinpath("paper.toml").read_text("utf-8"))
 Grades = tuple[float | None, ...]
 
 
@@ -121,8 +123,7 @@ class TRoVeBench(Plugin):
         cues = {key: np.any(list(flags.values()), axis=0) for key, flags in annotated.items()}
         frames = [(o.sample, o.frame or 0) for f in report.features for o in f.occurrences]
         shows_cue = np.array([cues[sample][frame] for sample, frame in frames])
-        with_cue = np.array([cues[sample].any() for sample in sorted(cues)])
-        gaps = gaps_by_label(observations, shows_cue, with_cue, session.audit.labels)
+        gaps = gaps_by_label(observations, shows_cue, session.audit.labels)
         passing = [gap for gap in gaps if min(gap.image, gap.sequence) > MIN_GAP]
         worst = max(passing, key=lambda gap: gap.sequence, default=None)
         shows = dict(zip(frames, shows_cue.tolist(), strict=True))
@@ -170,30 +171,27 @@ def configurations() -> Iterator[Configuration]:
 
 
 def gaps_by_label(
-    observations: Observations,
-    shows_cue: Bool[np.ndarray, " frame"],
-    with_cue: Bool[np.ndarray, " sample"],
-    labels: Sequence[str],
+    observations: Observations, shows_cue: Bool[np.ndarray, " frame"], labels: Sequence[str]
 ) -> list[Gaps]:
     """The gaps of each label that occurs with and without the cue (appendix A)."""
+    # The frames that show the cue are cluster 1; a still frame is a sequence of its own.
+    sequences = replace(observations, frame_cluster=shows_cue.astype(np.int64))
     frame_label = observations.label[observations.frame_sample]
-    image_correct = observations.frame_static.argmax(axis=1) == frame_label
-    gaps = []
-    for index, label in enumerate(labels):
-        image = _gap(image_correct, shows_cue, frame_label == index)
-        sequence = _gap(observations.correct, with_cue, observations.label == index)
-        if image is not None and sequence is not None:
-            gaps.append(Gaps(label, image, sequence))
-    return gaps
+    stills = replace(
+        sequences,
+        label=frame_label,
+        correct=observations.frame_static.argmax(axis=1) == frame_label,
+        frame_sample=np.arange(len(frame_label)),
+    )
+    image_gaps, sequence_gaps = _gaps_with_cue(stills), _gaps_with_cue(sequences)
+    both = sorted(image_gaps.keys() & sequence_gaps.keys())
+    return [Gaps(labels[label], image_gaps[label], sequence_gaps[label]) for label in both]
 
 
-def _gap(
-    correct: Bool[np.ndarray, " item"],
-    cue: Bool[np.ndarray, " item"],
-    of_label: Bool[np.ndarray, " item"],
-) -> float | None:
-    with_cue, without = correct[of_label & cue], correct[of_label & ~cue]
-    return float(without.mean() - with_cue.mean()) if with_cue.size and without.size else None
+def _gaps_with_cue(observations: Observations) -> dict[int, float]:
+    pairs = compare(observations, 2)
+    gaps = zip(pairs.label.tolist(), pairs.error_contribution.tolist(), strict=True)
+    return {label: gap for (label, gap), cue in zip(gaps, pairs.cluster, strict=True) if cue == 1}
 
 
 # ----------------------------------------------------- how well a ranking shows it (Tables 1 and 3)
@@ -272,7 +270,7 @@ def precision_table(cue: str, graded: Sequence[Graded]) -> Table:
         ),
         paper=tuple(
             {"ranking": ranking, **dict(zip(MEASURES, figures, strict=True))}
-            for ranking, figures in TABLE_1[cue].items()
+            for ranking, figures in PAPER[cue].items()
         ),
     )
 

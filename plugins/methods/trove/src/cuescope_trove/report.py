@@ -12,7 +12,6 @@ from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Mistake,
     Observations,
-    Rule,
     ScoredPairs,
     among_top,
     most_common_mistake,
@@ -41,8 +40,12 @@ def scores(audit: Audit, options: TRoVeOptions, features: Sequence[Feature]) -> 
     if correct.all():
         audit.note("errors", "none: the model is always right here, so there is nothing to explain")
         return
-    table = score_observations(observations, options, len(features))
-    audit.note("pairs", pairs_words(table))
+    table = score(observations, len(features), options)
+    words = "none: no label has sequences both with and without a cluster"
+    if len(table.pairs):  # how much was tried, which the q-values correct for
+        words = f"{len(table.pairs)} pairs of cluster and label were compared; "
+        words += f"findings: {table.finding.sum()}"
+    audit.note("pairs", words)
     mistake = most_common_mistake(observations, table.pairs, len(features))
     across_labels = options.static_bias == "cluster"
     rng, level = audit.rng("bootstrap"), options.confidence
@@ -83,21 +86,6 @@ def observe(
         frame_static=softmax(answers.static_logits[row], temperature[frame_sample]),
     )
     return observations, temperature
-
-
-def score_observations(
-    observations: Observations, options: TRoVeOptions, clusters: int
-) -> ScoredPairs:
-    """Scores under the options' rule."""
-    rule = Rule(
-        min_error_contribution=options.min_error_contribution,
-        # No static bias is as low as -1, so without chance to exceed it excludes nothing.
-        min_static_bias=1 / observations.classes if options.above_chance else -1.0,
-        min_frequency=options.min_frequency,
-        max_frequency=options.max_frequency,
-        fdr=options.fdr,
-    )
-    return score(observations, clusters, rule, across_labels=options.static_bias == "cluster")
 
 
 def _pair_scores(
@@ -198,11 +186,3 @@ def _list_words(counts: Sequence[int]) -> str:
     if len(counts) <= 6:
         return ", ".join(map(str, counts))
     return f"{counts[0]}, {counts[1]} ... {counts[-1]}"
-
-
-def pairs_words(table: ScoredPairs) -> str:
-    """How much was tried, which the q-values correct for."""
-    if len(table.pairs) == 0:
-        return "none: no label has sequences both with and without a cluster"
-    findings = int(table.finding.sum())
-    return f"{len(table.pairs)} pairs of cluster and label were compared; findings: {findings}"

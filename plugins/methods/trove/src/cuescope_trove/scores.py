@@ -17,6 +17,7 @@ from cuescope_sdk.maths import (
     percentiles,
     snap_to_value,
 )
+from cuescope_trove.options import TRoVeOptions
 
 RESAMPLES = 1000
 RANDOM_NUMBERS_AT_ONCE = 2_000_000
@@ -207,17 +208,6 @@ def _confidence_in(
 # --------------------------------------------------------------------------- scores and findings
 
 
-@dataclass(frozen=True)
-class Rule:
-    """When a pair is a finding. `min_static_bias` must be exceeded, chance by default."""
-
-    min_error_contribution: float
-    min_static_bias: float
-    min_frequency: float
-    max_frequency: float
-    fdr: float
-
-
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
     """Everything that a finding needs, per pair. `score` is meaningful where `scored`."""
@@ -239,31 +229,28 @@ class ScoredPairs:
         return np.asarray(self.pairs.error_contribution + self.bias.value)
 
 
-def score(
-    observations: Observations, clusters: int, rule: Rule, *, across_labels: bool = False
-) -> ScoredPairs:
-    """All pairs with their scores, p- and q-values (over every pair tried) and findings."""
+def score(observations: Observations, clusters: int, options: TRoVeOptions) -> ScoredPairs:
+    """All pairs with their scores, p- and q-values (over every pair tried) and findings.
+
+    Findings pass the paper's exclusions (appendix C) and the false discovery rate.
+    """
     pairs = compare(observations, clusters)
+    across_labels = options.static_bias == "cluster"
     bias = static_bias(observations, pairs, clusters, across_labels=across_labels)
     p_value = pairs.p_value()
     # Every pair tried counts, also those that other rules exclude: they were looked at too.
     q_value = np.array(benjamini_hochberg(p_value.tolist()), dtype=np.float64)
-    return ScoredPairs(pairs, bias, p_value, q_value, is_finding(pairs, bias, q_value, rule))
-
-
-def is_finding(
-    pairs: Pairs, bias: StaticBias, q_value: Float[np.ndarray, " pair"], rule: Rule
-) -> Bool[np.ndarray, " pair"]:
-    """The paper's exclusions (appendix C) and the false discovery rate, all at once."""
     # Chance is excluded too: a still clip gets any wrong answer right once in |Y| (appendix C).
-    return np.asarray(
-        (pairs.error_contribution > rule.min_error_contribution)
+    exceeds_chance = bias.value > 1 / observations.classes
+    finding = (
+        (pairs.error_contribution > options.min_error_contribution)
         & (bias.n_frames > 0)
-        & (bias.value > rule.min_static_bias)
-        & (pairs.frequency >= rule.min_frequency)
-        & (pairs.frequency <= rule.max_frequency)
-        & (q_value <= rule.fdr)
+        & (exceeds_chance | (not options.above_chance))
+        & (pairs.frequency >= options.min_frequency)
+        & (pairs.frequency <= options.max_frequency)
+        & (q_value <= options.fdr)
     )
+    return ScoredPairs(pairs, bias, p_value, q_value, finding)
 
 
 def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:

@@ -15,8 +15,8 @@ from cuescope_sdk.maths import (
     single_gap_p_value,
 )
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.report import CALIBRATION, observe, score_observations
-from cuescope_trove.scores import Observations, shuffle_within_labels
+from cuescope_trove.report import CALIBRATION, observe
+from cuescope_trove.scores import Observations, score, shuffle_within_labels
 from cuescope_trove.trials import FrameId, ask, baseline_trials, samples_by_key
 
 KS = (10, 25, 100)
@@ -51,7 +51,7 @@ def check_null(
     """Answers dealt anew within each label know nothing of clusters: findings should vanish."""
     rng, shuffles = audit.rng("null"), options.null_shuffles
     shuffled = (shuffle_within_labels(observations, rng) for _ in range(shuffles))
-    counts = [int(score_observations(null, options, clusters).finding.sum()) for null in shuffled]
+    counts = [int(score(null, clusters, options).finding.sum()) for null in shuffled]
     alarms = sum(count > 0 for count in counts)
     # Some alarms are promised: only more of them than the rate explains speak against the method.
     excessive = exceeds_rate_p_value(alarms, shuffles, options.fdr) < SIGNIFICANT
@@ -84,19 +84,9 @@ class Gap:
     tried: int = 1
 
     @property
-    def accuracy_without(self) -> float:
-        """Accuracy where the cue is never on screen."""
-        return self.correct_without / self.n_without
-
-    @property
-    def accuracy_with(self) -> float:
-        """Accuracy where any frame shows the cue."""
-        return self.correct_with / self.n_with
-
-    @property
     def value(self) -> float:
-        """Accuracy lost where the cue is on screen."""
-        return self.accuracy_without - self.accuracy_with
+        """Accuracy where the cue is never on screen, less that where any frame shows it."""
+        return self.correct_without / self.n_without - self.correct_with / self.n_with
 
     @property
     def p_value(self) -> float:
@@ -108,8 +98,8 @@ class Gap:
     def words(self) -> str:
         """Both accuracies, with how many sequences they come from."""
         return (
-            f"with it {self.accuracy_with:.0%} of {self.n_with} sequences are right, without it "
-            f"{self.accuracy_without:.0%} of {self.n_without}"
+            f"with it {self.correct_with / self.n_with:.0%} of {self.n_with} sequences are right, "
+            f"without it {self.correct_without / self.n_without:.0%} of {self.n_without}"
         )
 
     def costs(self, least: float) -> bool:
@@ -250,7 +240,9 @@ def _precision_evidence(
     measures.append(("R-Precision", total, r_precision(relevant, total)))
     for name, k, value in measures:
         if value is not None:
-            verdict = against_base_rate(value, k, base_rate)
+            significant = exceeds_rate_p_value(round(value * k), k, base_rate) < SIGNIFICANT
+            not_clear: Verdict = "refuted" if value <= base_rate else "inconclusive"
+            verdict = "supported" if significant else not_clear
             # Beyond the frames of its findings TRoVe claims nothing, so nothing refutes it there.
             beyond = verdict == "refuted" and k > claimed
             yield Evidence(
@@ -264,13 +256,6 @@ def _precision_evidence(
                 n=k,
                 label=label,
             )
-
-
-def against_base_rate(value: float, n: int, base_rate: float) -> Verdict:
-    """Supported where `value` of `n` is clearly more than chance gives, refuted where no more."""
-    if exceeds_rate_p_value(round(value * n), n, base_rate) < SIGNIFICANT:
-        return "supported"
-    return "refuted" if value <= base_rate else "inconclusive"
 
 
 def _naming_evidence(
@@ -386,14 +371,10 @@ def accuracy_evidence(
             detail=f"the detector finds '{name}' in {where} of '{label}': there is nothing to "
             "compare",
         )
-    verdict: Verdict = "inconclusive"
-    if gap.costs(0.0):
-        verdict = "supported"
-    elif gap.value <= 0:
-        verdict = "refuted"
+    no_clear_loss: Verdict = "refuted" if gap.value <= 0 else "inconclusive"
     return Evidence(
         check=check,
-        verdict=verdict,
+        verdict="supported" if gap.costs(0.0) else no_clear_loss,
         detail=f"{gap.words} (p = {gap.p_value:.2g})",
         value=gap.value,
         threshold=0.0,

@@ -19,15 +19,8 @@ from cuescope_scenes.objects.composition import (
     draw_things,
 )
 from cuescope_scenes.objects.pictures import DRAWING_VERSION, Picture, detection, frame, mask
-from cuescope_scenes.objects.words import (
-    CLASSES,
-    PLANTED,
-    SUPERCATEGORY_OF,
-    THINGS,
-    WORDINGS,
-    join_nouns,
-    with_article,
-)
+from cuescope_scenes.objects.words import CLASSES, PLANTED, SUPERCATEGORY_OF, THINGS, WORDINGS
+from cuescope_scenes.words import join_nouns, with_article
 from cuescope_sdk import (
     Context,
     Options,

@@ -18,14 +18,3 @@ WORDINGS = (
     "Is there {} in the image?",
     "Determine whether there is {} in the image.",
 )
-
-
-def with_article(noun: str) -> str:
-    """`a cup`, `an apple`."""
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-
-
-def join_nouns(nouns: tuple[str, ...]) -> str:
-    """`a cup`, `a cup and a boat`, `a cup, a boat and a tree`."""
-    *first, last = map(with_article, nouns)
-    return f"{', '.join(first)} and {last}" if first else last

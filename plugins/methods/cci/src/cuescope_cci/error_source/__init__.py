@@ -17,15 +17,14 @@ from cuescope_sdk.maths import energy_share, upsample
 BACKGROUND = "background"
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerSource:
-    """One image: its answer, the map (row, col) of the target, and where the answer comes from.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnswerSource(AnsweredImage):
+    """An answer with the map (row, col) of the target, and where it comes from.
 
     `foreground` is the mask on the canvas, None where no mask is known; `region` is None where
     nothing can be said; `alike` says whether label and prediction look alike, None if unknown.
     """
 
-    image: AnsweredImage
     importance: np.ndarray
     foreground: np.ndarray | None
     region: Region | None
@@ -35,27 +34,17 @@ class AnswerSource:
     @property
     def key(self) -> str:
         """The key of the audited sample."""
-        return self.image.sample.key.removesuffix("/canvas")
+        return self.sample.key.removesuffix("/canvas")
 
     @property
     def label(self) -> str | None:
         """The true class."""
-        return self.image.sample.label
-
-    @property
-    def prediction(self) -> str:
-        """The predicted class."""
-        return self.image.prediction
+        return self.sample.label
 
     @property
     def correct(self) -> bool:
         """Whether the true and the predicted class are the same."""
         return self.label == self.prediction
-
-    @property
-    def wrong(self) -> bool:
-        """Whether there is a true class, and the predicted one is another."""
-        return self.image.wrong
 
     @property
     def is_counted(self) -> bool:
@@ -104,7 +93,7 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
         decided = regions(audit, options, about, targets, maps, masks)
     return [
         AnswerSource(
-            image=image,
+            **vars(image),
             importance=maps[index],
             foreground=None if masks is None else masks[index],
             region=decided[index],

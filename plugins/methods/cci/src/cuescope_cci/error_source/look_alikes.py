@@ -1,7 +1,8 @@
 """Do two classes look alike? What tells a fine-grained error from any other (appendix A.4.1)."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from cuescope_cci.scores import closest_pairs
 from cuescope_sdk import Audit, Readout, Trial, UserError
 
 Pair = tuple[str, str]
-Judge = Callable[[Iterable[Pair]], dict[Pair, bool | None]]
+Judge = Callable[[Sequence[Pair]], dict[Pair, bool | None]]
 DENIALS = frozenset({"not", "no", "never", "cannot", "hardly", "neither", "nor"})
 
 PROMPT = """\
@@ -46,7 +47,7 @@ def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
         kind = "llm" if "text-generator" in audit.tools else "taxonomy" if families else "embedding"
     match kind:
         case "llm":
-            return "a language model is asked about each pair of classes", _language_model(audit)
+            return "a language model is asked about each pair of classes", partial(_ask, audit)
         case "taxonomy":
             if not families:
                 raise UserError(
@@ -56,7 +57,7 @@ def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
             return "same family of labels", lambda pairs: {p: _related(families, p) for p in pairs}
         case _:
             share = f"the closest {1 - options.alike:.0%} of all pairs of class embeddings"
-            return share, _embeddings(audit, options.alike)
+            return share, partial(_compare_embeddings, audit, options.alike)
 
 
 def _families(audit: Audit, file: Path | None) -> dict[str, str]:
@@ -80,14 +81,10 @@ def _related(families: Mapping[str, str], pair: Pair) -> bool | None:
     return None if true is None or predicted is None else true == predicted
 
 
-def _language_model(audit: Audit) -> Judge:
-    def judge(pairs: Iterable[Pair]) -> dict[Pair, bool | None]:
-        asked = list(pairs)
-        prompts = [PROMPT.format(true=true, predicted=predicted) for true, predicted in asked]
-        answers = audit.tools["text-generator"].generate(prompts) if asked else []
-        return dict(zip(asked, map(parse_similar, answers), strict=True))
-
-    return judge
+def _ask(audit: Audit, pairs: Sequence[Pair]) -> dict[Pair, bool | None]:
+    prompts = [PROMPT.format(true=true, predicted=predicted) for true, predicted in pairs]
+    answers = audit.tools["text-generator"].generate(prompts) if prompts else []
+    return dict(zip(pairs, map(parse_similar, answers), strict=True))
 
 
 def parse_similar(answer: str) -> bool | None:
@@ -104,18 +101,16 @@ def parse_similar(answer: str) -> bool | None:
     return verdict == {"similar"} if len(verdict) == 1 and not denied else None
 
 
-def _embeddings(audit: Audit, alike: float) -> Judge:
+def _compare_embeddings(
+    audit: Audit, alike: float, pairs: Sequence[Pair]
+) -> dict[Pair, bool | None]:
     """The model's own class embeddings: what it can hardly tell apart by name."""
-
-    def judge(pairs: Iterable[Pair]) -> dict[Pair, bool | None]:
-        number = {label: index for index, label in enumerate(audit.labels)}
-        known = [pair for pair in pairs if number.keys() >= set(pair)]
-        if not known:
-            return {}
-        # The readout needs some trial to travel with; what it returns is of the choices alone.
-        readout = ChoiceSimilarity(choices=audit.labels)
-        [outcome] = audit.respond([readout.of(audit.samples[0])])
-        close = closest_pairs(np.asarray(outcome.response.readout), alike)
-        return {(true, other): bool(close[number[true], number[other]]) for true, other in known}
-
-    return judge
+    number = {label: index for index, label in enumerate(audit.labels)}
+    known = [pair for pair in pairs if number.keys() >= set(pair)]
+    if not known:
+        return {}
+    # The readout needs some trial to travel with; what it returns is of the choices alone.
+    readout = ChoiceSimilarity(choices=audit.labels)
+    [outcome] = audit.respond([readout.of(audit.samples[0])])
+    close = closest_pairs(np.asarray(outcome.response.readout), alike)
+    return {(true, other): bool(close[number[true], number[other]]) for true, other in known}

@@ -48,16 +48,12 @@ def generator_for(inputs: Inputs, seed: int, name: str) -> torch.Generator:
     """A generator of its own for each image, on the CPU; it depends on nothing but pixels."""
     # Of pixels, not of a sample's place in the data: --limit must not change a map.
     values = [inputs[key].float().cpu().numpy() for key in sorted(inputs)]
-    return _generator(derive(seed, name, digest(*values)))
-
-
-def _generator(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
+    return torch.Generator().manual_seed(derive(seed, name, digest(*values)))
 
 
 def _masks(settings: Settings, rows: int, cols: int) -> Iterator[Float[Tensor, "mask row col"]]:
     """Smooth masks in [0, 1]: a grid of 0 and 1, enlarged bilinearly and cropped at random."""
-    generator = _generator(derive(settings.seed, "rise"))
+    generator = torch.Generator().manual_seed(derive(settings.seed, "rise"))
     count, cells = settings.rise_masks, settings.rise_grid
     grids = torch.rand((count, 1, cells, cells), generator=generator) < settings.rise_kept
     height, width = -(-rows // cells), -(-cols // cells)

@@ -1,6 +1,7 @@
 """The explainers by name, and the readout that runs them beside a model."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from cuescope_saliency.explainers.attention import game, raw_attention, rollout
 from cuescope_saliency.explainers.bottleneck import m2ib
 from cuescope_saliency.explainers.chance import random, rise
 from cuescope_saliency.explainers.dense import clip_surgery, maskclip
-from cuescope_saliency.explainers.gradients import grad_cam, grad_eclip, grad_eclip_no_lambda
+from cuescope_saliency.explainers.gradients import grad_cam, grad_eclip
 from cuescope_saliency.options import (
     BLIND,
     Explainer,
@@ -36,7 +37,7 @@ FUNCTIONS: Mapping[Explainer, Explain] = {
     "m2ib": m2ib,
     "rise": rise,
     "grad-eclip": grad_eclip,
-    "grad-eclip-no-lambda": grad_eclip_no_lambda,
+    "grad-eclip-no-lambda": partial(grad_eclip, loosened=False),
     "random": random,
 }
 

@@ -33,28 +33,18 @@ def grad_cam(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings
     return (call.input[0, patches].float() @ channels).relu().reshape(tower.grid(inputs))
 
 
-def grad_eclip(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+def grad_eclip(
+    tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings, *, loosened: bool = True
+) -> Tensor:
     """Grad-ECLIP (Zhao et al., 2024): relu of gradient . value, times the loosened attention.
 
     The gradient is that of the heads' answers to the class token; the value is the patch's.
     Lambda is the cosine of the class token's query with the patch's key, rescaled to [0, 1]. The
     original runs the last block again as a single head; ours keeps the model's own heads, side by
     side, since that is the forward pass to be explained. With another pooling the answers to all
-    patches have a gradient: the maps of all are summed.
+    patches have a gradient: the maps of all are summed. Without lambda (`loosened` is False) all
+    patches count alike.
     """
-    return _grad_eclip(tower, inputs, text, settings, loosened=True)
-
-
-def grad_eclip_no_lambda(
-    tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings
-) -> Tensor:
-    """Grad-ECLIP without lambda: relu of gradient . value, over all patches alike."""
-    return _grad_eclip(tower, inputs, text, settings, loosened=False)
-
-
-def _grad_eclip(
-    tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings, *, loosened: bool
-) -> Tensor:
     score, calls = differentiate(tower, inputs, text, last_blocks(tower, settings.layers or 1))
     gradients = torch.autograd.grad(score, [call.output for call in calls])
     tokens = count_tokens(tower, inputs)
