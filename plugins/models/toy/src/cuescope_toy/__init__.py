@@ -6,18 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import (
-    Capabilities,
-    Context,
-    Dataset,
-    LazyWeights,
-    Response,
-    Trial,
-    UserError,
-    digest,
-)
+from cuescope_sdk import Capabilities, Context, LazyWeights, Response, Trial, UserError
 from cuescope_sdk.models import refuse_unanswerable
-from cuescope_toy.loading import Facts, TrainedModel, Weights, WeightsFile, training_splits
+from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
 from cuescope_toy.options import ToyOptions
 
 if TYPE_CHECKING:
@@ -46,13 +37,17 @@ class Toy(TrainedModel):
 
         self._features = FrameFeatures(build_encoder(options, context), context)
         self._splits = training_splits(
-            options.data, options.data_options, context, "toy", "train", "val", needs_labels=True
+            options, context, self.owner, "train", "val", needs_labels=True
         )
-        recipe = training_recipe(
-            options, self.seed, self._features.encoder.fingerprint, *self._splits
+        # Data and encoder enter by their content, whatever they are called.
+        own = options.model_dump(exclude={"data", "data_options", "encoder", "encoder_options"})
+        self.name_weights(
+            TRAINING_VERSION,
+            {**own, "seed": self.seed},
+            self._features.encoder.fingerprint,
+            *(split.fingerprint for split in self._splits),
+            tuple(self._splits[0].labels),
         )
-        self.weights_file = WeightsFile(self.owner, recipe, context.cache)
-        self.fingerprint = self.weights_file.fingerprint
         self._text_rows: dict[str, np.ndarray] = {}
 
     def train(self) -> tuple[Weights, Facts]:
@@ -109,22 +104,6 @@ class Toy(TrainedModel):
         return Response(
             logits=logits, embedding=embedding if "embedding" in trial.outputs else None
         )
-
-
-def training_recipe(
-    options: ToyOptions, seed: int, encoder: str, train: Dataset, val: Dataset
-) -> str:
-    """Digest of all that decides the weights; `encoder` is a fingerprint."""
-    # Data and encoder enter by their content, whatever they are called.
-    own = options.model_dump(exclude={"data", "data_options", "encoder", "encoder_options"})
-    return digest(
-        TRAINING_VERSION,
-        {**own, "seed": seed},
-        encoder,
-        train.fingerprint,
-        val.fingerprint,
-        tuple(train.labels),
-    )
 
 
 def refuse_other_lengths(trial: Trial, length: int) -> None:

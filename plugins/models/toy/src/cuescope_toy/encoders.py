@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -33,21 +32,7 @@ EMBEDDING = frozenset({"embedding"})
 MEMORY_BYTES = 2**26  # of features: 65,536 frames of built-in ones
 
 
-class Encoder(Protocol):
-    """Frozen: equal fingerprints give equal features and texts."""
-
-    fingerprint: str
-
-    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame ..."]:
-        """Features of frames."""
-        ...
-
-    def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
-        """Unit rows."""
-        ...
-
-
-def build_encoder(options: ToyOptions, context: Context) -> Encoder:
+def build_encoder(options: ToyOptions, context: Context) -> "GridEncoder | ModelEncoder":
     """The encoder that the options name; raises UserError for a model without embeddings."""
     if options.encoder == "builtin":
         return GridEncoder(options.dim)
@@ -182,7 +167,7 @@ class ModelEncoder(LazyWeights):
 class FrameFeatures:
     """Features by frame key: a frame is encoded once, however often it is shown."""
 
-    def __init__(self, encoder: Encoder, context: Context) -> None:
+    def __init__(self, encoder: GridEncoder | ModelEncoder, context: Context) -> None:
         self.encoder = encoder
         self._context = context
         self._rows: OrderedDict[str, np.ndarray] = OrderedDict()

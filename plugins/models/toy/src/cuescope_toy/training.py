@@ -1,5 +1,6 @@
 """Contrastive training with early stopping (TRoVe, appendix A), from a data set to weights."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,12 +10,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+from torch.optim.lr_scheduler import LambdaLR
 
 from cuescope_sdk import Context, Dataset, Frame, Sample, UserError, derive
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.network import Sizes, embed, initial_weights, input_layer, standardise
-from cuescope_toy.options import ToyOptions
+from cuescope_toy.options import ToyFusionOptions, ToyOptions
 
 # ---------------------------------------------------------------------------------- data as arrays
 
@@ -112,7 +114,7 @@ def encode_split(
 
 @dataclass(frozen=True)
 class Fit:
-    """The best weights, their accuracy on the validation split, and when they were reached.
+    """Trained weights, their accuracy, and when they were reached.
 
     `best_epoch` of `epochs` run counts from 1.
     """
@@ -146,35 +148,72 @@ def fit(
     generator: torch.Generator,
     advance: Callable[[int], None],
 ) -> Fit:
-    """Train until the validation loss has not fallen for `patience` epochs; the best weights.
-
-    `advance` is called with 1 after each epoch.
-    """
+    """Train as `descend` does, on standardised features."""
     count = torch.bincount(train.index.flatten(), minlength=len(train.features))
     fixed = input_layer(train.features, count.float())
     train, val = train.standardised(fixed), val.standardised(fixed)
-    trainable = initial_weights(sizes, generator)
+
+    def batch_loss(weights: Weights, batch: Int[Tensor, " batch"]) -> Tensor:
+        embeddings = embed(weights, train.clips(batch))
+        return contrastive_loss(embeddings, texts, train.label[batch], options.temperature)
+
+    return descend(
+        fixed,
+        initial_weights(sizes, generator),
+        len(train.label),
+        batch_loss,
+        lambda weights: evaluate(weights, val, texts, options.temperature),
+        options,
+        generator,
+        advance,
+    )
+
+
+def descend(
+    fixed: Weights,
+    trainable: Weights,
+    samples: int,
+    batch_loss: Callable[[Weights, Int[Tensor, " batch"]], Float[Tensor, ""]],
+    evaluate: Callable[[Weights], tuple[float, float]],
+    options: ToyOptions | ToyFusionOptions,
+    generator: torch.Generator,
+    advance: Callable[[int], None],
+    learning_rate_share: Callable[[float], float] = lambda done: 1.0,
+    enough: float = math.inf,
+) -> Fit:
+    """AdamW with early stopping; the weights of the lowest validation loss.
+
+    `evaluate` gives loss and accuracy on the validation split: training stops where the accuracy
+    is `enough`, or where `patience` epochs have not lowered the loss. `learning_rate_share` is of
+    the share of all steps that is done. `advance` is called with 1 after each epoch.
+    """
+    weights = {**fixed, **trainable}
     optimiser = torch.optim.AdamW(
         [weight.requires_grad_() for weight in trainable.values()],
         lr=options.learning_rate,
         weight_decay=options.weight_decay,
     )
-    weights = {**fixed, **trainable}
-    best, lowest, epoch = Fit(weights, 0.0, 0, 0), float("inf"), 0
-    while epoch < options.epochs and epoch - best.best_epoch < options.patience:
-        order = torch.randperm(len(train.label), generator=generator)
+    steps = options.epochs * math.ceil(samples / options.batch_size)
+    # In the middle of a step, so that neither the first nor the last has a rate of 0.
+    schedule = LambdaLR(optimiser, lambda step: learning_rate_share((step + 0.5) / steps))
+    best, lowest, epoch, accuracy = Fit(weights, 0.0, 0, 0), math.inf, 0, 0.0
+    while (
+        epoch < options.epochs and epoch - best.best_epoch < options.patience and accuracy < enough
+    ):
+        order = torch.randperm(samples, generator=generator)
         for batch in torch.split(order, options.batch_size):
-            embeddings = embed(weights, train.clips(batch))
-            loss = contrastive_loss(embeddings, texts, train.label[batch], options.temperature)
+            loss = batch_loss(weights, batch)
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
+            schedule.step()
         epoch += 1
         advance(1)
-        val_loss, accuracy = evaluate(weights, val, texts, options.temperature)
+        val_loss, accuracy = evaluate(weights)
         if val_loss < lowest:
             # The optimiser goes on changing these tensors in place: the best ones are copied.
-            lowest, best = val_loss, Fit(copy_weights(weights), accuracy, epoch, epoch)
+            copies = {name: tensor.detach().clone() for name, tensor in weights.items()}
+            lowest, best = val_loss, Fit(copies, accuracy, epoch, epoch)
     return replace(best, epochs=epoch)
 
 
@@ -187,11 +226,6 @@ def evaluate(
         loss = contrastive_loss(embeddings, texts, split.label, temperature)
         correct = (embeddings @ texts.T).argmax(dim=1) == split.label
     return loss.item(), correct.double().mean().item()
-
-
-def copy_weights(weights: Weights) -> Weights:
-    """The weights as they are now, without gradients."""
-    return {name: tensor.detach().clone() for name, tensor in weights.items()}
 
 
 @contextmanager

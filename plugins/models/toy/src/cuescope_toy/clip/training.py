@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,22 +15,11 @@ from cuescope_toy.clip.dataset import ImageTextPairs, from_bytes, read_pairs
 from cuescope_toy.clip.network import draw_from, new_network, pack_weights
 from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.options import ToyCLIPOptions
+from cuescope_toy.training import Fit
 
 WARM_UP = 0.6  # share of the first epoch
 MAX_SCALE = 100.0  # of the cosines (Radford et al., 2021, section 2.5)
 TEXTS = 4  # captions of a picture in a batch, and as many foils
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Packed weights, the share of right labels over the last epoch's batches, and the epochs.
-
-    Without labels it is the share of captions and foils that are judged right.
-    """
-
-    weights: Weights
-    accuracy: float
-    epochs: int
 
 
 def matching_loss(
@@ -82,7 +70,9 @@ def fit(
     """Train for all epochs, or until `enough` labels are right and an epoch more.
 
     `advance` is called with 1 after each step. Until the last epoch a tower of patches sees through
-    windows, unless captions are of parts: a window hides what most of them tell of.
+    windows, unless captions are of parts: a window hides what most of them tell of. The accuracy
+    is the share of right labels over the last epoch's batches; without labels, of captions and
+    foils that are judged right.
     """
     with draw_from(generator):
         network = new_network(len(pairs.vocabulary), options.tower)
@@ -94,7 +84,7 @@ def fit(
                 network.visual.patch_dropout.whole = last or pairs.captions_of_parts
             accuracy = _train_epoch(network, optimiser, pairs, options, epoch == 0, last, advance)
             epoch += 1
-    return Fit(pack_weights(network.state_dict(), pairs.vocabulary), accuracy, epoch)
+    return Fit(pack_weights(network.state_dict(), pairs.vocabulary), accuracy, epoch, epoch)
 
 
 def steps_per_epoch(pairs: ImageTextPairs, options: ToyCLIPOptions) -> int:

@@ -111,7 +111,8 @@ def forward(weights: Weights, batch: Batch, *, positions: bool) -> Float[Tensor,
     mask = batch.modality != OTHER
     for layer, own in enumerate(_layers(weights)):
         tokens = tokens + _attention(own, _norm(own, "attend.norm", tokens), mask, layer)
-        tokens = tokens + _feed_forward(own, _norm(own, "think.norm", tokens))
+        wide = gelu(_linear(own, "widen", _norm(own, "think.norm", tokens)))
+        tokens = tokens + _linear(own, "narrow", wide)
     return _linear(weights, "answer", _norm(weights, "answer.norm", tokens[:, -1]))
 
 
@@ -149,12 +150,6 @@ def _attention(
     query, key, value = (partial(_linear, own, name) for name in ("query", "key", "value"))
     mixed = fused_self_attention(tokens, query, key, value, heads=HEADS, layer=layer, mask=mask)
     return _linear(own, "mixed", mixed)
-
-
-def _feed_forward(
-    own: Weights, tokens: Float[Tensor, "batch token dim"]
-) -> Float[Tensor, "batch token dim"]:
-    return _linear(own, "narrow", gelu(_linear(own, "widen", tokens)))
 
 
 def _linear(weights: Weights, name: str, inputs: Tensor) -> Tensor:
