@@ -66,10 +66,9 @@ def test_answers_of_several_tokens_against_one_whole_forward(
 
 def batch_of(plugin: TransformersVLM, shown: Trial) -> dict[str, torch.Tensor]:
     """The tensors of one trial, checked against the library elsewhere."""
-    from cuescope_transformers.generative.batches import batches, row_of
+    from cuescope_transformers.generative.batches import batches, rows_of
 
-    row = row_of(plugin._model, plugin.options, 0, shown)
-    [(_, batch)] = batches(plugin._model, [row], 1.0, 1)
+    [(_, batch)] = batches(plugin._model, rows_of(plugin._model, [shown]))
     return batch.inputs
 
 

@@ -35,9 +35,7 @@ class TransformersVLM(Plugin, LazyWeights):
         from cuescope_transformers.generative.loading import find_generative
         from cuescope_transformers.generative.patches import shows_patches
 
-        self._model = model = find_generative(
-            options.model, options.revision, options.trust_remote_code, context
-        )
+        self._model = model = find_generative(options, context)
         wording = options.model_dump(
             include={"scoring", "max_new_tokens", "prompt", "question", "fps"}
         )
@@ -63,7 +61,7 @@ class TransformersVLM(Plugin, LazyWeights):
             refuse_unanswerable(OWNER, self.capabilities, trial)
         from cuescope_transformers.generative.answers import respond
 
-        return respond(self._model, self.options, trials, self.context.batch_size)
+        return respond(self._model, trials)
 
     def canvas(self, frames: Sequence[Frame]) -> list[UInt8[np.ndarray, "height width 3"]]:
         """The pixels that the image encoder sees of each frame, shown as an image."""
@@ -85,7 +83,7 @@ class TransformersVLM(Plugin, LazyWeights):
         """OTHER, VIDEO or TEXT for each query of the prompt in a layer, and then for each key."""
         from cuescope_transformers.generative.readouts import modalities
 
-        return modalities(self._model, self.options, trials, layer, self.context.batch_size)
+        return modalities(self._model, trials, layer)
 
     def attention(
         self, trials: Sequence[Trial], layer: int
@@ -93,7 +91,7 @@ class TransformersVLM(Plugin, LazyWeights):
         """Attention of the prompt after the softmax, and after the trial's `AverageAttention`."""
         from cuescope_transformers.generative.readouts import attention
 
-        return attention(self._model, self.options, trials, layer, self.context.batch_size)
+        return attention(self._model, trials, layer)
 
 
 __all__ = ["TransformersVLM", "VLMOptions"]

@@ -14,7 +14,7 @@ from cuescope_transformers.generative.batches import (
     batches,
     fusion_of,
     require_editable,
-    row_of,
+    rows_of,
 )
 from cuescope_transformers.generative.generation import generate_tokens, predict_logits
 from cuescope_transformers.generative.loading import GenerativeModel
@@ -24,43 +24,32 @@ from cuescope_transformers.generative.prompts import (
     gap_before_answer,
     with_letters,
 )
-from cuescope_transformers.options import VLMOptions
 
 
-def respond(
-    model: GenerativeModel, options: VLMOptions, trials: Sequence[Trial], batch_size: int
-) -> list[Response]:
-    """Logits and text, as each trial asks; at most `batch_size` rows go through together."""
+def respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
+    """Logits and text, as each trial asks."""
     for trial in trials:
         require_editable(model, trial)
-    rows = [row_of(model, options, *numbered) for numbered in enumerate(trials)]
-    logits = _logits(model, options, _rows_with(rows, "logits"), batch_size)
-    texts = _texts(model, options, _rows_with(rows, "text"), batch_size)
+    rows = rows_of(model, trials)
+    logits = _logits(model, [row for row in rows if "logits" in row.trial.outputs])
+    texts = _texts(model, [row for row in rows if "text" in row.trial.outputs])
     return [Response(logits=logits.get(i), text=texts.get(i)) for i in range(len(trials))]
 
 
-def _rows_with(rows: Sequence[Row], output: str) -> list[Row]:
-    return [row for row in rows if output in row.trial.outputs]
-
-
-def _texts(
-    model: GenerativeModel, options: VLMOptions, rows: Sequence[Row], batch_size: int
-) -> dict[int, str]:
+def _texts(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, str]:
     """The greedy answer of each row, by its index."""
     texts = {}
-    for part, batch in batches(model, rows, options.fps, batch_size):
+    for part, batch in batches(model, rows):
         fusion = fusion_of(model, batch, part[0].trial)
-        tokens = generate_tokens(model, batch, fusion, options.max_new_tokens)
+        tokens = generate_tokens(model, batch, fusion, model.options.max_new_tokens)
         words = model.tokenizer.batch_decode(tokens, skip_special_tokens=True)
         texts.update({row.index: text.strip() for row, text in zip(part, words, strict=True)})
     return texts
 
 
-def _logits(
-    model: GenerativeModel, options: VLMOptions, rows: Sequence[Row], batch_size: int
-) -> dict[int, np.ndarray]:
+def _logits(model: GenerativeModel, rows: Sequence[Row]) -> dict[int, np.ndarray]:
     """Log-probabilities of the choices of each row, by its index."""
-    answers = {row.index: answers_of(model, options, row) for row in rows}
+    answers = {row.index: answers_of(model, row) for row in rows}
     # every choice is filled in below, by one row or another
     logits = {index: np.zeros(len(of_row), dtype=np.float32) for index, of_row in answers.items()}
     feeding = [
@@ -68,7 +57,7 @@ def _logits(
         for row in rows
         for fed, choices in rows_to_feed(answers[row.index]).items()
     ]
-    for part, batch in batches(model, feeding, options.fps, batch_size):
+    for part, batch in batches(model, feeding):
         fusion = fusion_of(model, batch, part[0].trial)
         steps = predict_logits(model, batch, fusion, [row.fed for row in part])
         for row, of_row in zip(part, steps, strict=True):
@@ -78,10 +67,10 @@ def _logits(
     return logits
 
 
-def answers_of(model: GenerativeModel, options: VLMOptions, row: Row) -> list[Tokens]:
+def answers_of(model: GenerativeModel, row: Row) -> list[Tokens]:
     """The tokens that stand for each choice: its words, or its letter."""
     choices: Sequence[str] = row.trial.sample.choices
-    if options.scoring == "letters":
+    if model.options.scoring == "letters":
         choices = [letter for letter, _ in with_letters(choices)]
     tokenizer, config = model.tokenizer, model.network.generation_config
     # a decoder's answer is a sequence of its own, after the token that opens each (BART, Florence)

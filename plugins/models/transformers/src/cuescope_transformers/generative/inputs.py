@@ -70,32 +70,28 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
     return ["image"] * count
 
 
-def show(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str], fps: float
-) -> Batch:
-    """Samples of equally many frames, each with its prompt; raises UserError where refused."""
-    return with_modalities(model, network_inputs(model, samples, prompts, fps))
-
-
 def network_inputs(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str], fps: float
+    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
 ) -> dict[str, Any]:
-    """What the model is given, on its device; raises UserError where the processor refuses."""
+    """What the model is given of samples of equally many frames, on its device.
+
+    Raises UserError where the processor refuses.
+    """
     taken = arguments(model.network.forward) - {"labels"}
     return {
         name: _to_device(value, model)
-        for name, value in processor_outputs(model, samples, prompts, fps).items()
+        for name, value in processor_outputs(model, samples, prompts).items()
         if name in taken
     }
 
 
 def processor_outputs(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str], fps: float
+    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
 ) -> dict[str, Any]:
     """What the processor makes; raises UserError where it refuses."""
     try:
         with quiet():
-            return dict(_call_processor(model, samples, list(prompts), fps))
+            return dict(_call_processor(model, samples, list(prompts)))
     except UserError:
         raise
     except Exception as error:  # processors refuse with whatever breaks first
@@ -111,9 +107,7 @@ def pixels_name(inputs: Mapping[str, Any]) -> str:
     return next(name for name in ("pixel_values_videos", "pixel_values") if name in inputs)
 
 
-def _call_processor(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: list[str], fps: float
-) -> Any:
+def _call_processor(model: GenerativeModel, samples: Sequence[Sample], prompts: list[str]) -> Any:
     tokenizer = model.tokenizer
     side = "right" if model.files.config.is_encoder_decoder else "left"
     # answers follow a prompt, so that padding goes before it; to a decoder of its own it is the
@@ -134,7 +128,7 @@ def _call_processor(
                 text=prompts,
                 videos=frames,
                 do_sample_frames=False,
-                video_metadata=[_metadata(video, fps) for video in frames],
+                video_metadata=[_metadata(video, model.options.fps) for video in frames],
                 **options,
             )
         case _:

@@ -14,12 +14,12 @@ from cuescope_sdk.torch import (
     Pretrained,
     Source,
     config_content,
-    find_pretrained,
     quiet,
     stock_fusion,
     tokenizer_content,
 )
 from cuescope_transformers.loading import BUILDERS, OWNER
+from cuescope_transformers.options import VLMOptions
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class GenerativeModel:
 
     files: Pretrained
     processor: Any
+    options: VLMOptions
 
     @cached_property
     def _network_and_fusion(self) -> tuple[Any, FusionShape | UserError]:
@@ -118,16 +119,14 @@ def arguments(function: Any) -> frozenset[str]:
     return frozenset(inspect.signature(function).parameters)
 
 
-def find_generative(
-    model: str, revision: str | None, trust_remote_code: bool, context: Context
-) -> GenerativeModel:
+def find_generative(options: VLMOptions, context: Context) -> GenerativeModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
-    files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
+    files = options.find(OWNER, context, builder_of)
     processor = files.processor()
     # padding is masked out wherever it stands: any token will do for it
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
-    return GenerativeModel(files, processor)
+    return GenerativeModel(files, processor, options)
 
 
 def builder_of(config: Any, source: Source) -> Any:

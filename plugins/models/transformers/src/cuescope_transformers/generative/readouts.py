@@ -15,12 +15,11 @@ from cuescope_transformers.generative.batches import (
     fusion_of,
     require_editable,
     require_visual_tokens,
-    row_of,
+    rows_of,
 )
 from cuescope_transformers.generative.generation import generate_tokens
 from cuescope_transformers.generative.inputs import Batch, cross_layers
 from cuescope_transformers.generative.loading import GenerativeModel, blocks
-from cuescope_transformers.options import VLMOptions
 
 
 @dataclass(frozen=True)
@@ -32,17 +31,12 @@ class Axis:
 
 
 def modalities(
-    model: GenerativeModel,
-    options: VLMOptions,
-    trials: Sequence[Trial],
-    layer: int,
-    batch_size: int,
+    model: GenerativeModel, trials: Sequence[Trial], layer: int
 ) -> list[Int8[np.ndarray, " query_then_key"]]:
     """Of the prompt's tokens as queries of a layer, then of its keys; padding is left out."""
     require_layer(model, layer)
-    rows = [row_of(model, options, *numbered) for numbered in enumerate(trials)]
     by_trial = {}
-    for part, batch in batches(model, rows, options.fps, batch_size):
+    for part, batch in batches(model, rows_of(model, trials)):
         require_visual_tokens(model, batch, part[0].trial)
         axes = query_and_key(model, batch, layer)
         for at, row in enumerate(part):
@@ -52,11 +46,7 @@ def modalities(
 
 
 def attention(
-    model: GenerativeModel,
-    options: VLMOptions,
-    trials: Sequence[Trial],
-    layer: int,
-    batch_size: int,
+    model: GenerativeModel, trials: Sequence[Trial], layer: int
 ) -> list[Float[np.ndarray, "head query key"]]:
     """Weights of a layer over the prompt, after the trial's edit; padding is left out.
 
@@ -70,9 +60,8 @@ def attention(
                 f"{model.files.title} has no attention weights under average-tokens",
                 expected="no edit, or average-attention",
             )
-    rows = [row_of(model, options, *numbered) for numbered in enumerate(trials)]
     by_trial = {}
-    for part, batch in batches(model, rows, options.fps, batch_size):
+    for part, batch in batches(model, rows_of(model, trials)):
         weights = _watch_attention(model, batch, part[0].trial, layer)
         queries, keys = query_and_key(model, batch, layer)
         for at, row in enumerate(part):

@@ -22,9 +22,7 @@ class TransformersWriter(Plugin, LazyWeights):
         super().__init__(options, context)
         from cuescope_transformers.writing.network import find_writer
 
-        self._model = model = find_writer(
-            options.model, options.revision, options.trust_remote_code, context
-        )
+        self._model = model = find_writer(options, context)
         self.fingerprint = model.fingerprint(options.system, options.max_new_tokens)
         self.facts = model.facts
         self._memory = TextMemory(self.fingerprint, context.cache)

@@ -11,14 +11,8 @@ import transformers
 from jinja2 import TemplateError
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import (
-    Pretrained,
-    Source,
-    find_pretrained,
-    quiet,
-    require_vocabulary,
-    tokenizer_content,
-)
+from cuescope_sdk.torch import Pretrained, Source, quiet, require_vocabulary, tokenizer_content
+from cuescope_transformers.options import WriterOptions
 
 OWNER = "transformers-llm"
 
@@ -54,11 +48,9 @@ class WriterModel:
         return self.files.fingerprint(words, template, *more)
 
 
-def find_writer(
-    model: str, revision: str | None, trust_remote_code: bool, context: Context
-) -> WriterModel:
+def find_writer(options: WriterOptions, context: Context) -> WriterModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
-    files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
+    files = options.find(OWNER, context, builder_of)
     require_vocabulary(files.source)
     # padding goes before a prompt: what is written must follow its last word
     tokenizer = files.read("tokenizer", transformers.AutoTokenizer, padding_side="left")

@@ -25,7 +25,6 @@ def mark_hidden(
     inputs: dict[str, Any],
     masked: Sequence[tuple[Sample, Masks]],
     prompts: Sequence[str],
-    fps: float,
 ) -> None:
     """Make NaN of the pixels in `inputs` of which more than a quarter is under the masks.
 
@@ -36,7 +35,7 @@ def mark_hidden(
     # normalising keeps their order, whatever it does to their values
     name = pixels_name(inputs)
     bright, dim = (
-        network_inputs(model, [redraw(*pair, draw) for pair in masked], prompts, fps)[name]
+        network_inputs(model, [redraw(*pair, draw) for pair in masked], prompts)[name]
         for draw in (_bright, _dim)
     )
     inputs[name] = inputs[name].masked_fill(bright > dim, float("nan"))
