@@ -116,14 +116,12 @@ def choice_logits(
     choice that the whole answer means. Else 0 for the choice that is named and -20 for the
     others, which is no measure of confidence.
     """
-    chosen = (
-        choice_by_letter(answer.text, choices)
-        if by_letter
-        else choice_by_words(answer.text, choices)
-    )
+    read, match = choice_by_words, _match_beginning
+    if by_letter:
+        read, match = choice_by_letter, _match_letter
+    chosen = read(answer.text, choices)
     if chosen is None:
         return None
-    match = _match_letter if by_letter else _match_beginning
     if answer.first and match(answer.first[0][0], choices) == chosen:
         return _from_tokens(answer.first, choices, match)
     return np.where(np.arange(len(choices)) == chosen, 0.0, MIN_LOG_PROBABILITY).astype(np.float32)

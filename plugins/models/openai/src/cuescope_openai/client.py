@@ -46,7 +46,13 @@ class Client:
         self._context = context
         self._memory = Memory(context.cache / "openai" / "answers.sqlite")
         self._pace = Pace(options.requests_per_minute)
-        self._http = _http_client(options, endpoint)
+        secret = endpoint.key.get_secret_value() if endpoint.key else None
+        self._http = httpx.Client(
+            base_url=f"{endpoint.url}/",
+            headers={"Authorization": f"Bearer {secret}"} if secret else {},
+            timeout=options.timeout,
+            limits=httpx.Limits(max_connections=options.concurrency),
+        )
         # Plugins are never closed by the engine; the pool goes with its owner.
         weakref.finalize(self, self._http.close)
         self._reached = False
@@ -178,13 +184,3 @@ class Client:
             got=server_message(body),
             remedy=nearest(model, known),
         )
-
-
-def _http_client(options: EndpointOptions, endpoint: Endpoint) -> httpx.Client:
-    secret = endpoint.key.get_secret_value() if endpoint.key else None
-    return httpx.Client(
-        base_url=f"{endpoint.url}/",
-        headers={"Authorization": f"Bearer {secret}"} if secret else {},
-        timeout=options.timeout,
-        limits=httpx.Limits(max_connections=options.concurrency),
-    )
