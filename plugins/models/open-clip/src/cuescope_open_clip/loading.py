@@ -75,7 +75,6 @@ class StockModel:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
         return {"architecture": self.source.architecture, "weights": self.source.title}
 
     def fingerprint(self, head: str) -> str:
@@ -102,14 +101,12 @@ class StockModel:
 
     @cached_property
     def preprocess(self) -> Callable[[Image.Image], Tensor]:
-        """From an image to what the network takes."""
         config = PreprocessCfg(**self.network.visual.preprocess_cfg)
         transform: Callable[[Image.Image], Tensor] = image_transform_v2(config, is_train=False)
         return transform
 
     @cached_property
     def tokenizer(self) -> Callable[[list[str]], Tensor]:
-        """open_clip's tokenizer for this model."""
         tokenize: Callable[[list[str]], Tensor] = open_clip.get_tokenizer(self.source.name)
         return tokenize
 

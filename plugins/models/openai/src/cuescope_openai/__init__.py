@@ -42,7 +42,6 @@ class OpenAI(ServedPlugin):
     device = "remote"
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """Logits over the choices and the text of the answer, as each trial asks."""
         for trial in trials:
             refuse_unanswerable("openai", self.capabilities, trial)
         from cuescope_openai.answering import chat_request, to_responses

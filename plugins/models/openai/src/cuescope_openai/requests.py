@@ -33,7 +33,6 @@ class ImageFormat:
         return image.resize((width, height), Image.Resampling.LANCZOS)
 
     def message_part(self, frame: Frame) -> dict[str, Any]:
-        """The frame as a part of a message."""
         stream = BytesIO()
         self.resize(frame).save(stream, self.encoding, quality=JPEG_QUALITY)
         # In the request itself: no server of the user's needs to be reached from outside.

@@ -51,13 +51,11 @@ class Toy(TrainedModel):
         self._text_rows: dict[str, np.ndarray] = {}
 
     def train(self) -> tuple[Weights, Facts]:
-        """Train on the splits, with early stopping."""
         from cuescope_toy.training import train
 
         return train(self.options, self.context, self._features, self._splits, self.seed)
 
     def use(self, weights: Weights, dtype: Any) -> None:
-        """Answer with these weights, on the model's device."""
         self._weights = {name: w.to(self.device, dtype) for name, w in weights.items()}
         # every sequence has as many, or training refuses
         self._length = len(self._splits[0][0].frames)

@@ -139,7 +139,6 @@ class ModelEncoder(LazyWeights):
         self.fingerprint = digest("model", model.fingerprint, dim)
 
     def open_weights(self) -> None:
-        """Open the model's weights now, if it opens them late."""
         if isinstance(self.model, LazyWeights):
             self.model.open_weights()
 

@@ -129,7 +129,6 @@ class TrainedModel(Plugin, LazyWeights):
         return self._facts or self.weights_file.facts()
 
     def open_weights(self) -> None:
-        """Load the weights, or train them now."""
         if self._opened:
             return
         from cuescope_sdk.torch import resolve_dtype
@@ -183,7 +182,6 @@ def training_splits(
 
 
 def weights_digest(weights: Weights) -> str:
-    """Digest of names and numbers."""
     return digest({name: tensor.numpy() for name, tensor in weights.items()})
 
 

@@ -64,7 +64,6 @@ def input_layer(
 def standardise(
     weights: Weights, features: Float[Tensor, "*frame feature"]
 ) -> Float[Tensor, "*frame feature"]:
-    """The features after the frozen input layer."""
     return (features - weights["input.mean"]) / weights["input.scale"]
 
 

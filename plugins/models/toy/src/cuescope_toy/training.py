@@ -86,11 +86,9 @@ class EncodedSplit:
     label: Int[Tensor, " sample"]
 
     def clips(self, samples: Int[Tensor, " batch"]) -> Float[Tensor, "batch frame feature"]:
-        """Features of these sequences."""
         return self.features[self.index[samples]]
 
     def standardised(self, weights: Weights) -> "EncodedSplit":
-        """The split as the network takes it in."""
         return replace(self, features=standardise(weights, self.features))
 
 
@@ -220,7 +218,6 @@ def descend(
 def evaluate(
     weights: Weights, split: EncodedSplit, texts: Float[Tensor, "class dim"], temperature: float
 ) -> tuple[float, float]:
-    """Loss and accuracy on a standardised split."""
     with torch.no_grad():
         embeddings = embed(weights, split.features[split.index])
         loss = contrastive_loss(embeddings, texts, split.label, temperature)

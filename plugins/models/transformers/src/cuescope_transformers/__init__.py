@@ -41,7 +41,6 @@ class Transformers(ZeroShotModel):
         self.facts = {**model.files.facts, **head.facts, "sequence": sequence}
 
     def open_image_tower(self) -> "ImageTower":
-        """Open the weights and give the image encoder."""
         from cuescope_transformers.towers import image_tower
         from cuescope_transformers.video import video_tower
 

@@ -56,7 +56,6 @@ class ContrastiveModel:
 
     @property
     def vision_config(self) -> Any:
-        """Configuration of the image tower."""
         return getattr(self.files.config, "vision_config", self.files.config)
 
     @property

@@ -137,7 +137,6 @@ def mask_of(
 
 
 def mask_pixels(mask: Frame | np.ndarray) -> Bool[np.ndarray, "row col"]:
-    """A mask as a picture, white on black, or as an array."""
     pixels = mask if isinstance(mask, np.ndarray) else np.asarray(mask.load().convert("L")) > WHITE
     return np.asarray(pixels, dtype=bool)
 

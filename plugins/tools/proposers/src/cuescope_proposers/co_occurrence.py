@@ -62,7 +62,6 @@ class CoOccurrence(Plugin):
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """Where it counts."""
         split = f", split {self.options.split}" if self.options.split else ""
         return {"counted in": f"{len(self._data):,} samples{split}"}
 
@@ -95,13 +94,11 @@ class CoOccurrence(Plugin):
 
 
 def classes_of(sample: Sample) -> set[str]:
-    """The classes that an image shows."""
     label = () if sample.label is None else (sample.label,)
     return {normalise_name(name) for name in (*sample.annotations.get("objects", ()), *label)}
 
 
 def names_in(sample: Sample, source: Source) -> set[str]:
-    """What is named in an image."""
     annotations, names = sample.annotations, set[str]()
     if source != "captions":
         names |= {normalise_name(name) for name in annotations.get("objects", ())}

@@ -57,7 +57,6 @@ def read_cues(path: Path) -> Cues:
 
 
 def plain(name: str) -> str:
-    """A class name as it is compared."""
     return " ".join(name.replace("_", " ").casefold().split())
 
 

@@ -31,7 +31,6 @@ class LLMProposer(Plugin):
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """Who is asked, and what the language model says of itself."""
         generator = getattr(self._generator, "facts", {})
         return {**generator, "cues are named by": self.options.generator}
 

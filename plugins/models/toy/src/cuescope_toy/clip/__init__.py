@@ -69,7 +69,6 @@ class ToyCLIP(TrainedModel):
         self.fingerprint = digest(self.fingerprint, text_recipe(options))
 
     def train(self) -> tuple[Weights, Facts]:
-        """Train on the pictures and captions of the split."""
         from cuescope_toy.clip import training
 
         return training.train(self.options, self.context, self._data, self.seed)
@@ -98,11 +97,9 @@ class ToyCLIP(TrainedModel):
 
     @property
     def image_tower(self) -> "ImageTower":
-        """As of `HasImageTower`."""
         return self._model.image_tower
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """As open-clip answers."""
         return self._model.respond(trials)
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
@@ -114,13 +111,11 @@ class ToyCLIP(TrainedModel):
         return self._model.embed_choices(choices)
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
-        """As of `HasPatches`."""
         return self._model.canvas(frames)
 
     def patch_features(
         self, frames: Sequence[Frame], layer: int = -1
     ) -> list[Float[np.ndarray, "row col dim"]]:
-        """As of `HasPatches`."""
         return self._model.patch_features(frames, layer)
 
 

@@ -169,7 +169,6 @@ def _optimiser(network: Any, options: ToyCLIPOptions) -> torch.optim.AdamW:
 def train(
     options: ToyCLIPOptions, context: Context, data: Dataset, seed: int
 ) -> tuple[Weights, Facts]:
-    """Read the data and train on it, under two progress bars."""
     with context.progress("reading pictures and captions", len(data)) as advance:
         pairs = read_pairs(data, advance)
     generator = torch.Generator().manual_seed(derive(seed, "toy-clip"))

@@ -67,13 +67,11 @@ class ToyFusion(TrainedModel):
         )
 
     def train(self) -> tuple[Weights, Facts]:
-        """Train on the splits, with early stopping."""
         from cuescope_toy.fusion import training
 
         return training.train(self.options, self.context, self._features, self._splits, self.seed)
 
     def use(self, weights: Weights, dtype: Any) -> None:
-        """Answer with these weights, on the model's device."""
         from cuescope_toy.fusion.answering import FusionNetwork
 
         self._network = FusionNetwork.from_checkpoint(

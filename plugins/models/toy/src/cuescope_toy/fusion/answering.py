@@ -37,7 +37,6 @@ class FusionNetwork:
         device: str,
         dtype: torch.dtype,
     ) -> Self:
-        """From trained tensors, the vocabulary among them."""
         weights = {n: t.to(device, dtype) for n, t in tensors.items() if n != VOCABULARY}
         return cls(weights, Vocabulary.from_tensor(tensors[VOCABULARY]), features, positions)
 

@@ -37,7 +37,6 @@ class Vocabulary:
 
     @classmethod
     def from_tensor(cls, tensor: UInt8[Tensor, " byte"]) -> "Vocabulary":
-        """As `to_tensor` wrote it."""
         words, answers = json.loads(bytes(tensor.tolist()))
         return cls(tuple(words), tuple(answers))
 
@@ -48,7 +47,6 @@ class Vocabulary:
 
     @property
     def word_rows(self) -> int:
-        """How many numbers words have."""
         return len(self.words) + 2
 
 
@@ -80,7 +78,6 @@ def split_words(question: str | None) -> list[str]:
 def tokenize(
     samples: Sequence[Sample], vocabulary: Vocabulary, device: torch.device | None = None
 ) -> TokenizedSamples:
-    """Frames and words of samples as numbers."""
     frames = {frame.key: frame for sample in samples for frame in sample.frames}
     frame_id = {key: number for number, key in enumerate(frames)}
     word_id = {word: number for number, word in enumerate(vocabulary.words)}

@@ -56,7 +56,6 @@ class TransformersVLM(Plugin, LazyWeights):
         return self._model.fusion
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """Logits over the choices and the text of the answer, as each trial asks."""
         for trial in trials:
             refuse_unanswerable(OWNER, self.capabilities, trial)
         from cuescope_transformers.generative.answers import respond

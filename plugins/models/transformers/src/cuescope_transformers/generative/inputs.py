@@ -155,7 +155,6 @@ def _to_device(value: Any, model: GenerativeModel) -> Any:
 
 
 def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
-    """The batch with the modality of its tokens."""
     tokens, config = inputs["input_ids"], model.network.config
     mask = inputs.setdefault("attention_mask", torch.ones_like(tokens))
     visual = placeholders(config, model.processor)
@@ -217,5 +216,4 @@ def cross_modalities(
 
 
 def is_among(tokens: Int[Tensor, "*shape"], ids: Set[int]) -> Bool[Tensor, "*shape"]:
-    """Which tokens are one of the ids."""
     return torch.isin(tokens, torch.tensor(sorted(ids), device=tokens.device, dtype=tokens.dtype))

@@ -43,7 +43,6 @@ class GenerativeModel:
 
     @cached_property
     def network(self) -> Any:
-        """The network with its weights."""
         return self._network_and_fusion[0]
 
     @property
@@ -65,7 +64,6 @@ class GenerativeModel:
 
     @property
     def tokenizer(self) -> Any:
-        """The processor's."""
         return self.processor.tokenizer
 
     @property
@@ -96,7 +94,6 @@ class GenerativeModel:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
         video = getattr(self.processor, "video_processor", None) is not None
         return {**self.files.facts, "frames are shown as": "a video" if video else "images"}
 
@@ -115,7 +112,6 @@ class GenerativeModel:
 
 
 def arguments(function: Any) -> frozenset[str]:
-    """The names of what it takes."""
     return frozenset(inspect.signature(function).parameters)
 
 
@@ -179,7 +175,6 @@ def fusion_shape(network: Any, layers: int) -> FusionShape:
 
 
 def blocks(side: Any) -> Any:
-    """The blocks of an encoder or decoder, in order."""
     return next(part for part in side.modules() if isinstance(part, nn.ModuleList))
 
 

@@ -42,7 +42,6 @@ def user_words(sample: Sample, options: VLMOptions) -> str:
 
 
 def with_letters(choices: Sequence[str]) -> list[tuple[str, str]]:
-    """Each choice with its letter."""
     return list(zip(ascii_uppercase, choices, strict=False))
 
 

@@ -31,7 +31,6 @@ class TransformersWriter(Plugin, LazyWeights):
         _ = self._model.network
 
     def generate(self, prompts: Sequence[str]) -> list[str]:
-        """The text that follows each prompt."""
         from cuescope_transformers.writing.network import write
 
         options, texts = self.options, self._memory.get(prompts)

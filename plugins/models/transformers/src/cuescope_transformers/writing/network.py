@@ -26,7 +26,6 @@ class WriterModel:
 
     @cached_property
     def network(self) -> Any:
-        """The network with its weights."""
         network = self.files.network
         network.generation_config.pad_token_id = self.tokenizer.pad_token_id
         return network
@@ -38,7 +37,6 @@ class WriterModel:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
         chat = "a chat" if self.tokenizer.chat_template else "plain text: it has no chat template"
         return {**self.files.facts, "prompts are": chat}
 
