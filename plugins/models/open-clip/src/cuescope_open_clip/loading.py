@@ -1,7 +1,7 @@
 """A stock open_clip model by its files; its weights are opened when they are first needed."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -13,7 +13,6 @@ from zipfile import is_zipfile
 import open_clip
 import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2, merge_preprocess_dict
-from PIL import Image
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
@@ -100,15 +99,13 @@ class StockModel:
         return network.eval().requires_grad_(False).to(self.device)
 
     @cached_property
-    def preprocess(self) -> Callable[[Image.Image], Tensor]:
+    def preprocess(self) -> Any:
         config = PreprocessCfg(**self.network.visual.preprocess_cfg)
-        transform: Callable[[Image.Image], Tensor] = image_transform_v2(config, is_train=False)
-        return transform
+        return image_transform_v2(config, is_train=False)
 
     @cached_property
-    def tokenizer(self) -> Callable[[list[str]], Tensor]:
-        tokenize: Callable[[list[str]], Tensor] = open_clip.get_tokenizer(self.source.name)
-        return tokenize
+    def tokenizer(self) -> Any:
+        return open_clip.get_tokenizer(self.source.name)
 
 
 def find_model(model: str, checkpoint: Path | None, context: Context) -> StockModel:
@@ -116,21 +113,15 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
     dtype, device = resolve_dtype(context.dtype), resolve_device(context.device)
     source = find_source(model, checkpoint, context)
     names, scalars = outline(source.weights)
-    stock = StockModel(
-        source, context, device, dtype, _configuration(source), frozenset(names), scalars
-    )
-    if stock.has_text_tower and SCALE not in scalars:
-        raise _misfit(source, f"no {SCALE}")
-    return stock
-
-
-def _configuration(source: Source) -> Mapping[str, Any]:
     try:
         config: dict[str, Any] = open_clip.get_model_config(source.name)
         int(config["embed_dim"])  # a folder's own JSON may hold anything
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
         raise _unbuildable(source, error) from error
-    return config
+    stock = StockModel(source, context, device, dtype, config, frozenset(names), scalars)
+    if stock.has_text_tower and SCALE not in scalars:
+        raise _misfit(source, f"no {SCALE}")
+    return stock
 
 
 def _build(source: Source, precision: str) -> Any:

@@ -68,7 +68,14 @@ class Toy(TrainedModel):
             refuse_unanswerable("toy", self.capabilities, trial)
         self.open_weights()
         for trial in trials:
-            refuse_other_lengths(trial, self._length)
+            sample = trial.sample
+            if len(sample.frames) != self._length:
+                raise UserError(
+                    f"toy: sample '{sample.key}' has another length than the training sequences",
+                    expected=f"{self._length} frames, a projection head for each",
+                    got=str(len(sample.frames)),
+                    remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
+                )
         embeddings = self._embed(trials) if trials else ()
         return [self._response(*pair) for pair in zip(trials, embeddings, strict=True)]
 
@@ -101,18 +108,6 @@ class Toy(TrainedModel):
             logits = self.embed_texts(trial.sample.choices) @ embedding / self.options.temperature
         return Response(
             logits=logits, embedding=embedding if "embedding" in trial.outputs else None
-        )
-
-
-def refuse_other_lengths(trial: Trial, length: int) -> None:
-    """Raises UserError for another number of frames than the model was trained with."""
-    sample = trial.sample
-    if len(sample.frames) != length:
-        raise UserError(
-            f"toy: sample '{sample.key}' has another length than the training sequences",
-            expected=f"{length} frames, a projection head for each",
-            got=str(len(sample.frames)),
-            remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
         )
 
 

@@ -33,13 +33,21 @@ class Sequences:
 def read_sequences(dataset: Dataset) -> Sequences:
     """Every labelled sequence of a data set; raises UserError where they cannot be trained on."""
     samples = [dataset[index] for index in range(len(dataset))]
-    _require_one_length(samples)
+    first = samples[0]
+    for sample in samples:
+        if len(sample.frames) != len(first.frames):
+            raise UserError(
+                f"toy: sample '{sample.key}' has another length than '{first.key}'",
+                expected=f"{len(first.frames)} frames in every sequence",
+                got=str(len(sample.frames)),
+                remedy="Sample the same number of frames from each clip (folder: -D frames=8).",
+            )
     frames = {frame.key: frame for sample in samples for frame in sample.frames}
     row = {key: index for index, key in enumerate(frames)}
     return Sequences(
         tuple(frames.values()),
         np.array([[row[frame.key] for frame in sample.frames] for sample in samples]),
-        np.array([label_index(sample, dataset.labels) for sample in samples]),
+        np.array([label_index("toy", sample, dataset.labels) for sample in samples]),
     )
 
 
@@ -54,27 +62,22 @@ def frame_positions(frames: str, length: int) -> tuple[int, ...]:
             return tuple(range(length))
 
 
-def label_index(sample: Sample, labels: Sequence[str]) -> int:
+def label_index(owner: str, sample: Sample, labels: Sequence[str]) -> int:
     """The number of a sample's label; raises UserError where it has none of the data set's."""
     if sample.label not in labels:
-        raise UserError(
-            f"toy: sample '{sample.key}' cannot be trained on",
-            expected="a label of the data set",
-            got="no label" if sample.label is None else f"'{sample.label}'",
+        raise untrainable(
+            owner,
+            sample,
+            "a label of the data set",
+            "no label" if sample.label is None else f"'{sample.label}'",
         )
     return labels.index(sample.label)
 
 
-def _require_one_length(samples: Sequence[Sample]) -> None:
-    first = samples[0]
-    for sample in samples:
-        if len(sample.frames) != len(first.frames):
-            raise UserError(
-                f"toy: sample '{sample.key}' has another length than '{first.key}'",
-                expected=f"{len(first.frames)} frames in every sequence",
-                got=str(len(sample.frames)),
-                remedy="Sample the same number of frames from each clip (folder: -D frames=8).",
-            )
+def untrainable(owner: str, sample: Sample, expected: str, got: str) -> UserError:
+    return UserError(
+        f"{owner}: sample '{sample.key}' cannot be trained on", expected=expected, got=got
+    )
 
 
 @dataclass(frozen=True, eq=False)

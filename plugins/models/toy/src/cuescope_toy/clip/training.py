@@ -87,11 +87,6 @@ def fit(
     return Fit(pack_weights(network.state_dict(), pairs.vocabulary), accuracy, epoch, epoch)
 
 
-def steps_per_epoch(pairs: ImageTextPairs, options: ToyCLIPOptions) -> int:
-    """Batches in a pass over the data."""
-    return math.ceil(len(pairs.pixels) / options.batch_size)
-
-
 def _train_epoch(
     network: Any,
     optimiser: torch.optim.Optimizer,
@@ -172,7 +167,7 @@ def train(
     with context.progress("reading pictures and captions", len(data)) as advance:
         pairs = read_pairs(data, advance)
     generator = torch.Generator().manual_seed(derive(seed, "toy-clip"))
-    steps = steps_per_epoch(pairs, options)
+    steps = math.ceil(len(pairs.pixels) / options.batch_size)  # of an epoch
     with context.progress("training the toy CLIP", options.epochs * steps) as advance:
         result = fit(pairs, options, generator, advance)
         advance((options.epochs - result.epochs) * steps)

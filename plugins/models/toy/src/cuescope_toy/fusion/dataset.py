@@ -11,8 +11,9 @@ from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk import Frame, Sample
 from cuescope_toy.fusion.network import Batch
+from cuescope_toy.training import untrainable
 
 VOCABULARY = "vocabulary"  # its name among the tensors of a checkpoint
 PADDING = -1
@@ -94,11 +95,7 @@ def answer_ids(samples: Sequence[Sample], vocabulary: Vocabulary) -> Int[Tensor,
     number = {answer: number for number, answer in enumerate(vocabulary.answers)}
     for sample in samples:
         if sample.label is None:
-            raise UserError(
-                f"toy-fusion: sample '{sample.key}' cannot be trained on",
-                expected="the right answer as its label",
-                got="no label",
-            )
+            raise untrainable("toy-fusion", sample, "the right answer as its label", "no label")
     return torch.tensor([number.get(str(sample.label), -1) for sample in samples])
 
 
