@@ -44,7 +44,8 @@ class OpenAI(ServedPlugin):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         for trial in trials:
             refuse_unanswerable("openai", self.capabilities, trial)
-        from cuescope_openai.answering import chat_request, to_responses
+        from cuescope_openai.answers import to_responses
+        from cuescope_openai.requests import chat_request
 
         requests = [chat_request(self.options, trial.sample) for trial in trials]
         return to_responses(self.options, trials, self._client.ask(requests))

@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from cuescope_sdk import Context, Dataset, Frame, Sample, UserError, derive
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.loading import Facts, Weights
-from cuescope_toy.network import Sizes, embed, initial_weights, input_layer, standardise
+from cuescope_toy.network import embed, initial_weights, input_layer, layer_shapes, standardise
 from cuescope_toy.options import ToyFusionOptions, ToyOptions
 
 # ---------------------------------------------------------------------------------- data as arrays
@@ -144,7 +144,6 @@ def fit(
     train: EncodedSplit,
     val: EncodedSplit,
     texts: Float[Tensor, "class dim"],
-    sizes: Sizes,
     options: ToyOptions,
     generator: torch.Generator,
     advance: Callable[[int], None],
@@ -153,6 +152,8 @@ def fit(
     count = torch.bincount(train.index.flatten(), minlength=len(train.features))
     fixed = input_layer(train.features, count.float())
     train, val = train.standardised(fixed), val.standardised(fixed)
+    frames, feature = train.index.shape[1], train.features.shape[1]
+    shapes = layer_shapes(options, frames, feature, texts.shape[1])
 
     def batch_loss(weights: Weights, batch: Int[Tensor, " batch"]) -> Tensor:
         embeddings = embed(weights, train.clips(batch))
@@ -160,7 +161,7 @@ def fit(
 
     return descend(
         fixed,
-        initial_weights(sizes, generator),
+        initial_weights(shapes, generator),
         len(train.label),
         batch_loss,
         lambda weights: evaluate(weights, val, texts, options.temperature),
@@ -258,17 +259,9 @@ def train(
         for name, part in sequences.items()
     }
     texts = torch.from_numpy(features.encoder.embed_texts(splits[0].labels))
-    sizes = Sizes(
-        frames=encoded["train"].index.shape[1],
-        feature=encoded["train"].features.shape[1],
-        hidden=options.hidden,
-        projection=options.projection,
-        head=options.head,
-        dim=texts.shape[1],
-    )
     generator = torch.Generator().manual_seed(derive(seed, "toy"))
     with one_thread(), context.progress("training the toy model", options.epochs) as advance:
-        result = fit(encoded["train"], encoded["val"], texts, sizes, options, generator, advance)
+        result = fit(encoded["train"], encoded["val"], texts, options, generator, advance)
         advance(options.epochs - result.epochs)
     return result.weights, _facts(options, result, sequences["train"])
 

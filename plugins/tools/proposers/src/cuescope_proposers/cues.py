@@ -2,16 +2,27 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
+from pydantic import Field
 
-from cuescope_proposers.options import CueFileOptions
-from cuescope_sdk import Context, Plugin, UserError, digest, nearest
+from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
 from cuescope_sdk.data import read_lines
 
 OWNER = "cues"
 Cues = dict[str, list[str]]  # by class
+
+
+class CueFileOptions(Options):
+    """Options of `cues`; the part after `cues:` is `path`."""
+
+    argument: ClassVar[str | None] = "path"
+
+    path: Path = Field(
+        description="YAML or JSON {class: [cues]}, TXT with lines `class: cue, cue`, or a folder "
+        "with a class.txt of one cue a line"
+    )
 
 
 class CueFile(Plugin):
@@ -52,7 +63,7 @@ def read_cues(path: Path) -> Cues:
         f"cues: {path.name}",
         expected="a .yaml, .json or .txt file, or a folder of .txt files",
         got="no such file" if not path.exists() else f"'{path.suffix}'",
-        remedy=nearest(path.name, _beside(path)),
+        remedy=nearest(path.name, sorted(file.name for file in path.parent.glob("*"))),
     )
 
 
@@ -143,7 +154,3 @@ def _distinct(path: Path, listed: Sequence[tuple[str, list[str], str]]) -> Cues:
             )
         classes[plain(name)] = name  # "Fire_Truck" and "fire truck" are one class
     return {name: cues for name, cues, _ in listed}
-
-
-def _beside(path: Path) -> list[str]:
-    return sorted(file.name for file in path.parent.iterdir()) if path.parent.is_dir() else []

@@ -82,35 +82,22 @@ def fit(
             last = epoch == options.epochs - 1 or accuracy >= options.enough
             if options.tower == "vit":
                 network.visual.patch_dropout.whole = last or pairs.captions_of_parts
-            accuracy = _train_epoch(network, optimiser, pairs, options, epoch == 0, last, advance)
+            right = 0.0
+            # from the global state, which draw_from set
+            batches = torch.split(torch.randperm(len(pairs.pixels)), options.batch_size)
+            for step, batch in enumerate(batches, start=1):
+                share = learning_rate_share((step - 0.5) / len(batches), epoch == 0, last)
+                for group in optimiser.param_groups:
+                    group["lr"] = options.learning_rate * share
+                loss, correct = _loss(network, pairs, batch, options.caption_weight)
+                optimiser.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                optimiser.step()
+                right += float(correct.sum())  # on the way: no extra pass over the data
+                advance(1)
+            accuracy = right / len(pairs.pixels)
             epoch += 1
     return Fit(pack_weights(network.state_dict(), pairs.vocabulary), accuracy, epoch, epoch)
-
-
-def _train_epoch(
-    network: Any,
-    optimiser: torch.optim.Optimizer,
-    pairs: ImageTextPairs,
-    options: ToyCLIPOptions,
-    first: bool,
-    last: bool,
-    advance: Callable[[int], None],
-) -> float:
-    """One pass over the data; the share of right labels on the way."""
-    right = 0.0
-    # from the global state, which draw_from set
-    batches = torch.split(torch.randperm(len(pairs.pixels)), options.batch_size)
-    for step, batch in enumerate(batches, start=1):
-        share = learning_rate_share((step - 0.5) / len(batches), first, last)
-        for group in optimiser.param_groups:
-            group["lr"] = options.learning_rate * share
-        loss, correct = _loss(network, pairs, batch, options.caption_weight)
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-        right += float(correct.sum())  # on the way: no extra pass over the data
-        advance(1)
-    return right / len(pairs.pixels)
 
 
 def _loss(

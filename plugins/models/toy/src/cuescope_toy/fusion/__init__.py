@@ -73,10 +73,11 @@ class ToyFusion(TrainedModel):
 
     def use(self, weights: Weights, dtype: Any) -> None:
         from cuescope_toy.fusion.answering import FusionNetwork
+        from cuescope_toy.fusion.dataset import VOCABULARY, Vocabulary
 
-        self._network = FusionNetwork.from_checkpoint(
-            weights, self._features, self.options.positions, self.device, dtype
-        )
+        vocabulary = Vocabulary.from_tensor(weights[VOCABULARY])
+        own = {n: w.to(self.device, dtype) for n, w in weights.items() if n != VOCABULARY}
+        self._network = FusionNetwork(own, vocabulary, self._features, self.options.positions)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits of the choices, and as text the best of them, or of all answers without any."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
 from cuescope_sdk.torch import Fusion, group_by_edit, use_fusion
 from cuescope_toy.encoders import FrameFeatures
-from cuescope_toy.fusion.dataset import VOCABULARY, Vocabulary, tokenize
+from cuescope_toy.fusion.dataset import Vocabulary, tokenize
 from cuescope_toy.fusion.network import Batch, forward
 from cuescope_toy.loading import Weights
 from cuescope_toy.training import one_thread
@@ -27,18 +26,6 @@ class FusionNetwork:
     vocabulary: Vocabulary
     features: FrameFeatures
     positions: bool
-
-    @classmethod
-    def from_checkpoint(
-        cls,
-        tensors: Weights,
-        features: FrameFeatures,
-        positions: bool,
-        device: str,
-        dtype: torch.dtype,
-    ) -> Self:
-        weights = {n: t.to(device, dtype) for n, t in tensors.items() if n != VOCABULARY}
-        return cls(weights, Vocabulary.from_tensor(tensors[VOCABULARY]), features, positions)
 
     def logits(self, trials: Sequence[Trial]) -> list[Float[np.ndarray, " answer"]]:
         """Of all answers, for each trial."""

@@ -17,7 +17,7 @@ from cuescope_toy.fusion.dataset import (
     answer_ids,
     tokenize,
 )
-from cuescope_toy.fusion.network import Sizes, forward, initial_weights
+from cuescope_toy.fusion.network import forward, initial_weights, weight_shapes
 from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.network import input_layer
 from cuescope_toy.options import ToyFusionOptions
@@ -45,7 +45,7 @@ class EncodedSplit:
 def fit(
     train: EncodedSplit,
     val: EncodedSplit,
-    sizes: Sizes,
+    vocabulary: Vocabulary,
     options: ToyFusionOptions,
     generator: torch.Generator,
     advance: Callable[[int], None],
@@ -53,7 +53,8 @@ def fit(
     """Train as `descend` does, with a learning rate that follows `learning_rate_share`."""
     frame_ids = train.samples.frame_ids
     times = torch.bincount(frame_ids[frame_ids >= 0], minlength=len(train.features)).float()
-    patches = train.features.shape[1]
+    _, patches, feature = train.features.shape
+    shapes = weight_shapes(options, feature, vocabulary.word_rows, len(vocabulary.answers))
     fixed = input_layer(train.features.flatten(0, 1), times.repeat_interleave(patches))
 
     def batch_loss(weights: Weights, indices: Int[Tensor, " batch"]) -> Tensor:
@@ -63,7 +64,7 @@ def fit(
 
     return descend(
         fixed,
-        initial_weights(sizes, generator, PATCH_SPREAD if patches > 1 else 1.0),
+        initial_weights(shapes, generator, PATCH_SPREAD if patches > 1 else 1.0),
         len(train.label),
         batch_loss,
         lambda weights: evaluate(weights, val, options.positions),
@@ -113,16 +114,9 @@ def train(
         name: _encode(part, vocabulary, features, f"encoding {name} frames")
         for name, part in samples.items()
     }
-    sizes = Sizes(
-        feature=encoded["train"].features.shape[2],
-        words=vocabulary.word_rows,
-        answers=len(vocabulary.answers),
-        layers=options.layers,
-        dim=options.dim,
-    )
     generator = torch.Generator().manual_seed(derive(seed, "toy-fusion"))
     with one_thread(), context.progress("training the toy fusion", options.epochs) as advance:
-        result = fit(encoded["train"], encoded["val"], sizes, options, generator, advance)
+        result = fit(encoded["train"], encoded["val"], vocabulary, options, generator, advance)
         advance(options.epochs - result.epochs)
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
