@@ -6,15 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Event
 
 import httpx
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception_type,
-    sleep_using_event,
-    stop_after_attempt,
-    stop_any,
-    stop_when_event_set,
-)
+import tenacity
 
 from cuescope_openai.answers import Answer, read_answer
 from cuescope_openai.endpoint import Endpoint
@@ -106,18 +98,19 @@ class Client:
         self.budget.account(answer)
         return answer
 
-    def _retrying(self, stopped: Event) -> Retrying:
-        def wait(state: RetryCallState) -> float:
+    def _retrying(self, stopped: Event) -> tenacity.Retrying:
+        def wait(state: tenacity.RetryCallState) -> float:
             fault = state.outcome.exception() if state.outcome else None
             return seconds_to_wait(state.attempt_number, self._options.backoff, fault)
 
-        return Retrying(
-            retry=retry_if_exception_type(TransientError),
-            stop=stop_any(
-                stop_after_attempt(self._options.retries + 1), stop_when_event_set(stopped)
+        return tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(TransientError),
+            stop=tenacity.stop_any(
+                tenacity.stop_after_attempt(self._options.retries + 1),
+                tenacity.stop_when_event_set(stopped),
             ),
             wait=wait,
-            sleep=sleep_using_event(stopped),
+            sleep=tenacity.sleep_using_event(stopped),
             reraise=True,
         )
 

@@ -263,13 +263,9 @@ def train(
     with one_thread(), context.progress("training the toy model", options.epochs) as advance:
         result = fit(encoded["train"], encoded["val"], texts, options, generator, advance)
         advance(options.epochs - result.epochs)
-    return result.weights, _facts(options, result, sequences["train"])
-
-
-def _facts(options: ToyOptions, result: Fit, sequences: Sequences) -> Facts:
-    count, length = sequences.index.shape
+    count, length = sequences["train"].index.shape
     frames = length if options.frames == "all" else f"the {options.frames} of {length}"
-    return {
+    return result.weights, {
         "validation accuracy": f"{result.accuracy:.3f}",
         "trained on": f"{count:,} sequences, {frames} frames",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",

@@ -36,11 +36,17 @@ def make_captions(
     """Captions of at most `limit` tokens and `most` names; a name that fits in none is cut."""
     # one more goes to the "." that ends the phrase
     room = limit - FRAME_TOKENS - 1
-    phrases = [_tokens(name, tokenizer)[:room] for name in names]
-    return [
-        _caption(part, phrases, tokenizer)
-        for part in pack([len(phrase) + 1 for phrase in phrases], limit - FRAME_TOKENS, most)
-    ]
+    words = [normalise_name(name.translate(ENDS)) for name in names]
+    phrases = [tokenizer(w, add_special_tokens=False).input_ids[:room] for w in words]
+    end = tokenizer.convert_tokens_to_ids(PHRASE_END)  # the model splits phrases at this token
+    captions = []
+    for part in pack([len(phrase) + 1 for phrase in phrases], limit - FRAME_TOKENS, most):
+        ids, positions = [tokenizer.cls_token_id], {}
+        for index in part:
+            positions[index] = range(len(ids), len(ids) + len(phrases[index]))
+            ids += [*phrases[index], end]
+        captions.append(Caption((*ids, tokenizer.sep_token_id), positions))
+    return captions
 
 
 def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
@@ -53,20 +59,6 @@ def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
             start, used = index, 0
         used += length
     return [*runs, range(start, len(lengths))] if lengths else []
-
-
-def _caption(part: range, phrases: Sequence[Sequence[int]], tokenizer: Any) -> Caption:
-    end = tokenizer.convert_tokens_to_ids(PHRASE_END)  # the model splits phrases at this token
-    ids, positions = [tokenizer.cls_token_id], {}
-    for index in part:
-        positions[index] = range(len(ids), len(ids) + len(phrases[index]))
-        ids += [*phrases[index], end]
-    return Caption((*ids, tokenizer.sep_token_id), positions)
-
-
-def _tokens(name: str, tokenizer: Any) -> list[int]:
-    words = normalise_name(name.translate(ENDS))
-    return list(tokenizer(words, add_special_tokens=False).input_ids)
 
 
 class GroundingDinoNetwork(StockNetwork):

@@ -54,7 +54,12 @@ class CueFile(Plugin):
 def read_cues(path: Path) -> Cues:
     """The cues of a file or folder by class; raises UserError for another form."""
     if path.is_dir():
-        return _of_folder(path)
+        files = sorted(path.glob("*.txt"))
+        if not files:
+            raise UserError(f"cues: folder {path.name}", expected="a .txt file a class", got="none")
+        return _distinct(
+            path, [(file.stem, [cue for _, cue in _lines(file)], file.name) for file in files]
+        )
     if path.suffix.lower() in (".yaml", ".yml", ".json"):
         return _of_yaml(path)
     if path.suffix.lower() == ".txt":
@@ -69,15 +74,6 @@ def read_cues(path: Path) -> Cues:
 
 def plain(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
-
-
-def _of_folder(folder: Path) -> Cues:
-    files = sorted(folder.glob("*.txt"))
-    if not files:
-        raise UserError(f"cues: folder {folder.name}", expected="a .txt file a class", got="none")
-    return _distinct(
-        folder, [(file.stem, [cue for _, cue in _lines(file)], file.name) for file in files]
-    )
 
 
 def _of_lines(path: Path) -> Cues:

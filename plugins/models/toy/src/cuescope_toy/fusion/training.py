@@ -118,21 +118,16 @@ def train(
     with one_thread(), context.progress("training the toy fusion", options.epochs) as advance:
         result = fit(encoded["train"], encoded["val"], vocabulary, options, generator, advance)
         advance(options.epochs - result.epochs)
+    order = "in their order" if options.positions else "a bag, without their order"
+    side = options.patches
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
         "trained on": f"{len(samples['train']):,} samples, {len(vocabulary.words)} words, "
         f"{len(vocabulary.answers)} answers; no other can be right",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",
-        "frames": describe_frames(options),
+        "frames": order if side == 1 else f"{side} x {side} patches each, {order}",
     }
     return {**result.weights, VOCABULARY: vocabulary.to_tensor()}, facts
-
-
-def describe_frames(options: ToyFusionOptions) -> str:
-    """How the model sees a clip, for the head of a report."""
-    order = "in their order" if options.positions else "a bag, without their order"
-    side = options.patches
-    return order if side == 1 else f"{side} x {side} patches each, {order}"
 
 
 def _encode(

@@ -161,9 +161,12 @@ def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     causal = not config.is_encoder_decoder
     if "cross_attention_mask" not in inputs:
         return Batch(inputs, modalities(tokens, mask, visual, model.special, causal))
+    # Mllama's cross-attention has as many keys a tile; (row, token, image, tile)
     patches = model.network.model.vision_model.num_patches
+    attended = inputs["cross_attention_mask"].any(dim=1).flatten(1)
+    tiles = torch.where(attended, VIDEO, OTHER).to(torch.int8)  # OTHER: nobody sees it
     modality = modalities(tokens, mask, frozenset(), model.special | visual)
-    return Batch(inputs, modality, cross_modalities(inputs["cross_attention_mask"], patches))
+    return Batch(inputs, modality, tiles.repeat_interleave(patches, dim=1))
 
 
 # ------------------------------------------------------------------------- what a token is
@@ -205,14 +208,6 @@ def modalities(
         opening = (mask == 0) | is_among(tokens, special - visual)
         modality[opening.cumprod(dim=1).bool()] = OTHER
     return modality
-
-
-def cross_modalities(
-    cross_mask: Int[Tensor, "row token image tile"], patches: int
-) -> Int8[Tensor, "row key"]:
-    """The keys of Mllama's cross-attention: `patches` a tile, OTHER in tiles that nobody sees."""
-    attended = cross_mask.any(dim=1).flatten(1).repeat_interleave(patches, dim=1)
-    return torch.where(attended, VIDEO, OTHER).to(torch.int8)
 
 
 def is_among(tokens: Int[Tensor, "*shape"], ids: Set[int]) -> Bool[Tensor, "*shape"]:

@@ -170,18 +170,14 @@ def fusion_shape(network: Any, layers: int) -> FusionShape:
         # some models' heads are wider than their share
         head_dim=getattr(config, "head_dim", None) or dim // heads,
         dim=dim,
-        mlp_multiplications=_mlp_multiplications(blocks(network.get_decoder())[0]),
+        # weights of the linear maps beside attention
+        mlp_multiplications=sum(
+            module.weight.numel()
+            for name, module in blocks(network.get_decoder())[0].named_modules()
+            if isinstance(module, nn.Linear) and "attn" not in name and "attention" not in name
+        ),
     )
 
 
 def blocks(side: Any) -> Any:
     return next(part for part in side.modules() if isinstance(part, nn.ModuleList))
-
-
-def _mlp_multiplications(block: Any) -> int:
-    """Weights of the linear maps beside attention."""
-    return sum(
-        module.weight.numel()
-        for name, module in block.named_modules()
-        if isinstance(module, nn.Linear) and "attn" not in name and "attention" not in name
-    )
