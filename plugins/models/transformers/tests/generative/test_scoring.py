@@ -14,7 +14,7 @@ from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM
-from cuescope_transformers.generative.answers import log_probability, rows_to_feed
+from cuescope_transformers.generative.readouts import log_probability, rows_to_feed
 
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]

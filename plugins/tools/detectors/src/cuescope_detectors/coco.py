@@ -10,7 +10,7 @@ from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, digest
 from cuescope_sdk.tools import normalise_name, sort_by_score
 
 if TYPE_CHECKING:
-    from cuescope_detectors.closed_networks import ClassBox, DetrNetwork, FasterRCNNNetwork
+    from cuescope_detectors.closed_networks import ClassBox
 
 
 class CocoDetector(Plugin, LazyWeights):
@@ -24,7 +24,15 @@ class CocoDetector(Plugin, LazyWeights):
 
     def __init__(self, options: CocoOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._network = self._find_network()
+        from cuescope_detectors.closed_networks import DetrNetwork, FasterRCNNNetwork
+
+        # a file is torchvision's, a folder or hub id transformers'
+        weights = Path(options.model).expanduser()
+        self._network: DetrNetwork | FasterRCNNNetwork
+        if weights.is_file():
+            self._network = FasterRCNNNetwork(weights, options, context)
+        else:
+            self._network = DetrNetwork(options, context)
         self.names = frozenset(map(normalise_name, self._network.classes.values()))
         self.fingerprint = digest("coco-detector", 1, self._network.fingerprint, options.threshold)
         self.facts = {
@@ -62,12 +70,3 @@ class CocoDetector(Plugin, LazyWeights):
             for score, index, box in boxes
             if classes.get(index) == query
         )
-
-    def _find_network(self) -> "DetrNetwork | FasterRCNNNetwork":
-        # a file is torchvision's, a folder or hub id transformers'
-        weights = Path(self.options.model).expanduser()
-        from cuescope_detectors.closed_networks import DetrNetwork, FasterRCNNNetwork
-
-        if weights.is_file():
-            return FasterRCNNNetwork(weights, self.options, self.context)
-        return DetrNetwork(self.options, self.context)

@@ -36,9 +36,12 @@ class OwlNetwork(StockNetwork):
         texts = self.texts(names).expand(len(images), -1, -1)
         logits, _ = network.class_predictor(cells, texts)
         scores = logits.float().sigmoid().cpu().numpy()
+        # what a box of side 1 spans in pixels: OWLv2 pads images to squares
+        padded = self.processor.image_processor.do_pad
+        extents = [(max(image.size),) * 2 if padded else image.size for image in images]
         return [
-            (scores[index], corners(boxes[index], self._extent(image)))
-            for index, image in enumerate(images)
+            (of_image, corners(*pair))
+            for of_image, *pair in zip(scores, boxes, extents, strict=True)
         ]
 
     def texts(self, names: Sequence[str]) -> Float[Tensor, "name dim"]:
@@ -57,9 +60,3 @@ class OwlNetwork(StockNetwork):
             rows = tower.get_text_features(tokens.input_ids, tokens.attention_mask).pooler_output
             self._texts |= zip(new, rows / rows.norm(dim=-1, keepdim=True), strict=True)
         return torch.stack([self._texts[name] for name in names])
-
-    def _extent(self, image: Image.Image) -> tuple[int, int]:
-        """What a box of side 1 spans in pixels; OWLv2 pads images to squares."""
-        if self.processor.image_processor.do_pad:
-            return max(image.size), max(image.size)
-        return image.size

@@ -58,7 +58,7 @@ class TransformersVLM(Plugin, LazyWeights):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         for trial in trials:
             refuse_unanswerable(OWNER, self.capabilities, trial)
-        from cuescope_transformers.generative.answers import respond
+        from cuescope_transformers.generative.readouts import respond
 
         return respond(self._model, trials)
 

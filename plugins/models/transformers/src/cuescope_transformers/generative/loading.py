@@ -39,7 +39,14 @@ class GenerativeModel:
         """
         network = self.files.network
         network.generation_config.pad_token_id = self.tokenizer.pad_token_id
-        return network, _fusion_of(network)
+        # a model whose layers are closed still answers
+        try:
+            with quiet():
+                return network, fusion_shape(network, stock_fusion(network))
+        except UserError as reason:
+            return network, reason
+        except (AttributeError, StopIteration) as reason:  # a model of another make
+            return network, UserError(f"the sizes of its layers cannot be read ({reason})")
 
     @cached_property
     def network(self) -> Any:
@@ -143,20 +150,6 @@ def builder_of(config: Any, source: Source) -> Any:
         if contrastive
         else None,
     )
-
-
-def _fusion_of(network: Any) -> FusionShape | UserError:
-    """The fusion layers, switched to attention that can be edited; the reason where they are not.
-
-    A model whose layers are closed still answers.
-    """
-    try:
-        with quiet():
-            return fusion_shape(network, stock_fusion(network))
-    except UserError as reason:
-        return reason
-    except (AttributeError, StopIteration) as reason:  # a model of another make
-        return UserError(f"the sizes of its layers cannot be read ({reason})")
 
 
 def fusion_shape(network: Any, layers: int) -> FusionShape:

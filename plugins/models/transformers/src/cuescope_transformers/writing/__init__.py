@@ -28,7 +28,7 @@ class TransformersWriter(Plugin, LazyWeights):
         self._memory = TextMemory(self.fingerprint, context.cache)
 
     def open_weights(self) -> None:
-        _ = self._model.network
+        _ = self._model.files.network
 
     def generate(self, prompts: Sequence[str]) -> list[str]:
         from cuescope_transformers.writing.network import write

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -19,21 +18,15 @@ OWNER = "transformers-llm"
 
 @dataclass(frozen=True)
 class WriterModel:
-    """A language model that continues texts; whoever asks for `network` opens its weights."""
+    """A language model that continues texts; `files.network` opens its weights."""
 
     files: Pretrained
     tokenizer: Any
 
-    @cached_property
-    def network(self) -> Any:
-        network = self.files.network
-        network.generation_config.pad_token_id = self.tokenizer.pad_token_id
-        return network
-
     @property
     def takes_padding(self) -> bool:
         """Whether prompts of different lengths may go together: positions do not count padding."""
-        return "position_ids" in inspect.signature(self.network.forward).parameters
+        return "position_ids" in inspect.signature(self.files.network.forward).parameters
 
     @property
     def facts(self) -> dict[str, str]:
@@ -83,7 +76,13 @@ def write(model: WriterModel, prompts: Sequence[str], system: str, most: int) ->
             return_token_type_ids=False,
             add_special_tokens=not tokenizer.chat_template,  # a template writes them itself
         ).to(model.files.device)
-        tokens = model.network.generate(**inputs, do_sample=False, num_beams=1, max_new_tokens=most)
+        tokens = model.files.network.generate(
+            **inputs,
+            do_sample=False,
+            num_beams=1,
+            max_new_tokens=most,
+            pad_token_id=tokenizer.pad_token_id,
+        )
     # padding is at the left: all prompts end together
     new = tokens[:, inputs["input_ids"].shape[1] :]
     return [text.strip() for text in tokenizer.batch_decode(new, skip_special_tokens=True)]
