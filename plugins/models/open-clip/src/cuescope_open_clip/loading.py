@@ -14,7 +14,7 @@ import open_clip
 import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2, merge_preprocess_dict
 from safetensors import SafetensorError, safe_open
-from torch import Tensor, nn
+from torch import Tensor
 
 from cuescope_open_clip.sources import Source, find_source
 from cuescope_sdk import Context, UserError, digest
@@ -147,7 +147,7 @@ def _unbuildable(source: Source, error: Exception) -> UserError:
     )
 
 
-def fill(network: nn.Module, model: StockModel) -> None:
+def fill(network: Any, model: StockModel) -> None:
     """Load the weights strictly.
 
     A file of `visual.*` alone (perhaps with the logit scale) fills the image tower, every tensor
@@ -159,7 +159,15 @@ def fill(network: nn.Module, model: StockModel) -> None:
             with quiet_root_logger():
                 open_clip.load_checkpoint(network, str(weights), strict=True, weights_only=True)
         else:
-            _fill_image_tower(network, weights)
+            tensors = read_tensors(weights)
+            scalars = {name: tensors.pop(name) for name in SCALARS if name in tensors}
+            tower = {name.removeprefix(VISUAL): tensor for name, tensor in tensors.items()}
+            network.visual.load_state_dict(tower, strict=True)
+            with torch.no_grad():
+                for name, scalar in scalars.items():
+                    if (own := getattr(network, name, None)) is not None:
+                        # releases hold scalars of shape () and of (1,)
+                        own.copy_(scalar.reshape(own.shape))
     except (RuntimeError, KeyError) as error:
         raise _misfit(model.source, _first_fault(error)) from error
 
@@ -177,19 +185,6 @@ def _first_fault(error: Exception) -> str:
     """The first of the faults that torch lists, on one line."""
     faults = f"{error}".split("\n\t")  # a line for each tensor, after a headline
     return shorten(faults[1] if len(faults) > 1 else faults[0], 200).rstrip(".")
-
-
-def _fill_image_tower(network: Any, weights: Path) -> None:
-    tensors = read_tensors(weights)
-    tower = {
-        name.removeprefix(VISUAL): tensor for name, tensor in tensors.items() if name not in SCALARS
-    }
-    network.visual.load_state_dict(tower, strict=True)
-    with torch.no_grad():
-        for name in SCALARS:
-            if name in tensors and getattr(network, name, None) is not None:
-                # releases hold scalars of shape () and of (1,)
-                getattr(network, name).copy_(tensors[name].reshape(getattr(network, name).shape))
 
 
 def outline(path: Path) -> tuple[list[str], dict[str, Tensor]]:

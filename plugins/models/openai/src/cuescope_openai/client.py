@@ -124,7 +124,15 @@ class Client:
         try:
             response = self._http.post("chat/completions", json=request.body(scored=scored))
         except httpx.RequestError as error:
-            raise self._connection_error(error) from error
+            reason = f"{type(error).__name__} {error}".strip()
+            if self._reached or not isinstance(error, httpx.ConnectError):
+                raise TransientError(reason) from error
+            # A server that has never been reached is a wrong address sooner than a passing fault.
+            raise UserError(
+                f"openai: no server at {self.endpoint.url}",
+                got=reason,
+                remedy="Start it, or check -M base_url and OPENAI_BASE_URL",
+            ) from error
         self._reached = True
         # From here on nothing that is raised or stored can quote the key.
         body = self.endpoint.without_key(response.text)
@@ -144,17 +152,6 @@ class Client:
         if response.status_code == 404:
             raise self._not_found(body)
         raise error_of_status(self.endpoint, response.status_code, response.headers, body)
-
-    def _connection_error(self, error: httpx.RequestError) -> TransientError | UserError:
-        """A server that has never been reached is a wrong address sooner than a passing fault."""
-        reason = f"{type(error).__name__} {error}".strip()
-        if self._reached or not isinstance(error, httpx.ConnectError):
-            return TransientError(reason)
-        return UserError(
-            f"openai: no server at {self.endpoint.url}",
-            got=reason,
-            remedy="Start it, or check -M base_url and OPENAI_BASE_URL",
-        )
 
     def _not_found(self, body: str) -> UserError:
         """Either the model or the address is wrong; the list of models tells which."""

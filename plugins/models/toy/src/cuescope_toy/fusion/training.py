@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from cuescope_sdk import Context, Dataset, Sample, derive
+from cuescope_sdk import Context, Dataset, derive
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.fusion.dataset import (
     VOCABULARY,
@@ -110,10 +110,11 @@ def train(
         for name, data in zip(("train", "val"), splits, strict=True)
     }
     vocabulary = Vocabulary.of(samples["train"])
-    encoded = {
-        name: _encode(part, vocabulary, features, f"encoding {name} frames")
-        for name, part in samples.items()
-    }
+    encoded = {}
+    for name, part in samples.items():
+        tokens = tokenize(part, vocabulary)
+        rows = torch.from_numpy(features.of_frames(tokens.frames, f"encoding {name} frames"))
+        encoded[name] = EncodedSplit(tokens, rows, answer_ids(part, vocabulary))
     generator = torch.Generator().manual_seed(derive(seed, "toy-fusion"))
     with one_thread(), context.progress("training the toy fusion", options.epochs) as advance:
         result = fit(encoded["train"], encoded["val"], vocabulary, options, generator, advance)
@@ -128,11 +129,3 @@ def train(
         "frames": order if side == 1 else f"{side} x {side} patches each, {order}",
     }
     return {**result.weights, VOCABULARY: vocabulary.to_tensor()}, facts
-
-
-def _encode(
-    samples: list[Sample], vocabulary: Vocabulary, features: FrameFeatures, description: str
-) -> EncodedSplit:
-    tokens = tokenize(samples, vocabulary)
-    rows = torch.from_numpy(features.of_frames(tokens.frames, description))
-    return EncodedSplit(tokens, rows, answer_ids(samples, vocabulary))

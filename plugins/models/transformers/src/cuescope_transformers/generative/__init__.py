@@ -1,6 +1,6 @@
 """Stock generative models of transformers as cuescope models: questions about videos and images."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int8, UInt8
@@ -27,8 +27,6 @@ class TransformersVLM(Plugin, LazyWeights):
         exposes=frozenset({"fusion", "patches"}),
         min_frames=0,
     )
-    fingerprint: str
-    facts: Mapping[str, str]
 
     def __init__(self, options: VLMOptions, context: Context) -> None:
         super().__init__(options, context)

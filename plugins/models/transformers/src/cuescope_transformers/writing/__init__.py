@@ -1,6 +1,6 @@
 """A language model of transformers on this machine as a text generator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from cuescope_sdk import Context, LazyWeights, Plugin
 from cuescope_sdk.language import TextMemory
@@ -15,8 +15,6 @@ class TransformersWriter(Plugin, LazyWeights):
 
     Options = WriterOptions
     options: WriterOptions
-    fingerprint: str
-    facts: Mapping[str, str]
 
     def __init__(self, options: WriterOptions, context: Context) -> None:
         super().__init__(options, context)
