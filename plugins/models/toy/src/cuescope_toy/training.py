@@ -83,9 +83,6 @@ class EncodedSplit:
     index: Int[Tensor, "sample frame"]
     label: Int[Tensor, " sample"]
 
-    def clips(self, samples: Int[Tensor, " batch"]) -> Float[Tensor, "batch frame feature"]:
-        return self.features[self.index[samples]]
-
     def standardised(self, weights: Weights) -> "EncodedSplit":
         return replace(self, features=standardise(weights, self.features))
 
@@ -151,7 +148,7 @@ def fit(
     shapes = layer_shapes(options, frames, feature, texts.shape[1])
 
     def batch_loss(weights: Weights, batch: Int[Tensor, " batch"]) -> Tensor:
-        embeddings = embed(weights, train.clips(batch))
+        embeddings = embed(weights, train.features[train.index[batch]])
         return contrastive_loss(embeddings, texts, train.label[batch], options.temperature)
 
     return descend(
