@@ -169,7 +169,10 @@ def fill(network: Any, model: StockModel) -> None:
                         # releases hold scalars of shape () and of (1,)
                         own.copy_(scalar.reshape(own.shape))
     except (RuntimeError, KeyError) as error:
-        raise _misfit(model.source, _first_fault(error)) from error
+        # torch lists a fault a line, after a headline
+        headline, *faults = f"{error}".split("\n\t")
+        fault = shorten(faults[0] if faults else headline, 200).rstrip(".")
+        raise _misfit(model.source, fault) from error
 
 
 def _misfit(source: Source, fault: str) -> UserError:
@@ -179,12 +182,6 @@ def _misfit(source: Source, fault: str) -> UserError:
         got=fault,
         remedy="Name the architecture that the weights were made with.",
     )
-
-
-def _first_fault(error: Exception) -> str:
-    """The first of the faults that torch lists, on one line."""
-    faults = f"{error}".split("\n\t")  # a line for each tensor, after a headline
-    return shorten(faults[1] if len(faults) > 1 else faults[0], 200).rstrip(".")
 
 
 def outline(path: Path) -> tuple[list[str], dict[str, Tensor]]:

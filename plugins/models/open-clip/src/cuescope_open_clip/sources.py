@@ -53,8 +53,7 @@ class Source:
         if self.folder is None:
             return self.preprocess
         config = json.loads((self.folder / CONFIG_NAME).read_text(encoding="utf-8"))
-        stated: Mapping[str, Any] = config.get("preprocess_cfg", {})
-        return stated
+        return dict(config.get("preprocess_cfg", {}))
 
 
 def find_source(model: str, checkpoint: Path | None, context: Context) -> Source:

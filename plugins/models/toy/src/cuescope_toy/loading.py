@@ -69,10 +69,9 @@ class WeightsFile:
         try:
             # "np" reads the head without torch.
             with safe_open(self.path, framework="np") as file:
-                facts: Facts = json.loads(file.metadata()["facts"])
+                return dict(json.loads(file.metadata()["facts"]))
         except UNREADABLE:
             return {}
-        return facts
 
     def load_or_train(self, train: Callable[[], tuple[Weights, Facts]]) -> tuple[Weights, Facts]:
         """The weights and facts in the file, which is made by `train` where it is not there."""

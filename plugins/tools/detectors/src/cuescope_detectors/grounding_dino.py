@@ -75,7 +75,7 @@ class GroundingDinoNetwork(StockNetwork):
         self._most = 1 if options.one_by_one else None
         self._over_tokens = np.max if options.tokens == "max" else np.mean
         self.facts = {
-            **self.files.facts,
+            **self.facts,
             "names": "one by one" if options.one_by_one else "together in a caption",
             "score of a name": f"{options.tokens} of its tokens",
         }

@@ -23,22 +23,18 @@ class StockNetwork:
 
     owner: ClassVar[str]
     builders: ClassVar[Mapping[str, str]]
+    takes_text: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        options: PretrainedOptions,
-        context: Context,
-        *entering: object,
-        takes_text: bool = True,
-    ) -> None:
+    def __init__(self, options: PretrainedOptions, context: Context, *entering: object) -> None:
         """Find the files and read all but the weights; what is `entering` is fingerprinted too."""
         self.files = files = find_pretrained(
             self.owner, options.model, options.revision, context, self._builder_of
         )
-        self.processor = processor = files.processor(takes_text)
-        words = tokenizer_content(processor.tokenizer) if takes_text else None
+        self.processor = processor = files.processor(self.takes_text)
+        words = tokenizer_content(processor.tokenizer) if self.takes_text else None
         preprocessing = config_content(processor.image_processor)
         self.fingerprint = files.fingerprint(preprocessing, words, self.owner, *entering)
+        self.facts = files.facts
 
     def open_weights(self) -> None:
         _ = self.files.network

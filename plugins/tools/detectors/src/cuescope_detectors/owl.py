@@ -22,7 +22,7 @@ class OwlNetwork(StockNetwork):
         super().__init__(options, context, options.prompt)
         self._prompt = options.prompt
         self._texts: dict[str, Float[Tensor, " dim"]] = {}
-        self.facts = {**self.files.facts, "prompt": options.prompt}
+        self.facts = {**self.facts, "prompt": options.prompt}
 
     @torch.no_grad()
     def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:

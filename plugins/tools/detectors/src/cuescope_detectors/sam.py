@@ -8,8 +8,6 @@ from jaxtyping import Bool
 from PIL import Image
 
 from cuescope_detectors.loading import StockNetwork
-from cuescope_detectors.options import GroundedSamOptions
-from cuescope_sdk import Context
 
 BOXES_AT_ONCE = 32
 
@@ -19,10 +17,7 @@ class SamNetwork(StockNetwork):
 
     owner = "sam"
     builders = {"sam": "SamModel"}
-
-    def __init__(self, options: GroundedSamOptions, context: Context) -> None:
-        super().__init__(options, context, takes_text=False)
-        self.facts = self.files.facts
+    takes_text = False
 
     @torch.no_grad()
     def outline(

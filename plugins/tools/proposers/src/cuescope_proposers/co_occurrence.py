@@ -114,7 +114,9 @@ class CoOccurrence(Plugin):
         with self.context.progress("counting names", len(self._data)) as advance:
             for index in range(len(self._data)):
                 sample = self._data[index]
-                counts.add(classes_of(sample), names_in(sample, self.options.source))
+                label = () if sample.label is None else (sample.label,)
+                classes = {*map(normalise_name, (*sample.annotations.get("objects", ()), *label))}
+                counts.add(classes, names_in(sample, self.options.source))
                 advance(1)
         if not counts.of_name:
             raise UserError(
@@ -123,11 +125,6 @@ class CoOccurrence(Plugin):
                 remedy=REMEDY,
             )
         return counts
-
-
-def classes_of(sample: Sample) -> set[str]:
-    label = () if sample.label is None else (sample.label,)
-    return {normalise_name(name) for name in (*sample.annotations.get("objects", ()), *label)}
 
 
 def names_in(sample: Sample, source: Source) -> set[str]:

@@ -52,10 +52,7 @@ class CueFile(Plugin):
 
 
 def read_cues(path: Path) -> Cues:
-    """The cues of a file or folder by class.
-
-    Raises UserError for another form, and where a class is there twice.
-    """
+    """The cues of a file or folder by class; raises UserError for faults in it."""
     by_class: Cues = {}
     plain_names: dict[str, str] = {}
     for name, cues, where in _classes(path):

@@ -91,8 +91,7 @@ def _text_rows(texts: Sequence[str], rows: dict[str, int]) -> Int[Tensor, " text
 
 def tokenize(texts: Sequence[str]) -> Int[Tensor, "text token"]:
     """CLIP's own ids."""
-    tokens: Tensor = open_clip.SimpleTokenizer(context_length=CONTEXT_LENGTH)(list(texts))
-    return tokens
+    return torch.as_tensor(open_clip.SimpleTokenizer(context_length=CONTEXT_LENGTH)(list(texts)))
 
 
 def to_bytes(pixels: Float[Tensor, "channel row col"]) -> UInt8[Tensor, "channel row col"]:

@@ -73,10 +73,7 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
 def network_inputs(
     model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
 ) -> dict[str, Any]:
-    """What the model is given of samples of equally many frames, on its device.
-
-    Raises UserError where the processor refuses.
-    """
+    """The model's inputs for samples of equally many frames; raises UserError where refused."""
     taken = arguments(model.network.forward) - {"labels"}
     return {
         name: _to_device(value, model)
