@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from cuescope_toy import ToyOptions
-from cuescope_toy.network import Sizes
 from cuescope_toy.training import EncodedSplit, Fit, contrastive_loss, evaluate, fit, one_thread
 
-OPTIONS = ToyOptions(learning_rate=5e-3, batch_size=32, epochs=60, patience=60)
+OPTIONS = ToyOptions(
+    learning_rate=5e-3, batch_size=32, epochs=60, patience=60, hidden=16, projection=8, head=16
+)
 TEXTS = torch.eye(2, 4)
 
 
@@ -27,8 +28,7 @@ def _split(seed: int, noise: float = 0.0) -> EncodedSplit:
 def _fit(options: ToyOptions = OPTIONS, seed: int = 0, noise: float = 0.0) -> tuple[Fit, list[int]]:
     steps: list[int] = []
     generator = torch.Generator().manual_seed(seed)
-    sizes = Sizes(2, 3, 16, 8, 16, 4)
-    result = fit(_split(1, noise), _split(2, noise), TEXTS, sizes, options, generator, steps.append)
+    result = fit(_split(1, noise), _split(2, noise), TEXTS, options, generator, steps.append)
     return result, steps
 
 

@@ -10,23 +10,33 @@ from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_toy.fusion import ToyFusionOptions, choice_logits
 from cuescope_toy.fusion.dataset import Vocabulary, answer_ids, split_words, tokenize
-from cuescope_toy.fusion.network import Batch, Sizes, embed_tokens, forward, initial_weights
+from cuescope_toy.fusion.network import Batch, embed_tokens, forward, initial_weights, weight_shapes
 from cuescope_toy.fusion.training import EncodedSplit, evaluate, fit, learning_rate_share
 from cuescope_toy.options import HEADS
 
-SIZES = Sizes(feature=6, words=9, answers=4, layers=2, dim=16)
+NETWORK = ToyFusionOptions(layers=2, dim=16)
 OPTIONS = ToyFusionOptions(
-    learning_rate=3e-3, weight_decay=0.0, batch_size=32, epochs=20, patience=20, enough=1.0
+    layers=1,
+    dim=16,
+    learning_rate=3e-3,
+    weight_decay=0.0,
+    batch_size=32,
+    epochs=20,
+    patience=20,
+    enough=1.0,
 )
+WORDS = Vocabulary(("w0", "w1", "w2"), ("a", "b", "c"))
 
 
 def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def weights_of(sizes: Sizes = SIZES) -> dict[str, torch.Tensor]:
+def weights_of(
+    options: ToyFusionOptions = NETWORK, words: int = 9, answers: int = 4
+) -> dict[str, torch.Tensor]:
     """Random biases and norms too, or a test would not see them."""
-    weights = initial_weights(sizes, generator())
+    weights = initial_weights(weight_shapes(options, 6, words, answers), generator())
     drawn = generator(1)
     for name, weight in weights.items():
         if name.endswith("bias") or "norm" in name:
@@ -49,7 +59,7 @@ def blank(*keys: str) -> tuple[Frame, ...]:
 def test_equals_torchs_own_layers() -> None:
     weights, batch = weights_of(), asked(4, 5)
     tokens = embed_tokens(weights, batch, positions=True)
-    for layer in range(SIZES.layers):
+    for layer in range(NETWORK.layers):
         own = {name[6:]: w[layer] for name, w in weights.items() if name.startswith("layer.")}
         stock: Any = torch.nn.TransformerEncoderLayer(
             16, HEADS, 64, 0.0, "gelu", batch_first=True, norm_first=True
@@ -157,27 +167,26 @@ def split_of(count: int, seed: int) -> EncodedSplit:
             )
         )
     ]
-    numbers = tokenize(samples, Vocabulary(("w0", "w1", "w2"), ()))
+    numbers = tokenize(samples, WORDS)
     features = torch.randn(len(numbers.frames), 1, 6, generator=drawn)
     return EncodedSplit(numbers, features, numbers.word_ids[:, 0])
 
 
 def test_fit_learns_stops_when_it_is_enough_and_tells_what_it_reached() -> None:
     train, val = split_of(200, 0), split_of(80, 1)
-    sizes = Sizes(feature=6, words=5, answers=3, layers=1, dim=16)
     steps: list[int] = []
-    result = fit(train, val, sizes, OPTIONS, generator(), steps.append)
+    result = fit(train, val, WORDS, OPTIONS, generator(), steps.append)
     assert result.accuracy == 1
     assert result.epochs == len(steps) < OPTIONS.epochs
     assert evaluate(result.weights, val, positions=True)[1] == 1
-    again = fit(train, val, sizes, OPTIONS, generator(), steps.append)
+    again = fit(train, val, WORDS, OPTIONS, generator(), steps.append)
     assert all(torch.equal(again.weights[name], w) for name, w in result.weights.items())
 
 
 def test_an_answer_that_was_never_trained_on_counts_as_wrong() -> None:
     val = split_of(80, 1)
     unknown = EncodedSplit(val.samples, val.features, torch.full((80,), -1))
-    weights = weights_of(Sizes(feature=6, words=5, answers=3, layers=1, dim=16))
+    weights = weights_of(OPTIONS, words=5, answers=3)
     assert evaluate(weights, unknown, positions=True) == (0, 0)
 
 

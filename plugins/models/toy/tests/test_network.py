@@ -2,9 +2,10 @@
 
 import torch
 
-from cuescope_toy.network import Sizes, embed, initial_weights, input_layer, standardise
+from cuescope_toy.network import embed, initial_weights, input_layer, layer_shapes, standardise
+from cuescope_toy.options import ToyOptions
 
-SIZES = Sizes(frames=3, feature=5, hidden=7, projection=4, head=6, dim=8)
+SHAPES = layer_shapes(ToyOptions(hidden=7, projection=4, head=6), frames=3, feature=5, dim=8)
 
 
 def _generator(seed: int = 0) -> torch.Generator:
@@ -23,7 +24,7 @@ def _linear(
 
 
 def test_equals_modules_as_the_paper_describes_them() -> None:
-    weights = initial_weights(SIZES, _generator())
+    weights = initial_weights(SHAPES, _generator())
     inputs = torch.randn(9, 3, 5, generator=_generator(1))
     frames = []
     for frame in range(3):
@@ -38,21 +39,22 @@ def test_equals_modules_as_the_paper_describes_them() -> None:
 
 
 def test_order_of_frames_matters() -> None:
-    weights = initial_weights(SIZES, _generator())
+    weights = initial_weights(SHAPES, _generator())
     inputs = torch.randn(4, 3, 5, generator=_generator(1))
     assert (embed(weights, inputs) - embed(weights, inputs.flip(1))).abs().max() > 1e-2
 
 
 def test_initial_weights_are_torchs_and_leave_global_randomness_alone() -> None:
     before = torch.get_rng_state()
-    weights = initial_weights(Sizes(2, 100, 50, 4, 6, 8), _generator())
+    shapes = layer_shapes(ToyOptions(hidden=50, projection=4, head=6), 2, 100, 8)
+    weights = initial_weights(shapes, _generator())
     assert torch.equal(before, torch.get_rng_state())
     first = weights["project.0.weight"]
     # uniform on +-1/sqrt(100): standard deviation 0.1 / sqrt(3)
     assert first.abs().max() <= 0.1
     assert abs(first.std().item() - 0.1 / 3**0.5) < 2e-3
     assert weights["project.0.bias"].abs().max() > 0
-    again = initial_weights(Sizes(2, 100, 50, 4, 6, 8), _generator())
+    again = initial_weights(shapes, _generator())
     assert all(torch.equal(weights[name], again[name]) for name in weights)
 
 

@@ -16,9 +16,9 @@ from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.testing import ModelContract, PluginShelf
 from cuescope_toy import ship
 from cuescope_toy.encoders import PATCH_CELLS, ColourGrid, colour_grid
-from cuescope_toy.fusion import SHIPPED, ToyFusion, training
+from cuescope_toy.fusion import SHIPPED, ToyFusion, ToyFusionOptions, training
 from cuescope_toy.fusion.dataset import Vocabulary, tokenize
-from cuescope_toy.fusion.network import Sizes, initial_weights
+from cuescope_toy.fusion.network import initial_weights, weight_shapes
 
 BRIEF = {"epochs": 1, "data": "object-scenes"}
 ASKED = {"questions": "presence", "train": 30, "val": 10}
@@ -82,9 +82,9 @@ def test_frames_stand_as_so_many_tokens_and_missing_ones_as_none() -> None:
 
 
 def test_a_spread_widens_matrices_and_words_alone() -> None:
-    sizes = Sizes(feature=6, words=9, answers=4, layers=2, dim=16)
+    shapes = weight_shapes(ToyFusionOptions(dim=16), feature=6, words=9, answers=4)
     plain, wide = (
-        initial_weights(sizes, torch.Generator().manual_seed(0), spread) for spread in (1.0, 2.5)
+        initial_weights(shapes, torch.Generator().manual_seed(0), spread) for spread in (1.0, 2.5)
     )
     for name, weight in plain.items():
         grown = 1.0 if "norm" in name or name.endswith("bias") else 2.5

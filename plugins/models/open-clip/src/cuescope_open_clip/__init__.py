@@ -50,7 +50,6 @@ class OpenCLIP(ZeroShotModel):
         self.facts = {**model.facts, **head.facts, "sequence": "mean of frame embeddings"}
 
     def open_image_tower(self) -> "ImageTower":
-        """Open the weights and give the image encoder."""
         from cuescope_open_clip.towers import image_tower
 
         return image_tower(self._model)

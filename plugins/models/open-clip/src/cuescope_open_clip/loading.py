@@ -1,7 +1,7 @@
 """A stock open_clip model by its files; its weights are opened when they are first needed."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -13,9 +13,8 @@ from zipfile import is_zipfile
 import open_clip
 import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2, merge_preprocess_dict
-from PIL import Image
 from safetensors import SafetensorError, safe_open
-from torch import Tensor, nn
+from torch import Tensor
 
 from cuescope_open_clip.sources import Source, find_source
 from cuescope_sdk import Context, UserError, digest
@@ -75,7 +74,6 @@ class StockModel:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
         return {"architecture": self.source.architecture, "weights": self.source.title}
 
     def fingerprint(self, head: str) -> str:
@@ -101,17 +99,13 @@ class StockModel:
         return network.eval().requires_grad_(False).to(self.device)
 
     @cached_property
-    def preprocess(self) -> Callable[[Image.Image], Tensor]:
-        """From an image to what the network takes."""
+    def preprocess(self) -> Any:
         config = PreprocessCfg(**self.network.visual.preprocess_cfg)
-        transform: Callable[[Image.Image], Tensor] = image_transform_v2(config, is_train=False)
-        return transform
+        return image_transform_v2(config, is_train=False)
 
     @cached_property
-    def tokenizer(self) -> Callable[[list[str]], Tensor]:
-        """open_clip's tokenizer for this model."""
-        tokenize: Callable[[list[str]], Tensor] = open_clip.get_tokenizer(self.source.name)
-        return tokenize
+    def tokenizer(self) -> Any:
+        return open_clip.get_tokenizer(self.source.name)
 
 
 def find_model(model: str, checkpoint: Path | None, context: Context) -> StockModel:
@@ -119,21 +113,15 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
     dtype, device = resolve_dtype(context.dtype), resolve_device(context.device)
     source = find_source(model, checkpoint, context)
     names, scalars = outline(source.weights)
-    stock = StockModel(
-        source, context, device, dtype, _configuration(source), frozenset(names), scalars
-    )
-    if stock.has_text_tower and SCALE not in scalars:
-        raise _misfit(source, f"no {SCALE}")
-    return stock
-
-
-def _configuration(source: Source) -> Mapping[str, Any]:
     try:
         config: dict[str, Any] = open_clip.get_model_config(source.name)
         int(config["embed_dim"])  # a folder's own JSON may hold anything
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
         raise _unbuildable(source, error) from error
-    return config
+    stock = StockModel(source, context, device, dtype, config, frozenset(names), scalars)
+    if stock.has_text_tower and SCALE not in scalars:
+        raise _misfit(source, f"no {SCALE}")
+    return stock
 
 
 def _build(source: Source, precision: str) -> Any:
@@ -159,7 +147,7 @@ def _unbuildable(source: Source, error: Exception) -> UserError:
     )
 
 
-def fill(network: nn.Module, model: StockModel) -> None:
+def fill(network: Any, model: StockModel) -> None:
     """Load the weights strictly.
 
     A file of `visual.*` alone (perhaps with the logit scale) fills the image tower, every tensor
@@ -171,9 +159,20 @@ def fill(network: nn.Module, model: StockModel) -> None:
             with quiet_root_logger():
                 open_clip.load_checkpoint(network, str(weights), strict=True, weights_only=True)
         else:
-            _fill_image_tower(network, weights)
+            tensors = read_tensors(weights)
+            scalars = {name: tensors.pop(name) for name in SCALARS if name in tensors}
+            tower = {name.removeprefix(VISUAL): tensor for name, tensor in tensors.items()}
+            network.visual.load_state_dict(tower, strict=True)
+            with torch.no_grad():
+                for name, scalar in scalars.items():
+                    if (own := getattr(network, name, None)) is not None:
+                        # releases hold scalars of shape () and of (1,)
+                        own.copy_(scalar.reshape(own.shape))
     except (RuntimeError, KeyError) as error:
-        raise _misfit(model.source, _first_fault(error)) from error
+        # torch lists a fault a line, after a headline
+        headline, *faults = f"{error}".split("\n\t")
+        fault = shorten(faults[0] if faults else headline, 200).rstrip(".")
+        raise _misfit(model.source, fault) from error
 
 
 def _misfit(source: Source, fault: str) -> UserError:
@@ -183,25 +182,6 @@ def _misfit(source: Source, fault: str) -> UserError:
         got=fault,
         remedy="Name the architecture that the weights were made with.",
     )
-
-
-def _first_fault(error: Exception) -> str:
-    """The first of the faults that torch lists, on one line."""
-    faults = f"{error}".split("\n\t")  # a line for each tensor, after a headline
-    return shorten(faults[1] if len(faults) > 1 else faults[0], 200).rstrip(".")
-
-
-def _fill_image_tower(network: Any, weights: Path) -> None:
-    tensors = read_tensors(weights)
-    tower = {
-        name.removeprefix(VISUAL): tensor for name, tensor in tensors.items() if name not in SCALARS
-    }
-    network.visual.load_state_dict(tower, strict=True)
-    with torch.no_grad():
-        for name in SCALARS:
-            if name in tensors and getattr(network, name, None) is not None:
-                # releases hold scalars of shape () and of (1,)
-                getattr(network, name).copy_(tensors[name].reshape(getattr(network, name).shape))
 
 
 def outline(path: Path) -> tuple[list[str], dict[str, Tensor]]:

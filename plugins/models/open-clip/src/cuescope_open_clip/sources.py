@@ -53,8 +53,7 @@ class Source:
         if self.folder is None:
             return self.preprocess
         config = json.loads((self.folder / CONFIG_NAME).read_text(encoding="utf-8"))
-        stated: Mapping[str, Any] = config.get("preprocess_cfg", {})
-        return stated
+        return dict(config.get("preprocess_cfg", {}))
 
 
 def find_source(model: str, checkpoint: Path | None, context: Context) -> Source:
@@ -104,7 +103,13 @@ def _by_name(model: str, weights: Path | None, context: Context) -> Source:
     tag_config = open_clip.get_pretrained_cfg(architecture, tag) if tag else {}
     if weights is None:
         if tag is None:
-            raise _weightless(architecture, open_clip.list_pretrained_tags_by_model(architecture))
+            tags = open_clip.list_pretrained_tags_by_model(architecture)
+            example = f"{architecture}/{tags[0]} or " if tags else ""
+            raise UserError(
+                f"open-clip: {architecture} is an architecture without weights",
+                expected=f"{example}-M checkpoint=FILE",
+                remedy=f"Its tags: {_some(tags)}." if tags else None,
+            )
         weights = weights_of_tag(tag_config, model, context)
         title = model
     else:
@@ -141,15 +146,6 @@ def _require_weights_file(checkpoint: Path) -> Path:
     return path
 
 
-def _weightless(architecture: str, tags: list[str]) -> UserError:
-    example = f"{architecture}/{tags[0]} or " if tags else ""
-    return UserError(
-        f"open-clip: {architecture} is an architecture without weights",
-        expected=f"{example}-M checkpoint=FILE",
-        remedy=f"Its tags: {_some(tags)}." if tags else None,
-    )
-
-
 def _some(tags: list[str]) -> str:
     more = len(tags) - SHOWN_TAGS
     return ", ".join(tags[:SHOWN_TAGS]) + (f" and {more} more" if more > 0 else "")
@@ -166,7 +162,9 @@ def weights_of_tag(tag: Mapping[str, Any], title: str, context: Context) -> Path
         cached = repository and huggingface_hub.try_to_load_from_cache(repository, candidate)
         if isinstance(cached, str) and cached:
             return Path(cached)
-    if repository or not _downloaded_before(tag):
+    # where open_clip keeps what it downloads from an address
+    download = Path("~/.cache/clip", Path(tag.get("url", "")).name).expanduser()
+    if repository or not ("file" in tag or download.is_file()):
         _stop_plan_before_download(title, context)
     if repository:
         require_hub("open-clip", f"the checkpoint of {title}", LOCAL)
@@ -176,21 +174,15 @@ def weights_of_tag(tag: Mapping[str, Any], title: str, context: Context) -> Path
         raise _not_to_be_had(title, error) from error
 
 
-def _downloaded_before(tag: Mapping[str, Any]) -> bool:
-    """Whether the weights of a tag with an address are where open_clip keeps such downloads."""
-    file = Path("~/.cache/clip", Path(tag.get("url", "")).name).expanduser()
-    return "file" in tag or file.is_file()
-
-
 def _stop_plan_before_download(title: str, context: Context) -> None:
     context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
 
 
 def snapshot(repository: str, with_weights: bool, context: Context) -> Path:
     """Folder with configuration, tokenizer and, if wanted, weights of a hub repository."""
-    cached = _cached_snapshot(repository)
-    if cached is not None and (find_weights(cached) or not with_weights):
-        return cached
+    cached = huggingface_hub.try_to_load_from_cache(repository, CONFIG_NAME)
+    if isinstance(cached, str) and (find_weights(Path(cached).parent) or not with_weights):
+        return Path(cached).parent
     title = f"hf-hub:{repository}"
     _stop_plan_before_download(title, context)
     require_hub("open-clip", f"the checkpoint of {title}", LOCAL)
@@ -212,11 +204,6 @@ def find_weights(folder: Path) -> Path | None:
             return folder / name
     others = [path for path in sorted(folder.iterdir()) if path.suffix in WEIGHTS_SUFFIXES]
     return others[0] if len(others) == 1 else None
-
-
-def _cached_snapshot(repository: str) -> Path | None:
-    cached = huggingface_hub.try_to_load_from_cache(repository, CONFIG_NAME)
-    return Path(cached).parent if isinstance(cached, str) else None
 
 
 def _not_to_be_had(title: str, error: Exception) -> UserError:

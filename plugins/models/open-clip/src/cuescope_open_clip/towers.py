@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 from PIL import Image
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import linear
 
 from cuescope_open_clip.loading import StockModel
@@ -99,16 +99,14 @@ def _own_pooling(visual: Any) -> Pooling:
     if visual.attn_pool is not None:
         # CoCa's parallel poolers: the embedding is what the contrastive one gives
         pool = visual.attn_pool_contrastive if visual.attn_pool_type == "parallel" else None
-        return Pooling("attention", masked=_padding_mask((pool or visual.attn_pool).attn))
+        attention = (pool or visual.attn_pool).attn
+        masked = Masked(attention, "key_padding_mask", 3, lambda visible: ~visible)
+        return Pooling("attention", masked=masked)
     if visual.pool_type != "avg":
         return Pooling("token")
     # the mean is taken of normed tokens, or of what the last block gives and normed afterwards
     normed = not visual.final_ln_after_pool
     return Pooling("average", module=visual.ln_post if normed else visual.transformer.resblocks[-1])
-
-
-def _padding_mask(attention: nn.Module) -> Masked:
-    return Masked(attention, "key_padding_mask", 3, lambda visible: ~visible)
 
 
 # --------------------------------------------------------------------------------- timm's ViT

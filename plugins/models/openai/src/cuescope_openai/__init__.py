@@ -3,12 +3,32 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from cuescope_openai.options import OpenAIOptions
+from cuescope_openai.options import EndpointOptions, OpenAIOptions
 from cuescope_sdk import Capabilities, Context, Plugin, Response, Trial
 from cuescope_sdk.models import refuse_unanswerable
 
 
-class OpenAI(Plugin):
+class ServedPlugin(Plugin):
+    """A plugin whose answers come from a server."""
+
+    options: EndpointOptions
+
+    def __init__(self, options: EndpointOptions, context: Context) -> None:
+        super().__init__(options, context)
+        from cuescope_openai.client import Client
+        from cuescope_openai.endpoint import find_endpoint, fingerprint
+
+        endpoint = find_endpoint(options)
+        self.fingerprint = fingerprint(endpoint, options)
+        self._client = Client(options, endpoint, context)
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """The server, and the builds of the model that have answered so far."""
+        return self._client.facts
+
+
+class OpenAI(ServedPlugin):
     """Answers in words, and log-probabilities of choices where the server tells them.
 
     One request a sample gives both. The frames of a sample are shown in one message.
@@ -19,27 +39,13 @@ class OpenAI(Plugin):
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset(("logits", "text")), min_frames=0
     )
-
-    def __init__(self, options: OpenAIOptions, context: Context) -> None:
-        super().__init__(options, context)
-        from cuescope_openai.client import Client
-        from cuescope_openai.endpoint import find_endpoint, fingerprint
-
-        endpoint = find_endpoint(options)
-        self.fingerprint = fingerprint(endpoint, options)
-        self.device = "remote"
-        self._client = Client(options, endpoint, context)
-
-    @property
-    def facts(self) -> Mapping[str, str]:
-        """The server, and the builds of the model that have answered so far."""
-        return self._client.facts
+    device = "remote"
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """Logits over the choices and the text of the answer, as each trial asks."""
         for trial in trials:
             refuse_unanswerable("openai", self.capabilities, trial)
-        from cuescope_openai.answering import chat_request, to_responses
+        from cuescope_openai.answers import to_responses
+        from cuescope_openai.requests import chat_request
 
         requests = [chat_request(self.options, trial.sample) for trial in trials]
         return to_responses(self.options, trials, self._client.ask(requests))

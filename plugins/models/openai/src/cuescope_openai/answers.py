@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from string import ascii_uppercase
 
@@ -9,7 +10,11 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from cuescope_openai.options import OpenAIOptions
+from cuescope_sdk import Response, Trial
+
 Tokens = tuple[tuple[str, float], ...]
+YES_NO = {"yes", "no"}
 MIN_LOG_PROBABILITY = -20.0  # also that of a choice of which the server tells nothing
 
 
@@ -98,6 +103,13 @@ def first_word(positions: list[_Position]) -> Tokens:
 Match = Callable[[str, Sequence[str]], int | None]
 
 
+def asks_by_letter(options: OpenAIOptions, choices: Sequence[str]) -> bool:
+    """Whether the choices are listed with letters, and answered by one."""
+    if options.scoring != "auto":
+        return bool(choices) and options.scoring == "letters"
+    return not YES_NO.issuperset(choice.casefold() for choice in choices)
+
+
 def choice_letters(choices: Sequence[str]) -> list[str]:
     """The letter that stands for each choice, in alphabetic order of the choices.
 
@@ -116,14 +128,12 @@ def choice_logits(
     choice that the whole answer means. Else 0 for the choice that is named and -20 for the
     others, which is no measure of confidence.
     """
-    chosen = (
-        choice_by_letter(answer.text, choices)
-        if by_letter
-        else choice_by_words(answer.text, choices)
-    )
+    read, match = choice_by_words, _match_beginning
+    if by_letter:
+        read, match = choice_by_letter, _match_letter
+    chosen = read(answer.text, choices)
     if chosen is None:
         return None
-    match = _match_letter if by_letter else _match_beginning
     if answer.first and match(answer.first[0][0], choices) == chosen:
         return _from_tokens(answer.first, choices, match)
     return np.where(np.arange(len(choices)) == chosen, 0.0, MIN_LOG_PROBABILITY).astype(np.float32)
@@ -185,3 +195,30 @@ def choice_by_words(text: str, choices: Sequence[str]) -> int | None:
     ]
     # 'red' and 'red car' may both fit
     return max(fits, key=lambda index: len(choices[index]), default=None)
+
+
+# ----------------------------------------------------------------------------------- responses
+
+
+def to_responses(
+    options: OpenAIOptions, trials: Sequence[Trial], answers: Sequence[Answer]
+) -> list[Response]:
+    """What each trial asks for; warns of answers that name no choice, whose logits are equal."""
+    responses, unparsed = [], 0
+    for trial, answer in zip(trials, answers, strict=True):
+        logits, choices = None, trial.sample.choices
+        if "logits" in trial.outputs:
+            logits = choice_logits(answer, choices, asks_by_letter(options, choices))
+            if logits is None:
+                unparsed += 1
+                # A uniform distribution: neither right nor wrong, and warned of below.
+                logits = np.full(len(choices), -np.log(len(choices)))
+        text = answer.text if "text" in trial.outputs else None
+        responses.append(Response(logits=logits, text=text))
+    if unparsed:
+        scored = sum("logits" in trial.outputs for trial in trials)
+        warnings.warn(
+            f"openai: {unparsed} of {scored} answers name no choice; their logits are all equal",
+            stacklevel=2,
+        )
+    return responses

@@ -6,15 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Event
 
 import httpx
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception_type,
-    sleep_using_event,
-    stop_after_attempt,
-    stop_any,
-    stop_when_event_set,
-)
+import tenacity
 
 from cuescope_openai.answers import Answer, read_answer
 from cuescope_openai.endpoint import Endpoint
@@ -46,7 +38,13 @@ class Client:
         self._context = context
         self._memory = Memory(context.cache / "openai" / "answers.sqlite")
         self._pace = Pace(options.requests_per_minute)
-        self._http = _http_client(options, endpoint)
+        secret = endpoint.key.get_secret_value() if endpoint.key else None
+        self._http = httpx.Client(
+            base_url=f"{endpoint.url}/",
+            headers={"Authorization": f"Bearer {secret}"} if secret else {},
+            timeout=options.timeout,
+            limits=httpx.Limits(max_connections=options.concurrency),
+        )
         # Plugins are never closed by the engine; the pool goes with its owner.
         weakref.finalize(self, self._http.close)
         self._reached = False
@@ -100,18 +98,19 @@ class Client:
         self.budget.account(answer)
         return answer
 
-    def _retrying(self, stopped: Event) -> Retrying:
-        def wait(state: RetryCallState) -> float:
+    def _retrying(self, stopped: Event) -> tenacity.Retrying:
+        def wait(state: tenacity.RetryCallState) -> float:
             fault = state.outcome.exception() if state.outcome else None
             return seconds_to_wait(state.attempt_number, self._options.backoff, fault)
 
-        return Retrying(
-            retry=retry_if_exception_type(TransientError),
-            stop=stop_any(
-                stop_after_attempt(self._options.retries + 1), stop_when_event_set(stopped)
+        return tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(TransientError),
+            stop=tenacity.stop_any(
+                tenacity.stop_after_attempt(self._options.retries + 1),
+                tenacity.stop_when_event_set(stopped),
             ),
             wait=wait,
-            sleep=sleep_using_event(stopped),
+            sleep=tenacity.sleep_using_event(stopped),
             reraise=True,
         )
 
@@ -125,7 +124,15 @@ class Client:
         try:
             response = self._http.post("chat/completions", json=request.body(scored=scored))
         except httpx.RequestError as error:
-            raise self._connection_error(error) from error
+            reason = f"{type(error).__name__} {error}".strip()
+            if self._reached or not isinstance(error, httpx.ConnectError):
+                raise TransientError(reason) from error
+            # A server that has never been reached is a wrong address sooner than a passing fault.
+            raise UserError(
+                f"openai: no server at {self.endpoint.url}",
+                got=reason,
+                remedy="Start it, or check -M base_url and OPENAI_BASE_URL",
+            ) from error
         self._reached = True
         # From here on nothing that is raised or stored can quote the key.
         body = self.endpoint.without_key(response.text)
@@ -145,17 +152,6 @@ class Client:
         if response.status_code == 404:
             raise self._not_found(body)
         raise error_of_status(self.endpoint, response.status_code, response.headers, body)
-
-    def _connection_error(self, error: httpx.RequestError) -> TransientError | UserError:
-        """A server that has never been reached is a wrong address sooner than a passing fault."""
-        reason = f"{type(error).__name__} {error}".strip()
-        if self._reached or not isinstance(error, httpx.ConnectError):
-            return TransientError(reason)
-        return UserError(
-            f"openai: no server at {self.endpoint.url}",
-            got=reason,
-            remedy="Start it, or check -M base_url and OPENAI_BASE_URL",
-        )
 
     def _not_found(self, body: str) -> UserError:
         """Either the model or the address is wrong; the list of models tells which."""
@@ -178,13 +174,3 @@ class Client:
             got=server_message(body),
             remedy=nearest(model, known),
         )
-
-
-def _http_client(options: EndpointOptions, endpoint: Endpoint) -> httpx.Client:
-    secret = endpoint.key.get_secret_value() if endpoint.key else None
-    return httpx.Client(
-        base_url=f"{endpoint.url}/",
-        headers={"Authorization": f"Bearer {secret}"} if secret else {},
-        timeout=options.timeout,
-        limits=httpx.Limits(max_connections=options.concurrency),
-    )

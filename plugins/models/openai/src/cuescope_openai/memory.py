@@ -58,7 +58,6 @@ class Memory:
         return answers
 
     def put(self, key: str, server: str, model: str, answer: Answer) -> None:
-        """Keep one answer."""
         row = (key, server, model, answer.system_fingerprint, answer.model_dump_json())
         self._run("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", *row)
 

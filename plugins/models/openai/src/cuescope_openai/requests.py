@@ -4,12 +4,16 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from string import ascii_uppercase
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from PIL import Image
 
-from cuescope_sdk import Frame, digest
+from cuescope_openai.answers import asks_by_letter, choice_letters
+from cuescope_openai.endpoint import parameters
+from cuescope_openai.options import OpenAIOptions
+from cuescope_sdk import Frame, Sample, UserError, digest
 
 T = TypeVar("T")
 JPEG_QUALITY = 95
@@ -33,7 +37,6 @@ class ImageFormat:
         return image.resize((width, height), Image.Resampling.LANCZOS)
 
     def message_part(self, frame: Frame) -> dict[str, Any]:
-        """The frame as a part of a message."""
         stream = BytesIO()
         self.resize(frame).save(stream, self.encoding, quality=JPEG_QUALITY)
         # In the request itself: no server of the user's needs to be reached from outside.
@@ -80,3 +83,48 @@ class ChatRequest:
         """The function's value for each frame, in order; a repeated frame is loaded once."""
         values = {frame.key: function(frame) for frame in {f.key: f for f in self.frames}.values()}
         return [values[frame.key] for frame in self.frames]
+
+
+# ---------------------------------------------------------------------------------------- samples
+
+
+def chat_request(options: OpenAIOptions, sample: Sample) -> ChatRequest:
+    """The request for a sample, the same whichever of the outputs is wanted.
+
+    Raises UserError for a sample without a question, and for more choices than letters.
+    """
+    scoring: dict[str, Any] = {}
+    if sample.choices and options.top_logprobs:
+        scoring = {"logprobs": True, "top_logprobs": options.top_logprobs}
+    return ChatRequest(
+        text=user_text(options, sample),
+        parameters=parameters(options),
+        system=options.system,
+        frames=sample.frames,
+        image_format=ImageFormat(options.image_format, options.max_side, options.detail),
+        scoring=scoring,
+    )
+
+
+def user_text(options: OpenAIOptions, sample: Sample) -> str:
+    """The question in its prompt, with the choices listed where they are answered by letter."""
+    question = sample.question or options.question
+    if not question:
+        raise UserError(
+            f"openai: sample '{sample.key}' has no question",
+            expected="a data set with questions",
+            remedy="-M question='What is shown?' asks this of every sample without one",
+        )
+    text = options.prompt.replace("{question}", question).strip()
+    if not asks_by_letter(options, sample.choices):
+        return text
+    if len(sample.choices) > len(ascii_uppercase):
+        raise UserError(
+            f"openai: sample '{sample.key}' has more choices than letters",
+            expected=f"at most {len(ascii_uppercase)}",
+            got=str(len(sample.choices)),
+            remedy="-M scoring=words asks without listing them",
+        )
+    lines = sorted(zip(choice_letters(sample.choices), sample.choices, strict=True))
+    listing = [f"({letter}) {choice}" for letter, choice in lines]
+    return "\n".join([text, *listing, "Answer with the letter."])

@@ -123,7 +123,6 @@ class Budget:
 
     @property
     def cost(self) -> float:
-        """Money spent, by the prices given."""
         prices = (self._options.price_input or 0.0, self._options.price_output or 0.0)
         return (self.input_tokens * prices[0] + self.output_tokens * prices[1]) / MILLION
 

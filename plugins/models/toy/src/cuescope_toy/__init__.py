@@ -6,18 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import (
-    Capabilities,
-    Context,
-    Dataset,
-    LazyWeights,
-    Response,
-    Trial,
-    UserError,
-    digest,
-)
+from cuescope_sdk import Capabilities, Context, LazyWeights, Response, Trial, UserError
 from cuescope_sdk.models import refuse_unanswerable
-from cuescope_toy.loading import Facts, TrainedModel, Weights, WeightsFile, training_splits
+from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
 from cuescope_toy.options import ToyOptions
 
 if TYPE_CHECKING:
@@ -46,23 +37,25 @@ class Toy(TrainedModel):
 
         self._features = FrameFeatures(build_encoder(options, context), context)
         self._splits = training_splits(
-            options.data, options.data_options, context, "toy", "train", "val", needs_labels=True
+            options, context, self.owner, "train", "val", needs_labels=True
         )
-        recipe = training_recipe(
-            options, self.seed, self._features.encoder.fingerprint, *self._splits
+        # Data and encoder enter by their content, whatever they are called.
+        own = options.model_dump(exclude={"data", "data_options", "encoder", "encoder_options"})
+        self.name_weights(
+            TRAINING_VERSION,
+            {**own, "seed": self.seed},
+            self._features.encoder.fingerprint,
+            *(split.fingerprint for split in self._splits),
+            tuple(self._splits[0].labels),
         )
-        self.weights_file = WeightsFile(self.owner, recipe, context.cache)
-        self.fingerprint = self.weights_file.fingerprint
         self._text_rows: dict[str, np.ndarray] = {}
 
     def train(self) -> tuple[Weights, Facts]:
-        """Train on the splits, with early stopping."""
         from cuescope_toy.training import train
 
         return train(self.options, self.context, self._features, self._splits, self.seed)
 
     def use(self, weights: Weights, dtype: Any) -> None:
-        """Answer with these weights, on the model's device."""
         self._weights = {name: w.to(self.device, dtype) for name, w in weights.items()}
         # every sequence has as many, or training refuses
         self._length = len(self._splits[0][0].frames)
@@ -75,7 +68,14 @@ class Toy(TrainedModel):
             refuse_unanswerable("toy", self.capabilities, trial)
         self.open_weights()
         for trial in trials:
-            refuse_other_lengths(trial, self._length)
+            sample = trial.sample
+            if len(sample.frames) != self._length:
+                raise UserError(
+                    f"toy: sample '{sample.key}' has another length than the training sequences",
+                    expected=f"{self._length} frames, a projection head for each",
+                    got=str(len(sample.frames)),
+                    remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
+                )
         embeddings = self._embed(trials) if trials else ()
         return [self._response(*pair) for pair in zip(trials, embeddings, strict=True)]
 
@@ -108,34 +108,6 @@ class Toy(TrainedModel):
             logits = self.embed_texts(trial.sample.choices) @ embedding / self.options.temperature
         return Response(
             logits=logits, embedding=embedding if "embedding" in trial.outputs else None
-        )
-
-
-def training_recipe(
-    options: ToyOptions, seed: int, encoder: str, train: Dataset, val: Dataset
-) -> str:
-    """Digest of all that decides the weights; `encoder` is a fingerprint."""
-    # Data and encoder enter by their content, whatever they are called.
-    own = options.model_dump(exclude={"data", "data_options", "encoder", "encoder_options"})
-    return digest(
-        TRAINING_VERSION,
-        {**own, "seed": seed},
-        encoder,
-        train.fingerprint,
-        val.fingerprint,
-        tuple(train.labels),
-    )
-
-
-def refuse_other_lengths(trial: Trial, length: int) -> None:
-    """Raises UserError for another number of frames than the model was trained with."""
-    sample = trial.sample
-    if len(sample.frames) != length:
-        raise UserError(
-            f"toy: sample '{sample.key}' has another length than the training sequences",
-            expected=f"{length} frames, a projection head for each",
-            got=str(len(sample.frames)),
-            remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
         )
 
 

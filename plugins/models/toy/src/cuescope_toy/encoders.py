@@ -1,11 +1,10 @@
 """Frozen encoders of frames and texts, and the memory of what they made of each frame."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -33,21 +32,7 @@ EMBEDDING = frozenset({"embedding"})
 MEMORY_BYTES = 2**26  # of features: 65,536 frames of built-in ones
 
 
-class Encoder(Protocol):
-    """Frozen: equal fingerprints give equal features and texts."""
-
-    fingerprint: str
-
-    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame ..."]:
-        """Features of frames."""
-        ...
-
-    def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
-        """Unit rows."""
-        ...
-
-
-def build_encoder(options: ToyOptions, context: Context) -> Encoder:
+def build_encoder(options: ToyOptions, context: Context) -> "GridEncoder | ModelEncoder":
     """The encoder that the options name; raises UserError for a model without embeddings."""
     if options.encoder == "builtin":
         return GridEncoder(options.dim)
@@ -134,13 +119,10 @@ class ColourGrid(GridEncoder):
 
     def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame patch cell"]:
         """A row a patch."""
-        grids = np.stack([self._patch_grids(frame.load()) for frame in frames])
-        return grids.astype(np.float32) / 255
-
-    def _patch_grids(self, image: Image.Image) -> UInt8[np.ndarray, "patch cell"]:
         side, cells = self.patches, self.cells
-        rows = colour_grid(image, side * cells).reshape(side, cells, side, cells * 3)
-        return rows.swapaxes(1, 2).reshape(side * side, -1)
+        grids = np.stack([colour_grid(frame.load(), side * cells) for frame in frames])
+        patches = grids.reshape(len(frames), side, cells, side, cells * 3).swapaxes(2, 3)
+        return patches.reshape(len(frames), side * side, -1).astype(np.float32) / 255
 
 
 # ----------------------------------------------------------------------------------- other models
@@ -154,7 +136,6 @@ class ModelEncoder(LazyWeights):
         self.fingerprint = digest("model", model.fingerprint, dim)
 
     def open_weights(self) -> None:
-        """Open the model's weights now, if it opens them late."""
         if isinstance(self.model, LazyWeights):
             self.model.open_weights()
 
@@ -182,7 +163,7 @@ class ModelEncoder(LazyWeights):
 class FrameFeatures:
     """Features by frame key: a frame is encoded once, however often it is shown."""
 
-    def __init__(self, encoder: Encoder, context: Context) -> None:
+    def __init__(self, encoder: GridEncoder | ModelEncoder, context: Context) -> None:
         self.encoder = encoder
         self._context = context
         self._rows: OrderedDict[str, np.ndarray] = OrderedDict()
@@ -201,23 +182,18 @@ class FrameFeatures:
         """Features of distinct frames; with a description, under a progress bar."""
         rows = {frame.key: self._rows[frame.key] for frame in frames if frame.key in self._rows}
         missing = [frame for frame in frames if frame.key not in rows]
-        for batch, encoded in self._encode(missing, description):
-            rows |= dict(zip((frame.key for frame in batch), encoded, strict=True))
-        self._remember(rows)
-        return np.stack([rows[frame.key] for frame in frames])
-
-    def _encode(
-        self, frames: Sequence[Frame], description: str | None
-    ) -> Iterator[tuple[Sequence[Frame], np.ndarray]]:
         step = self._context.batch_size
         bar: AbstractContextManager[Callable[[int], None]] = nullcontext(lambda step: None)
         if description is not None:
-            bar = self._context.progress(description, len(frames))
+            bar = self._context.progress(description, len(missing))
         with bar as advance:
-            for start in range(0, len(frames), step):
-                batch = frames[start : start + step]
-                yield batch, self.encoder.encode(batch)
+            for start in range(0, len(missing), step):
+                batch = missing[start : start + step]
+                encoded = self.encoder.encode(batch)
+                rows |= dict(zip((frame.key for frame in batch), encoded, strict=True))
                 advance(len(batch))
+        self._remember(rows)
+        return np.stack([rows[frame.key] for frame in frames])
 
     def _remember(self, rows: dict[str, np.ndarray]) -> None:
         for key, row in rows.items():

@@ -19,6 +19,7 @@ from filelock import FileLock
 from safetensors import SafetensorError, safe_open
 
 from cuescope_sdk import Context, Dataset, HasSplits, LazyWeights, Plugin, UserError, digest
+from cuescope_toy.options import TrainingOptions
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,10 +69,9 @@ class WeightsFile:
         try:
             # "np" reads the head without torch.
             with safe_open(self.path, framework="np") as file:
-                facts: Facts = json.loads(file.metadata()["facts"])
+                return dict(json.loads(file.metadata()["facts"]))
         except UNREADABLE:
             return {}
-        return facts
 
     def load_or_train(self, train: Callable[[], tuple[Weights, Facts]]) -> tuple[Weights, Facts]:
         """The weights and facts in the file, which is made by `train` where it is not there."""
@@ -97,15 +97,22 @@ class TrainedModel(Plugin, LazyWeights):
 
     owner: ClassVar[str]
     fingerprint: str
+    options: TrainingOptions
     weights_file: WeightsFile
     _facts: Facts = {}
     _opened = False
 
+    def name_weights(
+        self, *recipe: object, shipped: Path | None = None, libraries: tuple[str, ...] = ("torch",)
+    ) -> None:
+        """Set `weights_file` and `fingerprint`; the recipe is all that decides the weights."""
+        file = WeightsFile(self.owner, digest(*recipe), self.context.cache, shipped, libraries)
+        self.weights_file, self.fingerprint = file, file.fingerprint
+
     @property
     def seed(self) -> int:
         """Of weights and batches."""
-        seed: int | None = self.options.seed
-        return self.context.seed if seed is None else seed
+        return self.context.seed if self.options.seed is None else self.options.seed
 
     @cached_property
     def device(self) -> str:
@@ -121,7 +128,6 @@ class TrainedModel(Plugin, LazyWeights):
         return self._facts or self.weights_file.facts()
 
     def open_weights(self) -> None:
-        """Load the weights, or train them now."""
         if self._opened:
             return
         from cuescope_sdk.torch import resolve_dtype
@@ -143,21 +149,16 @@ class TrainedModel(Plugin, LazyWeights):
 
 
 def training_splits(
-    spec: str | None,
-    options: Mapping[str, Any],
-    context: Context,
-    model: str,
-    *names: str,
-    needs_labels: bool = False,
+    options: TrainingOptions, context: Context, model: str, *names: str, needs_labels: bool = False
 ) -> tuple[Dataset, ...]:
-    """The named splits of the data set that `spec` names, else of the audited one.
+    """The named splits of the data set that the options name, else of the audited one.
 
     Raises UserError in the name of `model` where there is no data, or no splits, or no closed set
     of labels where one is needed.
     """
-    dataset = context.dataset
+    dataset, spec = context.dataset, options.data
     if spec is not None:
-        dataset = replace(context, dataset=None).build("dataset", spec, options)
+        dataset = replace(context, dataset=None).build("dataset", spec, options.data_options)
     title = "the audited data set" if spec is None else f"data set '{spec}'"
     if dataset is None:
         raise UserError(f"{model}: nothing to train on", remedy="Name a data set: -M data=SPEC.")
@@ -180,7 +181,6 @@ def training_splits(
 
 
 def weights_digest(weights: Weights) -> str:
-    """Digest of names and numbers."""
     return digest({name: tensor.numpy() for name, tensor in weights.items()})
 
 
@@ -210,20 +210,16 @@ def load_checkpoint(path: Path, *, warn: bool = True) -> tuple[Weights, Facts] |
     if not path.exists():
         return None
     try:
-        return _read_checkpoint(path)
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata()
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        facts = json.loads(metadata["facts"])
+        # safetensors checks the layout alone: a flipped bit would pass as another weight.
+        if metadata["digest"] != digest(weights_digest(weights), facts):
+            raise ValueError("its content is not what was written")
     except UNREADABLE as error:
         reason = " ".join(str(error).split())
         if warn:
             warnings.warn(f"toy: {path} is corrupt ({reason}); training again", stacklevel=2)
         return None
-
-
-def _read_checkpoint(path: Path) -> tuple[Weights, Facts]:
-    with safe_open(path, framework="pt") as file:
-        metadata = file.metadata()
-        weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    facts = json.loads(metadata["facts"])
-    # safetensors checks the layout alone: a flipped bit would pass as another weight.
-    if metadata["digest"] != digest(weights_digest(weights), facts):
-        raise ValueError("its content is not what was written")
     return weights, facts

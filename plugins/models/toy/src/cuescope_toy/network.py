@@ -1,6 +1,5 @@
 """The network of `toy` as pure functions of its weights (TRoVe, appendix A)."""
 
-from dataclasses import dataclass
 from math import prod
 
 import torch
@@ -8,37 +7,28 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cuescope_toy.loading import Weights
+from cuescope_toy.options import ToyOptions
 
+Shapes = dict[str, tuple[int, ...]]  # of weights, by name
 FIXED = ("input.mean", "input.scale")  # set from the training features, never trained
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Frames of a sequence, and the dims between the layers."""
-
-    frames: int
-    feature: int
-    hidden: int
-    projection: int
-    head: int
-    dim: int
-
-    @property
-    def layers(self) -> dict[str, tuple[int, ...]]:
-        """Shape of each weight: ([frame,] input, output). Projection heads have one per frame."""
-        return {
-            "project.0": (self.frames, self.feature, self.hidden),
-            "project.1": (self.frames, self.hidden, self.projection),
-            "head.0": (self.frames * self.projection, self.head),
-            "head.1": (self.head, self.head),
-            "head.2": (self.head, self.dim),
-        }
+def layer_shapes(options: ToyOptions, frames: int, feature: int, dim: int) -> Shapes:
+    """Shape of each weight: ([frame,] input, output). Projection heads have one per frame."""
+    hidden, projection, head = options.hidden, options.projection, options.head
+    return {
+        "project.0": (frames, feature, hidden),
+        "project.1": (frames, hidden, projection),
+        "head.0": (frames * projection, head),
+        "head.1": (head, head),
+        "head.2": (head, dim),
+    }
 
 
-def initial_weights(sizes: Sizes, generator: torch.Generator) -> Weights:
+def initial_weights(shapes: Shapes, generator: torch.Generator) -> Weights:
     """Uniform within 1/sqrt(inputs), weights and biases, as torch's Linear draws them."""
     weights = {}
-    for name, shape in sizes.layers.items():
+    for name, shape in shapes.items():
         bound = shape[-2] ** -0.5  # of the inputs of one head, not of all
         for part, size in (("weight", shape), ("bias", (*shape[:-2], 1, shape[-1]))):
             uniform = torch.rand(prod(size), generator=generator).reshape(size)
@@ -64,7 +54,6 @@ def input_layer(
 def standardise(
     weights: Weights, features: Float[Tensor, "*frame feature"]
 ) -> Float[Tensor, "*frame feature"]:
-    """The features after the frozen input layer."""
     return (features - weights["input.mean"]) / weights["input.scale"]
 
 

@@ -1,5 +1,6 @@
 """Contrastive training with early stopping (TRoVe, appendix A), from a data set to weights."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,12 +10,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+from torch.optim.lr_scheduler import LambdaLR
 
 from cuescope_sdk import Context, Dataset, Frame, Sample, UserError, derive
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.loading import Facts, Weights
-from cuescope_toy.network import Sizes, embed, initial_weights, input_layer, standardise
-from cuescope_toy.options import ToyOptions
+from cuescope_toy.network import embed, initial_weights, input_layer, layer_shapes, standardise
+from cuescope_toy.options import ToyFusionOptions, ToyOptions
 
 # ---------------------------------------------------------------------------------- data as arrays
 
@@ -31,39 +33,6 @@ class Sequences:
 def read_sequences(dataset: Dataset) -> Sequences:
     """Every labelled sequence of a data set; raises UserError where they cannot be trained on."""
     samples = [dataset[index] for index in range(len(dataset))]
-    _require_one_length(samples)
-    frames = {frame.key: frame for sample in samples for frame in sample.frames}
-    row = {key: index for index, key in enumerate(frames)}
-    return Sequences(
-        tuple(frames.values()),
-        np.array([[row[frame.key] for frame in sample.frames] for sample in samples]),
-        np.array([label_index(sample, dataset.labels) for sample in samples]),
-    )
-
-
-def frame_positions(frames: str, length: int) -> tuple[int, ...]:
-    """The frame positions that a model with the option `frames` sees."""
-    match frames:
-        case "first":
-            return (0,)
-        case "middle":
-            return (length // 2,)
-        case _:
-            return tuple(range(length))
-
-
-def label_index(sample: Sample, labels: Sequence[str]) -> int:
-    """The number of a sample's label; raises UserError where it has none of the data set's."""
-    if sample.label not in labels:
-        raise UserError(
-            f"toy: sample '{sample.key}' cannot be trained on",
-            expected="a label of the data set",
-            got="no label" if sample.label is None else f"'{sample.label}'",
-        )
-    return labels.index(sample.label)
-
-
-def _require_one_length(samples: Sequence[Sample]) -> None:
     first = samples[0]
     for sample in samples:
         if len(sample.frames) != len(first.frames):
@@ -73,6 +42,37 @@ def _require_one_length(samples: Sequence[Sample]) -> None:
                 got=str(len(sample.frames)),
                 remedy="Sample the same number of frames from each clip (folder: -D frames=8).",
             )
+    frames = {frame.key: frame for sample in samples for frame in sample.frames}
+    row = {key: index for index, key in enumerate(frames)}
+    return Sequences(
+        tuple(frames.values()),
+        np.array([[row[frame.key] for frame in sample.frames] for sample in samples]),
+        np.array([label_index("toy", sample, dataset.labels) for sample in samples]),
+    )
+
+
+def frame_positions(frames: str, length: int) -> tuple[int, ...]:
+    """The frame positions that a model with the option `frames` sees."""
+    alone = {"first": 0, "middle": length // 2}
+    return (alone[frames],) if frames in alone else tuple(range(length))
+
+
+def label_index(owner: str, sample: Sample, labels: Sequence[str]) -> int:
+    """The number of a sample's label; raises UserError where it has none of the data set's."""
+    if sample.label not in labels:
+        raise untrainable(
+            owner,
+            sample,
+            "a label of the data set",
+            "no label" if sample.label is None else f"'{sample.label}'",
+        )
+    return labels.index(sample.label)
+
+
+def untrainable(owner: str, sample: Sample, expected: str, got: str) -> UserError:
+    return UserError(
+        f"{owner}: sample '{sample.key}' cannot be trained on", expected=expected, got=got
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +83,7 @@ class EncodedSplit:
     index: Int[Tensor, "sample frame"]
     label: Int[Tensor, " sample"]
 
-    def clips(self, samples: Int[Tensor, " batch"]) -> Float[Tensor, "batch frame feature"]:
-        """Features of these sequences."""
-        return self.features[self.index[samples]]
-
     def standardised(self, weights: Weights) -> "EncodedSplit":
-        """The split as the network takes it in."""
         return replace(self, features=standardise(weights, self.features))
 
 
@@ -112,7 +107,7 @@ def encode_split(
 
 @dataclass(frozen=True)
 class Fit:
-    """The best weights, their accuracy on the validation split, and when they were reached.
+    """Trained weights, their accuracy, and when they were reached.
 
     `best_epoch` of `epochs` run counts from 1.
     """
@@ -141,57 +136,89 @@ def fit(
     train: EncodedSplit,
     val: EncodedSplit,
     texts: Float[Tensor, "class dim"],
-    sizes: Sizes,
     options: ToyOptions,
     generator: torch.Generator,
     advance: Callable[[int], None],
 ) -> Fit:
-    """Train until the validation loss has not fallen for `patience` epochs; the best weights.
-
-    `advance` is called with 1 after each epoch.
-    """
+    """Train as `descend` does, on standardised features."""
     count = torch.bincount(train.index.flatten(), minlength=len(train.features))
     fixed = input_layer(train.features, count.float())
     train, val = train.standardised(fixed), val.standardised(fixed)
-    trainable = initial_weights(sizes, generator)
+    frames, feature = train.index.shape[1], train.features.shape[1]
+    shapes = layer_shapes(options, frames, feature, texts.shape[1])
+
+    def batch_loss(weights: Weights, batch: Int[Tensor, " batch"]) -> Tensor:
+        embeddings = embed(weights, train.features[train.index[batch]])
+        return contrastive_loss(embeddings, texts, train.label[batch], options.temperature)
+
+    return descend(
+        fixed,
+        initial_weights(shapes, generator),
+        len(train.label),
+        batch_loss,
+        lambda weights: evaluate(weights, val, texts, options.temperature),
+        options,
+        generator,
+        advance,
+    )
+
+
+def descend(
+    fixed: Weights,
+    trainable: Weights,
+    samples: int,
+    batch_loss: Callable[[Weights, Int[Tensor, " batch"]], Float[Tensor, ""]],
+    evaluate: Callable[[Weights], tuple[float, float]],
+    options: ToyOptions | ToyFusionOptions,
+    generator: torch.Generator,
+    advance: Callable[[int], None],
+    learning_rate_share: Callable[[float], float] = lambda done: 1.0,
+    enough: float = math.inf,
+) -> Fit:
+    """AdamW with early stopping; the weights of the lowest validation loss.
+
+    `evaluate` gives loss and accuracy on the validation split: training stops where the accuracy
+    is `enough`, or where `patience` epochs have not lowered the loss. `learning_rate_share` is of
+    the share of all steps that is done. `advance` is called with 1 after each epoch.
+    """
+    weights = {**fixed, **trainable}
     optimiser = torch.optim.AdamW(
         [weight.requires_grad_() for weight in trainable.values()],
         lr=options.learning_rate,
         weight_decay=options.weight_decay,
     )
-    weights = {**fixed, **trainable}
-    best, lowest, epoch = Fit(weights, 0.0, 0, 0), float("inf"), 0
-    while epoch < options.epochs and epoch - best.best_epoch < options.patience:
-        order = torch.randperm(len(train.label), generator=generator)
+    steps = options.epochs * math.ceil(samples / options.batch_size)
+    # In the middle of a step, so that neither the first nor the last has a rate of 0.
+    schedule = LambdaLR(optimiser, lambda step: learning_rate_share((step + 0.5) / steps))
+    best, lowest, epoch, accuracy = Fit(weights, 0.0, 0, 0), math.inf, 0, 0.0
+    while (
+        epoch < options.epochs and epoch - best.best_epoch < options.patience and accuracy < enough
+    ):
+        order = torch.randperm(samples, generator=generator)
         for batch in torch.split(order, options.batch_size):
-            embeddings = embed(weights, train.clips(batch))
-            loss = contrastive_loss(embeddings, texts, train.label[batch], options.temperature)
+            loss = batch_loss(weights, batch)
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
+            schedule.step()
         epoch += 1
         advance(1)
-        val_loss, accuracy = evaluate(weights, val, texts, options.temperature)
+        val_loss, accuracy = evaluate(weights)
         if val_loss < lowest:
             # The optimiser goes on changing these tensors in place: the best ones are copied.
-            lowest, best = val_loss, Fit(copy_weights(weights), accuracy, epoch, epoch)
+            copies = {name: tensor.detach().clone() for name, tensor in weights.items()}
+            lowest, best = val_loss, Fit(copies, accuracy, epoch, epoch)
     return replace(best, epochs=epoch)
 
 
 def evaluate(
     weights: Weights, split: EncodedSplit, texts: Float[Tensor, "class dim"], temperature: float
 ) -> tuple[float, float]:
-    """Loss and accuracy on a standardised split."""
     with torch.no_grad():
         embeddings = embed(weights, split.features[split.index])
         loss = contrastive_loss(embeddings, texts, split.label, temperature)
         correct = (embeddings @ texts.T).argmax(dim=1) == split.label
     return loss.item(), correct.double().mean().item()
-
-
-def copy_weights(weights: Weights) -> Weights:
-    """The weights as they are now, without gradients."""
-    return {name: tensor.detach().clone() for name, tensor in weights.items()}
 
 
 @contextmanager
@@ -224,25 +251,13 @@ def train(
         for name, part in sequences.items()
     }
     texts = torch.from_numpy(features.encoder.embed_texts(splits[0].labels))
-    sizes = Sizes(
-        frames=encoded["train"].index.shape[1],
-        feature=encoded["train"].features.shape[1],
-        hidden=options.hidden,
-        projection=options.projection,
-        head=options.head,
-        dim=texts.shape[1],
-    )
     generator = torch.Generator().manual_seed(derive(seed, "toy"))
     with one_thread(), context.progress("training the toy model", options.epochs) as advance:
-        result = fit(encoded["train"], encoded["val"], texts, sizes, options, generator, advance)
+        result = fit(encoded["train"], encoded["val"], texts, options, generator, advance)
         advance(options.epochs - result.epochs)
-    return result.weights, _facts(options, result, sequences["train"])
-
-
-def _facts(options: ToyOptions, result: Fit, sequences: Sequences) -> Facts:
-    count, length = sequences.index.shape
+    count, length = sequences["train"].index.shape
     frames = length if options.frames == "all" else f"the {options.frames} of {length}"
-    return {
+    return result.weights, {
         "validation accuracy": f"{result.accuracy:.3f}",
         "trained on": f"{count:,} sequences, {frames} frames",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",

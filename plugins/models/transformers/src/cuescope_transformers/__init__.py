@@ -32,9 +32,7 @@ class Transformers(ZeroShotModel):
         from cuescope_transformers.loading import find_contrastive
         from cuescope_transformers.towers import text_tower
 
-        self._model = model = find_contrastive(
-            options.model, options.revision, options.trust_remote_code, context
-        )
+        self._model = model = find_contrastive(options, context)
         self._texts = None if model.tokenizer is None else text_tower(model)
         head = self.choose_head(model.files.title, str(model.files.device), self._texts, model.dim)
         self.fingerprint = model.fingerprint(head.fingerprint, head.uses_text_tower)
@@ -43,7 +41,6 @@ class Transformers(ZeroShotModel):
         self.facts = {**model.files.facts, **head.facts, "sequence": sequence}
 
     def open_image_tower(self) -> "ImageTower":
-        """Open the weights and give the image encoder."""
         from cuescope_transformers.towers import image_tower
         from cuescope_transformers.video import video_tower
 

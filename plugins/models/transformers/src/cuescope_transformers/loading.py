@@ -18,11 +18,11 @@ from cuescope_sdk.torch import (
     Pretrained,
     Source,
     config_content,
-    find_pretrained,
     require_vocabulary,
     tokenizer_content,
     weight_files,
 )
+from cuescope_transformers.options import StockOptions
 
 OWNER = "transformers"
 # kind of configuration -> what builds the model; AutoModel has no projection for CLIP's image tower
@@ -56,7 +56,6 @@ class ContrastiveModel:
 
     @property
     def vision_config(self) -> Any:
-        """Configuration of the image tower."""
         return getattr(self.files.config, "vision_config", self.files.config)
 
     @property
@@ -105,17 +104,20 @@ class ContrastiveModel:
         return self.files.fingerprint(self.kind, config_content(self.image_processor), words, head)
 
 
-def find_contrastive(
-    model: str, revision: str | None, trust_remote_code: bool, context: Context
-) -> ContrastiveModel:
+def find_contrastive(options: StockOptions, context: Context) -> ContrastiveModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
 
     def builder_of(config: Any, source: Source) -> Any:
         return getattr(transformers, BUILDERS[kind_of(config, source)])
 
-    files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
+    files = options.find(OWNER, context, builder_of)
     kind = kind_of(files.config, files.source)
-    _require_head(files)
+    vision = getattr(files.config, "vision_config", files.config)
+    if getattr(vision, "vision_use_head", True) is False:
+        raise UserError(
+            f"{files.title} has no pooling head (vision_use_head is false)",
+            expected="a model that gives image embeddings",
+        )
     image_processor = files.read("image processor", transformers.AutoImageProcessor)
     tokenizer = None
     if not kind.endswith("_vision_model"):
@@ -137,16 +139,6 @@ def kind_of(config: Any, source: Source) -> str:
         if type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING
         else nearest(config.model_type, BUILDERS),
     )
-
-
-def _require_head(files: Pretrained) -> None:
-    """Without a pooling head there is no image embedding."""
-    vision = getattr(files.config, "vision_config", files.config)
-    if getattr(vision, "vision_use_head", True) is False:
-        raise UserError(
-            f"{files.title} has no pooling head (vision_use_head is false)",
-            expected="a model that gives image embeddings",
-        )
 
 
 def stored_tensors(source: Source, names: Sequence[str]) -> dict[str, Tensor]:

@@ -1,40 +1,57 @@
 """Options of `transformers`, `transformers-vlm` and `transformers-llm`."""
 
-from typing import ClassVar, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from cuescope_sdk import Options
+from cuescope_sdk import Context, Options
 from cuescope_sdk.models import ZeroShotOptions
 
-REVISION = "branch, tag or commit of a hub id; default: main"
-REMOTE_CODE = "run Python files that come with the model; read them first"
+if TYPE_CHECKING:
+    from cuescope_sdk.torch import Pretrained, Source
 
 
-class TransformersOptions(ZeroShotOptions):
-    """Options of `transformers`; the part after `transformers:` is `model`."""
+class StockOptions(Options):
+    """Where a model's files are; the part after `NAME:` is `model`."""
 
     argument: ClassVar[str | None] = "model"
+
+    model: str = Field(description="a folder that save_pretrained wrote, or a hub id")
+    revision: str | None = Field(
+        default=None, description="branch, tag or commit of a hub id; default: main"
+    )
+    trust_remote_code: bool = Field(
+        default=False, description="run Python files that come with the model; read them first"
+    )
+
+    def find(
+        self, owner: str, context: Context, builder_of: "Callable[[Any, Source], Any]"
+    ) -> "Pretrained":
+        """The files, as of `find_pretrained`; raises UserError for whatever a person can mend."""
+        from cuescope_sdk.torch import find_pretrained
+
+        return find_pretrained(
+            owner, self.model, self.revision, context, builder_of, self.trust_remote_code
+        )
+
+
+class TransformersOptions(StockOptions, ZeroShotOptions):
+    """Options of `transformers`."""
 
     model: str = Field(
         description="a folder that save_pretrained wrote, or a hub id "
         "(openai/clip-vit-base-patch16): CLIP, SigLIP, SigLIP 2, X-CLIP, or an image tower alone"
     )
-    revision: str | None = Field(default=None, description=REVISION)
-    trust_remote_code: bool = Field(default=False, description=REMOTE_CODE)
 
 
-class VLMOptions(Options):
-    """Options of `transformers-vlm`; the part after `transformers-vlm:` is `model`."""
-
-    argument: ClassVar[str | None] = "model"
+class VLMOptions(StockOptions):
+    """Options of `transformers-vlm`."""
 
     model: str = Field(
         description="a folder that save_pretrained wrote, or a hub id (Qwen/Qwen2.5-VL-3B-Instruct)"
         ": any image- or video-text-to-text model"
     )
-    revision: str | None = Field(default=None, description=REVISION)
-    trust_remote_code: bool = Field(default=False, description=REMOTE_CODE)
     scoring: Literal["likelihood", "letters"] = Field(
         default="likelihood",
         description="logits of choices: `likelihood`, the log-probability of a choice as the "
@@ -59,16 +76,12 @@ class VLMOptions(Options):
         return prompt
 
 
-class WriterOptions(Options):
-    """Options of `transformers-llm`; the part after `transformers-llm:` is `model`."""
-
-    argument: ClassVar[str | None] = "model"
+class WriterOptions(StockOptions):
+    """Options of `transformers-llm`."""
 
     model: str = Field(
         description="a folder that save_pretrained wrote, or a hub id (Qwen/Qwen2.5-7B-Instruct)"
     )
-    revision: str | None = Field(default=None, description=REVISION)
-    trust_remote_code: bool = Field(default=False, description=REMOTE_CODE)
     system: str = Field(default="", description="the system message before every prompt")
     max_new_tokens: PositiveInt = Field(default=512, description="longest text in tokens")
     batch_size: PositiveInt = Field(default=8, description="prompts that go through together")

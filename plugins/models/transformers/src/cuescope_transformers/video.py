@@ -5,7 +5,7 @@ video: a vector for each place, the mean over frames; 0 for a place that is hidd
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,17 +62,14 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
     )
 
 
+@dataclass
 class PromptedTexts:
     """Embeddings of choices as a video conditions them (Ni et al., 2022, section 3.3)."""
 
-    def __init__(
-        self,
-        network: Any,
-        encode: Callable[[list[str]], Float[np.ndarray, "text dim"]],
-        templates: Sequence[str],
-    ) -> None:
-        self._network, self._encode, self._templates = network, encode, templates
-        self._embedded: dict[str, np.ndarray] = {}
+    network: Any
+    encode: Callable[[list[str]], Float[np.ndarray, "text dim"]]
+    templates: Sequence[str]
+    _embedded: dict[str, np.ndarray] = field(default_factory=dict)
 
     def rows(
         self, choices: Sequence[str], places: Float[np.ndarray, "place dim"]
@@ -80,9 +77,9 @@ class PromptedTexts:
         """Unit means over the templates."""
         for choice in choices:
             if choice not in self._embedded:
-                self._embedded[choice] = self._encode([fill(t, choice) for t in self._templates])
+                self._embedded[choice] = self.encode([fill(t, choice) for t in self.templates])
         texts = np.concatenate([self._embedded[choice] for choice in choices])
-        rows = unit(condition(self._network, texts, places))
+        rows = unit(condition(self.network, texts, places))
         return np.stack([unit_mean(prompts) for prompts in np.split(rows, len(choices))])
 
 

@@ -225,13 +225,12 @@ def test_tokens_are_told_apart(build: Build, trial: MakeTrial, kind: str, video:
 
 
 def test_prompts_are_padded_where_answers_do_not_follow(build: Build, trial: MakeTrial) -> None:
-    from cuescope_transformers.generative.batches import batches, row_of
+    from cuescope_transformers.generative.batches import batches, rows_of
 
     for kind, place in (("internvl", 0), ("paligemma", 0), ("florence2", -1)):
         plugin = build(kind)
         pair = [mixed(trial, kind)[index] for index in (0, 1)]
-        rows = [row_of(plugin._model, plugin.options, *one) for one in enumerate(pair)]
-        [(_, batch)] = batches(plugin._model, rows, 1.0, 8)
+        [(_, batch)] = batches(plugin._model, rows_of(plugin._model, pair))
         mask = batch.inputs["attention_mask"]
         assert mask[0, place] == 0
         assert mask[0, -1 - place] == mask[1, place] == 1

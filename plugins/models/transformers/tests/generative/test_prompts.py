@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from cuescope_sdk import Sample, Trial, UserError
-from cuescope_transformers.generative import TransformersVLM
+from cuescope_transformers.generative import TransformersVLM, VLMOptions
 from cuescope_transformers.generative.prompts import (
     answer_tokens,
     gap_before_answer,
@@ -18,6 +18,7 @@ from cuescope_transformers.generative.prompts import (
     user_words,
 )
 
+LETTERS = VLMOptions(model="x", scoring="letters")
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]
 
@@ -28,18 +29,19 @@ def asking(question: str | None, *choices: str) -> Sample:
 
 
 def test_what_is_said() -> None:
-    assert user_words(asking("why?"), "{question}", "", listed=False) == "why?"
-    assert user_words(asking("why?"), "{question} One word.", "", listed=False) == "why? One word."
-    assert user_words(asking(None), "{question} One word.", "", listed=False) == "One word."
-    assert user_words(asking(None), "{question}", "what?", listed=False) == "what?"
-    listed = user_words(asking("why?", "a cat", "a dog"), "{question}", "", listed=True)
+    briefly = VLMOptions(model="x", prompt="{question} One word.")
+    assert user_words(asking("why?"), VLMOptions(model="x")) == "why?"
+    assert user_words(asking("why?"), briefly) == "why? One word."
+    assert user_words(asking(None), briefly) == "One word."
+    assert user_words(asking(None), VLMOptions(model="x", question="what?")) == "what?"
+    listed = user_words(asking("why?", "a cat", "a dog"), LETTERS)
     assert listed == "why?\n(A) a cat\n(B) a dog\nAnswer with the letter."
 
 
 def test_more_choices_than_letters() -> None:
     sample = asking("why?", *map(str, range(27)))
     with pytest.raises(UserError, match=r"at most 26 .* got 27\. Use -M scoring=likelihood"):
-        user_words(sample, "{question}", "", listed=True)
+        user_words(sample, LETTERS)
 
 
 def test_prompts_without_a_chat_template() -> None:

@@ -14,7 +14,7 @@ from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM
-from cuescope_transformers.generative.answers import log_probability, rows_to_feed
+from cuescope_transformers.generative.readouts import log_probability, rows_to_feed
 
 Build = Callable[..., TransformersVLM]
 MakeTrial = Callable[..., Trial]
@@ -66,10 +66,9 @@ def test_answers_of_several_tokens_against_one_whole_forward(
 
 def batch_of(plugin: TransformersVLM, shown: Trial) -> dict[str, torch.Tensor]:
     """The tensors of one trial, checked against the library elsewhere."""
-    from cuescope_transformers.generative.batches import batches, row_of
+    from cuescope_transformers.generative.batches import batches, rows_of
 
-    row = row_of(plugin._model, plugin.options, 0, shown)
-    [(_, batch)] = batches(plugin._model, [row], 1.0, 1)
+    [(_, batch)] = batches(plugin._model, rows_of(plugin._model, [shown]))
     return batch.inputs
 
 

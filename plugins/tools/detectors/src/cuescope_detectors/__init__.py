@@ -1,6 +1,7 @@
 """Open-vocabulary detectors by transformers' stock classes: OWLv2 and Grounding DINO."""
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from cuescope_detectors.options import GroundingDinoOptions, OpenVocabularyOptions, OwlOptions
@@ -17,18 +18,20 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
 
     options: OpenVocabularyOptions
     owner: ClassVar[str]
-    fingerprint: str
-    facts: Mapping[str, str]
+
+    def __init__(self, options: OpenVocabularyOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self._network = network = self.find_network()
+        self._limits = options.threshold, options.overlap
+        self.fingerprint = digest(self.owner, 1, network.fingerprint, self._limits)
+        self.facts = {**network.facts, "threshold": f"{options.threshold:g}"}
+
+    @abstractmethod
+    def find_network(self) -> "OwlNetwork | GroundingDinoNetwork":
+        """The network, its weights still closed."""
 
     def open_weights(self) -> None:
         self._network.open_weights()
-
-    def use(self, network: "OwlNetwork | GroundingDinoNetwork") -> None:
-        """Take the network; called once, in `__init__`."""
-        self._network = network
-        self._limits = self.options.threshold, self.options.overlap
-        self.fingerprint = digest(self.owner, 1, network.fingerprint, self._limits)
-        self.facts = {**network.facts, "threshold": f"{self.options.threshold:g}"}
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
@@ -59,13 +62,12 @@ class Owl(OpenVocabularyDetector):
 
     Options = OwlOptions
     options: OwlOptions
-    owner: ClassVar[str] = "owl"
+    owner = "owl"
 
-    def __init__(self, options: OwlOptions, context: Context) -> None:
-        super().__init__(options, context)
+    def find_network(self) -> "OwlNetwork":
         from cuescope_detectors.owl import OwlNetwork
 
-        self.use(OwlNetwork(options, context))
+        return OwlNetwork(self.options, self.context)
 
 
 class GroundingDino(OpenVocabularyDetector):
@@ -77,13 +79,12 @@ class GroundingDino(OpenVocabularyDetector):
 
     Options = GroundingDinoOptions
     options: GroundingDinoOptions
-    owner: ClassVar[str] = "grounding-dino"
+    owner = "grounding-dino"
 
-    def __init__(self, options: GroundingDinoOptions, context: Context) -> None:
-        super().__init__(options, context)
+    def find_network(self) -> "GroundingDinoNetwork":
         from cuescope_detectors.grounding_dino import GroundingDinoNetwork
 
-        self.use(GroundingDinoNetwork(options, context))
+        return GroundingDinoNetwork(self.options, self.context)
 
     @property
     def joint(self) -> bool:

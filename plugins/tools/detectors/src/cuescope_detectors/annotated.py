@@ -47,13 +47,13 @@ class AnnotatedMasks(Plugin):
         self, frames: Sequence[Frame], names: Sequence[str]
     ) -> list[Bool[np.ndarray, "name row col"]]:
         """Masks at the size of each frame, empty where a name has none."""
-        return [self._masks(frame, names) for frame in frames]
-
-    def _masks(self, frame: Frame, names: Sequence[str]) -> Bool[np.ndarray, "name row col"]:
-        # the size of the frame as it is, also where all masks are empty
-        samples, size = self._annotations.samples(frame), frame.load().size
-        masks = [mask_of(samples, name, size) for name in names]
-        return np.array(masks, dtype=bool).reshape(len(names), *size[::-1])
+        by_frame = []
+        for frame in frames:
+            # the size of the frame as it is, also where all masks are empty
+            samples, size = self._annotations.samples(frame), frame.load().size
+            masks = [mask_of(samples, name, size) for name in names]
+            by_frame.append(np.array(masks, dtype=bool).reshape(len(names), *size[::-1]))
+        return by_frame
 
 
 class Annotations:
@@ -137,7 +137,6 @@ def mask_of(
 
 
 def mask_pixels(mask: Frame | np.ndarray) -> Bool[np.ndarray, "row col"]:
-    """A mask as a picture, white on black, or as an array."""
     pixels = mask if isinstance(mask, np.ndarray) else np.asarray(mask.load().convert("L")) > WHITE
     return np.asarray(pixels, dtype=bool)
 

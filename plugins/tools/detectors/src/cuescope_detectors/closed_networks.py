@@ -26,18 +26,24 @@ CATEGORIES = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
 
 
 def class_boxes(
-    output: Mapping[str, Tensor], image: Image.Image, threshold: float
-) -> list[ClassBox]:
-    """`output` ("scores", "labels", "boxes") with the boxes clipped to the image."""
-    limits = torch.tensor([*image.size, *image.size])
-    boxes = output["boxes"].float().cpu().clamp(min=0).minimum(limits).tolist()
-    rows = zip(output["scores"].tolist(), output["labels"].tolist(), boxes, strict=True)
-    # a box that lies outside of the image has no extent once it is clipped
-    return [
-        (score, label, (x0, y0, x1, y1))
-        for score, label, (x0, y0, x1, y1) in rows
-        if score > threshold and x1 > x0 and y1 > y0
-    ]
+    outputs: Sequence[Mapping[str, Tensor]], size: tuple[int, int], threshold: float
+) -> list[list[ClassBox]]:
+    """`outputs` ("scores", "labels", "boxes") with the boxes clipped to images of this size."""
+    by_image = []
+    for output in outputs:
+        boxes = output["boxes"].float().cpu().clamp(min=0).minimum(torch.tensor([*size, *size]))
+        rows = zip(
+            output["scores"].tolist(), output["labels"].tolist(), boxes.tolist(), strict=True
+        )
+        # a box that lies outside of the image has no extent once it is clipped
+        by_image.append(
+            [
+                (score, label, (x0, y0, x1, y1))
+                for score, label, (x0, y0, x1, y1) in rows
+                if score > threshold and x1 > x0 and y1 > y0
+            ]
+        )
+    return by_image
 
 
 class DetrNetwork:
@@ -67,10 +73,7 @@ class DetrNetwork:
             threshold=threshold,
             target_sizes=[image.size[::-1] for image in images],
         )
-        return [
-            class_boxes(of_image, image, threshold)
-            for of_image, image in zip(outputs, images, strict=True)
-        ]
+        return class_boxes(outputs, images[0].size, threshold)
 
 
 def _builder(config: Any, source: Source) -> Any:
@@ -152,7 +155,4 @@ class FasterRCNNNetwork:
         # before suppression: the library's default of 0.05 would drop boxes under a lower one
         self._model.roi_heads.score_thresh = threshold
         outputs = self._model([to_tensor(image).to(self._device) for image in images])
-        return [
-            class_boxes(of_image, image, threshold)
-            for of_image, image in zip(outputs, images, strict=True)
-        ]
+        return class_boxes(outputs, images[0].size, threshold)

@@ -1,16 +1,12 @@
 """Detectors of a fixed list of names: DETR and its like, and Faster R-CNN."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cuescope_detectors.options import CocoOptions
 from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, digest
 from cuescope_sdk.tools import normalise_name, sort_by_score
-
-if TYPE_CHECKING:
-    from cuescope_detectors.closed_networks import ClassBox, DetrNetwork, FasterRCNNNetwork
 
 
 class CocoDetector(Plugin, LazyWeights):
@@ -24,8 +20,18 @@ class CocoDetector(Plugin, LazyWeights):
 
     def __init__(self, options: CocoOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._network = self._find_network()
-        self.names = frozenset(map(normalise_name, self._network.classes.values()))
+        from cuescope_detectors.closed_networks import DetrNetwork, FasterRCNNNetwork
+
+        # a file is torchvision's, a folder or hub id transformers'
+        weights = Path(options.model).expanduser()
+        self._network: DetrNetwork | FasterRCNNNetwork
+        if weights.is_file():
+            self._network = FasterRCNNNetwork(weights, options, context)
+        else:
+            self._network = DetrNetwork(options, context)
+        classes = self._network.classes
+        self._classes = {index: normalise_name(name) for index, name in classes.items()}
+        self.names = frozenset(self._classes.values())
         self.fingerprint = digest("coco-detector", 1, self._network.fingerprint, options.threshold)
         self.facts = {
             **self._network.facts,
@@ -48,26 +54,13 @@ class CocoDetector(Plugin, LazyWeights):
             # neighbours of one size go together: padding would change the boxes of the smaller
             for _, alike in groupby(images, key=lambda image: image.size):
                 answers = self._network.detect(list(alike), self.options.threshold)
-                by_frame += [self._name_boxes(boxes, spoken_of) for boxes in answers]
+                by_frame += [
+                    sort_by_score(
+                        Detection(name=name, score=score, box=box)
+                        for name, query in spoken_of.items()
+                        for score, index, box in boxes
+                        if self._classes.get(index) == query
+                    )
+                    for boxes in answers
+                ]
         return by_frame
-
-    def _name_boxes(
-        self, boxes: "Sequence[ClassBox]", spoken_of: Mapping[str, str]
-    ) -> tuple[Detection, ...]:
-        """Detections under the names that were asked for, of the boxes of those classes."""
-        classes = {index: normalise_name(name) for index, name in self._network.classes.items()}
-        return sort_by_score(
-            Detection(name=name, score=score, box=box)
-            for name, query in spoken_of.items()
-            for score, index, box in boxes
-            if classes.get(index) == query
-        )
-
-    def _find_network(self) -> "DetrNetwork | FasterRCNNNetwork":
-        # a file is torchvision's, a folder or hub id transformers'
-        weights = Path(self.options.model).expanduser()
-        from cuescope_detectors.closed_networks import DetrNetwork, FasterRCNNNetwork
-
-        if weights.is_file():
-            return FasterRCNNNetwork(weights, self.options, self.context)
-        return DetrNetwork(self.options, self.context)

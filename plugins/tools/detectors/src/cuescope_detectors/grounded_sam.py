@@ -1,6 +1,6 @@
 """SAM (Kirillov et al., 2023), prompted by a detector: together GroundedSAM."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool
@@ -14,8 +14,6 @@ class GroundedSam(Plugin, LazyWeights):
 
     Options = GroundedSamOptions
     options: GroundedSamOptions
-    fingerprint: str | None
-    facts: Mapping[str, str]
 
     def __init__(self, options: GroundedSamOptions, context: Context) -> None:
         super().__init__(options, context)

@@ -12,15 +12,11 @@ import numpy as np
 import torch
 from PIL import Image
 
-from cuescope_detectors.loading import ScoredBoxes, corners, find_model
+from cuescope_detectors.loading import ScoredBoxes, StockNetwork, corners
 from cuescope_detectors.options import GroundingDinoOptions
 from cuescope_sdk import Context
 from cuescope_sdk.tools import normalise_name
 
-BUILDERS = {
-    "grounding-dino": "GroundingDinoForObjectDetection",
-    "mm-grounding-dino": "MMGroundingDinoForObjectDetection",
-}
 PHRASE_END = "."
 ENDS = str.maketrans(".?", "  ")  # within a name they would end its phrase
 FRAME_TOKENS = 2  # before the first phrase and after the last
@@ -40,11 +36,17 @@ def make_captions(
     """Captions of at most `limit` tokens and `most` names; a name that fits in none is cut."""
     # one more goes to the "." that ends the phrase
     room = limit - FRAME_TOKENS - 1
-    phrases = [_tokens(name, tokenizer)[:room] for name in names]
-    return [
-        _caption(part, phrases, tokenizer)
-        for part in pack([len(phrase) + 1 for phrase in phrases], limit - FRAME_TOKENS, most)
-    ]
+    words = [normalise_name(name.translate(ENDS)) for name in names]
+    phrases = [tokenizer(w, add_special_tokens=False).input_ids[:room] for w in words]
+    end = tokenizer.convert_tokens_to_ids(PHRASE_END)  # the model splits phrases at this token
+    captions = []
+    for part in pack([len(phrase) + 1 for phrase in phrases], limit - FRAME_TOKENS, most):
+        ids, positions = [tokenizer.cls_token_id], {}
+        for index in part:
+            positions[index] = range(len(ids), len(ids) + len(phrases[index]))
+            ids += [*phrases[index], end]
+        captions.append(Caption((*ids, tokenizer.sep_token_id), positions))
+    return captions
 
 
 def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
@@ -59,51 +61,38 @@ def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
     return [*runs, range(start, len(lengths))] if lengths else []
 
 
-def _caption(part: range, phrases: Sequence[Sequence[int]], tokenizer: Any) -> Caption:
-    end = tokenizer.convert_tokens_to_ids(PHRASE_END)  # the model splits phrases at this token
-    ids, positions = [tokenizer.cls_token_id], {}
-    for index in part:
-        positions[index] = range(len(ids), len(ids) + len(phrases[index]))
-        ids += [*phrases[index], end]
-    return Caption((*ids, tokenizer.sep_token_id), positions)
-
-
-def _tokens(name: str, tokenizer: Any) -> list[int]:
-    words = normalise_name(name.translate(ENDS))
-    return list(tokenizer(words, add_special_tokens=False).input_ids)
-
-
-class GroundingDinoNetwork:
+class GroundingDinoNetwork(StockNetwork):
     """The stock model, asked with captions whose tokens are known one by one."""
 
+    owner = "grounding-dino"
+    builders = {
+        "grounding-dino": "GroundingDinoForObjectDetection",
+        "mm-grounding-dino": "MMGroundingDinoForObjectDetection",
+    }
+
     def __init__(self, options: GroundingDinoOptions, context: Context) -> None:
-        self._model = model = find_model("grounding-dino", BUILDERS, options, context)
+        super().__init__(options, context, options.one_by_one, options.tokens)
         self._most = 1 if options.one_by_one else None
         self._over_tokens = np.max if options.tokens == "max" else np.mean
-        self.fingerprint = model.fingerprint("grounding-dino", options.one_by_one, options.tokens)
         self.facts = {
-            **model.files.facts,
+            **self.facts,
             "names": "one by one" if options.one_by_one else "together in a caption",
             "score of a name": f"{options.tokens} of its tokens",
         }
 
-    def open_weights(self) -> None:
-        _ = self._model.files.network
-
     def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:
         """Probability of each name on its caption's boxes, 0 on the boxes of another caption."""
-        model = self._model
-        limit = model.files.network.config.max_text_len
-        captions = make_captions(names, model.processor.tokenizer, limit, self._most)
+        limit = self.files.network.config.max_text_len
+        captions = make_captions(names, self.processor.tokenizer, limit, self._most)
         answers: dict[int, ScoredBoxes] = {}
         # images of one size go together: beside a larger one an image would be padded, and that
         # changes its boxes a little
         by_size = sorted(range(len(images)), key=lambda index: images[index].size)
         for size, alike in groupby(by_size, key=lambda index: images[index].size):
             indices = list(alike)
-            pixels = model.processor.image_processor(
+            pixels = self.processor.image_processor(
                 [images[index] for index in indices], return_tensors="pt"
-            ).to(model.files.device, model.files.dtype)
+            ).to(self.files.device, self.files.dtype)
             passes = [self._pass(pixels, size, caption) for caption in captions]
             for index, of_image in zip(indices, zip(*passes, strict=True), strict=True):
                 answers[index] = merge_captions(captions, of_image, len(names))
@@ -112,10 +101,8 @@ class GroundingDinoNetwork:
     @torch.no_grad()
     def _pass(self, pixels: Any, size: tuple[int, int], caption: Caption) -> list[ScoredBoxes]:
         """Probability of each name of a caption on each box, an image after the other."""
-        ids = torch.tensor(
-            [caption.ids] * len(pixels.pixel_values), device=self._model.files.device
-        )
-        output = self._model.files.network(**pixels, input_ids=ids)
+        ids = torch.tensor([caption.ids] * len(pixels.pixel_values), device=self.files.device)
+        output = self.files.network(**pixels, input_ids=ids)
         tokens = output.logits.float().sigmoid().cpu().numpy()
         return [
             (

@@ -1,8 +1,7 @@
 """A stock model with its processor: files now, weights when they are first needed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import transformers
@@ -11,57 +10,45 @@ from torch import Tensor
 
 from cuescope_detectors.options import PretrainedOptions
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch import (
-    Pretrained,
-    Source,
-    config_content,
-    find_pretrained,
-    tokenizer_content,
-)
+from cuescope_sdk.torch import Source, config_content, find_pretrained, tokenizer_content
 
 ScoredBoxes = tuple[Float[np.ndarray, "box name"], Float[np.ndarray, "box 4"]]
 
 
-@dataclass(frozen=True)
-class StockModel:
-    """A model of transformers with its processor; `files.network` opens its weights."""
+class StockNetwork:
+    """A model of transformers with its processor; `files.network` opens its weights.
 
-    files: Pretrained
-    processor: Any
-
-    def fingerprint(self, *more: object) -> str:
-        """Digest of weights, configuration, preprocessing, words, dtype and whatever is added."""
-        # SAM takes no words, and its processor has no tokenizer
-        tokenizer = getattr(self.processor, "tokenizer", None)
-        words = None if tokenizer is None else tokenizer_content(tokenizer)
-        return self.files.fingerprint(config_content(self.processor.image_processor), words, *more)
-
-
-def find_model(
-    owner: str,
-    builders: Mapping[str, str],
-    options: PretrainedOptions,
-    context: Context,
-    takes_text: bool = True,
-) -> StockModel:
-    """Find the files and read all but the weights; `builders` are classes by `model_type`.
-
-    Raises UserError for whatever a person can mend.
+    `builders` are classes by `model_type`. Raises UserError for whatever a person can mend.
     """
 
-    def builder_of(config: Any, source: Source) -> Any:
-        kind = config.model_type
-        if kind in builders:
-            return getattr(transformers, builders[kind])
-        raise UserError(
-            f"{owner}: {source.title} is no model that is known here",
-            expected=", ".join(builders),
-            got=f"the architecture '{kind}'",
-            remedy=nearest(kind, builders),
-        )
+    owner: ClassVar[str]
+    builders: ClassVar[Mapping[str, str]]
+    takes_text: ClassVar[bool] = True
 
-    files = find_pretrained(owner, options.model, options.revision, context, builder_of)
-    return StockModel(files, files.processor(takes_text))
+    def __init__(self, options: PretrainedOptions, context: Context, *entering: object) -> None:
+        """Find the files and read all but the weights; what is `entering` is fingerprinted too."""
+        self.files = files = find_pretrained(
+            self.owner, options.model, options.revision, context, self._builder_of
+        )
+        self.processor = processor = files.processor(self.takes_text)
+        words = tokenizer_content(processor.tokenizer) if self.takes_text else None
+        preprocessing = config_content(processor.image_processor)
+        self.fingerprint = files.fingerprint(preprocessing, words, self.owner, *entering)
+        self.facts = files.facts
+
+    def open_weights(self) -> None:
+        _ = self.files.network
+
+    def _builder_of(self, config: Any, source: Source) -> Any:
+        kind = config.model_type
+        if kind in self.builders:
+            return getattr(transformers, self.builders[kind])
+        raise UserError(
+            f"{self.owner}: {source.title} is no model that is known here",
+            expected=", ".join(self.builders),
+            got=f"the architecture '{kind}'",
+            remedy=nearest(kind, self.builders),
+        )
 
 
 def corners(boxes: Float[Tensor, "box 4"], extent: tuple[int, int]) -> Float[np.ndarray, "box 4"]:

@@ -7,61 +7,56 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
-from cuescope_detectors.loading import ScoredBoxes, corners, find_model
+from cuescope_detectors.loading import ScoredBoxes, StockNetwork, corners
 from cuescope_detectors.options import OwlOptions
 from cuescope_sdk import Context
 
-BUILDERS = {"owlv2": "Owlv2ForObjectDetection", "owlvit": "OwlViTForObjectDetection"}
 
-
-class OwlNetwork:
+class OwlNetwork(StockNetwork):
     """The stock model, with the names that it has read so far."""
 
-    def __init__(self, options: OwlOptions, context: Context) -> None:
-        self._model, self._prompt = find_model("owl", BUILDERS, options, context), options.prompt
-        self._texts: dict[str, Float[Tensor, " dim"]] = {}
-        self.fingerprint = self._model.fingerprint("owl", options.prompt)
-        self.facts = {**self._model.files.facts, "prompt": options.prompt}
+    owner = "owl"
+    builders = {"owlv2": "Owlv2ForObjectDetection", "owlvit": "OwlViTForObjectDetection"}
 
-    def open_weights(self) -> None:
-        _ = self._model.files.network
+    def __init__(self, options: OwlOptions, context: Context) -> None:
+        super().__init__(options, context, options.prompt)
+        self._prompt = options.prompt
+        self._texts: dict[str, Float[Tensor, " dim"]] = {}
+        self.facts = {**self.facts, "prompt": options.prompt}
 
     @torch.no_grad()
     def detect(self, images: Sequence[Image.Image], names: Sequence[str]) -> list[ScoredBoxes]:
         """Probability of each name on each box, an image after the other."""
-        model, network = self._model, self._model.files.network
-        pixels = model.processor.image_processor(list(images), return_tensors="pt").pixel_values
-        grid, _ = network.image_embedder(pixels.to(model.files.device, model.files.dtype))
+        files, network = self.files, self.files.network
+        pixels = self.processor.image_processor(list(images), return_tensors="pt").pixel_values
+        grid, _ = network.image_embedder(pixels.to(files.device, files.dtype))
         # `forward` would encode the image again for every batch of names
         cells = grid.flatten(1, 2)
         boxes = network.box_predictor(cells, grid)
         texts = self.texts(names).expand(len(images), -1, -1)
         logits, _ = network.class_predictor(cells, texts)
         scores = logits.float().sigmoid().cpu().numpy()
+        # what a box of side 1 spans in pixels: OWLv2 pads images to squares
+        padded = self.processor.image_processor.do_pad
+        extents = [(max(image.size),) * 2 if padded else image.size for image in images]
         return [
-            (scores[index], corners(boxes[index], self._extent(image)))
-            for index, image in enumerate(images)
+            (of_image, corners(*pair))
+            for of_image, *pair in zip(scores, boxes, extents, strict=True)
         ]
 
     def texts(self, names: Sequence[str]) -> Float[Tensor, "name dim"]:
         """Unit embeddings; a name beyond the model's context is cut at its end."""
         # a name is read once for all images; its row depends on no other, for padding is fixed
         if new := [name for name in names if name not in self._texts]:
-            network = self._model.files.network
+            network = self.files.network
             tower = getattr(network, network.config.model_type)
-            tokens = self._model.processor.tokenizer(
+            tokens = self.processor.tokenizer(
                 [self._prompt.replace("{name}", name) for name in new],
                 padding="max_length",
                 truncation=True,
                 return_tensors="pt",
                 max_length=network.config.text_config.max_position_embeddings,
-            ).to(self._model.files.device)
+            ).to(self.files.device)
             rows = tower.get_text_features(tokens.input_ids, tokens.attention_mask).pooler_output
             self._texts |= zip(new, rows / rows.norm(dim=-1, keepdim=True), strict=True)
         return torch.stack([self._texts[name] for name in names])
-
-    def _extent(self, image: Image.Image) -> tuple[int, int]:
-        """What a box of side 1 spans in pixels; OWLv2 pads images to squares."""
-        if self._model.processor.image_processor.do_pad:
-            return max(image.size), max(image.size)
-        return image.size

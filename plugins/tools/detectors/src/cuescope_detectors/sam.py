@@ -7,23 +7,17 @@ import torch
 from jaxtyping import Bool
 from PIL import Image
 
-from cuescope_detectors.loading import find_model
-from cuescope_detectors.options import GroundedSamOptions
-from cuescope_sdk import Context
+from cuescope_detectors.loading import StockNetwork
 
 BOXES_AT_ONCE = 32
 
 
-class SamNetwork:
+class SamNetwork(StockNetwork):
     """The stock model, asked for one mask a box."""
 
-    def __init__(self, options: GroundedSamOptions, context: Context) -> None:
-        self._model = find_model("sam", {"sam": "SamModel"}, options, context, takes_text=False)
-        self.fingerprint = self._model.fingerprint("sam")
-        self.facts = self._model.files.facts
-
-    def open_weights(self) -> None:
-        _ = self._model.files.network
+    owner = "sam"
+    builders = {"sam": "SamModel"}
+    takes_text = False
 
     @torch.no_grad()
     def outline(
@@ -32,7 +26,7 @@ class SamNetwork:
         """What is in each box (x0, y0, x1, y1) in pixels of the image."""
         if not boxes:
             return np.zeros((0, image.height, image.width), dtype=bool)
-        processor, files = self._model.processor, self._model.files
+        processor, files = self.processor, self.files
         inputs = processor(image, input_boxes=[[list(box) for box in boxes]], return_tensors="pt")
         pixels = inputs.pixel_values.to(files.device, files.dtype)
         embeddings = files.network.get_image_embeddings(pixels)

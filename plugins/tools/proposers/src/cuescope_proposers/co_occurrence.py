@@ -5,14 +5,40 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log, sqrt
+from typing import Literal
 
-from cuescope_proposers.options import CoOccurrenceOptions, Source
-from cuescope_sdk import Context, Dataset, HasSplits, Plugin, Sample, UserError, digest, nearest
+from pydantic import Field, PositiveInt
+
+from cuescope_sdk import (
+    Context,
+    Dataset,
+    HasSplits,
+    Options,
+    Plugin,
+    Sample,
+    UserError,
+    digest,
+    nearest,
+)
 from cuescope_sdk.tools import normalise_name
 
 OWNER = "co-occurrence"
 REMEDY = "Use the proposer llm or cues."
 Z = 1.96  # of a two-sided 95% interval
+Source = Literal["all", "annotations", "captions"]
+
+
+class CoOccurrenceOptions(Options):
+    """Options of `co-occurrence`."""
+
+    source: Source = Field(
+        "all", description="names of `annotations` (boxes and objects), of `captions`, or `all`"
+    )
+    split: str | None = Field(
+        None, description="count in this split (`train`); default: the audited one"
+    )
+    least: PositiveInt = Field(5, description="images of the class with the name, or more")
+    most: PositiveInt = Field(32, description="names a class")
 
 
 @dataclass
@@ -57,12 +83,17 @@ class CoOccurrence(Plugin):
             raise UserError(
                 f"{OWNER} counts in a data set, and there is no data set here", remedy=REMEDY
             )
-        self._data = _split(context.dataset, options.split)
+        self._data: Dataset = context.dataset
+        if options.split is not None:
+            if not isinstance(context.dataset, HasSplits):
+                raise UserError(
+                    f"{OWNER}: the data set has no split '{options.split}'", remedy="Leave it out."
+                )
+            self._data = context.dataset.split(options.split)
         self.fingerprint = digest(OWNER, 1, self._data.fingerprint, options.model_dump())
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """Where it counts."""
         split = f", split {self.options.split}" if self.options.split else ""
         return {"counted in": f"{len(self._data):,} samples{split}"}
 
@@ -83,7 +114,9 @@ class CoOccurrence(Plugin):
         with self.context.progress("counting names", len(self._data)) as advance:
             for index in range(len(self._data)):
                 sample = self._data[index]
-                counts.add(classes_of(sample), names_in(sample, self.options.source))
+                label = () if sample.label is None else (sample.label,)
+                classes = {*map(normalise_name, (*sample.annotations.get("objects", ()), *label))}
+                counts.add(classes, names_in(sample, self.options.source))
                 advance(1)
         if not counts.of_name:
             raise UserError(
@@ -94,14 +127,7 @@ class CoOccurrence(Plugin):
         return counts
 
 
-def classes_of(sample: Sample) -> set[str]:
-    """The classes that an image shows."""
-    label = () if sample.label is None else (sample.label,)
-    return {normalise_name(name) for name in (*sample.annotations.get("objects", ()), *label)}
-
-
 def names_in(sample: Sample, source: Source) -> set[str]:
-    """What is named in an image."""
     annotations, names = sample.annotations, set[str]()
     if source != "captions":
         names |= {normalise_name(name) for name in annotations.get("objects", ())}
@@ -111,14 +137,6 @@ def names_in(sample: Sample, source: Source) -> set[str]:
 
         names |= {name for caption in annotations["captions"] for name in nouns(caption)}
     return names
-
-
-def _split(data: Dataset, name: str | None) -> Dataset:
-    if name is None:
-        return data
-    if not isinstance(data, HasSplits):
-        raise UserError(f"{OWNER}: the data set has no split '{name}'", remedy="Leave it out.")
-    return data.split(name)
 
 
 def bond(both: int, of_class: int, of_name: int, images: int) -> float:

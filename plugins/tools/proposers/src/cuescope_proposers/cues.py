@@ -1,17 +1,28 @@
 """Cues that somebody has written down."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
+from pydantic import Field
 
-from cuescope_proposers.options import CueFileOptions
-from cuescope_sdk import Context, Plugin, UserError, digest, nearest
+from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
 from cuescope_sdk.data import read_lines
 
 OWNER = "cues"
 Cues = dict[str, list[str]]  # by class
+
+
+class CueFileOptions(Options):
+    """Options of `cues`; the part after `cues:` is `path`."""
+
+    argument: ClassVar[str | None] = "path"
+
+    path: Path = Field(
+        description="YAML or JSON {class: [cues]}, TXT with lines `class: cue, cue`, or a folder "
+        "with a class.txt of one cue a line"
+    )
 
 
 class CueFile(Plugin):
@@ -41,9 +52,27 @@ class CueFile(Plugin):
 
 
 def read_cues(path: Path) -> Cues:
-    """The cues of a file or folder by class; raises UserError for another form."""
+    """The cues of a file or folder by class; raises UserError for faults in it."""
+    by_class: Cues = {}
+    plain_names: dict[str, str] = {}
+    for name, cues, where in _classes(path):
+        # "Fire_Truck" and "fire truck" are one class
+        if (first := plain_names.setdefault(plain(name), name)) in by_class:
+            raise UserError(
+                f"cues: {path.name} has class '{name}' twice",
+                got=f"'{first}' and '{name}'" + f" ({where})" * (where != path.name),
+            )
+        by_class[name] = cues
+    return by_class
+
+
+def _classes(path: Path) -> list[tuple[str, list[str], str]]:
+    """Name, cues, and where they stand."""
     if path.is_dir():
-        return _of_folder(path)
+        files = sorted(path.glob("*.txt"))
+        if not files:
+            raise UserError(f"cues: folder {path.name}", expected="a .txt file a class", got="none")
+        return [(file.stem, [cue for _, cue in _lines(file)], file.name) for file in files]
     if path.suffix.lower() in (".yaml", ".yml", ".json"):
         return _of_yaml(path)
     if path.suffix.lower() == ".txt":
@@ -52,25 +81,15 @@ def read_cues(path: Path) -> Cues:
         f"cues: {path.name}",
         expected="a .yaml, .json or .txt file, or a folder of .txt files",
         got="no such file" if not path.exists() else f"'{path.suffix}'",
-        remedy=nearest(path.name, _beside(path)),
+        remedy=nearest(path.name, sorted(file.name for file in path.parent.glob("*"))),
     )
 
 
 def plain(name: str) -> str:
-    """A class name as it is compared."""
     return " ".join(name.replace("_", " ").casefold().split())
 
 
-def _of_folder(folder: Path) -> Cues:
-    files = sorted(folder.glob("*.txt"))
-    if not files:
-        raise UserError(f"cues: folder {folder.name}", expected="a .txt file a class", got="none")
-    return _distinct(
-        folder, [(file.stem, [cue for _, cue in _lines(file)], file.name) for file in files]
-    )
-
-
-def _of_lines(path: Path) -> Cues:
+def _of_lines(path: Path) -> list[tuple[str, list[str], str]]:
     classes = []
     for where, line in _lines(path):
         name, colon, listed = line.partition(":")
@@ -78,10 +97,10 @@ def _of_lines(path: Path) -> Cues:
             raise UserError(where, expected="class: cue, cue", got=f"'{line[:60]}'")
         cues = [cue for part in listed.split(",") if (cue := part.strip())]
         classes.append((name.strip(), cues, where))
-    return _distinct(path, classes)
+    return classes
 
 
-def _of_yaml(path: Path) -> Cues:
+def _of_yaml(path: Path) -> list[tuple[str, list[str], str]]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
@@ -102,21 +121,16 @@ def _of_yaml(path: Path) -> Cues:
             expected="a mapping {class: [cue, cue]}",
             got=type(content).__name__ if content else "nothing",
         )
-    return _distinct(
-        path,
-        [
-            (_text(path, name), _texts(path, name, cues), path.name)
-            for name, cues in content.items()
-        ],
-    )
-
-
-def _texts(path: Path, name: Any, cues: Any) -> list[str]:
-    if not isinstance(cues, list):
-        raise UserError(
-            f"cues: {path.name} class '{name}'", expected="a list [cue, cue]", got=repr(cues)[:60]
-        )
-    return [_text(path, cue) for cue in cues]
+    classes = []
+    for name, cues in content.items():
+        text = _text(path, name)
+        if not isinstance(cues, list):
+            fault = repr(cues)[:60]
+            raise UserError(
+                f"cues: {path.name} class '{name}'", expected="a list [cue, cue]", got=fault
+            )
+        classes.append((text, [_text(path, cue) for cue in cues], path.name))
+    return classes
 
 
 def _text(path: Path, value: Any) -> str:
@@ -131,20 +145,3 @@ def _text(path: Path, value: Any) -> str:
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """The lines that are no comments, each after where it stands."""
     return ((where, line) for where, line in read_lines(path, OWNER) if not line.startswith("#"))
-
-
-def _distinct(path: Path, listed: Sequence[tuple[str, list[str], str]]) -> Cues:
-    """By class; raises UserError where a class is there twice."""
-    classes: dict[str, str] = {}
-    for name, _, where in listed:
-        if plain(name) in classes:
-            raise UserError(
-                f"cues: {path.name} has class '{name}' twice",
-                got=f"'{classes[plain(name)]}' and '{name}'" + f" ({where})" * (where != path.name),
-            )
-        classes[plain(name)] = name  # "Fire_Truck" and "fire truck" are one class
-    return {name: cues for name, cues, _ in listed}
-
-
-def _beside(path: Path) -> list[str]:
-    return sorted(file.name for file in path.parent.iterdir()) if path.parent.is_dir() else []

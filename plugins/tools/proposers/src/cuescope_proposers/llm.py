@@ -2,11 +2,25 @@
 
 from collections.abc import Mapping
 from itertools import chain, zip_longest
+from typing import Any, ClassVar
 
-from cuescope_proposers.options import LLMOptions
-from cuescope_sdk import Context, Plugin, UserError, digest
-from cuescope_sdk.language import ANGLES, proposal_prompts
+from pydantic import Field, PositiveInt
+
+from cuescope_sdk import Context, Options, Plugin, UserError, digest
+from cuescope_sdk.language import ANGLES, EACH, proposal_prompts
 from cuescope_sdk.tools import normalise_name
+
+
+class LLMOptions(Options):
+    """Options of `llm`; the part after `llm:` is `generator`."""
+
+    argument: ClassVar[str | None] = "generator"
+
+    generator: str = Field(
+        description="SPEC of the language model: openai:gpt-4o-mini, transformers-llm:MODEL"
+    )
+    generator_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    each: PositiveInt = Field(EACH, description="names asked for in each of the four ways")
 
 
 class LLMProposer(Plugin):
@@ -31,7 +45,6 @@ class LLMProposer(Plugin):
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """Who is asked, and what the language model says of itself."""
         generator = getattr(self._generator, "facts", {})
         return {**generator, "cues are named by": self.options.generator}
 

@@ -11,7 +11,6 @@ from jaxtyping import Float
 from cuescope_sdk import (
     Capabilities,
     Context,
-    Dataset,
     Frame,
     LazyWeights,
     Response,
@@ -21,7 +20,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 from cuescope_toy.clip.architecture import PREPROCESS, PROMPTS, model_config
-from cuescope_toy.loading import Facts, TrainedModel, Weights, WeightsFile, training_splits
+from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
 from cuescope_toy.options import ToyCLIPOptions
 
 if TYPE_CHECKING:
@@ -49,21 +48,27 @@ class ToyCLIP(TrainedModel):
 
     def __init__(self, options: ToyCLIPOptions, context: Context) -> None:
         super().__init__(options, context)
-        require_extra()
-        (self._data,) = training_splits(
-            options.data, options.data_options, context, self.owner, "train"
+        if any(find_spec(module) is None for module in EXTRA):
+            raise UserError(
+                "toy-clip runs on open_clip, which is not installed",
+                remedy="pip install 'cuescope-toy[clip]'",
+            )
+        (self._data,) = training_splits(options, context, self.owner, "train")
+        self.name_weights(
+            TRAINING_VERSION,
+            model_config(options.tower),
+            PREPROCESS,
+            PROMPTS,
+            options.model_dump(include=TRAINING_OPTIONS),
+            self.seed,
+            self._data.fingerprint,
+            tuple(self._data.labels),
+            shipped=SHIPPED,
+            libraries=("torch", "open-clip-torch"),
         )
-        self.weights_file = WeightsFile(
-            self.owner,
-            training_recipe(options, self.seed, self._data),
-            context.cache,
-            SHIPPED,
-            ("torch", "open-clip-torch"),
-        )
-        self.fingerprint = digest(self.weights_file.fingerprint, text_recipe(options))
+        self.fingerprint = digest(self.fingerprint, text_recipe(options))
 
     def train(self) -> tuple[Weights, Facts]:
-        """Train on the pictures and captions of the split."""
         from cuescope_toy.clip import training
 
         return training.train(self.options, self.context, self._data, self.seed)
@@ -92,11 +97,9 @@ class ToyCLIP(TrainedModel):
 
     @property
     def image_tower(self) -> "ImageTower":
-        """As of `HasImageTower`."""
         return self._model.image_tower
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """As open-clip answers."""
         return self._model.respond(trials)
 
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
@@ -108,37 +111,12 @@ class ToyCLIP(TrainedModel):
         return self._model.embed_choices(choices)
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
-        """As of `HasPatches`."""
         return self._model.canvas(frames)
 
     def patch_features(
         self, frames: Sequence[Frame], layer: int = -1
     ) -> list[Float[np.ndarray, "row col dim"]]:
-        """As of `HasPatches`."""
         return self._model.patch_features(frames, layer)
-
-
-def require_extra() -> None:
-    """Raises UserError where open_clip or its plugin is not installed."""
-    if any(find_spec(module) is None for module in EXTRA):
-        raise UserError(
-            "toy-clip runs on open_clip, which is not installed",
-            remedy="pip install 'cuescope-toy[clip]'",
-        )
-
-
-def training_recipe(options: ToyCLIPOptions, seed: int, data: Dataset) -> str:
-    """Digest of all that decides the weights."""
-    return digest(
-        TRAINING_VERSION,
-        model_config(options.tower),
-        PREPROCESS,
-        PROMPTS,
-        options.model_dump(include=TRAINING_OPTIONS),
-        seed,
-        data.fingerprint,
-        tuple(data.labels),
-    )
 
 
 def text_recipe(options: ToyCLIPOptions) -> str:

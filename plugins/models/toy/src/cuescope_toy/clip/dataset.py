@@ -11,6 +11,7 @@ from torch import Tensor
 
 from cuescope_sdk import Dataset, Sample, UserError
 from cuescope_toy.clip.architecture import CONTEXT_LENGTH, PREPROCESS, PROMPTS
+from cuescope_toy.training import label_index, untrainable
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +44,21 @@ def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPai
     rows: dict[str, int] = {}  # of each distinct text
     for index in range(len(dataset)):
         sample = dataset[index]
-        _check(sample, dataset.labels)
+        if len(sample.frames) != 1:
+            raise UserError(
+                f"toy-clip: sample '{sample.key}' is a sequence",
+                expected="one frame in every sample",
+                got=str(len(sample.frames)),
+                remedy="Use -M data=SPEC of pictures, or the model toy for sequences.",
+            )
         pixels.append(to_bytes(transform(sample.frames[0].load())))
         captions.append(_text_rows(sample_captions(sample), rows))
         foils.append(_text_rows(sample.annotations.get("foils", ()), rows))
         if dataset.labels:
-            labels.append(dataset.labels.index(str(sample.label)))
+            labels.append(label_index("toy-clip", sample, dataset.labels))
+        elif not sample_captions(sample):
+            expected = "a label, or the annotation 'captions'"
+            raise untrainable("toy-clip", sample, expected, "neither")
         advance(1)
     prompts = [prompt.format(label=label) for prompt in PROMPTS for label in dataset.labels]
     ids = tokenize([*rows, *prompts])
@@ -81,8 +91,7 @@ def _text_rows(texts: Sequence[str], rows: dict[str, int]) -> Int[Tensor, " text
 
 def tokenize(texts: Sequence[str]) -> Int[Tensor, "text token"]:
     """CLIP's own ids."""
-    tokens: Tensor = open_clip.SimpleTokenizer(context_length=CONTEXT_LENGTH)(list(texts))
-    return tokens
+    return torch.as_tensor(open_clip.SimpleTokenizer(context_length=CONTEXT_LENGTH)(list(texts)))
 
 
 def to_bytes(pixels: Float[Tensor, "channel row col"]) -> UInt8[Tensor, "channel row col"]:
@@ -93,25 +102,3 @@ def to_bytes(pixels: Float[Tensor, "channel row col"]) -> UInt8[Tensor, "channel
 def from_bytes(pixels: UInt8[Tensor, "*sample"]) -> Float[Tensor, "*sample"]:
     """Pixels between -1 and 1."""
     return pixels.float() / 127.5 - 1
-
-
-def _check(sample: Sample, labels: Sequence[str]) -> None:
-    if len(sample.frames) != 1:
-        raise UserError(
-            f"toy-clip: sample '{sample.key}' is a sequence",
-            expected="one frame in every sample",
-            got=str(len(sample.frames)),
-            remedy="Use -M data=SPEC of pictures, or the model toy for sequences.",
-        )
-    if labels and sample.label not in labels:
-        raise UserError(
-            f"toy-clip: sample '{sample.key}' cannot be trained on",
-            expected="a label of the data set",
-            got="no label" if sample.label is None else f"'{sample.label}'",
-        )
-    if not labels and not sample_captions(sample):
-        raise UserError(
-            f"toy-clip: sample '{sample.key}' cannot be trained on",
-            expected="a label, or the annotation 'captions'",
-            got="neither",
-        )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,22 +15,11 @@ from cuescope_toy.clip.dataset import ImageTextPairs, from_bytes, read_pairs
 from cuescope_toy.clip.network import draw_from, new_network, pack_weights
 from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.options import ToyCLIPOptions
+from cuescope_toy.training import Fit
 
 WARM_UP = 0.6  # share of the first epoch
 MAX_SCALE = 100.0  # of the cosines (Radford et al., 2021, section 2.5)
 TEXTS = 4  # captions of a picture in a batch, and as many foils
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Packed weights, the share of right labels over the last epoch's batches, and the epochs.
-
-    Without labels it is the share of captions and foils that are judged right.
-    """
-
-    weights: Weights
-    accuracy: float
-    epochs: int
 
 
 def matching_loss(
@@ -82,7 +70,9 @@ def fit(
     """Train for all epochs, or until `enough` labels are right and an epoch more.
 
     `advance` is called with 1 after each step. Until the last epoch a tower of patches sees through
-    windows, unless captions are of parts: a window hides what most of them tell of.
+    windows, unless captions are of parts: a window hides what most of them tell of. The accuracy
+    is the share of right labels over the last epoch's batches; without labels, of captions and
+    foils that are judged right.
     """
     with draw_from(generator):
         network = new_network(len(pairs.vocabulary), options.tower)
@@ -92,40 +82,22 @@ def fit(
             last = epoch == options.epochs - 1 or accuracy >= options.enough
             if options.tower == "vit":
                 network.visual.patch_dropout.whole = last or pairs.captions_of_parts
-            accuracy = _train_epoch(network, optimiser, pairs, options, epoch == 0, last, advance)
+            right = 0.0
+            # from the global state, which draw_from set
+            batches = torch.split(torch.randperm(len(pairs.pixels)), options.batch_size)
+            for step, batch in enumerate(batches, start=1):
+                share = learning_rate_share((step - 0.5) / len(batches), epoch == 0, last)
+                for group in optimiser.param_groups:
+                    group["lr"] = options.learning_rate * share
+                loss, correct = _loss(network, pairs, batch, options.caption_weight)
+                optimiser.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                optimiser.step()
+                right += float(correct.sum())  # on the way: no extra pass over the data
+                advance(1)
+            accuracy = right / len(pairs.pixels)
             epoch += 1
-    return Fit(pack_weights(network.state_dict(), pairs.vocabulary), accuracy, epoch)
-
-
-def steps_per_epoch(pairs: ImageTextPairs, options: ToyCLIPOptions) -> int:
-    """Batches in a pass over the data."""
-    return math.ceil(len(pairs.pixels) / options.batch_size)
-
-
-def _train_epoch(
-    network: Any,
-    optimiser: torch.optim.Optimizer,
-    pairs: ImageTextPairs,
-    options: ToyCLIPOptions,
-    first: bool,
-    last: bool,
-    advance: Callable[[int], None],
-) -> float:
-    """One pass over the data; the share of right labels on the way."""
-    right = 0.0
-    # from the global state, which draw_from set
-    batches = torch.split(torch.randperm(len(pairs.pixels)), options.batch_size)
-    for step, batch in enumerate(batches, start=1):
-        share = learning_rate_share((step - 0.5) / len(batches), first, last)
-        for group in optimiser.param_groups:
-            group["lr"] = options.learning_rate * share
-        loss, correct = _loss(network, pairs, batch, options.caption_weight)
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-        right += float(correct.sum())  # on the way: no extra pass over the data
-        advance(1)
-    return right / len(pairs.pixels)
+    return Fit(pack_weights(network.state_dict(), pairs.vocabulary), accuracy, epoch, epoch)
 
 
 def _loss(
@@ -179,11 +151,10 @@ def _optimiser(network: Any, options: ToyCLIPOptions) -> torch.optim.AdamW:
 def train(
     options: ToyCLIPOptions, context: Context, data: Dataset, seed: int
 ) -> tuple[Weights, Facts]:
-    """Read the data and train on it, under two progress bars."""
     with context.progress("reading pictures and captions", len(data)) as advance:
         pairs = read_pairs(data, advance)
     generator = torch.Generator().manual_seed(derive(seed, "toy-clip"))
-    steps = steps_per_epoch(pairs, options)
+    steps = math.ceil(len(pairs.pixels) / options.batch_size)  # of an epoch
     with context.progress("training the toy CLIP", options.epochs * steps) as advance:
         result = fit(pairs, options, generator, advance)
         advance((options.epochs - result.epochs) * steps)

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int8
 
-from cuescope_sdk import Capabilities, Context, Dataset, Response, Trial, UserError, digest
+from cuescope_sdk import Capabilities, Context, Response, Trial, UserError
 from cuescope_sdk.fusion import AverageTokens, FusionShape
 from cuescope_sdk.models import refuse_unanswerable
-from cuescope_toy.loading import Facts, TrainedModel, Weights, WeightsFile, training_splits
+from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
 from cuescope_toy.options import HEADS, MLP_RATIO, ToyFusionOptions
 
 LISTED = 5  # answers that an error lists
@@ -47,14 +47,16 @@ class ToyFusion(TrainedModel):
         from cuescope_toy.encoders import ColourGrid, FrameFeatures
 
         self._features = FrameFeatures(ColourGrid(options.patches), context)
-        self._splits = training_splits(
-            options.data, options.data_options, context, self.owner, "train", "val"
+        self._splits = training_splits(options, context, self.owner, "train", "val")
+        # The data enters by its content, and the patches by the fingerprint of the encoder.
+        own = options.model_dump(exclude={"data", "data_options", "patches"})
+        self.name_weights(
+            TRAINING_VERSION,
+            {**own, "seed": self.seed},
+            self._features.encoder.fingerprint,
+            *(split.fingerprint for split in self._splits),
+            shipped=SHIPPED,
         )
-        recipe = training_recipe(
-            options, self.seed, self._features.encoder.fingerprint, *self._splits
-        )
-        self.weights_file = WeightsFile(self.owner, recipe, context.cache, SHIPPED)
-        self.fingerprint = self.weights_file.fingerprint
         self.fusion = FusionShape(
             layers=options.layers,
             heads=HEADS,
@@ -65,18 +67,17 @@ class ToyFusion(TrainedModel):
         )
 
     def train(self) -> tuple[Weights, Facts]:
-        """Train on the splits, with early stopping."""
         from cuescope_toy.fusion import training
 
         return training.train(self.options, self.context, self._features, self._splits, self.seed)
 
     def use(self, weights: Weights, dtype: Any) -> None:
-        """Answer with these weights, on the model's device."""
         from cuescope_toy.fusion.answering import FusionNetwork
+        from cuescope_toy.fusion.dataset import VOCABULARY, Vocabulary
 
-        self._network = FusionNetwork.from_checkpoint(
-            weights, self._features, self.options.positions, self.device, dtype
-        )
+        vocabulary = Vocabulary.from_tensor(weights[VOCABULARY])
+        own = {n: w.to(self.device, dtype) for n, w in weights.items() if n != VOCABULARY}
+        self._network = FusionNetwork(own, vocabulary, self._features, self.options.positions)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits of the choices, and as text the best of them, or of all answers without any."""
@@ -124,17 +125,6 @@ class ToyFusion(TrainedModel):
             logits=scores if "logits" in trial.outputs else None,
             text=(choices or answers)[int(scores.argmax())] if "text" in trial.outputs else None,
         )
-
-
-def training_recipe(
-    options: ToyFusionOptions, seed: int, encoder: str, train: Dataset, val: Dataset
-) -> str:
-    """Digest of all that decides the weights; `encoder` is a fingerprint."""
-    # The data enters by its content, and the patches by the fingerprint of the encoder.
-    own = options.model_dump(exclude={"data", "data_options", "patches"})
-    return digest(
-        TRAINING_VERSION, {**own, "seed": seed}, encoder, train.fingerprint, val.fingerprint
-    )
 
 
 def choice_logits(

@@ -1,19 +1,18 @@
 """Trials through the trained network, those of one edit together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int8
 from torch import Tensor
 
-from cuescope_sdk import Edit, Trial
+from cuescope_sdk import Trial
 from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
-from cuescope_sdk.torch import Fusion, group_by_edit, use_fusion
+from cuescope_sdk.torch import Fusion, Watch, group_by_edit, use_fusion
 from cuescope_toy.encoders import FrameFeatures
-from cuescope_toy.fusion.dataset import VOCABULARY, Vocabulary, tokenize
+from cuescope_toy.fusion.dataset import Vocabulary, tokenize
 from cuescope_toy.fusion.network import Batch, forward
 from cuescope_toy.loading import Weights
 from cuescope_toy.training import one_thread
@@ -28,25 +27,10 @@ class FusionNetwork:
     features: FrameFeatures
     positions: bool
 
-    @classmethod
-    def from_checkpoint(
-        cls,
-        tensors: Weights,
-        features: FrameFeatures,
-        positions: bool,
-        device: str,
-        dtype: torch.dtype,
-    ) -> Self:
-        """From trained tensors, the vocabulary among them."""
-        weights = {n: t.to(device, dtype) for n, t in tensors.items() if n != VOCABULARY}
-        return cls(weights, Vocabulary.from_tensor(tensors[VOCABULARY]), features, positions)
-
     def logits(self, trials: Sequence[Trial]) -> list[Float[np.ndarray, " answer"]]:
         """Of all answers, for each trial."""
         logits: dict[int, np.ndarray] = {}
-        for edit, indices in group_by_edit(trials):
-            batch = self._batch([trials[index] for index in indices])
-            rows = self._forward(batch, Fusion(batch.modality, fusion_edit(edit)))
+        for indices, _, rows in self._runs(trials):
             logits |= dict(zip(indices, rows.float().cpu().numpy(), strict=True))
         return [logits[index] for index in range(len(trials))]
 
@@ -60,20 +44,25 @@ class FusionNetwork:
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights of a layer for each trial, after its edit and without padding."""
         attention: dict[int, np.ndarray] = {}
-        for edit, indices in group_by_edit(trials):
-            batch = self._batch([trials[index] for index in indices])
-            by_layer: dict[int, Tensor] = {}
-            fusion = Fusion(batch.modality, fusion_edit(edit), watch=by_layer.__setitem__)
-            self._forward(batch, fusion)
+        by_layer: dict[int, Tensor] = {}
+        for indices, batch, _ in self._runs(trials, by_layer.__setitem__):
             for index, weights, row in zip(indices, by_layer[layer], batch.modality, strict=True):
                 tokens = row != OTHER
                 attention[index] = weights[:, tokens][:, :, tokens].float().cpu().numpy()
         return [attention[index] for index in range(len(trials))]
 
-    def _forward(self, batch: Batch, fusion: Fusion) -> Float[Tensor, "batch answer"]:
-        # More threads sum in another order, and an answer would depend on the machine.
-        with one_thread(), torch.no_grad(), use_fusion(fusion):
-            return forward(self.weights, batch, positions=self.positions)
+    def _runs(
+        self, trials: Sequence[Trial], watch: Watch | None = None
+    ) -> Iterator[tuple[list[int], Batch, Float[Tensor, "batch answer"]]]:
+        """Of the trials of each edit: their indices, their batch, the logits of all answers."""
+        for edit, indices in group_by_edit(trials):
+            batch = self._batch([trials[index] for index in indices])
+            average = edit if isinstance(edit, AverageAttention | AverageTokens) else None
+            fusion = Fusion(batch.modality, average, watch=watch)
+            # More threads sum in another order, and an answer would depend on the machine.
+            with one_thread(), torch.no_grad(), use_fusion(fusion):
+                logits = forward(self.weights, batch, positions=self.positions)
+            yield indices, batch, logits
 
     def _batch(self, trials: Sequence[Trial]) -> Batch:
         mean = self.weights["input.mean"]
@@ -82,8 +71,3 @@ class FusionNetwork:
         if tokens.frames:
             features = torch.from_numpy(self.features.of_frames(tokens.frames)).to(mean)
         return tokens.batch(features)
-
-
-def fusion_edit(edit: Edit | None) -> AverageAttention | AverageTokens | None:
-    """The edit, where it is one of fusion; others are refused before."""
-    return edit if isinstance(edit, AverageAttention | AverageTokens) else None

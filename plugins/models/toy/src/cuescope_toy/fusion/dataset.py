@@ -11,8 +11,9 @@ from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk import Frame, Sample
 from cuescope_toy.fusion.network import Batch
+from cuescope_toy.training import untrainable
 
 VOCABULARY = "vocabulary"  # its name among the tensors of a checkpoint
 PADDING = -1
@@ -37,7 +38,6 @@ class Vocabulary:
 
     @classmethod
     def from_tensor(cls, tensor: UInt8[Tensor, " byte"]) -> "Vocabulary":
-        """As `to_tensor` wrote it."""
         words, answers = json.loads(bytes(tensor.tolist()))
         return cls(tuple(words), tuple(answers))
 
@@ -48,7 +48,6 @@ class Vocabulary:
 
     @property
     def word_rows(self) -> int:
-        """How many numbers words have."""
         return len(self.words) + 2
 
 
@@ -80,7 +79,6 @@ def split_words(question: str | None) -> list[str]:
 def tokenize(
     samples: Sequence[Sample], vocabulary: Vocabulary, device: torch.device | None = None
 ) -> TokenizedSamples:
-    """Frames and words of samples as numbers."""
     frames = {frame.key: frame for sample in samples for frame in sample.frames}
     frame_id = {key: number for number, key in enumerate(frames)}
     word_id = {word: number for number, word in enumerate(vocabulary.words)}
@@ -97,11 +95,7 @@ def answer_ids(samples: Sequence[Sample], vocabulary: Vocabulary) -> Int[Tensor,
     number = {answer: number for number, answer in enumerate(vocabulary.answers)}
     for sample in samples:
         if sample.label is None:
-            raise UserError(
-                f"toy-fusion: sample '{sample.key}' cannot be trained on",
-                expected="the right answer as its label",
-                got="no label",
-            )
+            raise untrainable("toy-fusion", sample, "the right answer as its label", "no label")
     return torch.tensor([number.get(str(sample.label), -1) for sample in samples])
 
 

@@ -13,44 +13,10 @@ from torch.nn.functional import gelu, layer_norm
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.torch import fused_self_attention
 from cuescope_toy.loading import Weights
-from cuescope_toy.network import standardise
-from cuescope_toy.options import HEADS, MLP_RATIO
+from cuescope_toy.network import Shapes, standardise
+from cuescope_toy.options import HEADS, MLP_RATIO, ToyFusionOptions
 
 LONGEST_WAVE = 100.0  # tokens in which the slowest position wave turns by a radian
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Features of a frame, known words and answers, layers and their width."""
-
-    feature: int
-    words: int
-    answers: int
-    layers: int
-    dim: int
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shape of each weight: ([layer,] input, output), or ([layer,] dim) of a bias or norm."""
-        dim, wide = self.dim, MLP_RATIO * self.dim
-        # The shipped checkpoints have these names, and initial weights are drawn in this order.
-        inner = {
-            "attend.norm": (dim,),
-            "query": (dim, dim),
-            "key": (dim, dim),
-            "value": (dim, dim),
-            "mixed": (dim, dim),
-            "think.norm": (dim,),
-            "widen": (dim, wide),
-            "narrow": (wide, dim),
-        }
-        return {
-            "video": (self.feature, dim),
-            "word": (self.words, dim),
-            **{f"layer.{name}": (self.layers, *shape) for name, shape in inner.items()},
-            "answer.norm": (dim,),
-            "answer": (dim, self.answers),
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,28 +40,46 @@ class Batch:
         return torch.cat([video, text, answer], dim=1).to(torch.int8)
 
 
-def initial_weights(sizes: Sizes, generator: torch.Generator, spread: float = 1.0) -> Weights:
+def weight_shapes(options: ToyFusionOptions, feature: int, words: int, answers: int) -> Shapes:
+    """Shape of each weight: ([layer,] input, output), or ([layer,] dim) of a bias or norm."""
+    dim, wide = options.dim, MLP_RATIO * options.dim
+    # The shipped checkpoints have these names, and initial weights are drawn in this order.
+    inner = {
+        "attend.norm": (dim,),
+        **dict.fromkeys(("query", "key", "value", "mixed"), (dim, dim)),
+        "think.norm": (dim,),
+        "widen": (dim, wide),
+        "narrow": (wide, dim),
+    }
+    return {
+        "video": (feature, dim),
+        "word": (words, dim),
+        **{f"layer.{name}": (options.layers, *shape) for name, shape in inner.items()},
+        "answer.norm": (dim,),
+        "answer": (dim, answers),
+    }
+
+
+def initial_weights(shapes: Shapes, generator: torch.Generator, spread: float = 1.0) -> Weights:
     """Matrices uniform within 1/sqrt(inputs), norms one, biases zero, words of unit variance.
 
     `spread` widens matrices and words.
     """
-    return dict(_initial_tensors(sizes, generator, spread))
-
-
-def _initial_tensors(
-    sizes: Sizes, generator: torch.Generator, spread: float
-) -> Iterator[tuple[str, Tensor]]:
-    for name, shape in sizes.shapes.items():
+    weights = {}
+    for name, shape in shapes.items():
         if name.endswith("norm"):
-            yield f"{name}.weight", torch.ones(shape)
-            yield f"{name}.bias", torch.zeros(shape)
+            weights[f"{name}.weight"], weights[f"{name}.bias"] = (
+                torch.ones(shape),
+                torch.zeros(shape),
+            )
             continue
         # A word is looked up, not multiplied: it has no inputs to share its variance among.
         bound = 3**0.5 if name == "word" else shape[-2] ** -0.5
         uniform = torch.rand(prod(shape), generator=generator).reshape(shape)
-        yield f"{name}.weight", (2 * uniform - 1) * (bound * spread)
+        weights[f"{name}.weight"] = (2 * uniform - 1) * (bound * spread)
         if name != "word":
-            yield f"{name}.bias", torch.zeros((*shape[:-2], shape[-1]))
+            weights[f"{name}.bias"] = torch.zeros((*shape[:-2], shape[-1]))
+    return weights
 
 
 def position_waves(count: int, dim: int) -> Float[Tensor, "position dim"]:
@@ -111,7 +95,8 @@ def forward(weights: Weights, batch: Batch, *, positions: bool) -> Float[Tensor,
     mask = batch.modality != OTHER
     for layer, own in enumerate(_layers(weights)):
         tokens = tokens + _attention(own, _norm(own, "attend.norm", tokens), mask, layer)
-        tokens = tokens + _feed_forward(own, _norm(own, "think.norm", tokens))
+        wide = gelu(_linear(own, "widen", _norm(own, "think.norm", tokens)))
+        tokens = tokens + _linear(own, "narrow", wide)
     return _linear(weights, "answer", _norm(weights, "answer.norm", tokens[:, -1]))
 
 
@@ -149,12 +134,6 @@ def _attention(
     query, key, value = (partial(_linear, own, name) for name in ("query", "key", "value"))
     mixed = fused_self_attention(tokens, query, key, value, heads=HEADS, layer=layer, mask=mask)
     return _linear(own, "mixed", mixed)
-
-
-def _feed_forward(
-    own: Weights, tokens: Float[Tensor, "batch token dim"]
-) -> Float[Tensor, "batch token dim"]:
-    return _linear(own, "narrow", gelu(_linear(own, "widen", tokens)))
 
 
 def _linear(weights: Weights, name: str, inputs: Tensor) -> Tensor:

@@ -1,16 +1,14 @@
 """Training to answer, with early stopping: from a data set to weights."""
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
-from torch.optim.lr_scheduler import LambdaLR
 
-from cuescope_sdk import Context, Dataset, Sample, derive
+from cuescope_sdk import Context, Dataset, derive
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.fusion.dataset import (
     VOCABULARY,
@@ -19,11 +17,11 @@ from cuescope_toy.fusion.dataset import (
     answer_ids,
     tokenize,
 )
-from cuescope_toy.fusion.network import Sizes, forward, initial_weights
+from cuescope_toy.fusion.network import forward, initial_weights, weight_shapes
 from cuescope_toy.loading import Facts, Weights
 from cuescope_toy.network import input_layer
 from cuescope_toy.options import ToyFusionOptions
-from cuescope_toy.training import Fit, copy_weights, one_thread
+from cuescope_toy.training import Fit, descend, one_thread
 
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
 EVALUATION_BATCH = 512  # all at once would hold every layer of a whole split
@@ -47,51 +45,35 @@ class EncodedSplit:
 def fit(
     train: EncodedSplit,
     val: EncodedSplit,
-    sizes: Sizes,
+    vocabulary: Vocabulary,
     options: ToyFusionOptions,
     generator: torch.Generator,
     advance: Callable[[int], None],
 ) -> Fit:
-    """Train until validation accuracy is `enough`, or `patience` epochs have not lowered its loss.
-
-    Keeps the weights of the lowest validation loss. The learning rate follows
-    `learning_rate_share`. `advance` is called with 1 after each epoch.
-    """
+    """Train as `descend` does, with a learning rate that follows `learning_rate_share`."""
     frame_ids = train.samples.frame_ids
     times = torch.bincount(frame_ids[frame_ids >= 0], minlength=len(train.features)).float()
-    patches = train.features.shape[1]
+    _, patches, feature = train.features.shape
+    shapes = weight_shapes(options, feature, vocabulary.word_rows, len(vocabulary.answers))
     fixed = input_layer(train.features.flatten(0, 1), times.repeat_interleave(patches))
-    trainable = initial_weights(sizes, generator, PATCH_SPREAD if patches > 1 else 1.0)
-    weights = {**fixed, **trainable}
-    optimiser = torch.optim.AdamW(
-        [weight.requires_grad_() for weight in trainable.values()],
-        lr=options.learning_rate,
-        weight_decay=options.weight_decay,
+
+    def batch_loss(weights: Weights, indices: Int[Tensor, " batch"]) -> Tensor:
+        batch = train.samples.batch(train.features, indices)
+        logits = forward(weights, batch, positions=options.positions)
+        return cross_entropy(logits, train.label[indices])
+
+    return descend(
+        fixed,
+        initial_weights(shapes, generator, PATCH_SPREAD if patches > 1 else 1.0),
+        len(train.label),
+        batch_loss,
+        lambda weights: evaluate(weights, val, options.positions),
+        options,
+        generator,
+        advance,
+        learning_rate_share,
+        options.enough,
     )
-    steps = options.epochs * math.ceil(len(train.label) / options.batch_size)
-    # In the middle of a step, so that neither the first nor the last has a rate of 0.
-    schedule = LambdaLR(optimiser, lambda step: learning_rate_share((step + 0.5) / steps))
-    best, lowest, epoch, accuracy = Fit(weights, 0.0, 0, 0), float("inf"), 0, 0.0
-    while (
-        epoch < options.epochs
-        and epoch - best.best_epoch < options.patience
-        and accuracy < options.enough
-    ):
-        order = torch.randperm(len(train.label), generator=generator)
-        for indices in torch.split(order, options.batch_size):
-            batch = train.samples.batch(train.features, indices)
-            logits = forward(weights, batch, positions=options.positions)
-            loss = cross_entropy(logits, train.label[indices])
-            optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-            schedule.step()
-        epoch += 1
-        advance(1)
-        val_loss, accuracy = evaluate(weights, val, options.positions)
-        if val_loss < lowest:
-            lowest, best = val_loss, Fit(copy_weights(weights), accuracy, epoch, epoch)
-    return replace(best, epochs=epoch)
 
 
 def learning_rate_share(done: float) -> float:
@@ -128,41 +110,22 @@ def train(
         for name, data in zip(("train", "val"), splits, strict=True)
     }
     vocabulary = Vocabulary.of(samples["train"])
-    encoded = {
-        name: _encode(part, vocabulary, features, f"encoding {name} frames")
-        for name, part in samples.items()
-    }
-    sizes = Sizes(
-        feature=encoded["train"].features.shape[2],
-        words=vocabulary.word_rows,
-        answers=len(vocabulary.answers),
-        layers=options.layers,
-        dim=options.dim,
-    )
+    encoded = {}
+    for name, part in samples.items():
+        tokens = tokenize(part, vocabulary)
+        rows = torch.from_numpy(features.of_frames(tokens.frames, f"encoding {name} frames"))
+        encoded[name] = EncodedSplit(tokens, rows, answer_ids(part, vocabulary))
     generator = torch.Generator().manual_seed(derive(seed, "toy-fusion"))
     with one_thread(), context.progress("training the toy fusion", options.epochs) as advance:
-        result = fit(encoded["train"], encoded["val"], sizes, options, generator, advance)
+        result = fit(encoded["train"], encoded["val"], vocabulary, options, generator, advance)
         advance(options.epochs - result.epochs)
+    order = "in their order" if options.positions else "a bag, without their order"
+    side = options.patches
     facts = {
         "validation accuracy": f"{result.accuracy:.3f}",
         "trained on": f"{len(samples['train']):,} samples, {len(vocabulary.words)} words, "
         f"{len(vocabulary.answers)} answers; no other can be right",
         "epochs": f"{result.epochs}, the best {result.best_epoch}",
-        "frames": describe_frames(options),
+        "frames": order if side == 1 else f"{side} x {side} patches each, {order}",
     }
     return {**result.weights, VOCABULARY: vocabulary.to_tensor()}, facts
-
-
-def describe_frames(options: ToyFusionOptions) -> str:
-    """How the model sees a clip, for the head of a report."""
-    order = "in their order" if options.positions else "a bag, without their order"
-    side = options.patches
-    return order if side == 1 else f"{side} x {side} patches each, {order}"
-
-
-def _encode(
-    samples: list[Sample], vocabulary: Vocabulary, features: FrameFeatures, description: str
-) -> EncodedSplit:
-    tokens = tokenize(samples, vocabulary)
-    rows = torch.from_numpy(features.of_frames(tokens.frames, description))
-    return EncodedSplit(tokens, rows, answer_ids(samples, vocabulary))

@@ -1,6 +1,6 @@
 """Stock generative models of transformers as cuescope models: questions about videos and images."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int8, UInt8
@@ -27,17 +27,13 @@ class TransformersVLM(Plugin, LazyWeights):
         exposes=frozenset({"fusion", "patches"}),
         min_frames=0,
     )
-    fingerprint: str
-    facts: Mapping[str, str]
 
     def __init__(self, options: VLMOptions, context: Context) -> None:
         super().__init__(options, context)
         from cuescope_transformers.generative.loading import find_generative
         from cuescope_transformers.generative.patches import shows_patches
 
-        self._model = model = find_generative(
-            options.model, options.revision, options.trust_remote_code, context
-        )
+        self._model = model = find_generative(options, context)
         wording = options.model_dump(
             include={"scoring", "max_new_tokens", "prompt", "question", "fps"}
         )
@@ -58,12 +54,11 @@ class TransformersVLM(Plugin, LazyWeights):
         return self._model.fusion
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """Logits over the choices and the text of the answer, as each trial asks."""
         for trial in trials:
             refuse_unanswerable(OWNER, self.capabilities, trial)
-        from cuescope_transformers.generative.answers import respond
+        from cuescope_transformers.generative.readouts import respond
 
-        return respond(self._model, self.options, trials, self.context.batch_size)
+        return respond(self._model, trials)
 
     def canvas(self, frames: Sequence[Frame]) -> list[UInt8[np.ndarray, "height width 3"]]:
         """The pixels that the image encoder sees of each frame, shown as an image."""
@@ -85,7 +80,7 @@ class TransformersVLM(Plugin, LazyWeights):
         """OTHER, VIDEO or TEXT for each query of the prompt in a layer, and then for each key."""
         from cuescope_transformers.generative.readouts import modalities
 
-        return modalities(self._model, self.options, trials, layer, self.context.batch_size)
+        return modalities(self._model, trials, layer)
 
     def attention(
         self, trials: Sequence[Trial], layer: int
@@ -93,7 +88,7 @@ class TransformersVLM(Plugin, LazyWeights):
         """Attention of the prompt after the softmax, and after the trial's `AverageAttention`."""
         from cuescope_transformers.generative.readouts import attention
 
-        return attention(self._model, self.options, trials, layer, self.context.batch_size)
+        return attention(self._model, trials, layer)
 
 
 __all__ = ["TransformersVLM", "VLMOptions"]

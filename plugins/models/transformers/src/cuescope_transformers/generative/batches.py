@@ -7,10 +7,15 @@ from cuescope_sdk import HideTokens, Trial, UserError
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
 from cuescope_sdk.torch import Fusion, Watch, require_layers
 from cuescope_transformers.generative.hiding import hide, require_hiding
-from cuescope_transformers.generative.inputs import Batch, media_of, placeholders, show
+from cuescope_transformers.generative.inputs import (
+    Batch,
+    media_of,
+    network_inputs,
+    placeholders,
+    with_modalities,
+)
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.prompts import Tokens, render_prompt, user_words
-from cuescope_transformers.options import VLMOptions
 
 
 @dataclass(frozen=True)
@@ -27,22 +32,23 @@ class Row:
     choices: tuple[int, ...] = ()
 
 
-def row_of(model: GenerativeModel, options: VLMOptions, index: int, trial: Trial) -> Row:
-    """The row that shows a trial and feeds nothing."""
-    sample = trial.sample
-    words = user_words(sample, options.prompt, options.question, options.scoring == "letters")
-    media = media_of(model, sample)
-    return Row(index, trial, render_prompt(model.processor, model.kind, words, media))
+def rows_of(model: GenerativeModel, trials: Sequence[Trial]) -> list[Row]:
+    """The rows that show the trials and feed nothing."""
+    rows = []
+    for index, trial in enumerate(trials):
+        words = user_words(trial.sample, model.options)
+        media = media_of(model, trial.sample)
+        prompt = render_prompt(model.processor, model.kind, words, media)
+        rows.append(Row(index, trial, prompt))
+    return rows
 
 
-def batches(
-    model: GenerativeModel, rows: Sequence[Row], fps: float, size: int
-) -> Iterator[tuple[list[Row], Batch]]:
-    """At most `size` rows at once, of one edit and one number of frames; any masks go together.
+def batches(model: GenerativeModel, rows: Sequence[Row]) -> Iterator[tuple[list[Row], Batch]]:
+    """Rows of one edit and one number of frames, as many as the context says; any masks together.
 
     One at a time, where a model would count padding as words.
     """
-    size = size if model.takes_padding else 1  # one row has no padding
+    size = model.files.context.batch_size if model.takes_padding else 1  # one row has no padding
     alike: dict[object, list[Row]] = {}
     for row in rows:
         edit = row.trial.edit
@@ -52,15 +58,12 @@ def batches(
     for group in alike.values():
         for start in range(0, len(group), size):
             part = group[start : start + size]
-            yield part, _batch(model, part, fps)
-
-
-def _batch(model: GenerativeModel, rows: Sequence[Row], fps: float) -> Batch:
-    prompts = [row.prompt for row in rows]
-    masked = [(t, t.edit) for t in (row.trial for row in rows) if isinstance(t.edit, HideTokens)]
-    if masked:
-        return hide(model, masked, prompts, fps)
-    return show(model, [row.trial.sample for row in rows], prompts, fps)
+            prompts = [row.prompt for row in part]
+            if isinstance(part[0].trial.edit, HideTokens):
+                yield part, hide(model, [row.trial for row in part], prompts)
+            else:
+                inputs = network_inputs(model, [row.trial.sample for row in part], prompts)
+                yield part, with_modalities(model, inputs)
 
 
 def require_editable(model: GenerativeModel, trial: Trial) -> None:

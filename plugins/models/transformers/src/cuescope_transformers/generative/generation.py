@@ -111,15 +111,11 @@ def follow(network: Any, fusion: Fusion | None) -> Iterator[None]:
 @contextmanager
 def _within(module: Any, fusion: Fusion) -> Iterator[None]:
     """Only while `module` runs do the fusion layers follow `fusion`."""
-    inside = ExitStack()
-    hooks = [
-        module.register_forward_pre_hook(lambda *_: inside.enter_context(use_fusion(fusion))),
+    with ExitStack() as hooks, ExitStack() as inside:
+        entry = module.register_forward_pre_hook(
+            lambda *_: inside.enter_context(use_fusion(fusion))
+        )
+        hooks.callback(entry.remove)
         # the decoder runs after it, with its own modalities
-        module.register_forward_hook(lambda *_: inside.close()),
-    ]
-    try:
+        hooks.callback(module.register_forward_hook(lambda *_: inside.close()).remove)
         yield
-    finally:
-        inside.close()
-        for hook in hooks:
-            hook.remove()

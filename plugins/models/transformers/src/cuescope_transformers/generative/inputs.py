@@ -70,32 +70,25 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
     return ["image"] * count
 
 
-def show(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str], fps: float
-) -> Batch:
-    """Samples of equally many frames, each with its prompt; raises UserError where refused."""
-    return with_modalities(model, network_inputs(model, samples, prompts, fps))
-
-
 def network_inputs(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str], fps: float
+    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
 ) -> dict[str, Any]:
-    """What the model is given, on its device; raises UserError where the processor refuses."""
+    """The model's inputs for samples of equally many frames; raises UserError where refused."""
     taken = arguments(model.network.forward) - {"labels"}
     return {
         name: _to_device(value, model)
-        for name, value in processor_outputs(model, samples, prompts, fps).items()
+        for name, value in processor_outputs(model, samples, prompts).items()
         if name in taken
     }
 
 
 def processor_outputs(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str], fps: float
+    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
 ) -> dict[str, Any]:
     """What the processor makes; raises UserError where it refuses."""
     try:
         with quiet():
-            return dict(_call_processor(model, samples, list(prompts), fps))
+            return dict(_call_processor(model, samples, list(prompts)))
     except UserError:
         raise
     except Exception as error:  # processors refuse with whatever breaks first
@@ -111,9 +104,7 @@ def pixels_name(inputs: Mapping[str, Any]) -> str:
     return next(name for name in ("pixel_values_videos", "pixel_values") if name in inputs)
 
 
-def _call_processor(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: list[str], fps: float
-) -> Any:
+def _call_processor(model: GenerativeModel, samples: Sequence[Sample], prompts: list[str]) -> Any:
     tokenizer = model.tokenizer
     side = "right" if model.files.config.is_encoder_decoder else "left"
     # answers follow a prompt, so that padding goes before it; to a decoder of its own it is the
@@ -134,7 +125,7 @@ def _call_processor(
                 text=prompts,
                 videos=frames,
                 do_sample_frames=False,
-                video_metadata=[_metadata(video, fps) for video in frames],
+                video_metadata=[_metadata(video, model.options.fps) for video in frames],
                 **options,
             )
         case _:
@@ -161,16 +152,18 @@ def _to_device(value: Any, model: GenerativeModel) -> Any:
 
 
 def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
-    """The batch with the modality of its tokens."""
     tokens, config = inputs["input_ids"], model.network.config
     mask = inputs.setdefault("attention_mask", torch.ones_like(tokens))
     visual = placeholders(config, model.processor)
     causal = not config.is_encoder_decoder
     if "cross_attention_mask" not in inputs:
         return Batch(inputs, modalities(tokens, mask, visual, model.special, causal))
+    # Mllama's cross-attention has as many keys a tile; (row, token, image, tile)
     patches = model.network.model.vision_model.num_patches
+    attended = inputs["cross_attention_mask"].any(dim=1).flatten(1)
+    tiles = torch.where(attended, VIDEO, OTHER).to(torch.int8)  # OTHER: nobody sees it
     modality = modalities(tokens, mask, frozenset(), model.special | visual)
-    return Batch(inputs, modality, cross_modalities(inputs["cross_attention_mask"], patches))
+    return Batch(inputs, modality, tiles.repeat_interleave(patches, dim=1))
 
 
 # ------------------------------------------------------------------------- what a token is
@@ -214,14 +207,5 @@ def modalities(
     return modality
 
 
-def cross_modalities(
-    cross_mask: Int[Tensor, "row token image tile"], patches: int
-) -> Int8[Tensor, "row key"]:
-    """The keys of Mllama's cross-attention: `patches` a tile, OTHER in tiles that nobody sees."""
-    attended = cross_mask.any(dim=1).flatten(1).repeat_interleave(patches, dim=1)
-    return torch.where(attended, VIDEO, OTHER).to(torch.int8)
-
-
 def is_among(tokens: Int[Tensor, "*shape"], ids: Set[int]) -> Bool[Tensor, "*shape"]:
-    """Which tokens are one of the ids."""
     return torch.isin(tokens, torch.tensor(sorted(ids), device=tokens.device, dtype=tokens.dtype))

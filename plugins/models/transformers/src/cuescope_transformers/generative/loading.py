@@ -14,12 +14,12 @@ from cuescope_sdk.torch import (
     Pretrained,
     Source,
     config_content,
-    find_pretrained,
     quiet,
     stock_fusion,
     tokenizer_content,
 )
 from cuescope_transformers.loading import BUILDERS, OWNER
+from cuescope_transformers.options import VLMOptions
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class GenerativeModel:
 
     files: Pretrained
     processor: Any
+    options: VLMOptions
 
     @cached_property
     def _network_and_fusion(self) -> tuple[Any, FusionShape | UserError]:
@@ -38,11 +39,17 @@ class GenerativeModel:
         """
         network = self.files.network
         network.generation_config.pad_token_id = self.tokenizer.pad_token_id
-        return network, _fusion_of(network)
+        # a model whose layers are closed still answers
+        try:
+            with quiet():
+                return network, fusion_shape(network, stock_fusion(network))
+        except UserError as reason:
+            return network, reason
+        except (AttributeError, StopIteration) as reason:  # a model of another make
+            return network, UserError(f"the sizes of its layers cannot be read ({reason})")
 
     @cached_property
     def network(self) -> Any:
-        """The network with its weights."""
         return self._network_and_fusion[0]
 
     @property
@@ -64,7 +71,6 @@ class GenerativeModel:
 
     @property
     def tokenizer(self) -> Any:
-        """The processor's."""
         return self.processor.tokenizer
 
     @property
@@ -95,7 +101,6 @@ class GenerativeModel:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
         video = getattr(self.processor, "video_processor", None) is not None
         return {**self.files.facts, "frames are shown as": "a video" if video else "images"}
 
@@ -114,20 +119,17 @@ class GenerativeModel:
 
 
 def arguments(function: Any) -> frozenset[str]:
-    """The names of what it takes."""
     return frozenset(inspect.signature(function).parameters)
 
 
-def find_generative(
-    model: str, revision: str | None, trust_remote_code: bool, context: Context
-) -> GenerativeModel:
+def find_generative(options: VLMOptions, context: Context) -> GenerativeModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
-    files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
+    files = options.find(OWNER, context, builder_of)
     processor = files.processor()
     # padding is masked out wherever it stands: any token will do for it
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
-    return GenerativeModel(files, processor)
+    return GenerativeModel(files, processor, options)
 
 
 def builder_of(config: Any, source: Source) -> Any:
@@ -150,20 +152,6 @@ def builder_of(config: Any, source: Source) -> Any:
     )
 
 
-def _fusion_of(network: Any) -> FusionShape | UserError:
-    """The fusion layers, switched to attention that can be edited; the reason where they are not.
-
-    A model whose layers are closed still answers.
-    """
-    try:
-        with quiet():
-            return fusion_shape(network, stock_fusion(network))
-    except UserError as reason:
-        return reason
-    except (AttributeError, StopIteration) as reason:  # a model of another make
-        return UserError(f"the sizes of its layers cannot be read ({reason})")
-
-
 def fusion_shape(network: Any, layers: int) -> FusionShape:
     """From the configuration of the language side and the modules of one of its blocks."""
     config = network.config.get_text_config()
@@ -175,19 +163,14 @@ def fusion_shape(network: Any, layers: int) -> FusionShape:
         # some models' heads are wider than their share
         head_dim=getattr(config, "head_dim", None) or dim // heads,
         dim=dim,
-        mlp_multiplications=_mlp_multiplications(blocks(network.get_decoder())[0]),
+        # weights of the linear maps beside attention
+        mlp_multiplications=sum(
+            module.weight.numel()
+            for name, module in blocks(network.get_decoder())[0].named_modules()
+            if isinstance(module, nn.Linear) and "attn" not in name and "attention" not in name
+        ),
     )
 
 
 def blocks(side: Any) -> Any:
-    """The blocks of an encoder or decoder, in order."""
     return next(part for part in side.modules() if isinstance(part, nn.ModuleList))
-
-
-def _mlp_multiplications(block: Any) -> int:
-    """Weights of the linear maps beside attention."""
-    return sum(
-        module.weight.numel()
-        for name, module in block.named_modules()
-        if isinstance(module, nn.Linear) and "attn" not in name and "attention" not in name
-    )

@@ -85,11 +85,11 @@ def _tokens(
     return np.asarray(encoder.on_grid(base, inputs, outputs[0]).float().cpu().numpy())
 
 
-def _without_words(model: GenerativeModel, frame: Frame) -> tuple[list[Sample], list[str], float]:
+def _without_words(model: GenerativeModel, frame: Frame) -> tuple[list[Sample], list[str]]:
     """A frame with no words, as `network_inputs` takes it."""
     sample = Sample(key=frame.key, frames=(frame,))
     prompt = render_prompt(model.processor, model.kind, "", media_of(model, sample))
-    return [sample], [prompt], 1.0
+    return [sample], [prompt]
 
 
 def _encoder_of(model: GenerativeModel) -> ImageEncoder:

@@ -5,6 +5,7 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from cuescope_sdk import Sample, UserError
+from cuescope_transformers.options import VLMOptions
 
 Medium = Literal["image", "video"]
 Tokens = tuple[int, ...]
@@ -21,13 +22,13 @@ PLAIN_OF = {
 }
 
 
-def user_words(sample: Sample, prompt: str, question: str, listed: bool) -> str:
-    """The user's words; `question` stands in where the sample has none.
+def user_words(sample: Sample, options: VLMOptions) -> str:
+    """The user's words; the option `question` stands in where the sample has none.
 
     Raises UserError for more choices than there are letters to list them with.
     """
-    words = prompt.replace("{question}", sample.question or question).strip()
-    if not listed or not sample.choices:
+    words = options.prompt.replace("{question}", sample.question or options.question).strip()
+    if options.scoring != "letters" or not sample.choices:
         return words
     if len(sample.choices) > len(ascii_uppercase):
         raise UserError(
@@ -41,7 +42,6 @@ def user_words(sample: Sample, prompt: str, question: str, listed: bool) -> str:
 
 
 def with_letters(choices: Sequence[str]) -> list[tuple[str, str]]:
-    """Each choice with its letter."""
     return list(zip(ascii_uppercase, choices, strict=False))
 
 

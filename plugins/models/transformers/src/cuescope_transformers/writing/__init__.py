@@ -1,6 +1,6 @@
 """A language model of transformers on this machine as a text generator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from cuescope_sdk import Context, LazyWeights, Plugin
 from cuescope_sdk.language import TextMemory
@@ -15,25 +15,20 @@ class TransformersWriter(Plugin, LazyWeights):
 
     Options = WriterOptions
     options: WriterOptions
-    fingerprint: str
-    facts: Mapping[str, str]
 
     def __init__(self, options: WriterOptions, context: Context) -> None:
         super().__init__(options, context)
         from cuescope_transformers.writing.network import find_writer
 
-        self._model = model = find_writer(
-            options.model, options.revision, options.trust_remote_code, context
-        )
+        self._model = model = find_writer(options, context)
         self.fingerprint = model.fingerprint(options.system, options.max_new_tokens)
         self.facts = model.facts
         self._memory = TextMemory(self.fingerprint, context.cache)
 
     def open_weights(self) -> None:
-        _ = self._model.network
+        _ = self._model.files.network
 
     def generate(self, prompts: Sequence[str]) -> list[str]:
-        """The text that follows each prompt."""
         from cuescope_transformers.writing.network import write
 
         options, texts = self.options, self._memory.get(prompts)

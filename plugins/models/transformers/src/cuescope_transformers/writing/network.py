@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -11,40 +10,26 @@ import transformers
 from jinja2 import TemplateError
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import (
-    Pretrained,
-    Source,
-    find_pretrained,
-    quiet,
-    require_vocabulary,
-    tokenizer_content,
-)
+from cuescope_sdk.torch import Pretrained, Source, quiet, require_vocabulary, tokenizer_content
+from cuescope_transformers.options import WriterOptions
 
 OWNER = "transformers-llm"
 
 
 @dataclass(frozen=True)
 class WriterModel:
-    """A language model that continues texts; whoever asks for `network` opens its weights."""
+    """A language model that continues texts; `files.network` opens its weights."""
 
     files: Pretrained
     tokenizer: Any
 
-    @cached_property
-    def network(self) -> Any:
-        """The network with its weights."""
-        network = self.files.network
-        network.generation_config.pad_token_id = self.tokenizer.pad_token_id
-        return network
-
     @property
     def takes_padding(self) -> bool:
         """Whether prompts of different lengths may go together: positions do not count padding."""
-        return "position_ids" in inspect.signature(self.network.forward).parameters
+        return "position_ids" in inspect.signature(self.files.network.forward).parameters
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a report says of the model."""
         chat = "a chat" if self.tokenizer.chat_template else "plain text: it has no chat template"
         return {**self.files.facts, "prompts are": chat}
 
@@ -54,11 +39,9 @@ class WriterModel:
         return self.files.fingerprint(words, template, *more)
 
 
-def find_writer(
-    model: str, revision: str | None, trust_remote_code: bool, context: Context
-) -> WriterModel:
+def find_writer(options: WriterOptions, context: Context) -> WriterModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
-    files = find_pretrained(OWNER, model, revision, context, builder_of, trust_remote_code)
+    files = options.find(OWNER, context, builder_of)
     require_vocabulary(files.source)
     # padding goes before a prompt: what is written must follow its last word
     tokenizer = files.read("tokenizer", transformers.AutoTokenizer, padding_side="left")
@@ -93,7 +76,13 @@ def write(model: WriterModel, prompts: Sequence[str], system: str, most: int) ->
             return_token_type_ids=False,
             add_special_tokens=not tokenizer.chat_template,  # a template writes them itself
         ).to(model.files.device)
-        tokens = model.network.generate(**inputs, do_sample=False, num_beams=1, max_new_tokens=most)
+        tokens = model.files.network.generate(
+            **inputs,
+            do_sample=False,
+            num_beams=1,
+            max_new_tokens=most,
+            pad_token_id=tokenizer.pad_token_id,
+        )
     # padding is at the left: all prompts end together
     new = tokens[:, inputs["input_ids"].shape[1] :]
     return [text.strip() for text in tokenizer.batch_decode(new, skip_special_tokens=True)]

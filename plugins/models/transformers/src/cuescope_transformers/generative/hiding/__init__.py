@@ -40,20 +40,17 @@ def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> No
         )
 
 
-def hide(
-    model: GenerativeModel,
-    pairs: Sequence[tuple[Trial, HideTokens]],
-    prompts: Sequence[str],
-    fps: float,
-) -> Batch:
-    """What `show` makes of the trials, each without the tokens that its mask touches."""
-    for trial, edit in pairs:
-        require_hiding(model, trial, edit)
-    masked = [(trial.sample, edit.mask) for trial, edit in pairs]
-    inputs = network_inputs(model, [grey_out(*pair) for pair in masked], prompts, fps)
+def hide(model: GenerativeModel, trials: Sequence[Trial], prompts: Sequence[str]) -> Batch:
+    """The batch of the trials, each without the tokens that its mask touches."""
+    masked = []
+    for trial in trials:
+        if isinstance(trial.edit, HideTokens):
+            require_hiding(model, trial, trial.edit)
+            masked.append((trial.sample, trial.edit.mask))
+    inputs = network_inputs(model, [grey_out(*pair) for pair in masked], prompts)
     if not masked[0][0].frames:
         return with_modalities(model, inputs)
-    mark_hidden(model, inputs, masked, prompts, fps)
+    mark_hidden(model, inputs, masked, prompts)
     return HIDING[model.kind](model, inputs)
 
 

@@ -186,14 +186,11 @@ def _without(base: Any, visible: Bool[Tensor, "row key"]) -> Iterator[None]:
         stack.enter_context(nan_apart(vision.patch_embedding))
         for encoder in (vision.transformer, vision.global_transformer):
             entered = stack.enter_context(without_nan(encoder))
-            _hook(stack, encoder.register_forward_hook(_put_back_layers(entered)))
+            stack.callback(encoder.register_forward_hook(_put_back_layers(entered)).remove)
         cross = _cross_visible(visible)
-        _hook(stack, base.language_model.register_forward_pre_hook(cross, with_kwargs=True))
+        hook = base.language_model.register_forward_pre_hook(cross, with_kwargs=True)
+        stack.callback(hook.remove)
         yield
-
-
-def _hook(stack: ExitStack, handle: Any) -> None:
-    stack.callback(handle.remove)
 
 
 def _put_back_layers(entered: list[Tensor]) -> Any:

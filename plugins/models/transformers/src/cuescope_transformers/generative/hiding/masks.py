@@ -25,7 +25,6 @@ def mark_hidden(
     inputs: dict[str, Any],
     masked: Sequence[tuple[Sample, Masks]],
     prompts: Sequence[str],
-    fps: float,
 ) -> None:
     """Make NaN of the pixels in `inputs` of which more than a quarter is under the masks.
 
@@ -35,16 +34,20 @@ def mark_hidden(
     # no processor tells where a pixel goes, so its own work on two drawings is compared instead:
     # normalising keeps their order, whatever it does to their values
     name = pixels_name(inputs)
+    drawings: tuple[Draw, Draw] = (
+        lambda pixels, share: np.rint(WHITE * share)[..., None],
+        lambda pixels, share: np.rint(DIM * (1 - share))[..., None],
+    )
     bright, dim = (
-        network_inputs(model, [redraw(*pair, draw) for pair in masked], prompts, fps)[name]
-        for draw in (_bright, _dim)
+        network_inputs(model, [redraw(*pair, draw) for pair in masked], prompts)[name]
+        for draw in drawings
     )
     inputs[name] = inputs[name].masked_fill(bright > dim, float("nan"))
 
 
 def grey_out(sample: Sample, masks: Masks) -> Sample:
     """The sample with grey under the masks, so that resampling carries nothing away from there."""
-    return redraw(sample, masks, _grey)
+    return redraw(sample, masks, lambda pixels, share: np.where(share[..., None] > 0, GREY, pixels))
 
 
 def redraw(sample: Sample, masks: Masks, draw: Draw) -> Sample:
@@ -55,18 +58,6 @@ def redraw(sample: Sample, masks: Masks, draw: Draw) -> Sample:
         levels = draw(pixels, coverage(mask, *pixels.shape[:2]))
         frames.append(Frame.from_array(np.broadcast_to(levels, pixels.shape).astype(np.uint8)))
     return sample.with_frames(tuple(frames), "drawn")
-
-
-def _grey(pixels: Pixels, share: Share) -> np.ndarray:
-    return np.where(share[..., None] > 0, GREY, pixels)
-
-
-def _bright(pixels: Pixels, share: Share) -> np.ndarray:
-    return np.asarray(np.rint(WHITE * share)[..., None])
-
-
-def _dim(pixels: Pixels, share: Share) -> np.ndarray:
-    return np.asarray(np.rint(DIM * (1 - share))[..., None])
 
 
 def coverage(mask: Bool[np.ndarray, "row col"], height: int, width: int) -> Share:
