@@ -200,18 +200,12 @@ def test_a_stop_ends_within_two_seconds_whatever_threads_wait(number: int) -> No
     assert "stopped; answers so far are kept, the same command goes on from there" in err
 
 
-def test_damaged_caches_are_repaired(line: Line, tmp_path: Path) -> None:
-    assert "nothing in" in line("cache", "repair")
-    line(*AUDIT)
-    assert "rows, all sound" in line("cache", "repair")
-    file = tmp_path / "cache" / "responses.sqlite"
-    data = bytearray(file.read_bytes())
-    data[8192:24576] = bytes(16384)
-    file.write_bytes(data)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        line("cache", "repair")
-    assert "rows, all sound" in (said := line("cache", "repair"))
+def test_damaged_caches_are_repaired(shell: Shell, tmp_path: Path) -> None:
+    assert "nothing in" in shell("cache", "repair")
+    shell(*AUDIT)
+    assert "rows, all sound" in shell("cache", "repair")
+    (tmp_path / "cache" / "responses.sqlite").write_bytes(b"no database" * 1000)
+    assert "responses.sqlite: 0 rows" in (said := shell("cache", "repair"))
     assert "delete it when you do not need it" in said
 
 
