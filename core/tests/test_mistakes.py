@@ -99,7 +99,7 @@ def test_debug_shows_the_traceback_anywhere_on_the_line(shell: Shell) -> None:
             text=True,
             check=False,
         )
-        assert done.returncode == 1
+        assert done.returncode == 2
         assert "Traceback" in done.stderr
         assert "ZeroDivisionError" in done.stderr
         assert "in perturb" in done.stderr

@@ -225,8 +225,8 @@ def test_what_must_not_decide_it_is_not(name: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "error", "said"),
     [
-        ("nan", ValueError, "readout: expected finite numbers"),
-        ("infinite", ValueError, "readout: expected finite numbers"),
+        ("nan", PluginError, "expected finite numbers as its readout, got nan"),
+        ("infinite", PluginError, "expected finite numbers as its readout, got -?inf"),
         ("raises", IndexError, "layer 12"),
         ("too few", PluginError, "expected 2 responses, got 1"),
     ],
@@ -261,12 +261,11 @@ def test_a_damaged_row_is_a_miss(tmp_path: Path) -> None:
     cache.close()
     keys = [trial_key("m", trial) for trial in trials]
     with sqlite3.connect(path) as connection:
-        [(blob,)] = connection.execute("SELECT readout FROM responses WHERE key = ?", (keys[0],))
-        believable = blob[:-1] + bytes([blob[-1] ^ 1])
-        connection.executemany(
-            "UPDATE responses SET readout = ? WHERE key = ?",
-            [(believable, keys[0]), (b"\x93NUMPY", keys[1])],
-        )
+        query = "SELECT value FROM rows WHERE key = ?"
+        [(value,)] = connection.execute(query, (keys[0],))
+        believable = value[:-1] + bytes([value[-1] ^ 1])
+        query = "UPDATE rows SET value = ? WHERE key = ?"
+        connection.executemany(query, [(believable, keys[0]), (b"[]", keys[1])])
     connection.close()
     cache = ResponseCache(path)
     again = ModelRunner("m", Model, cache, batch_size=3)

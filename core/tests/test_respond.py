@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuescope.errors import PlanStopped, PluginError
+from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.respond import ModelRunner, trial_key
 from cuescope.store import ResponseCache
 from cuescope.types import Frame, HideTokens, Output, Response, Sample, Trial
@@ -24,7 +24,7 @@ class Recorder:
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         self.batches.append([trial.sample.key for trial in trials])
         if len(self.batches) == self.break_at:
-            raise RuntimeError("out of memory")
+            raise RuntimeError("layer 12 broke")
         return [self.answer(trial) for trial in trials]
 
     def answer(self, trial: Trial) -> Response:
@@ -171,7 +171,7 @@ def test_a_batch_is_kept_as_soon_as_it_is_answered(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     cache = ResponseCache(path)
     runner = ModelRunner("m", lambda: Recorder(break_at=3), cache, batch_size=3)
-    with pytest.raises(RuntimeError, match="out of memory"):
+    with pytest.raises(RuntimeError, match="layer 12 broke"):
         runner(trials)
     cache.close()
     cache, model = ResponseCache(path), Recorder()
@@ -194,12 +194,44 @@ def missing_output(trials: Sequence[Trial]) -> list[Response]:
     return [Response(text="a")] * len(trials)
 
 
+def not_finite(trials: Sequence[Trial]) -> list[Response]:
+    last = [Response(logits=np.array([0, np.nan]))]
+    return [Response(logits=np.zeros(2))] * (len(trials) - 1) + last
+
+
+@pytest.mark.parametrize("raised", [MemoryError(), RuntimeError("CUDA out of memory. Tried to")])
+def test_a_batch_that_does_not_fit_into_memory_is_halved(
+    ask: Callable[..., ModelRunner], raised: Exception
+) -> None:
+    model, sizes = Recorder(), list[int]()
+    answer = model.respond
+
+    def small_only(trials: Sequence[Trial]) -> list[Response]:
+        sizes.append(len(trials))
+        if len(trials) > 3:
+            raise raised
+        return answer(trials)
+
+    model.respond = small_only  # type: ignore[method-assign]
+    trials = [trial(value) for value in range(12)]
+    with pytest.warns(UserWarning, match="--batch-size"):
+        assert means(ask(model, batch_size=8), trials) == list(range(12))
+    assert sizes == [8, 4, 2, 2, 2, 2, 2, 2]
+    model.respond = lambda trials: (_ for _ in ()).throw(raised)  # type: ignore[method-assign]
+    with (
+        pytest.warns(UserWarning, match="--batch-size"),
+        pytest.raises(UserError, match=r"out of memory with a single trial \(s20\)"),
+    ):
+        ask(model, batch_size=8)([trial(value) for value in range(20, 24)])
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
         (wrong_number, "expected 2 responses, got 3"),
         (wrong_length, "s1: expected 2 logits, one a choice, got 3"),
         (missing_output, "s1: expected logits, got no logits"),
+        (not_finite, "s2: expected finite numbers as its logits, got nan"),
     ],
 )
 def test_a_broken_contract_is_told_and_never_kept(

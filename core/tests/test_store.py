@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from cuescope.runs import RunFolder, illustrations, load_report, write_atomicall
 from cuescope.store import CHUNK, ResponseCache
 from cuescope.types import Frame, Occurrence, Response, Sample
 
+from .damage import damage_survived
 from .reports import make_pictures, make_report
 
 
@@ -134,23 +136,23 @@ def test_a_corrupt_file_is_set_aside_and_work_goes_on(
     kept = filled(path)
     damage(path)
     damaged = path.read_bytes()
-    with pytest.warns(UserWarning, match=r"corrupt \(.*set aside as .*responses\.sqlite\.corrupt-"):
+    with pytest.warns(UserWarning, match=r"was damaged \(.*kept as responses\.sqlite\.damaged-"):
         cache, found = opened(path, lambda cache: cache.get(kept))
     assert all(same(found[key], kept[key]) for key in found)
     cache.put(responses(3))
     assert len(cache.get(responses(3))) == 3
     cache.close()
-    (aside,) = path.parent.glob("*.corrupt-*[0-9]")
+    (aside,) = path.parent.glob("*.damaged-*[0-9]")
     assert aside.read_bytes()[8192:] == damaged[8192:]
     again = ResponseCache(path)
-    assert len(again.get(kept)) == 3
+    assert again.get(kept).keys() == found.keys() | responses(3).keys()
     again.close()
 
 
 def test_damage_that_a_writer_meets_is_mended_too(path: Path) -> None:
     filled(path)
     zeroed(path)
-    with pytest.warns(UserWarning, match="set aside"):
+    with pytest.warns(UserWarning, match="was damaged"):
         cache, _ = opened(path, lambda cache: cache.put(responses(5, start=700)))
     assert len(cache.get(responses(5, start=700))) == 5
     cache.close()
@@ -160,11 +162,11 @@ def test_a_damaged_answer_is_a_miss(path: Path) -> None:
     kept = filled(path, 4)
     keys = list(kept)
     with sqlite3.connect(path) as connection:
-        nan = np.full(3, np.nan, "<f4").tobytes()
-        connection.execute("UPDATE responses SET logits = ? WHERE key = ?", (nan, keys[0]))
-        connection.execute("UPDATE responses SET logits = x'00' WHERE key = ?", (keys[1],))
-        believable = np.arange(3, dtype="<f4").tobytes()
-        connection.execute("UPDATE responses SET logits = ? WHERE key = ?", (believable, keys[2]))
+        connection.execute("UPDATE rows SET value = x'00' WHERE key = ?", (keys[0],))
+        connection.execute("UPDATE rows SET value = 'text' WHERE key = ?", (keys[1],))
+        (value,) = connection.execute("SELECT value FROM rows WHERE key = ?", (keys[2],)).fetchone()
+        query = "UPDATE rows SET value = ?, seal = ? WHERE key = ?"
+        connection.execute(query, (value, f"{crc32(value):032x}", keys[2]))
     connection.close()
     cache = ResponseCache(path)
     assert cache.get(keys).keys() == set(keys[3:])
@@ -175,21 +177,104 @@ def test_a_damaged_answer_is_a_miss(path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_told_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UserError, match=r"cannot open the cache .* Set CUESCOPE_CACHE"):
+    with pytest.raises(UserError, match=r"cannot use the cache .* Set CUESCOPE_CACHE"):
         ResponseCache(tmp_path / "file" / "responses.sqlite")
     (tmp_path / "folder.sqlite").mkdir()
-    with pytest.raises(UserError, match=r"the cache .*folder.sqlite"):
+    with pytest.raises(UserError, match=r"cannot use the cache .*folder.sqlite"):
         ResponseCache(tmp_path / "folder.sqlite")
 
 
 def test_trouble_that_is_no_damage_sets_nothing_aside(path: Path) -> None:
-    filled(path, 1)
+    kept = filled(path, 1)
     cache = ResponseCache(path)
-    cache._connection.execute("PRAGMA query_only = ON")
-    with pytest.raises(UserError, match=r"cannot be used: got attempt to write a readonly"):
-        cache.put(responses(1))
+    (pages,) = cache._connection.execute("PRAGMA page_count").fetchone()
+    cache._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(UserError, match=r"cannot use the cache .*full\. Free disk space"):
+        cache.put(responses(500))
     cache.close()
-    assert not list(path.parent.glob("*corrupt*"))
+    assert not list(path.parent.glob("*damaged*"))
+    again = ResponseCache(path)
+    assert again.get(responses(500)).keys() == kept.keys()
+    again.close()
+
+
+def test_one_bad_page_costs_its_own_rows(path: Path) -> None:
+    kept = filled(path)
+    data = bytearray(path.read_bytes())
+    data[8192 * 40 : 8192 * 41] = bytes(8192)
+    path.write_bytes(data)
+    cache = ResponseCache(path)
+    with pytest.warns(UserWarning, match=r"1,497 of its rows"):
+        answers, lost = cache.repair()
+    assert answers > len(kept) - 300
+    assert lost
+    found = cache.get(kept)
+    assert len(found) == answers
+    assert all(same(found[key], kept[key]) for key in found)
+    assert cache.repair() == (answers, 0)
+    cache.close()
+
+
+def test_no_random_damage_gives_a_wrong_answer_or_stops_the_work(
+    path: Path, tmp_path: Path
+) -> None:
+    """Bits flipped and ends cut off; `make faults` tries many more of them."""
+    kept = filled(path, 60)
+    assert damage_survived(path, kept, tmp_path / "damaged", tries=60, seed=0) > 0.5
+
+
+@pytest.mark.parametrize("version", [1, 7])
+def test_a_file_of_a_newer_version_is_neither_read_nor_changed(path: Path, version: int) -> None:
+    path.parent.mkdir()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE rows (key TEXT, value BLOB, more TEXT)")
+        connection.execute("INSERT INTO rows VALUES ('a', x'00', 'b')")
+        connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    expected = r"a newer cuescope made" if version == 7 else "was damaged"
+    with pytest.warns(UserWarning, match=expected):
+        cache = ResponseCache(path)
+    cache.put(responses(2))
+    assert len(cache.get(responses(2))) == 2
+    cache.close()
+
+
+def test_answers_of_the_first_table_are_taken_over(path: Path) -> None:
+    path.parent.mkdir()
+    logits = np.array([1, 2], "<f4").tobytes()
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE TABLE responses (key TEXT PRIMARY KEY, logits BLOB, text TEXT, "
+            "embedding BLOB, readout BLOB, crc INTEGER)"
+        )
+        for key, crc in (("a", 2335882413), ("b", 5)):
+            connection.execute(
+                "INSERT INTO responses VALUES (?, ?, 'yes', NULL, NULL, ?)", (key, logits, crc)
+            )
+    connection.close()
+    cache = ResponseCache(path)
+    ((key, answer),) = cache.get(["a", "b"]).items()
+    assert (key, answer.text) == ("a", "yes")
+    np.testing.assert_array_equal(answer.logits, [1, 2])
+    cache.close()
+
+
+def test_a_file_that_stays_locked_is_told_of_and_given_up(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(path, 1)
+    monkeypatch.setattr("cuescope.store.TRY_SECONDS", 0.1)
+    monkeypatch.setattr("cuescope.store.LOCK_SECONDS", 2.5)
+    cache = ResponseCache(path)
+    with sqlite3.connect(path) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with (
+            pytest.warns(UserWarning, match=r"waiting for .*which another process holds"),
+            pytest.raises(UserError, match="no locks"),
+        ):
+            cache.put(responses(1))
+    other.close()
+    cache.close()
 
 
 WRITER = """

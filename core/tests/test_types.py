@@ -200,10 +200,10 @@ def test_responses_are_float32_vectors() -> None:
     assert Response(text="yes").missing(frozenset({"text", "logits"})) == ["logits"]
 
 
-@pytest.mark.parametrize("wrong", [[np.nan, 1], [np.inf, 1], [[1.0, 2.0]], 3.0])
-def test_responses_refuse_what_is_no_finite_vector(wrong: object) -> None:
+@pytest.mark.parametrize("wrong", [[[1.0, 2.0]], 3.0])
+def test_responses_refuse_what_is_no_vector(wrong: object) -> None:
     for name in ("logits", "embedding"):
-        with pytest.raises(ValueError, match=f"{name}: expected one finite vector"):
+        with pytest.raises(ValueError, match=f"{name}: expected one vector"):
             Response(**{name: np.array(wrong)})
 
 

@@ -85,7 +85,7 @@ def test_a_corrupt_memory_is_set_aside(tmp_path, context):
     for extra in file.parent.glob("probes.sqlite-*"):
         extra.unlink()
     file.write_bytes(b"this is no database" * 100)
-    with pytest.warns(UserWarning, match="set aside"):
+    with pytest.warns(UserWarning, match="was damaged"):
         assert probe_all([image], context) == first
     assert list(file.parent.glob("probes.sqlite.corrupt-*"))
     with sqlite3.connect(file) as connection:

@@ -130,7 +130,7 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     for file in tmp_path.iterdir():
         file.write_bytes(b"no database" * 1000)
     detector = Counting()
-    with pytest.warns(UserWarning, match="set aside as"):
+    with pytest.warns(UserWarning, match="kept as"):
         finder = cached_detector(detector, context(tmp_path))
     assert finder.detect(shown(1), NAMES)
     assert detector.calls == [(1, NAMES)]

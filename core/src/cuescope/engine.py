@@ -22,6 +22,7 @@ from cuescope.capabilities import HasPlantedCues, LazyWeights
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError
+from cuescope.registry import version_with_code
 from cuescope.request import Request
 from cuescope.respond import ModelRunner
 from cuescope.spec import Spec
@@ -96,6 +97,7 @@ class Session:
             blaming=partial(self._blaming, "model", parts.model.spec),
             on_progress=self._on_progress,
             planning=planning,
+            name=parts.model.spec,
         )
         self.audit = Audit(
             labels=tuple(parts.data.plugin.labels),
@@ -253,7 +255,7 @@ class Session:
             dtype=request.dtype,
             versions={
                 "python": platform.python_version(),
-                "cuescope": version("cuescope"),
+                **{dist: version_with_code(dist) for dist in ("cuescope", "cuescope-sdk")},
                 "numpy": version("numpy"),
                 **{name: str(sys.modules[name].__version__) for name in libraries},
             },

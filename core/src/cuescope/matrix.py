@@ -9,6 +9,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from cuescope.errors import UserError
+from cuescope.plain_yaml import load_yaml
 from cuescope.request import Request, Settings
 from cuescope.spec import fault
 from cuescope.types import Value
@@ -42,7 +43,7 @@ class Matrix(Settings):
 def read_matrix(path: Path) -> Matrix:
     """From YAML; raises UserError with the place of what does not fit."""
     try:
-        content = yaml.safe_load(path.read_bytes())  # safe: a run file must not run code
+        content = load_yaml(path.read_bytes())
     except OSError as error:
         raise UserError(f"cannot read {path}", got=error.strerror or str(error)) from error
     except yaml.YAMLError as error:

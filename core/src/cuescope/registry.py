@@ -18,7 +18,7 @@ from importlib.metadata import (
     version,
 )
 from importlib.resources import files
-from inspect import isclass, isfunction, signature
+from inspect import getmembers_static, isclass, isfunction, signature
 from itertools import chain
 from pathlib import Path
 from threading import Thread
@@ -254,7 +254,7 @@ def check_hooks(target: str, loaded: type) -> None:
     """Raise TypeError for a hook that pluggy would never call, or call with what it cannot take."""
     from cuescope.capabilities import HOOKS
 
-    for name, member in vars(loaded).items():
+    for name, member in getmembers_static(loaded):  # inherited ones too
         if isfunction(member) and hasattr(member, HOOK_MARK):
             if name not in HOOKS:
                 known = f"expected one of {', '.join(HOOKS)}"
@@ -265,6 +265,20 @@ def check_hooks(target: str, loaded: type) -> None:
                     raise TypeError(f"{target}.{name} has no argument '{argument}': {hint}")
         elif isfunction(member) and name in HOOKS:
             raise TypeError(f"{target}.{name} lacks @hookimpl, so it would never be called")
+
+
+def version_with_code(dist: str) -> str:
+    """The version of a dist ("0.1.0"), with a digest of its source where it is installed editable.
+
+    "none" for one that is not installed.
+    """
+    try:
+        installed = version(dist)
+    except PackageNotFoundError:
+        return "none"
+    module = dist.replace("-", "_")
+    code = code_digest(dist, module) if module in sys.modules else None
+    return f"{installed}+{code[:8]}" if code else installed
 
 
 @cache

@@ -1,14 +1,17 @@
 """`respond`: show trials to a model and bring back outcomes. Dedupe, cache, batch, resume."""
 
 import time
+import warnings
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 
+import numpy as np
+
 from cuescope.capabilities import Executor, Model, Respond
 from cuescope.digest import digest
-from cuescope.errors import PlanStopped, PluginError
+from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Readout, Response, Trial
 
@@ -30,7 +33,48 @@ class InProcess:
 
 def open_respond(build: Callable[[], Model]) -> Respond:
     """Build the model; returns the function that answers a batch of trials, readouts included."""
-    return partial(answer_batch, build())
+    return InParts(build())
+
+
+class InParts:
+    """Answers a batch whole, or in smaller parts once memory did not suffice for it."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.largest: int | None = None
+
+    def __call__(self, trials: Sequence[Trial]) -> list[Response]:
+        """The responses in order; raises UserError where not even one trial fits into memory."""
+        responses: list[Response] = []
+        while remaining := trials[len(responses) :]:
+            part = remaining[: self.largest]
+            try:
+                responses += answer_batch(self.model, part)
+            except Exception as error:
+                if not out_of_memory(error):
+                    raise
+                if len(part) == 1:
+                    raise UserError(
+                        f"out of memory with a single trial ({part[0].sample.key})",
+                        remedy="Take a smaller model, --dtype bfloat16, or another --device",
+                    ) from error
+                self.largest = (len(part) + 1) // 2
+                warnings.warn(
+                    f"out of memory with {len(part)} trials a call; going on with {self.largest}. "
+                    f"--batch-size {self.largest} avoids the attempt",
+                    stacklevel=2,
+                )
+        return responses
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether an error of Python, torch or CUDA says that memory did not suffice."""
+    words = str(error).lower()
+    named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return named or (
+        isinstance(error, RuntimeError)
+        and ("out of memory" in words or "can't allocate memory" in words)
+    )
 
 
 def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
@@ -58,6 +102,7 @@ class ModelRunner:
         on_progress: OnProgress = lambda done, total, cached: None,
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
         planning: bool = False,
+        name: str = "the model",
     ) -> None:
         self.identity = identity
         self.build = partial(open_respond, build)  # picklable: an executor sends it to workers
@@ -66,7 +111,7 @@ class ModelRunner:
         self.executor = executor or InProcess()
         self.on_progress = on_progress
         self.blaming = blaming
-        self.planning = planning
+        self.planning, self.name = planning, name
         self.trials = self.model_calls = self.cache_hits = 0
         self.conditions: Counter[str] = Counter()
         self._counted: set[str] = set()
@@ -128,7 +173,7 @@ class ModelRunner:
         with self.blaming():
             for index, responses in self.executor.map(self.build, batches_of_trials):
                 # before they are stored: a cache keeps mistakes
-                check_responses(batches_of_trials[index], responses)
+                check_responses(batches_of_trials[index], responses, self.name)
                 answered = dict(zip(batches[index], responses, strict=True))
                 self.cache.put(answered)
                 yield answered
@@ -163,22 +208,29 @@ def _bytes(response: Response) -> int:
     return overhead + sum(a.nbytes for a in arrays if a is not None) + len(response.text or "")
 
 
-def check_responses(trials: Sequence[Trial], responses: Sequence[Response]) -> None:
-    """Raise PluginError unless each trial has its response, with all that it asked for."""
+def check_responses(
+    trials: Sequence[Trial], responses: Sequence[Response], name: str = "the model"
+) -> None:
+    """Raise PluginError unless each trial has its response, with all that it asked for, finite."""
+
+    def broken(where: str, expected: str, got: str) -> PluginError:
+        return PluginError(f"{name} broke its contract{where}", expected=expected, got=got)
+
     if len(responses) != len(trials):
-        raise _broken("", f"{len(trials)} responses", str(len(responses)))
+        raise broken("", f"{len(trials)} responses", str(len(responses)))
     for trial, response in zip(trials, responses, strict=True):
         sample, logits = trial.sample, response.logits
         if lacking := response.missing(trial.outputs):
             wanted = " and ".join(sorted(trial.outputs))
-            raise _broken(f" on {sample.key}", wanted, f"no {' and no '.join(lacking)}")
+            raise broken(f" on {sample.key}", wanted, f"no {' and no '.join(lacking)}")
         if logits is not None and len(logits) != len(sample.choices):
             wanted = f"{len(sample.choices)} logits, one a choice"
-            raise _broken(f" on {sample.key}", wanted, str(len(logits)))
-
-
-def _broken(where: str, expected: str, got: str) -> PluginError:
-    return PluginError(f"the model broke its contract{where}", expected=expected, got=got)
+            raise broken(f" on {sample.key}", wanted, str(len(logits)))
+        for output in ("logits", "embedding", "readout"):
+            numbers = getattr(response, output)
+            if numbers is not None and not np.isfinite(numbers).all():
+                bad = numbers[~np.isfinite(numbers)].flat[0]
+                raise broken(f" on {sample.key}", f"finite numbers as its {output}", str(bad))
 
 
 def trial_key(identity: str, trial: Trial) -> str:

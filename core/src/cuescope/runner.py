@@ -78,12 +78,11 @@ class Runner:
         if not file.exists():
             return None
         try:
-            stored = load_report(file)
+            stored = load_report(file, sealed=True)
         except UserError as error:
             warnings.warn(f"{error}; it is made again", stacklevel=3)
             return None
-        was, now = stored.provenance, session.provenance()
-        return stored if (was.identity, was.code) == (now.identity, now.code) else None
+        return stored if stored.provenance.origin == session.provenance().origin else None
 
 
 def thumbnails(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:

@@ -1,5 +1,6 @@
 """The folder of a run: its report, its page and the pictures that both show."""
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -49,7 +50,7 @@ class RunFolder:
         """Store pictures first and the report last: a report that is there is whole."""
         for key, jpeg in pictures.items():
             write_atomically(self._picture(key), jpeg)
-        write_atomically(self.report_file, report.model_dump_json(indent=1))
+        write_atomically(self.report_file, _sealed(report))
         (self.path / ".started").unlink(missing_ok=True)
 
     def pictures(self, report: Report) -> dict[str, bytes]:
@@ -62,8 +63,11 @@ class RunFolder:
         return self.path / "pictures" / f"{digest(key)}.jpg"
 
 
-def load_report(path: Path) -> Report:
-    """From a run folder or a report.json; raises UserError where it is none."""
+def load_report(path: Path, *, sealed: bool = False) -> Report:
+    """From a run folder or a report.json; raises UserError where it is none, or was changed.
+
+    What `--json` printed has no seal, and is taken unless `sealed` asks for one.
+    """
     file = path / "report.json" if path.is_dir() else path
     if not file.is_file():
         raise UserError(
@@ -71,8 +75,9 @@ def load_report(path: Path) -> Report:
             expected="a run folder or a report.json",
             remedy="`cuescope audit --out DIR` writes one",
         )
+    text = file.read_bytes()
     try:
-        return Report.model_validate_json(file.read_bytes())
+        report = Report.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(
@@ -80,6 +85,21 @@ def load_report(path: Path) -> Report:
             got=" ".join([*map(str, first["loc"]), first["msg"]]),
             remedy="Run the audit again with this version of cuescope",
         ) from error
+    if (sealed or report.seal) and report.seal != _seal_of(text):
+        raise UserError(
+            f"{file} was changed after it was written", remedy="Run the audit again for a true one"
+        )
+    return report.model_copy(update={"seal": None})
+
+
+def _sealed(report: Report) -> str:
+    """The report as JSON with the digest of all that it says."""
+    text = report.model_dump_json(indent=1)
+    return report.model_copy(update={"seal": _seal_of(text)}).model_dump_json(indent=1)
+
+
+def _seal_of(text: str | bytes) -> str:
+    return digest("cuescope report", {**json.loads(text), "seal": None})
 
 
 def picture_key(occurrence: Occurrence) -> str:

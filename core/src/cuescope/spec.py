@@ -10,6 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from cuescope.errors import UserError, nearest
+from cuescope.plain_yaml import load_yaml
 from cuescope.registry import Entry
 from cuescope.types import Options
 
@@ -128,7 +129,7 @@ def _structured(name: str, text: str, annotation: Any) -> Any:
     kinds = {get_origin(kind) or kind for kind in _alternatives(annotation)}
     if text.startswith(("[", "{")) and kinds & {tuple, list, frozenset, set, dict, Mapping}:
         try:
-            return yaml.safe_load(text)
+            return load_yaml(text)
         except yaml.YAMLError as error:
             raise UserError(f"option '{name}'", expected="YAML, or a,b,c", got=text) from error
     if kinds & {tuple, list, frozenset, set}:

@@ -1,222 +1,379 @@
-"""What outlives a process: answers and texts in SQLite files of the user's cache (WAL)."""
+"""What outlives a process: values by key in SQLite files of the user's cache, each row sealed."""
 
+import json
+import os
 import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from io import BytesIO
 from itertools import islice
+from math import prod
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from threading import RLock
+from typing import Any, ClassVar, TypeGuard, TypeVar
 from zlib import crc32
 
 import numpy as np
 
+from cuescope.digest import digest
 from cuescope.errors import UserError
+from cuescope.salvage import read_records
 from cuescope.types import Response
 
 T = TypeVar("T")
+Connection = sqlite3.Connection
+Row = tuple[str, bytes, str]
+VERSION = 1  # of the table below; SQLite keeps it as `user_version`
 CHUNK = 500  # older SQLite takes 999 marks in a query
 WAL_PAGES = 4000  # each checkpoint waits for the disk
 PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
+LOCK_SECONDS = 30.0  # a write takes milliseconds: whoever holds the file longer is stuck
+TRY_SECONDS = 1.0  # SQLite waits this long inside one try, and hears no Ctrl-C meanwhile
 
-_SETTINGS = f"PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = {WAL_PAGES};"
+_TABLE = "CREATE TABLE rows (key TEXT PRIMARY KEY, value BLOB, seal TEXT)"
+_INSERT = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
+_HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+_REMEDIES = {
+    sqlite3.SQLITE_FULL: "Free disk space, or set CUESCOPE_CACHE to another folder",
+    sqlite3.SQLITE_IOERR: "The drive failed to read or write; set CUESCOPE_CACHE to another one",
+    **dict.fromkeys(
+        _HELD,
+        "Another process holds it, or its drive has no locks (some network "
+        "drives): wait, or set CUESCOPE_CACHE to a folder on a local drive",
+    ),
+    **dict.fromkeys(_CLOSED, "Set CUESCOPE_CACHE to a folder that you can write to"),
+}
 
 
-def _write_ahead(connection: sqlite3.Connection) -> object:
-    """Wait for others that open the file at this moment, for which sqlite itself does not wait."""
-    for _ in range(50):
-        with suppress(sqlite3.OperationalError):
-            return connection.execute("PRAGMA journal_mode = WAL")
-        time.sleep(0.1)
-    return None
+class NewerFileError(Exception):
+    """A later version of cuescope made this file."""
 
 
 class CacheFile:
-    """A SQLite file of the user's cache; `path` None keeps its content in this process alone.
+    """Values by key in a SQLite file; `path` None keeps them in this process alone.
 
     What is written together is one transaction, so a kill loses the batch in flight and no more.
-    A corrupt file is set aside with a warning, and a new one begun.
+    Each row carries a seal, the digest of its key and value: a row that does not fit its seal is
+    not there. A damaged file is set aside, and all of its rows that fit their seals go on in a new
+    one. `durable` files are on the disk before `write` returns. Threads may share an instance.
+
+    Files of an older table are taken over by `migrations`: for a version, the rows of such a file.
     """
 
-    tables: ClassVar[str]
+    durable: ClassVar[bool] = False
+    migrations: ClassVar[Mapping[int, Callable[[Connection], Iterable[tuple[str, bytes]]]]] = {}
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
+        self._lock = RLock()
+        self._inode: int | None = None
         self._connection = self._open()
 
     def close(self) -> None:
         """Release the file."""
         self._connection.close()
 
-    def _select(self, query: str, keys: Iterable[str]) -> Iterator[Any]:
-        """Rows of a query that ends in `IN ({marks})`, for any number of keys."""
-        remaining = iter(keys)
+    def read(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """The values of those keys that are there."""
+        remaining, values = iter(keys), dict[str, bytes]()
         while chunk := list(islice(remaining, CHUNK)):
-            yield from self._rows(query.format(marks=",".join("?" * len(chunk))), chunk)
+            marks = ",".join("?" * len(chunk))
+            query = f"SELECT key, value, seal FROM rows WHERE key IN ({marks})"
+            values |= self._sealed(query, chunk)
+        return values
 
-    def _rows(self, query: str, values: Sequence[str]) -> list[Any]:
+    def scan(self, prefix: str) -> dict[str, bytes]:
+        """All values whose key begins with `prefix`."""
+        query = "SELECT key, value, seal FROM rows WHERE key >= ? AND key < ? ORDER BY key"
+        return self._sealed(query, [prefix, prefix + "\U0010ffff"])
+
+    def write(self, values: Mapping[str, bytes]) -> None:
+        """Keep values by key, all of them or none."""
+        rows = [_seal(key, value) for key, value in values.items()]
+        self._guarded(lambda connection: connection.executemany(_INSERT, rows))
+
+    def repair(self) -> tuple[int, int]:
+        """Make the file anew from its readable rows; how many there are, and how many were lost.
+
+        A sound file stays as it is. Raises UserError where the file cannot be used at all.
+        """
+        rows, fault = self.count(), self._rows("PRAGMA integrity_check(1)")[0][0]
+        fitting = self._guarded(lambda each: sum(map(_fits, each.execute("SELECT * FROM rows"))))
+        if self.path is not None and (fault != "ok" or fitting < self.count()):
+            self._connection.close()
+            _rebuild(self.path, fault if fault != "ok" else "rows that do not fit their seals")
+            self._connection = self._open()
+        return (kept := self.count()), max(rows - kept, 0)
+
+    def count(self) -> int:
+        """How many rows there are, sealed or not."""
+        number: int = self._rows("SELECT count(*) FROM rows")[0][0]
+        return number
+
+    def _sealed(self, query: str, values: list[str]) -> dict[str, bytes]:
+        return {row[0]: row[1] for row in self._rows(query, values) if _fits(row)}
+
+    def _rows(self, query: str, values: Sequence[str] = ()) -> list[Any]:
         return self._guarded(lambda connection: connection.execute(query, values).fetchall())
 
-    def _open(self) -> sqlite3.Connection:
+    def _guarded(self, action: Callable[[Connection], T]) -> T:
+        """The action as one transaction; once more on a new file where this one is damaged."""
+
+        def transaction() -> T:
+            with self._connection:
+                return action(self._connection)
+
+        with self._lock:
+            try:
+                return self._patiently(transaction)
+            except sqlite3.DatabaseError as error:
+                self._connection.close()
+                self._recover(error)
+                self._connection = self._connect()
+                return transaction()
+
+    def _patiently(self, action: Callable[[], T]) -> T:
+        """Try again while others hold the file, for so long; say so."""
+        since, told = time.monotonic(), False
+        while True:
+            try:
+                return action()
+            except sqlite3.OperationalError as error:
+                waited = time.monotonic() - since
+                if _code(error) not in _HELD or waited > LOCK_SECONDS:
+                    raise
+            if not told and waited > 2:
+                told = True
+                warnings.warn(f"waiting for {self.path}, which another process holds", stacklevel=2)
+            time.sleep(0.02)
+
+    # ---------------------------------------------------------------------------------- opening
+
+    def _open(self) -> Connection:
         try:
             return self._connect()
         except sqlite3.DatabaseError as error:
-            self._set_aside(error)
+            self._recover(error)
+            return self._connect()
+        except NewerFileError:
+            warnings.warn(
+                f"a newer cuescope made {self.path}: nothing is read from it or kept in it",
+                stacklevel=2,
+            )
+            self.path = None
             return self._connect()
 
-    def _connect(self) -> sqlite3.Connection:
-        try:
-            if self.path is not None:
+    def _connect(self) -> Connection:
+        if self.path is not None:
+            try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-            # audits side by side share the file
-            connection = sqlite3.connect(self.path or ":memory:", timeout=60)
-        except (OSError, sqlite3.OperationalError) as error:
-            raise UserError(
-                f"cannot open the cache {self.path}",
-                got=str(error),
-                remedy="Set CUESCOPE_CACHE to a folder that you can write to",
-            ) from error
+            except OSError as error:
+                raise self._trouble(error, sqlite3.SQLITE_CANTOPEN) from error
+        connection = sqlite3.connect(
+            self.path or ":memory:", timeout=TRY_SECONDS, check_same_thread=False
+        )
+        # a damaged text is a row without its seal, and no reason to stop
+        connection.text_factory = lambda text: text.decode(errors="replace")
         try:
-            # before the first table, or never
-            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            _write_ahead(connection)
-            connection.executescript(_SETTINGS + self.tables)
+            self._patiently(lambda: self._prepare(connection))
         except BaseException:
             connection.close()
             raise
+        self._inode = self.path.stat().st_ino if self.path else None
         return connection
 
-    def _guarded(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """The action as one transaction; once more on a new file where this one is corrupt."""
-        try:
-            with self._connection:
-                return action(self._connection)
-        except sqlite3.DatabaseError as error:
-            self._connection.close()
-            self._set_aside(error)
-            self._connection = self._connect()
-            with self._connection:
-                return action(self._connection)
+    def _prepare(self, connection: Connection) -> None:
+        # before the first table, or never
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'NORMAL'}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+        if _tables(connection).get("rows") == _TABLE:
+            return
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")  # of several that open it, one makes the table
+            tables, version = _tables(connection), _version(connection)
+            if tables.get("rows") == _TABLE:
+                return
+            old = self.migrations.get(version) if tables else lambda _: ()
+            if VERSION < version < 100:  # larger numbers come from damage
+                raise NewerFileError
+            if old is None:
+                raise sqlite3.DatabaseError(f"unknown tables: {', '.join(tables)}")
+            rows = [_seal(key, value) for key, value in old(connection)]
+            connection.execute(_TABLE)
+            connection.executemany(_INSERT, rows)
+            for name in tables:
+                connection.execute(f'DROP TABLE "{name}"')
+            connection.execute(f"PRAGMA user_version = {VERSION}")
 
-    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
-        """Move a corrupt file away; raise UserError for trouble that is not corruption."""
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary of extended codes
-        if self.path is None or code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise UserError(
-                f"the cache {self.path} cannot be used",
-                got=str(error),
-                remedy="Free disk space, or set CUESCOPE_CACHE to another folder",
-            ) from error
-        aside = self.path.with_name(f"{self.path.name}.corrupt-{time.time_ns()}")
-        for suffix in ("", "-wal", "-shm"):  # a stray log would be played into the new file
-            part = self.path.with_name(self.path.name + suffix)
-            with suppress(FileNotFoundError):
-                part.replace(aside.with_name(aside.name + suffix))
-        warnings.warn(
-            f"the cache was corrupt ({error}); set aside as {aside}, starting a new one",
-            stacklevel=2,
+    # ----------------------------------------------------------------------------------- damage
+
+    def _recover(self, error: sqlite3.DatabaseError) -> None:
+        """Mend the file, or raise UserError for trouble that lies around it."""
+        code = _code(error)
+        usable = self.path and self.path.is_file() and os.access(self.path, os.R_OK | os.W_OK)
+        if self.path is None or (code in _REMEDIES and not (code in _CLOSED and usable)):
+            raise self._trouble(error, code) from error
+        # another inode: another process has mended it meanwhile
+        if self._inode in (None, self.path.stat().st_ino):
+            _rebuild(self.path, str(error))
+
+    def _trouble(self, error: Exception, code: int) -> UserError:
+        return UserError(
+            f"cannot use the cache {self.path}", got=str(error), remedy=_REMEDIES.get(code)
         )
+
+
+def _rebuild(path: Path, fault: str) -> None:
+    """Set the file aside; a new one has all of its rows that fit their seals."""
+    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
+    aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
+    draft.unlink(missing_ok=True)
+    with closing(CacheFile(draft)) as fresh:
+        rows = (row for row in read_records(path, columns=3) if _fits(row))
+        while chunk := list(islice(rows, CHUNK)):
+            fresh.write({key: value for key, value, _ in chunk})
+        saved = fresh.count()
+    for suffix in ("", "-wal", "-shm"):  # a stray log would be played into the new file
+        with suppress(FileNotFoundError):
+            part = path.with_name(path.name + suffix)
+            part.replace(aside.with_name(aside.name + suffix))
+    draft.replace(path)
+    warnings.warn(
+        f"{path} was damaged ({fault}): {saved:,} of its rows were saved; "
+        f"the damaged file is kept as {aside.name}",
+        stacklevel=2,
+    )
+
+
+def _seal(key: str, value: bytes) -> Row:
+    """The row of a value; no checksum that other programs compute fits it."""
+    return key, value, digest("cuescope row", key, value)
+
+
+def _fits(row: Sequence[object]) -> TypeGuard[Row]:
+    key, value, seal = row
+    return isinstance(key, str) and isinstance(value, bytes) and _seal(key, value)[2] == seal
+
+
+def _code(error: sqlite3.DatabaseError) -> int:
+    extended: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    # a file that ends too early is damaged, its drive is not
+    short = extended == sqlite3.SQLITE_IOERR_SHORT_READ
+    return sqlite3.SQLITE_CORRUPT if short else extended & 0xFF
+
+
+def _version(connection: Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _tables(connection: Connection) -> dict[str, str]:
+    query = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    return dict(connection.execute(query).fetchall())
+
+
+def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    raise UserError("of an older cuescope", remedy="The next audit that needs it takes it over")
+
+
+def _texts_of_version_0(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    for key, text, checksum in connection.execute("SELECT key, text, crc FROM texts"):
+        if checksum == _checksum_of_version_0(key, text):
+            yield key, text.encode()
+
+
+def _responses_of_version_0(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    for *row, checksum in connection.execute("SELECT * FROM responses"):
+        if checksum == _checksum_of_version_0(*row):
+            key, logits, text, embedding, readout = row
+            vectors = [blob and np.frombuffer(blob, "<f4") for blob in (logits, embedding)]
+            array = readout and np.load(BytesIO(readout), allow_pickle=False)
+            yield key, _pack(Response(vectors[0], text, vectors[1], array))
+
+
+def _checksum_of_version_0(*cells: str | bytes | None) -> int:
+    parts = [cell.encode() if isinstance(cell, str) else cell for cell in cells]
+    checksum = crc32(repr([part and len(part) for part in parts]).encode())
+    for part in parts:
+        checksum = crc32(part or b"", checksum)
+    return checksum
+
+
+class AnyCache(CacheFile):
+    """A cache file of which only the rows matter, as `cuescope cache repair` looks at it."""
+
+    migrations: ClassVar = {0: _leave_to_its_owner}
 
 
 class TextCache(CacheFile):
     """Texts by key: what a language model wrote, what a detector found as JSON."""
 
-    tables = "CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, text TEXT, crc INTEGER);"
+    migrations: ClassVar = {0: _texts_of_version_0}
 
     def get(self, keys: Iterable[str]) -> dict[str, str]:
-        """The cached ones among `keys`; a damaged row is a miss."""
-        rows = self._select("SELECT key, text, crc FROM texts WHERE key IN ({marks})", keys)
-        return {key: text for key, text, crc in rows if crc == _checksum(key, text)}
+        """The cached ones among `keys`."""
+        return {key: value.decode() for key, value in self.read(keys).items()}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by key."""
-        rows = [(key, text, _checksum(key, text)) for key, text in texts.items()]
-        statement = "INSERT OR REPLACE INTO texts VALUES (?, ?, ?)"
-        self._guarded(lambda connection: connection.executemany(statement, rows))
+        self.write({key: text.encode() for key, text in texts.items()})
 
 
 class ResponseCache(CacheFile):
     """Responses by trial key, shared by every audit of this user.
 
-    Arrays are raw little-endian float32: a replayed response equals the answered one bit by bit.
+    Arrays are raw numbers: a replayed response equals the answered one bit by bit.
     """
 
-    tables = """
-    CREATE TABLE IF NOT EXISTS responses
-        (key TEXT PRIMARY KEY, logits BLOB, text TEXT, embedding BLOB, readout BLOB, crc INTEGER);
-    CREATE TABLE IF NOT EXISTS pace (model TEXT PRIMARY KEY, calls INTEGER, seconds REAL);
-    """
+    migrations: ClassVar = {0: _responses_of_version_0}
 
     def get(self, keys: Iterable[str]) -> dict[str, Response]:
         """The cached ones among `keys`."""
-        responses: dict[str, Response] = {}
-        query = "SELECT * FROM responses WHERE key IN ({marks})"
-        for *row, crc in self._select(query, keys):
-            if crc == _checksum(*row):  # a damaged row is a miss
-                key, logits, text, embedding, readout = row
-                responses[key] = Response(
-                    _vector(logits), text, _vector(embedding), _array(readout)
-                )
-        return responses
+        return {key: _unpack(value) for key, value in self.read(keys).items()}
 
     def put(self, responses: Mapping[str, Response]) -> None:
         """Keep a batch."""
-        cells = [
-            (
-                key,
-                _blob(answer.logits),
-                answer.text,
-                _blob(answer.embedding),
-                _packed(answer.readout),
-            )
-            for key, answer in responses.items()
-        ]
-        rows = [(*row, _checksum(*row)) for row in cells]
-        statement = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?, ?, ?, ?)"
-        self._guarded(lambda connection: connection.executemany(statement, rows))
+        self.write({key: _pack(response) for key, response in responses.items()})
 
     def add_pace(self, model: str, calls: int, seconds: float) -> None:
         """Keep how long a model took over so many calls."""
-        statement = (
-            "INSERT INTO pace VALUES (?, ?, ?) ON CONFLICT (model) DO UPDATE SET "
-            "calls = calls + excluded.calls, seconds = seconds + excluded.seconds"
-        )
-
-        self._guarded(lambda connection: connection.execute(statement, (model, calls, seconds)))
+        before, spent = self._pace(model)
+        self.write({f"pace {model}": json.dumps([before + calls, spent + seconds]).encode()})
 
     def pace(self, model: str) -> float | None:
         """Mean seconds a call of this model has taken, None before its first."""
-        query = "SELECT seconds / calls FROM pace WHERE model = ? AND calls > 0"
-        return next((float(seconds) for (seconds,) in self._rows(query, [model])), None)
+        calls, seconds = self._pace(model)
+        return seconds / calls if calls else None
+
+    def _pace(self, model: str) -> tuple[int, float]:
+        calls, seconds = json.loads(self.read([key := f"pace {model}"]).get(key, b"[0, 0]"))
+        return calls, seconds
 
 
-def _checksum(*cells: str | bytes | None) -> int:
-    parts = [cell.encode() if isinstance(cell, str) else cell for cell in cells]
-    # the parts' lengths enter, so that no byte can move from one to the next
-    crc = crc32(repr([part and len(part) for part in parts]).encode())
-    for part in parts:
-        crc = crc32(part or b"", crc)
-    return crc
+def _pack(response: Response) -> bytes:
+    """A line of JSON (text, dtype and shape of each array), then the numbers."""
+    arrays = [response.logits, response.embedding, response.readout]
+    heads = [array if array is None else (array.dtype.str, array.shape) for array in arrays]
+    numbers = [array.tobytes() for array in arrays if array is not None]
+    return json.dumps([response.text, *heads]).encode() + b"\n" + b"".join(numbers)
 
 
-def _blob(vector: np.ndarray | None) -> bytes | None:
-    # raw: np.save's head is 128 bytes
-    return None if vector is None else vector.astype("<f4", copy=False).tobytes()
-
-
-def _vector(blob: bytes | None) -> np.ndarray | None:
-    return None if blob is None else np.frombuffer(blob, "<f4")
-
-
-def _packed(array: np.ndarray | None) -> bytes | None:
-    if array is None:
-        return None
-    # with shape and dtype, which a readout chooses
-    np.save(stream := BytesIO(), array, allow_pickle=False)
-    return stream.getvalue()
-
-
-def _array(packed: bytes | None) -> np.ndarray | None:
-    return None if packed is None else np.load(BytesIO(packed), allow_pickle=False)
+def _unpack(value: bytes) -> Response:
+    start = value.index(b"\n") + 1
+    text, *heads = json.loads(value[:start])
+    arrays: list[np.ndarray | None] = []
+    for head in heads:
+        if head is None:
+            arrays.append(None)
+            continue
+        dtype, shape = head
+        array = np.frombuffer(value, dtype, prod(shape), start).reshape(shape)
+        arrays.append(array)
+        start += array.nbytes
+    logits, embedding, readout = arrays
+    return Response(logits, text, embedding, readout)

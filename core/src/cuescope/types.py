@@ -222,7 +222,8 @@ class Trial(Value):
 class Response:
     """What the model said: float32 `logits` (choice), `text`, float32 `embedding` (dim).
 
-    `readout` is what a `Readout` returned, of any shape and numeric dtype.
+    `readout` is what a `Readout` returned, of any shape and numeric dtype. The engine refuses
+    numbers that are not finite, and names model and sample.
     """
 
     logits: np.ndarray | None = None
@@ -236,11 +237,9 @@ class Response:
             if value is None:
                 continue
             vector = np.asarray(value, dtype=np.float32)
-            if vector.ndim != 1 or not np.isfinite(vector).all():
-                raise ValueError(f"{name}: expected one finite vector, got shape {vector.shape}")
+            if vector.ndim != 1:
+                raise ValueError(f"{name}: expected one vector, got shape {vector.shape}")
             object.__setattr__(self, name, vector)  # frozen, and this is its own constructor
-        if self.readout is not None and not np.isfinite(self.readout).all():
-            raise ValueError("readout: expected finite numbers")
 
     @property
     def prediction(self) -> int | None:
@@ -425,9 +424,11 @@ class Provenance(Value):
         return [(r, s.spec.partition(":")[0], s.version, s.fingerprint) for r, s in self.stamps]
 
     @property
-    def code(self) -> list[tuple[str, str | None]]:
-        """The digest of each plugin's source, where it is installed editable."""
-        return [(role, stamp.code) for role, stamp in self.stamps]
+    def origin(self) -> list[object]:
+        """All that makes a report: `identity`, the plugins' source, the versions of cuescope."""
+        code = [(role, stamp.code) for role, stamp in self.stamps]
+        own = [(name, self.versions.get(name)) for name in ("cuescope", "cuescope-sdk")]
+        return [*self.identity, *code, *own]
 
     @property
     def stamps(self) -> list[tuple[str, PluginStamp]]:
@@ -442,7 +443,10 @@ class Provenance(Value):
 
 
 class Report(Value):
-    """The result of one audit. Scores come ranked; the first metric is the headline."""
+    """The result of one audit. Scores come ranked; the first metric is the headline.
+
+    `seal` is the digest of all else in a stored report: a changed one is not taken.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     title: str
@@ -455,6 +459,7 @@ class Report(Value):
     pictures: tuple[Picture, ...] = ()
     provenance: Provenance
     cost: Cost
+    seal: str | None = None
 
     @model_validator(mode="after")
     def _scores_are_about_its_features(self) -> Self:

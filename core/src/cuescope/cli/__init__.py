@@ -2,19 +2,26 @@
 
 import io
 import os
+import signal
 import sys
+import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Timer, current_thread, main_thread
 from typing import Annotated
 
 import typer
 
 from cuescope import __version__
-from cuescope.cli import audit, bench, compare, demo, plugins, report, run, schema
+from cuescope.cli import audit, bench, cache, compare, demo, plugins, report, run, schema
+from cuescope.cli.echo import echo
 from cuescope.cli.external import PluginCommands
 from cuescope.errors import UserError
 
-STOPPED = 130  # the shell's code for Ctrl-C
+STOPPED = 130  # what typer returns after Ctrl-C
+STOP_SECONDS = 1.5
+LEFT_BEHIND = "answers so far are kept, the same command goes on from there"
 
 app = typer.Typer(
     cls=PluginCommands,
@@ -32,12 +39,13 @@ app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("bench", context_settings=bench.FREE_OPTIONS)(bench.bench)
 app.add_typer(plugins.app, name="plugins")
+app.add_typer(cache.app, name="cache")
 app.command("schema")(schema.schema)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"cuescope {__version__}")
+        echo(f"cuescope {__version__}")
         raise typer.Exit
 
 
@@ -62,34 +70,74 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a pipe may speak no UTF-8
             stream.reconfigure(errors="replace")
-    try:
-        code = app(words, prog_name="cuescope", standalone_mode=False)
-    except Exception as error:
-        if debug:
-            raise
-        code = _print_error(error)
-    except KeyboardInterrupt:
-        code = STOPPED
-    if code == STOPPED:  # typer answers Ctrl-C with this code, not with the exception
-        _print_line("stopped; answers so far are kept, the same command goes on from there")
+    with stops() as received:
+        try:
+            code = app(words, prog_name="cuescope", standalone_mode=False)
+            sys.stdout.flush()
+        except Exception as error:
+            code = _print_error(error, debug=debug)
+        except SystemExit as ended:  # click and rich end so where nobody reads on
+            code = 0 if isinstance(ended.__context__, BrokenPipeError) else ended.code
+        except KeyboardInterrupt:
+            code = STOPPED
+        if code == STOPPED:  # typer answers Ctrl-C with this code, not with the exception
+            _print_line(f"stopped; {LEFT_BEHIND}")
+            code = 128 + (received or [signal.SIGINT])[0]  # the shell's code for a signal
     sys.exit(code if isinstance(code, int) else 0)  # a command returns None where all is well
 
 
-def _print_error(error: Exception) -> int:
-    """Print an error in one line; returns the exit code."""
+@contextmanager
+def stops() -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM end the work alike; gives the signals that came.
+
+    What does not end within `STOP_SECONDS` (a thread that waits for a server) is left behind:
+    every answer is in its file as soon as it came, so nothing is lost by that.
+    """
+    received: list[int] = []
+
+    def leave() -> None:
+        _print_line(f"stopped; {LEFT_BEHIND}")
+        os._exit(128 + received[0])
+
+    def stop(number: int, frame: object) -> None:
+        if not received:
+            received.append(number)
+            timer = Timer(STOP_SECONDS, leave)
+            timer.daemon = True
+            timer.start()
+        raise KeyboardInterrupt
+
+    if current_thread() is not main_thread():  # only there may signals be handled
+        yield received
+        return
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        if not received:  # else threads may hold up the end of the process
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _print_error(error: Exception, *, debug: bool) -> int:
+    """Print an error in one line, or with its traceback; returns the exit code."""
     usage = getattr(error, "format_message", None)  # what typer raises for a malformed command
-    if isinstance(error, UserError) or usage:
-        _print_line(" ".join(str(usage() if usage else error).split()))
-        return 2
+    mendable = isinstance(error, UserError) or usage is not None
     if isinstance(error, BrokenPipeError):  # `| head` has seen enough; nothing is left to flush to
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    _print_line(f"internal error ({type(error).__name__}: {error}); `--debug` shows the traceback")
-    return 1
+    if debug:
+        echo(traceback.format_exc(), err=True)
+    elif mendable:
+        _print_line(" ".join(str(usage() if usage else error).split()))
+    else:
+        name = type(error).__name__
+        _print_line(f"internal error ({name}: {error}); `--debug` shows the traceback")
+    return 2 if mendable else 1
 
 
 def _print_line(line: str) -> None:
-    typer.echo(f"cuescope: {line}", err=True)
+    echo(f"cuescope: {line}", err=True)
 
 
 def _print_warning(message: Warning | str, *_: object) -> None:

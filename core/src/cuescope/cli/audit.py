@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import AsJson, NoCache, Observers, make_request, open_runner
 
 if TYPE_CHECKING:
@@ -90,10 +91,10 @@ def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = Fals
 
     report = runner.run(request)
     if as_json:
-        typer.echo(report.model_dump_json(indent=1))
+        echo_json(report.model_dump_json(indent=1))
         return
     show(report, stdout())
-    typer.echo(f"pictures: {runner.folder(request).path / 'report.html'}")
+    echo(f"pictures: {runner.folder(request).path / 'report.html'}")
 
 
 def show_plan(runner: "Runner", request: "Request", *, as_json: bool = False) -> None:
@@ -102,7 +103,7 @@ def show_plan(runner: "Runner", request: "Request", *, as_json: bool = False) ->
 
     plan = runner.plan(request)
     if as_json:
-        typer.echo(json.dumps(asdict(plan), indent=1))
+        echo_json(json.dumps(asdict(plan), indent=1))
         return
     least = "at least " if plan.until else ""
     pace = "unknown until this model has answered once here"
@@ -114,8 +115,8 @@ def show_plan(runner: "Runner", request: "Request", *, as_json: bool = False) ->
         **{work: f"{count:,}" for work, count in plan.tool_calls.items()},
     }
     for name, words in lines.items():
-        typer.echo(f"{name:<{max(map(len, lines))}}  {words}")
+        echo(f"{name:<{max(map(len, lines))}}  {words}")
     if plan.until:
-        typer.echo(f"What follows depends on {plan.until}.")
+        echo(f"What follows depends on {plan.until}.")
         for key, text in plan.notes.items():
-            typer.echo(f"{key}: {text}")
+            echo(f"{key}: {text}")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cuescope.cli.echo import echo_json
 from cuescope.cli.options import announce
 from cuescope.errors import UserError
 
@@ -48,7 +49,7 @@ def bench(
     for item in context.build("bench", name, free_options(ctx.args)).run():
         items.append(item)  # printed as they come: a bench takes hours
         if as_json:
-            typer.echo(item.model_dump_json(indent=1))
+            echo_json(item.model_dump_json(indent=1))
         elif isinstance(item, Table):
             stdout().print(Text(item.title, "bold"), render_table(item))
         elif html is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cuescope.cli.echo import echo_json
 from cuescope.cli.options import AsJson
 from cuescope.errors import UserError
 
@@ -33,14 +34,14 @@ def compare(
     facts, labels, features = verdicts(reports), strongest(reports), about_no_label(reports)
     if as_json:
         heads = [{"run": str(run), **_head(r)} for run, r in zip(runs, reports, strict=True)]
-        typer.echo(json.dumps({"runs": heads, "labels": labels, "features": features}, indent=1))
+        echo_json(json.dumps({"runs": heads, "labels": labels, "features": features}, indent=1))
         return
     table = Table("", box=None, padding=(0, 2, 0, 0))
     for run, report in zip(runs, reports, strict=True):
         table.add_column(Text("\n".join([run.name, *_head(report).values()]), overflow="fold"))
     table.add_row("findings", *[str(len(report.findings)) for report in reports])
     for name, cells in (facts | labels | features).items():
-        table.add_row(name, *[cell or "-" for cell in cells])
+        table.add_row(*map(Text, (name, *(cell or "-" for cell in cells))))
     stdout().print(table)
 
 

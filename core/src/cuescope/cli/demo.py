@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cuescope.cli.audit import audit_and_show
+from cuescope.cli.echo import echo
 from cuescope.cli.options import RUNS, make_request, open_runner
 
 STORY = """\
@@ -30,6 +31,6 @@ def demo(
         data_options={"seed": seed} if seed else {},
         seed=seed,
     )
-    typer.echo(STORY)
+    echo(STORY)
     audit_and_show(open_runner(out=out or RUNS / "demo"), request)
-    typer.echo("next: cuescope demo --cue object; cuescope plugins; cuescope audit --help")
+    echo("next: cuescope demo --cue object; cuescope plugins; cuescope audit --help")

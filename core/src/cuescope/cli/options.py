@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cuescope.cli.echo import echo
+
 if TYPE_CHECKING:
     from cuescope.request import Request
     from cuescope.runner import Runner
@@ -24,7 +26,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of the 
 
 def announce(line: str) -> None:
     """Print a line that is no part of the result, to standard error."""
-    typer.echo(f"cuescope: {line}", err=True)
+    echo(f"cuescope: {line}", err=True)
 
 
 def open_runner(

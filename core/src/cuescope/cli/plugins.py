@@ -10,8 +10,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 
+from cuescope.cli.echo import echo
 from cuescope.cli.external import PluginsCommands
 from cuescope.errors import UserError, nearest
+from cuescope.printable import printable
 from cuescope.registry import IMPORT_SECONDS, Entry, Registry
 
 app = typer.Typer(cls=PluginsCommands, help="List, describe, check and install plugins.")
@@ -42,17 +44,19 @@ def show_list(*, check: bool, strict: bool) -> None:
     }
     broken = {entry: problem for entry, problem in problems.items() if problem}
     if not problems:
-        typer.echo("No plugin is installed: `pip install cuescope-trove` is a start.")
+        echo("No plugin is installed: `pip install cuescope-trove` is a start.")
     for entry in [entry for entry in problems if entry not in broken]:
         does = entry.summary if entry.kind != "command" else f"`cuescope {entry.name}`"
-        typer.echo(f"{entry.kind:<8}  {entry.name:<14}  {entry.version:<8}  {does}")
+        echo(f"{entry.kind:<8}  {entry.name:<14}  {entry.version:<8}  {does}")
     for entry, problem in broken.items():
-        typer.secho(f"broken: {entry.kind} {entry.name} ({entry.dist} {entry.version})", fg="red")
-        typer.echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
+        typer.secho(
+            printable(f"broken: {entry.kind} {entry.name} ({entry.dist} {entry.version})"), fg="red"
+        )
+        echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
     if not check:
-        typer.echo("Nothing was imported; `cuescope plugins --check` tries each one.")
+        echo("Nothing was imported; `cuescope plugins --check` tries each one.")
     elif not broken:
-        typer.echo(f"All {len(problems)} can be imported.")
+        echo(f"All {len(problems)} can be imported.")
     if strict and broken:
         raise typer.Exit(1)
 
@@ -82,12 +86,12 @@ def describe(entry: Entry, plugin: Any) -> None:
     has_own_words = entry.kind != "command" and plugin.__doc__
     summary = plugin.__doc__ if has_own_words else entry.summary
     head = f"{entry.kind} {entry.name} ({entry.dist} {entry.version})"
-    typer.echo(f"{head}: {summary.strip().splitlines()[0]}")
+    echo(f"{head}: {summary.strip().splitlines()[0]}")
     if entry.kind == "command":
         return
     for what in ("requires", "capabilities"):
         for key, value in getattr(plugin, what, ()):
-            typer.echo(f"{what} {key}: {capability_in_words(value)}")
+            echo(f"{what} {key}: {capability_in_words(value)}")
     table = Table("option", "takes", "default", "meaning", box=None, padding=(0, 2, 0, 0))
     for option, field in plugin.Options.model_fields.items():
         name = f"{option} (ARG)" if option == plugin.Options.argument else option

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import AsJson
 
 
@@ -25,8 +26,8 @@ def report(
     if html is not None:
         folder = RunFolder(run if run.is_dir() else run.parent)
         write_atomically(html, render(stored, folder.pictures(stored)))
-        typer.echo(f"wrote {html}")
+        echo(f"wrote {html}")
     elif as_json:
-        typer.echo(stored.model_dump_json(indent=1))
+        echo_json(stored.model_dump_json(indent=1))
     else:
         show(stored, stdout())

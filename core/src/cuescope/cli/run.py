@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cuescope.cli.echo import echo
 from cuescope.cli.options import RUNS, NoCache, Observers, open_runner
 from cuescope.errors import UserError
 
@@ -36,7 +37,7 @@ def run(
         table.add_column(column, overflow="fold")  # what differs between runs is at the end
     failed = 0
     for number, request in enumerate(requests, 1):
-        typer.echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)
+        echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)
         try:
             report = runner.run(request, resume=not again)
         except UserError as error:  # one that fails must not cost the night's others
@@ -46,7 +47,7 @@ def run(
             cells = [request.slug, str(len(report.findings)), _strongest(report)]
         table.add_row(*map(Text, cells))
     stdout().print(table)
-    typer.echo(f"{len(requests) - failed} of {len(requests)} reports are in {out}")
+    echo(f"{len(requests) - failed} of {len(requests)} reports are in {out}")
     if failed:
         raise typer.Exit(1)
 

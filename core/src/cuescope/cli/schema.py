@@ -2,11 +2,11 @@
 
 import json
 
-import typer
+from cuescope.cli.echo import echo_json
 
 
 def schema() -> None:
     """Print the JSON schema of the run file, for editors."""
     from cuescope.matrix import Matrix
 
-    typer.echo(json.dumps(Matrix.model_json_schema(), indent=1))
+    echo_json(json.dumps(Matrix.model_json_schema(), indent=1))

@@ -1,5 +1,6 @@
 """All files looked at, several at once, and only those that have changed since the last time."""
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Iterable
@@ -10,7 +11,7 @@ from functools import partial
 from hashlib import blake2b, file_digest
 from importlib.metadata import version
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from cuescope.store import CacheFile
 from cuescope_sdk import Context, UserError
@@ -74,12 +75,7 @@ class Stamp:
 class ProbeCache(CacheFile):
     """Probes by path, size and time of change, under `terms`: the decoders and their limits."""
 
-    tables = """
-    CREATE TABLE IF NOT EXISTS probe (
-        path TEXT PRIMARY KEY, size INTEGER, changed INTEGER, terms TEXT,
-        digest TEXT, frames INTEGER, problem TEXT
-    ) WITHOUT ROWID;
-    """
+    migrations: ClassVar = {0: lambda _: ()}  # the files are looked at again
 
     def __init__(self, path: Path | None, max_pixels: int) -> None:
         super().__init__(path)
@@ -98,23 +94,21 @@ class ProbeCache(CacheFile):
         """The probes of those files that have not changed since."""
         by_name = {printable_name(str(path)): path for path in paths}
         probes = {}
-        for name, size, changed, terms, *probe in self._select(
-            "SELECT * FROM probe WHERE path IN ({marks})", by_name
-        ):
+        for name, value in self.read(by_name).items():
             path = by_name[name]
+            terms, size, changed, *probe = json.loads(value)
             if terms == self._terms and Stamp(path, size, changed) == Stamp.of(path):
                 probes[path] = Probe(*probe)
         return probes
 
     def put(self, probes: Iterable[tuple[Stamp, Probe]]) -> None:
         """Remember them; a file that could not be read at all is asked again next time."""
-        rows = [
-            (printable_name(str(file.path)), file.size, file.changed, self._terms, *astuple(probe))
+        rows = {
+            printable_name(str(file.path)): [self._terms, file.size, file.changed, *astuple(probe)]
             for file, probe in probes
             if probe.digest and file.changed is not None
-        ]
-        statement = "INSERT OR REPLACE INTO probe VALUES (?, ?, ?, ?, ?, ?, ?)"
-        self._guarded(lambda connection: connection.executemany(statement, rows))
+        }
+        self.write({name: json.dumps(row).encode() for name, row in rows.items()})
 
 
 # ------------------------------------------------------------------------------------------ survey

@@ -1,0 +1,124 @@
+"""Rows of a damaged SQLite file, read past its indexes and page tree.
+
+Format: https://www.sqlite.org/fileformat2.html, sections 1.3, 1.6, 2.1 and 4. Nothing read here is
+trusted: whoever asks checks each record.
+"""
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+
+Record = tuple[str | bytes | int | float | None, ...]
+Pages = Callable[[int], bytes]  # the content of a page, by its number from 1
+LEAF = 0x0D  # a page that holds rows of a table
+USUAL_PAGE_BYTES = 8192  # of our own files, where the header is lost
+_INTEGER_BYTES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+
+
+def read_records(path: Path, *, columns: int) -> Iterator[Record]:
+    """All records of `columns` cells in the file, then those of its write-ahead log."""
+    if not path.stat().st_size:
+        return
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        size = int.from_bytes(content[16:18], "big")
+        size = 65536 if size == 1 else size
+        if size not in {2**power for power in range(9, 17)}:
+            size = USUAL_PAGE_BYTES
+
+        def stored(number: int) -> bytes:
+            return content[(number - 1) * size : number * size] if number > 0 else b""
+
+        def newest(number: int) -> bytes:
+            return written.get(number) or stored(number)
+
+        for number in range(1, -(-len(content) // size) + 1):
+            yield from _of_page(number, stored, size, columns)
+        log = path.with_name(path.name + "-wal")
+        written = dict(_log_pages(log.read_bytes(), size)) if log.exists() else {}
+        for number in written:
+            yield from _of_page(number, newest, size, columns)
+
+
+def _log_pages(log: bytes, size: int) -> Iterator[tuple[int, bytes]]:
+    """Page number and content of the frames since the log was last begun anew."""
+    salts = log[16:24]
+    for start in range(32, len(log) - 24, 24 + size):
+        if log[start + 8 : start + 16] == salts:
+            number = int.from_bytes(log[start : start + 4], "big")
+            yield number, log[start + 24 : start + 24 + size]
+
+
+def _of_page(number: int, pages: Pages, size: int, columns: int) -> Iterator[Record]:
+    page = pages(number)
+    head = 100 if number == 1 else 0  # the first page begins with the file's own header
+    if page[head : head + 1] != bytes([LEAF]):
+        return
+    cells = int.from_bytes(page[head + 3 : head + 5], "big")
+    for cell in range(min(cells, size // 4)):
+        place = head + 8 + 2 * cell
+        # whatever damage leads to: too few bytes, an overflow without end, a text that is none
+        with suppress(IndexError, struct.error, ValueError, OverflowError):
+            payload = _payload(page, int.from_bytes(page[place : place + 2], "big"), pages, size)
+            if len(record := _record(payload)) == columns:
+                yield record
+
+
+def _payload(page: bytes, start: int, pages: Pages, size: int) -> bytes:
+    """A cell's content, the part on overflow pages too (section 1.6)."""
+    length, start = _varint(page, start)
+    _, start = _varint(page, start)  # the row's number
+    most = size - 35
+    if length <= most:
+        return page[start : start + length]
+    least = (size - 12) * 32 // 255 - 23
+    here = least + (length - least) % (size - 4)
+    here = here if here <= most else least
+    parts, lacking = [page[start : start + here]], length - here
+    following = int.from_bytes(page[start + here : start + here + 4], "big")
+    while lacking > 0:
+        overflow = pages(following)
+        if len(overflow) < size:
+            raise ValueError("the chain of overflow pages is broken")
+        parts.append(overflow[4 : 4 + min(lacking, size - 4)])
+        lacking -= size - 4
+        following = int.from_bytes(overflow[:4], "big")
+    return b"".join(parts)
+
+
+def _record(payload: bytes) -> Record:
+    """The cells of a record (section 2.1)."""
+    head, place = _varint(payload, 0)
+    kinds = []
+    while place < head:
+        kind, place = _varint(payload, place)
+        kinds.append(kind)
+    cells: list[str | bytes | int | float | None] = []
+    for kind in kinds:
+        width = _INTEGER_BYTES.get(kind, 8 if kind == 7 else max(kind - 12, 0) // 2)
+        content = payload[place : place + width]
+        if len(content) < width:
+            raise ValueError("a record that ends too early")
+        place += width
+        if kind >= 12:
+            cells.append(content.decode() if kind % 2 else content)
+        elif kind == 7:
+            cells.append(struct.unpack(">d", content)[0])
+        else:
+            constant = kind - 8 if kind > 7 else int.from_bytes(content, "big", signed=True)
+            cells.append(constant if kind else None)
+    return tuple(cells)
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    """A variable-length integer, and where it ends."""
+    value = 0
+    for count in range(9):
+        byte = data[place + count]
+        if count == 8:
+            return value << 8 | byte, place + 9
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, place + count + 1
+    raise ValueError("unreachable")

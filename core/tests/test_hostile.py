@@ -1,0 +1,215 @@
+"""Strangers' text, files and signals: nothing that they say is obeyed, and nothing hangs."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cuescope.errors import UserError
+from cuescope.plain_yaml import load_yaml
+from cuescope.printable import printable, printable_json
+from cuescope.runs import RunFolder, load_report
+from cuescope.types import Evidence, Report, Table
+
+from .conftest import Line, Shell
+from .reports import make_report
+from .stubs import RUN_MAIN
+
+HOSTILE = "\x1b]0;owned\x07\x1b]8;;http://x\x1b\\a\x1b[2J\x9b2J\u202ecat [dog] [/] :smile:\r"
+OBEYED = ("\x1b]", "\x1b[2J", "\x9b", "\u202e", "\x07", "\x1b\\")
+AUDIT = ("audit", "red", "--model", "colour", "--data", "clips")
+
+
+def hostile_report() -> Report:
+    """A report whose every text field comes from an attacker."""
+    report = make_report()
+    origin = report.provenance
+    stamp = origin.data.model_copy(update={"spec": f"x:{HOSTILE}", "facts": {HOSTILE: HOSTILE}})
+    hostile = {"notes": {HOSTILE: HOSTILE}}
+    features = [
+        f.model_copy(update={"name": f"{i} {HOSTILE}"}) for i, f in enumerate(report.features)
+    ]
+    scores = [s.model_copy(update={"statement": HOSTILE, "label": HOSTILE}) for s in report.scores]
+    metrics = [m.model_copy(update={"title": HOSTILE, "meaning": HOSTILE}) for m in report.metrics]
+    return report.model_copy(
+        update={
+            **hostile,
+            "features": tuple(features),
+            "scores": tuple(scores),
+            "metrics": tuple(metrics),
+            "evidence": (Evidence(check=HOSTILE, verdict="supported", detail=HOSTILE),),
+            "tables": (Table(title=HOSTILE, columns=("a", HOSTILE), rows=({"a": HOSTILE},)),),
+            "provenance": origin.model_copy(
+                update={"data": stamp, "model": stamp, "labels": (HOSTILE,), "command": HOSTILE}
+            ),
+        }
+    )
+
+
+def in_terminal(*words: str | Path, shell: Shell) -> str:
+    """What a command writes to a terminal of its own."""
+    reader, writer = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN_MAIN, *map(str, words)],
+        env={**shell.env, "TERM": "xterm-256color"},
+        cwd=shell.folder,
+        stdout=writer,
+        stderr=writer,
+    )
+    os.close(writer)
+    written = b""
+    while True:
+        try:
+            chunk = os.read(reader, 65536)
+        except OSError:  # Linux ends a terminal so
+            break
+        if not chunk:
+            break
+        written += chunk
+    os.close(reader)
+    process.wait(timeout=30)
+    return written.decode()
+
+
+def test_a_terminal_obeys_nothing_of_a_report(shell: Shell, tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / f"run-{HOSTILE.replace('/', '')}")
+    folder.save(hostile_report(), {})
+    commands = [("report", folder.path), ("compare", folder.path, folder.path)]
+    commands += [
+        ("report", folder.path, "--json"),
+        ("audit", HOSTILE, "--model", "a", "--data", "b"),
+    ]
+    for words in commands:
+        shown = in_terminal(*words, shell=shell)
+        assert not [sign for sign in OBEYED if sign in shown], words
+        assert "owned" in shown, words
+
+
+def test_labels_are_no_markup(line: Line, tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.save(hostile_report(), {})
+    assert "[dog]" in line("compare", folder.path, folder.path)
+    assert ":smile:" in line("report", folder.path)
+
+
+def test_json_stays_the_same_json() -> None:
+    assert json.loads(printable_json(json.dumps(HOSTILE, ensure_ascii=False))) == HOSTILE
+    assert printable("a\tb\nc é 😀 क्ष") == "a\tb\nc é 😀 क्ष"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda stored: stored["scores"][0].update(value=0.123),
+        lambda stored: stored["provenance"].update(command="rm -rf ~"),
+        lambda stored: stored["evidence"].clear(),
+        lambda stored: stored["cost"].update(model_calls=0),
+        lambda stored: stored.pop("seal"),
+    ],
+)
+def test_a_changed_report_is_made_again(line: Line, tmp_path: Path, change: object) -> None:
+    file = tmp_path / "runs.yaml"
+    file.write_text("methods: [red]\nmodels: [colour]\ndata: [clips:24]\n")
+    line("run", file)
+    (stored,) = (tmp_path / "runs").glob("*/report.json")
+    true = stored.read_text()
+    content = json.loads(true)
+    change(content)  # type: ignore[operator]
+    stored.write_text(json.dumps(content))
+    if "seal" in content:
+        assert "was changed after it was written" in line("report", stored, code=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        line("run", file)
+    assert load_report(stored, sealed=True).scores == Report.model_validate_json(true).scores
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "a: &a [1,1,1,1,1,1,1,1,1]\n"
+            + "\n".join(
+                f"{name}: &{name} [{', '.join(['*' + before] * 9)}]"
+                for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+            ),
+            "aliases",
+        ),
+        ("&a [*a]", "holds itself"),
+        ("[" * 5000, "nested too deeply"),
+    ],
+)
+def test_yaml_that_grows_is_refused(text: str, expected: str) -> None:
+    with pytest.raises(yaml.YAMLError, match=expected):
+        load_yaml(text)
+    assert load_yaml("a: &x [1, 2]\nb: *x\nc: {<<: {d: 1}}") == {
+        "a": [1, 2],
+        "b": [1, 2],
+        "c": {"d": 1},
+    }
+
+
+def test_who_reads_one_line_only_is_no_failure(shell: Shell) -> None:
+    words = " ".join(AUDIT)
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{sys.executable} -c '{RUN_MAIN}' {words} | head -1"],
+        env=shell.env,
+        cwd=shell.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip()
+
+
+STUCK = """
+import threading, time
+from cuescope import cli
+class Slow(threading.Thread):
+    def run(self): time.sleep(60)
+def app(*words, **more):
+    Slow().start()
+    print("ready", flush=True)
+    time.sleep(60)
+cli.app = app
+cli.main(["x"])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_ends_within_two_seconds_whatever_threads_wait(number: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", STUCK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    since = time.monotonic()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert time.monotonic() - since < 2.5
+    assert process.returncode == 128 + number
+    assert "stopped; answers so far are kept, the same command goes on from there" in err
+
+
+def test_damaged_caches_are_repaired(shell: Shell, tmp_path: Path) -> None:
+    assert "nothing in" in shell("cache", "repair")
+    shell(*AUDIT)
+    assert "rows, all sound" in shell("cache", "repair")
+    (tmp_path / "cache" / "responses.sqlite").write_bytes(b"no database" * 1000)
+    assert "responses.sqlite: 0 rows" in (said := shell("cache", "repair"))
+    assert "delete it when you do not need it" in said
+
+
+def test_an_unknown_file_is_no_report(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text("[1]")
+    with pytest.raises(UserError, match="is no report"):
+        load_report(tmp_path)
