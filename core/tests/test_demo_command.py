@@ -3,8 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from cuescope.cli import app
-from cuescope.cli import demo as module
+from cuescope.cli import app, demo as module
 from cuescope.request import Request
 
 

@@ -7,8 +7,17 @@ import numpy as np
 from jaxtyping import Float, Int8
 from scipy.special import softmax
 
-from cuescope_sdk import Capabilities, Context, Plugin, Response, Sample, Trial, UserError, digest
-from cuescope_sdk import generator as seeded
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Plugin,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+    digest,
+    generator as seeded,
+)
 from cuescope_sdk.fusion import (
     LETTERS,
     MODALITIES,

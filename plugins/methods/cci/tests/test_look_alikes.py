@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cuescope_cci import CCI
 from cuescope_cci.error_source.look_alikes import choose_judge, parse_similar

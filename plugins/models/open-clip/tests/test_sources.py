@@ -9,8 +9,13 @@ import pytest
 from huggingface_hub import constants
 
 from cuescope_open_clip import OpenCLIP
-from cuescope_open_clip.sources import Source, find_weights, split_name, weights_of_tag
-from cuescope_open_clip.sources import find_source as find_source_in
+from cuescope_open_clip.sources import (
+    Source,
+    find_source as find_source_in,
+    find_weights,
+    split_name,
+    weights_of_tag,
+)
 from cuescope_sdk import Context, PlanStopped, UserError
 
 Build = Callable[..., OpenCLIP]

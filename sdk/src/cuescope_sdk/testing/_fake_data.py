@@ -18,8 +18,8 @@ from cuescope_sdk import (
     Sample,
     UserError,
     digest,
+    generator as seeded,
 )
-from cuescope_sdk import generator as seeded
 
 SIDE = 8
 LABELS = ("top", "middle", "bottom")

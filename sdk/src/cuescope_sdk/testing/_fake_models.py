@@ -20,8 +20,8 @@ from cuescope_sdk import (
     Trial,
     UserError,
     digest,
+    generator as seeded,
 )
-from cuescope_sdk import generator as seeded
 from cuescope_sdk.testing._fake_data import CUE_BOX, DECOY_BOX, LABELS, SIDE, SIGNAL_ROWS
 
 NAMED = len(LABELS) + 2

@@ -21,12 +21,12 @@ from cuescope_sdk import UserError, digest
 from cuescope_sdk.data import (
     find_file,
     parse_timed_actions,
+    read_classes as read_class_names,
     read_csv,
     read_json,
     read_json_object,
     read_lines,
 )
-from cuescope_sdk.data import read_classes as read_class_names
 
 SPLITS = ("train", "val", "test")
 CLASSES, MAPPING = "Charades_v1_classes.txt", "Charades_v1_mapping.txt"

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cuescope_sdk import Edit, Trial
 from cuescope_sdk.fusion import AverageAttention
