@@ -1,7 +1,9 @@
 """What the driver did as scenes: which pictures are shown, and what is known of each."""
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from itertools import groupby, pairwise
 
 from cuescope_sdk.data import sample_indices
@@ -9,40 +11,13 @@ from cuescope_sdk.grounding import Action, SceneFrame, Thing, turn_name
 from cuescope_teach.layout import Moment
 
 AGENT = "agent"
-MOVES: Mapping[str, str] = {
-    "Forward": "move forward",
-    "Double Forward": "move forward",
-    "Backward": "move backward",
-    "Double Backward": "move backward",
-    "Turn Left": "turn left",
-    "Turn Right": "turn right",
-    "Look Up": "look up",
-    "Look Down": "look down",
-    "Pan Left": "move left",
-    "Pan Right": "move right",
-    "Move Up": "go up",
-    "Move Down": "go down",
-}
+_WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+MOVES: Mapping[str, str] = _WORDS["moves"]
+VERBS: Mapping[str, Sequence[str]] = _WORDS["verbs"]
+NOUNS: Mapping[str, str] = _WORDS["nouns"]
 # AI2-THOR turns by a quarter
 TURNS = {"turn left": -90, "turn right": 90}  # degrees
-VERBS: Mapping[str, tuple[str, ...]] = {
-    "Pickup": ("pick up", "take"),
-    "Place": ("place", "put", "put down"),
-    "Open": ("open",),
-    "Close": ("close",),
-    "ToggleOn": ("turn on", "toggle on", "switch on"),
-    "ToggleOff": ("turn off", "toggle off", "switch off"),
-    "Slice": ("slice", "cut"),
-    "Dirty": ("dirty",),
-    "Clean": ("clean", "wash"),
-    "Fill": ("fill",),
-    "Empty": ("empty",),
-    "Pour": ("pour",),
-    "Break": ("break",),
-}
 WITH_HELD = frozenset({"Place", "Pour"})  # done to what is held; the id is of where it goes
-# as people write them in claims
-_JOINED = {"counter top": "countertop", "house plant": "houseplant"}
 
 
 def choose_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:
@@ -110,7 +85,7 @@ def name_of(oid: str) -> str:
     """ "Cup|-01.2|+00.9|+03.0" is a cup, "CoffeeTable|..." a coffee table."""
     kind = oid.partition("|")[0]
     words = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", kind)).lower()
-    return _JOINED.get(words, words)
+    return NOUNS.get(words, words)
 
 
 def _runs(moves: Sequence[str]) -> Iterator[str | None]:

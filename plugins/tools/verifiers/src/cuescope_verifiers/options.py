@@ -7,14 +7,7 @@ from pydantic import Field, NonNegativeInt
 
 from cuescope_sdk import Options
 from cuescope_sdk.grounding import ClaimKind
-
-_DOINGS = (
-    "walks, sits down, stands up, lies down, picks up something, puts down something, "
-    "holds something, throws something, opens something, closes something, washes something, "
-    "cuts something, pours something, eats something, drinks something, reads something, "
-    "watches something, turns on something, turns off something, talks, dresses"
-)
-ALTERNATIVES = ("Nothing happens.", *(f"A person {does}." for does in _DOINGS.split(", ")))
+from cuescope_verifiers.phrases import WORDS
 
 
 class BoxOptions(Options):
@@ -86,7 +79,7 @@ class ActionOptions(Options):
         None, description="branch, tag or commit of a hub id; default: main"
     )
     alternatives: tuple[str, ...] = Field(
-        ALTERNATIVES,
+        tuple(WORDS["alternatives"]),
         min_length=1,
         description="X-CLIP: sentences that a claim competes with; those of its verb are left out",
     )
