@@ -8,15 +8,16 @@ from cuescope_sdk import Audit, Evidence, generator
 from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement, negate
 from cuescope_sdk.maths import exchange_p_value
 from cuescope_sdk.report import percent
+from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.report import REASONING
-from cuescope_step_grounding.scores import RELEVANT, ChangeCost, known, mean, step_grounding_rate
+from cuescope_step_grounding.scores import RELEVANT, ChangeCost, known, mean
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.judging import (
     ALL,
-    ClaimBatch,
     JudgedTraces,
     change_costs,
+    judge_claims,
     judge_traces,
     other_verifiers,
 )
@@ -201,14 +202,7 @@ def _comparison(check: str, rates: Sequence[float], sgr: float, threshold: float
 
 def _rates(judged: JudgedTraces, verifier: ClaimVerifier) -> list[float | None]:
     """SGR of the baseline's traces by another verifier."""
-    batch = ClaimBatch()
-    for trace in judged.baselines:
-        claims = [claim for step in trace.reasoning.claims for claim in step]
-        batch.add(trace.sample, claims)
-    judgements = batch.judge(verifier)
-    return [
-        step_grounding_rate(
-            judgements.count_steps(trace.sample, trace.reasoning.claims), trace.policy
-        )
-        for trace in judged.baselines
-    ]
+    traces = judged.baselines
+    claims = ((trace.sample, all_claims([trace.reasoning.claims])) for trace in traces)
+    judgements = judge_claims(verifier, claims)
+    return [judgements.rate(trace.sample, trace.reasoning.claims, trace.policy) for trace in traces]

@@ -15,6 +15,7 @@ import numpy as np
 from cuescope_sdk import Sample
 from cuescope_sdk.grounding import INVERSE, MOTIONS, Claim, scene_of
 from cuescope_step_grounding.claims.contents import flatten
+from cuescope_step_grounding.claims.lexicon import LISTS
 
 # ------------------------------------------------------------------------------- a data set's words
 
@@ -72,12 +73,7 @@ def head(phrase: str) -> str:
 
 Change = Literal["relations", "entities", "time"]
 CHANGES: tuple[Change, ...] = get_args(Change)
-_OPPOSITES = (
-    "left/right above/below over/under up/down before/after in_front_of/behind forward/backward "
-    "appear/disappear appears/disappears first/last start/end open/close inside/outside "
-    "near/far_from enter/leave enters/leaves"
-)
-_PAIRS = [pair.replace("_", " ").split("/") for pair in _OPPOSITES.split()]
+_PAIRS = [pair.replace("_", " ").split("/") for pair in LISTS["opposites"].split()]
 OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 _OPPOSED = re.compile(rf"\b({'|'.join(sorted(OPPOSITE, key=len, reverse=True))})\b", re.IGNORECASE)
 # As `INVERSE`, but for what is its own inverse: that has an opposite.

@@ -1,8 +1,8 @@
 """From traces to judged traces: everything that is claimed, held against the video in one call."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 
@@ -34,38 +34,6 @@ from cuescope_step_grounding.trials import (
 from cuescope_step_grounding.verification import controls
 
 
-@dataclass
-class ClaimBatch:
-    """Claims by the sample that they are held against; each is judged once."""
-
-    _claims: dict[str, tuple[Sample, dict[Claim, None]]] = field(default_factory=dict)
-
-    def add(self, sample: Sample, claims: Sequence[Claim]) -> None:
-        """Claims about a sample, for the next `judge`."""
-        # Verifiers can take seconds a frame: what many traces claim alike is asked once. A dict
-        # rather than a set, for a verifier's answers may depend on the order of the claims.
-        known = self._claims.setdefault(sample.key, (sample, {}))[1]
-        known.update(dict.fromkeys(claims))
-
-    def judge(self, verifier: ClaimVerifier) -> "Judgements":
-        """What the verifier says; raises PluginError unless it says one thing of each claim."""
-        cases: list[Case] = [(sample, tuple(claims)) for sample, claims in self._claims.values()]
-        judgements = verifier.judge(cases) if cases else []
-        if list(map(len, judgements)) != [len(claims) for _, claims in cases]:
-            raise PluginError(
-                f"claim verifier {type(verifier).__name__} broke its contract",
-                expected="one judgement a claim, for each sample",
-                got=f"{sum(map(len, judgements))} for {sum(len(claims) for _, claims in cases)}",
-            )
-        return Judgements(
-            {
-                (sample.key, claim): judgement
-                for (sample, claims), of_sample in zip(cases, judgements, strict=True)
-                for claim, judgement in zip(claims, of_sample, strict=True)
-            }
-        )
-
-
 @dataclass(frozen=True)
 class Judgements:
     """What a verifier said, by sample and claim; a verifier itself, which says it once more."""
@@ -88,6 +56,39 @@ class Judgements:
     def count_steps(self, sample: Sample, claims: Sequence[Sequence[Claim]]) -> list[StepCounts]:
         """The same for each step of a trace."""
         return [self.count(sample, step) for step in claims]
+
+    def rate(self, sample: Sample, claims: Claims, policy: Policy) -> float | None:
+        """SGR of a trace."""
+        return scores.step_grounding_rate(self.count_steps(sample, claims), policy)
+
+
+def judge_claims(
+    verifier: ClaimVerifier, claims: Iterable[tuple[Sample, Iterable[Claim]]]
+) -> Judgements:
+    """What the verifier says of claims about samples, each judged once.
+
+    Raises PluginError unless it says one thing of each claim.
+    """
+    # Verifiers can take seconds a frame: what many traces claim alike is asked once. A dict rather
+    # than a set, for a verifier's answers may depend on the order of the claims.
+    distinct: dict[str, tuple[Sample, dict[Claim, None]]] = {}
+    for sample, of_sample in claims:
+        distinct.setdefault(sample.key, (sample, {}))[1].update(dict.fromkeys(of_sample))
+    cases: list[Case] = [(sample, tuple(of_sample)) for sample, of_sample in distinct.values()]
+    judgements = verifier.judge(cases) if cases else []
+    if list(map(len, judgements)) != [len(of_sample) for _, of_sample in cases]:
+        raise PluginError(
+            f"claim verifier {type(verifier).__name__} broke its contract",
+            expected="one judgement a claim, for each sample",
+            got=f"{sum(map(len, judgements))} for {sum(len(of_sample) for _, of_sample in cases)}",
+        )
+    return Judgements(
+        {
+            (sample.key, claim): judgement
+            for (sample, of_sample), answers in zip(cases, judgements, strict=True)
+            for claim, judgement in zip(of_sample, answers, strict=True)
+        }
+    )
 
 
 ALL = "all"  # of the counterfactual changes together
@@ -214,21 +215,22 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     variants = read_traces(audit, audit.once(variant_requests, audit), audit.outcomes)
     random = _random_traces(audit, traces)
     wrong = _counterfactual_traces(audit, traces)
-    batch = ClaimBatch()
-    for index, trace in enumerate(traces):
-        named = [existence(name) for name in named_things(trace.claims)]
-        own = [*all_claims([trace.claims]), *beliefs.recalled_claims(trace.claims), *named]
-        batch.add(trace.sample, own)
-        invented = [*random[index], *(by_sample[index] for by_sample in wrong.values())]
-        batch.add(trace.sample, all_claims(invented))
     evidence = [_evidence(trace, options.evidence) for trace in variants]
-    for trace, sample in zip(variants, evidence, strict=True):
-        batch.add(sample, all_claims([trace.claims]))
-    judgements = batch.judge(audit.tools.get("claim-verifier") or SceneVerifier())
+
+    def claims() -> Iterator[tuple[Sample, Iterable[Claim]]]:
+        for index, trace in enumerate(traces):
+            named = map(existence, named_things(trace.claims))
+            invented = [*random[index], *(by_sample[index] for by_sample in wrong.values())]
+            recalled = beliefs.recalled_claims(trace.claims)
+            yield trace.sample, [*all_claims([trace.claims]), *recalled, *named]
+            yield trace.sample, all_claims(invented)
+        for trace, sample in zip(variants, evidence, strict=True):
+            yield sample, all_claims([trace.claims])
+
+    judgements = judge_claims(audit.tools.get("claim-verifier") or SceneVerifier(), claims())
 
     def rate(trace: Reasoning, claims: Claims) -> float | None:
-        counts = judgements.count_steps(trace.sample, claims)
-        return scores.step_grounding_rate(counts, options.unverifiable)
+        return judgements.rate(trace.sample, claims, options.unverifiable)
 
     def judged_trace(
         trace: Reasoning, sample: Sample, consistency: float | None = None
