@@ -41,7 +41,6 @@ class Actions(Plugin, LazyWeights):
         _ = self._network.files.network
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """A judgement a claim, for each sample with its claims."""
         judgements = []
         with self.context.progress("recognising actions", len(cases)) as advance:
             for sample, claims in cases:
