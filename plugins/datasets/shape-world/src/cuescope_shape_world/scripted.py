@@ -23,7 +23,6 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.grounding import Claim
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_shape_world.questions import PLACES, Scene, all_shapes, answer, phrases_in
 from cuescope_shape_world.statements import (
@@ -84,12 +83,6 @@ class Step:
         """With its time."""
         return f"At frame {self.frame + 1}, {self.statement.words}."
 
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """What it claims, and of which frame."""
-        when = {"frames": (self.frame,), "text": self.sentence}
-        return tuple(claim.model_copy(update=when) for claim in self.statement.claims)
-
 
 class Scripted(Plugin):
     """Reads shape-world's pixels, and says of them what its dials want.
@@ -114,7 +107,7 @@ class Scripted(Plugin):
         """A trace as `text`; `logits` are 1 for the chosen answer and 0 for the others."""
         for trial in trials:
             refuse_unanswerable("scripted", self.capabilities, trial)
-        return [self._response(trial) for trial in trials]
+        return [self._response(trial.sample) for trial in trials]
 
     def reason(self, sample: Sample) -> tuple[list[Step], str]:
         """The steps that it takes, with the claims that it means, and its answer."""
@@ -131,8 +124,7 @@ class Scripted(Plugin):
         right = answer(question, scene)
         return steps, _draw_answer(right, choices, chance, self._rng("answer", question, content))
 
-    def _response(self, trial: Trial) -> Response:
-        sample = trial.sample
+    def _response(self, sample: Sample) -> Response:
         steps, answer = self.reason(sample)
         as_json = "json" in (sample.question or "").lower()
         logits = None

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Cell, Table, generator
-from cuescope_step_grounding.law.statistics import Correlation, correlation, matched_pairs
+from cuescope_step_grounding.law.statistics import correlation, matched_pairs
 from cuescope_step_grounding.scores import RELEVANT
 
 BENCHMARKS = ("STAR", "R2R", "TEACh")
@@ -77,6 +77,7 @@ def recomputed_tables(tables: PaperTables, seed: int = 0) -> Iterator[Table]:
 
 def _correlations(tables: PaperTables, seed: int) -> Table:
     """r, interval, p and partial r under the readings that the text leaves open."""
+    columns = ("figure", "text", "tables", "interval", "p", "")
     benchmark = np.tile(np.arange(len(BENCHMARKS)), (len(tables.models), 1))
     rows = []
     for reading in _read("paper_text.toml", tomllib.loads)["correlations"]:
@@ -93,13 +94,17 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
             strata=benchmark[chosen] if reading.get("within") else None,
             given=getattr(tables, reading["given"])[chosen] if "given" in reading else None,
         )
-        rows.append(_cells(reading["figure"], reading["printed"], result))
-    columns = ("figure", "text", "tables", "interval", "p", "")
+        cells: tuple[Cell, ...] = (None, None, None, None)
+        if result is not None:
+            agrees = abs(result.r - reading["printed"]) < AGREES
+            cells = (*result.cells, "agrees" if agrees else "differs")
+        row = (reading["figure"], reading["printed"], *cells)
+        rows.append(dict(zip(columns, row, strict=True)))
     return Table(
         title="Correlations: the paper's text, and its tables",
         columns=columns,
         decimals=2,
-        rows=tuple(dict(zip(columns, row, strict=True)) for row in rows),
+        rows=tuple(rows),
         notes=(
             "Retention is accuracy on other data over accuracy; drop, their difference in points.",
             "Interval: Fisher, 95 %. p: permutations, one-sided. 'Within benchmarks' compares "
@@ -108,13 +113,6 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
             "points is 0.64 to 0.93, and 24 points from 8 models are not independent.",
         ),
     )
-
-
-def _cells(name: str, printed: float, result: Correlation | None) -> tuple[Cell, ...]:
-    if result is None:
-        return (name, printed, None, None, None, None)
-    agrees = "agrees" if abs(result.r - printed) < AGREES else "differs"
-    return (name, printed, result.r, result.interval_words, result.p_words, agrees)
 
 
 def _statements(tables: PaperTables) -> Table:

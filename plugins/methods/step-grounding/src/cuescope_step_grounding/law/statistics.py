@@ -7,6 +7,7 @@ from math import factorial
 import numpy as np
 from jaxtyping import Float, Int
 
+from cuescope_sdk import Cell
 from cuescope_sdk.maths import correlation_interval, permutation_p_value
 
 Values = Float[np.ndarray, " model"]
@@ -25,14 +26,10 @@ class Correlation:
     n: int
 
     @property
-    def interval_words(self) -> str:
-        """As "0.64 to 0.93"."""
-        return f"{self.low:.2f} to {self.high:.2f}"
-
-    @property
-    def p_words(self) -> str:
-        """As "0.012", or "< 0.001"."""
-        return "< 0.001" if self.p_value < 0.001 else f"{self.p_value:.3f}"
+    def cells(self) -> tuple[Cell, ...]:
+        """r, interval and p of a table: 0.83, "0.64 to 0.93", "0.012" or "< 0.001"."""
+        p_value = "< 0.001" if self.p_value < 0.001 else f"{self.p_value:.3f}"
+        return self.r, f"{self.low:.2f} to {self.high:.2f}", p_value
 
 
 def correlation(
