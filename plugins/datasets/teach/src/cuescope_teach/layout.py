@@ -117,8 +117,8 @@ def read_instance(path: Path, title: str) -> Instance:
                 expected=f"as many {pictures} as {actions}",
                 got=f"{counts[0]} and {counts[1]}",
             )
-    actions = (*instance.driver_action_history, *instance.driver_actions_future)
-    times = [action.time_start for action in actions]
+    done = (*instance.driver_action_history, *instance.driver_actions_future)
+    times = [action.time_start for action in done]
     # Scenes are read off the order: two clocks would mix what was done before and after.
     if times != sorted(times):
         raise UserError(
