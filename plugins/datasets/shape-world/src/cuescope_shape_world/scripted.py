@@ -45,8 +45,6 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ScriptedOptions(Options):
-    """The dials."""
-
     grounding: Share = Field(1.0, description="share of claims that are true")
     hallucination: Share | None = Field(
         None, description="share of steps with one false claim; overrides grounding"
@@ -114,7 +112,9 @@ class Scripted(Plugin):
         question, count = sample.question or "", self.options.steps
         choices = sorted(sample.choices or listed_choices(question))
         if self.options.reliance == "question":
-            steps = imagine(question, len(sample.frames), count, self._rng("steps", question))
+            named, rng = phrases_in(question), self._rng("steps", question)
+            frames = moments(len(sample.frames), count, rng)
+            steps = [Step(frame, _guess_statement(named, rng)) for frame in frames]
             return steps, _draw_answer(None, choices, 0.0, self._rng("answer", question))
         scene, content = track_frames(sample.frames)
         steps = script(scene, question, self.options, self._rng("steps", question, content))
@@ -143,7 +143,6 @@ def listed_choices(question: str) -> list[str]:
 
 
 def write_trace(steps: Sequence[Step], answer: str, *, as_json: bool = False) -> str:
-    """The trace in words."""
     if as_json:
         beliefs = [
             {"frame": step.frame + 1, "belief": f"{step.statement.words}."} for step in steps
@@ -227,12 +226,6 @@ def _draw_truth(
 
 def _words_of(statement: Statement) -> set[str]:
     return {word for name in statement.about for word in name.split()}
-
-
-def imagine(question: str, frames: int, count: int, rng: np.random.Generator) -> list[Step]:
-    """Steps about a video of so many frames that was never looked at."""
-    named = phrases_in(question)
-    return [Step(frame, _guess_statement(named, rng)) for frame in moments(frames, count, rng)]
 
 
 def _guess_statement(named: Sequence[str], rng: np.random.Generator) -> Statement:

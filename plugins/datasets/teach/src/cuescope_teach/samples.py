@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import groupby, pairwise
 
@@ -62,12 +62,15 @@ def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame,
     motions = [(None, True), *(motion_of(moments[a:b]) for a, b in pairwise(shown))]
     return tuple(
         SceneFrame(
-            things=(Thing(id=AGENT, name=AGENT, visible=False), *map(_thing, keys)),
+            things=(
+                Thing(id=AGENT, name=AGENT, visible=False),
+                *(Thing(id=oid, name=name_of(oid)) for oid in oids),
+            ),
             actions=tuple(dict.fromkeys(frame_actions)),
             motion=motion,
             closed=frozenset({"motion"} if complete else ()),
         )
-        for keys, frame_actions, (motion, complete) in zip(things, actions, motions, strict=True)
+        for oids, frame_actions, (motion, complete) in zip(things, actions, motions, strict=True)
     )
 
 
@@ -77,8 +80,13 @@ def motion_of(moments: Sequence[Moment]) -> tuple[str | None, bool]:
     Turns one after the other are one turn, or none.
     """
     moves = [MOVES[moment.action] for moment in moments if moment.action in MOVES]
-    words = [word for word in _runs(moves) if word is not None]
-    return (words[0] if len(words) == 1 else None), len(words) <= 1
+    runs = groupby(moves, key=lambda move: "turn" if move in TURNS else move)
+    words = [
+        turn_name(sum(TURNS[move] for move in run)) if kind == "turn" else kind
+        for kind, run in runs
+    ]
+    motions = [word for word in words if word is not None]
+    return (motions[0] if len(motions) == 1 else None), len(motions) <= 1
 
 
 def name_of(oid: str) -> str:
@@ -86,11 +94,6 @@ def name_of(oid: str) -> str:
     kind = oid.partition("|")[0]
     words = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", kind)).lower()
     return NOUNS.get(words, words)
-
-
-def _runs(moves: Sequence[str]) -> Iterator[str | None]:
-    for turning, run in groupby(moves, key=lambda move: "turn" if move in TURNS else move):
-        yield turn_name(sum(TURNS[move] for move in run)) if turning == "turn" else turning
 
 
 def _held(moments: Sequence[Moment]) -> list[str | None]:
@@ -108,7 +111,3 @@ def _held(moments: Sequence[Moment]) -> list[str | None]:
 
 def _action(verb: str, thing: str | None) -> Action:
     return Action(subject=AGENT, verb=verb, object=thing)
-
-
-def _thing(oid: str) -> Thing:
-    return Thing(id=oid, name=name_of(oid))

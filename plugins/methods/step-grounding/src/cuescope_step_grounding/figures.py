@@ -29,7 +29,6 @@ TABLE_STEPS, PICTURE_STEPS, LONGEST_STEP = 40, 12, 300  # steps; characters of a
 def attach_figures(
     audit: Audit, judged: JudgedTraces, verdict: Row, costs: Sequence[ChangeCost]
 ) -> None:
-    """All of them."""
     audit.attach(metrics_table(audit, judged, verdict))
     if costs:
         audit.attach(changes_table(costs))

@@ -40,12 +40,10 @@ class PaperTables:
 
     @property
     def retention(self) -> Grid:
-        """Share of the accuracy that is left on other data."""
         return np.asarray(self.ood_accuracy / self.accuracy)
 
 
 def read_tables() -> PaperTables:
-    """From the data file."""
     rows = _read("paper_tables.json", json.loads)
 
     def grid(name: str) -> Grid:

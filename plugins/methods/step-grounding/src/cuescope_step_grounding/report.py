@@ -151,7 +151,6 @@ class _Rows:
         return Figure(float(np.mean(numbers)), low, high)
 
     def figures(self, traces: Sequence[JudgedTrace], feature: str) -> dict[str, Figure]:
-        """SGR and HR of some traces."""
         return _present(
             {
                 SGR: self.figure((trace.grounding for trace in traces), feature, SGR),

@@ -43,7 +43,6 @@ class Reasoning:
 
     @property
     def sample(self) -> Sample:
-        """The example, as the data set has it."""
         return self.request.sample
 
 
@@ -96,7 +95,6 @@ def baseline_requests(audit: Audit) -> list[TraceRequest]:
 def read_traces(
     audit: Audit, requests: Sequence[TraceRequest], outcomes: Sequence[Outcome]
 ) -> list[Reasoning]:
-    """The traces that came, read and parsed."""
     options: StepGroundingOptions = audit.options
     reader = claim_parser(audit)
     traces = []

@@ -135,7 +135,6 @@ class NoisyVerifier:
         self._verifier, self._rate, self._seed = verifier, rate, seed
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """A judgement a claim, for each sample with its claims."""
         noisy = []
         for (sample, _), judgements in zip(cases, self._verifier.judge(cases), strict=True):
             draws = generator(self._seed, "noise", sample.key).random(len(judgements))
@@ -175,7 +174,6 @@ def styles(options: StepGroundingOptions, judged: JudgedTraces, sgr: float) -> I
 def another_verifier(
     judged: JudgedTraces, spec: str, verifier: ClaimVerifier, sgr: float
 ) -> Evidence:
-    """The same claims before another verifier."""
     rates = known(_rates(judged, verifier))
     if rates:
         return _comparison(f"verifier {spec}", rates, sgr, APART)
@@ -201,7 +199,6 @@ def _comparison(check: str, rates: Sequence[float], sgr: float, threshold: float
 
 
 def _rates(judged: JudgedTraces, verifier: ClaimVerifier) -> list[float | None]:
-    """SGR of the baseline's traces by another verifier."""
     traces = judged.baselines
     claims = ((trace.sample, all_claims([trace.reasoning.claims])) for trace in traces)
     judgements = judge_claims(verifier, claims)

@@ -60,7 +60,6 @@ class BoxGeometry(Plugin, LazyWeights):
         ]
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
-        """The names to look for in each frame."""
         return names_by_frame(claims, len(sample.frames), self._vocabulary)
 
     def join(self, sample: Sample, boxes: Boxes) -> Boxes:

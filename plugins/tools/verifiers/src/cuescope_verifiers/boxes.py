@@ -87,7 +87,6 @@ class BoxEvidence:
         self._width, self._step = width, step
 
     def at(self, claim: Claim, index: int) -> Judgement:
-        """The judgement in one frame."""
         judgement = self._at(claim, index)
         if judgement.reason is not None:
             return judgement
@@ -258,14 +257,8 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
 
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
-    shared = _span(box, other, 0) * _span(box, other, 1)
-    return shared > SAME_THING * max(_area(box), _area(other))
-
-
-def _span(box: Box, other: Box, axis: int) -> float:
-    low, high = max(box[axis], other[axis]), min(box[axis + 2], other[axis + 2])
-    return max(0.0, high - low)
-
-
-def _area(box: Sequence[float]) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
+    width, height = (
+        max(0.0, min(box[end], other[end]) - max(box[end - 2], other[end - 2])) for end in (2, 3)
+    )
+    areas = ((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in (box, other))
+    return width * height > SAME_THING * max(areas)

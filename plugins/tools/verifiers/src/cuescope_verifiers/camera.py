@@ -90,7 +90,6 @@ class Camera(Plugin):
 
 
 def source_of(sample: Sample) -> Source:
-    """Where a sample's motion is known from."""
     scene = scene_of(sample) or ()
     if any(frame.motion is not None or "motion" in frame.closed for frame in scene):
         return "annotated"

@@ -30,8 +30,6 @@ class BoxOptions(Options):
 
 
 class TrackOptions(BoxOptions):
-    """Options of `tracks`."""
-
     lost: NonNegativeInt = Field(2, description="frames for which a thing may be missing")
     overlap: float = Field(
         -0.4,
@@ -46,8 +44,6 @@ class TrackOptions(BoxOptions):
 
 
 class ImageTextOptions(Options):
-    """Options of `image-text`."""
-
     argument: ClassVar[str | None] = "model"
 
     model: str = Field(
@@ -67,8 +63,6 @@ class ImageTextOptions(Options):
 
 
 class ActionOptions(Options):
-    """Options of `actions`."""
-
     argument: ClassVar[str | None] = "model"
 
     model: str = Field(
@@ -86,8 +80,6 @@ class ActionOptions(Options):
 
 
 class CameraOptions(Options):
-    """Options of `camera`."""
-
     source: Literal["first", "annotated", "poses", "frames"] = Field(
         "first",
         description="where motion is known from: annotations, poses or the frames themselves; "
@@ -107,8 +99,6 @@ class CameraOptions(Options):
 
 
 class CombinedOptions(Options):
-    """Options of `combined`."""
-
     argument: ClassVar[str | None] = "verifiers"
 
     verifiers: tuple[str, ...] = Field(

@@ -23,7 +23,6 @@ class Clause:
 
 
 def read_clause(view: View, verb: Word) -> Clause:
-    """The clause of a verb."""
     tree = view.tree
     passive = is_passive(tree, verb)
     subjects, denied = _phrases_of(view, subjects_of(tree, verb))
@@ -71,7 +70,6 @@ def objects_of(tree: Tree, verb: Word) -> list[Word]:
 
 
 def is_passive(tree: Tree, verb: Word) -> bool:
-    """Whether a verb is in the passive voice."""
     if tree.kids(verb, "nsubjpass", "auxpass"):
         return True
     if verb.tag != "VBN" or tree.kids(verb, "aux"):
@@ -119,7 +117,6 @@ def predicate(tree: Tree, clause: Clause) -> tuple[str, Word | None]:
 
 
 def about(tree: Tree, prep: Word) -> list[Word]:
-    """What a preposition is about."""
     inner = [kid for kid in tree.kids(prep, "prep") if kid.text == "of"]
     return [kid for at in (prep, *inner) for kid in tree.kids(at, "pobj")]
 

@@ -39,7 +39,6 @@ def heads(tree: Tree, noun: Word) -> list[Word]:
 
 
 def is_person(phrase: str) -> bool:
-    """Whether a phrase names a person."""
     return phrase.rpartition(" ")[2] in WORDS["people"]
 
 

@@ -140,7 +140,6 @@ _SEPARABLE = by_word("separable")
 
 
 def analyse(sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
-    """The analysis of each word of each sentence."""
     lower = [[word.lower() for word in words] for words in sentences]
     return [_Sentence(words, *tags_and_lemmas(words)).parse() for words in lower]
 
@@ -165,7 +164,6 @@ class _Sentence:
     helpers: list[int] = field(default_factory=list)
 
     def parse(self) -> list[Analysis]:
-        """The analyses."""
         self.analyses = [
             Analysis(lemma, tag, "dep", 0)
             for lemma, tag in zip(self.lemmas, self.tags, strict=True)

@@ -72,7 +72,6 @@ class Clock:
 
     @property
     def every(self) -> Frames:
-        """All frames."""
         return self.span(0, self.frames - 1)
 
     @property

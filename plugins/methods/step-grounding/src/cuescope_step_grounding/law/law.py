@@ -40,7 +40,6 @@ class Law:
 
     @property
     def sentence(self) -> str:
-        """The verdict in words."""
         if self.plain is None or self.given_accuracy is None:
             return "Too few models, or models too similar, to tell whether grounding matters."
         r = f"r {self.plain.r:.2f} [{self.plain.low:.2f}, {self.plain.high:.2f}]"

@@ -40,7 +40,6 @@ def correlation(
     given: Values | None = None,
     strata: Int[np.ndarray, " model"] | None = None,
     draws: int = 9_999,
-    confidence: float = 0.95,
 ) -> Correlation | None:
     """Pearson's r of x and y, partial where something is `given`; None without variation.
 
@@ -65,7 +64,7 @@ def correlation(
         exact=strata is None and factorial(len(x)) <= EXACT,
     )
     # Each stratum's mean and each control cost a degree of freedom.
-    low, high = correlation_interval(r, len(x) - spent, confidence=confidence)
+    low, high = correlation_interval(r, len(x) - spent, confidence=0.95)
     return Correlation(r, low, high, p_value, len(x))
 
 

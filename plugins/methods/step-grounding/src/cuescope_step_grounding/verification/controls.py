@@ -32,7 +32,6 @@ class Vocabulary:
 
     @property
     def adjectives(self) -> tuple[str, ...]:
-        """How things can look."""
         return self.predicates["attribute"]
 
 
@@ -65,7 +64,6 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
 
 
 def head(phrase: str) -> str:
-    """The noun of a noun phrase."""
     return phrase.split()[-1] if phrase.split() else ""
 
 

@@ -41,7 +41,6 @@ class Judgements:
     by_claim: dict[tuple[str, Claim], Judgement]
 
     def of(self, sample: Sample, claim: Claim) -> Judgement:
-        """One judgement."""
         return self.by_claim[sample.key, claim]
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
@@ -106,17 +105,14 @@ class JudgedTrace:
 
     @property
     def sample(self) -> Sample:
-        """The example, as the data set has it."""
         return self.reasoning.sample
 
     @cached_property
     def grounding(self) -> float | None:
-        """SGR of this trace."""
         return scores.step_grounding_rate(self.steps, self.policy)
 
     @cached_property
     def hallucination(self) -> float | None:
-        """HR of this trace."""
         return scores.hallucination_rate(self.steps, self.policy)
 
     @property
@@ -146,7 +142,6 @@ class JudgedTraces:
         return tuple(trace for trace in self.baselines if trace.grounding is not None)
 
     def in_style(self, style: str) -> list[JudgedTrace]:
-        """The traces of the unchanged samples in another style."""
         requests = ((trace, trace.reasoning.request) for trace in self.variants)
         return [trace for trace, asked in requests if asked.style == style and asked.change is None]
 
@@ -273,7 +268,6 @@ def _evidence(reasoning: Reasoning, source: str) -> Sample:
 def _consistencies(
     audit: Audit, traces: Sequence[Reasoning], judgements: Judgements
 ) -> Iterator[float | None]:
-    """TCS of each trace."""
     options: StepGroundingOptions = audit.options
     tau = threshold(audit)
 
@@ -304,7 +298,6 @@ def _consistencies(
 
 
 def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Claims, ...]]:
-    """Of each sample the random traces."""
     words = audit.once(_words, audit)
     random = []
     for trace in traces:
@@ -345,7 +338,6 @@ def _words(audit: Audit) -> controls.Vocabulary:
 
 
 def named_things(claims: Claims) -> tuple[str, ...]:
-    """The things that a trace says are there, each once."""
     entities = [claim for step in claims for claim in step if claim.kind == "entity"]
     return tuple(dict.fromkeys(claim.subject for claim in entities if not claim.negated))
 
