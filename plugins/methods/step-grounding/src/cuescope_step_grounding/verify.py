@@ -81,21 +81,19 @@ def _mean_loss(judged: JudgedTraces, rates: Sequence[float | None]) -> float | N
 
 def random_reasoning(audit: Audit, judged: JudgedTraces, sgr: float) -> Iterator[Evidence]:
     """Sampled claims hold by luck alone, and the model's hold more often."""
-    pairs = judged.against_random()
-    if not pairs:
+    own, random = judged.against_random()
+    if not len(own):
         return
-    random = np.stack([rates for _, rates in pairs])
-    own = np.array([rate for rate, _ in pairs])
     p_value = exchange_p_value(own, random, audit.rng("against random"))
     share, spread = float(random.mean()), float(random.mean(axis=0).std())
     above = p_value <= audit.options.level
-    failed = "inconclusive" if above or len(pairs) < FEWEST else "refuted"
+    failed = "inconclusive" if above or len(own) < FEWEST else "refuted"
     yield Evidence(
         check="random reasoning",
         feature=REASONING,
         value=share,
         threshold=RANDOM,
-        n=len(pairs),
+        n=len(own),
         verdict="supported" if above and share < RANDOM else failed,
         detail=f"the video supports {percent(share)} (\N{PLUS-MINUS SIGN} {100 * spread:.1f}) of "
         f"claims drawn from the words of the data set, and {percent(sgr)} of the model's claims "

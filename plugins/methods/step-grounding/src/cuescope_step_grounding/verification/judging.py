@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
+from jaxtyping import Float
 
 from cuescope_sdk import Audit, LazyWeights, PluginError, Sample, SentenceEncoder, UserError
 from cuescope_sdk.grounding import (
@@ -145,16 +146,18 @@ class JudgedTraces:
         requests = ((trace, trace.reasoning.request) for trace in self.variants)
         return [trace for trace, asked in requests if asked.style == style and asked.change is None]
 
-    def against_random(self) -> list[tuple[float, np.ndarray]]:
+    def against_random(
+        self,
+    ) -> tuple[Float[np.ndarray, " sample"], Float[np.ndarray, "sample draw"]]:
         """SGR of each trace that has random ones, and theirs."""
-        pairs = []
+        own, random = [], []
         for trace, rates in zip(self.baselines, self.random_rates, strict=True):
             middle = scores.mean(rates)
             if trace.grounding is not None and middle is not None:
                 # The test needs as many of each sample: an unknown one is like its others.
-                filled = np.array([middle if rate is None else rate for rate in rates])
-                pairs.append((trace.grounding, filled))
-        return pairs
+                random.append([middle if rate is None else rate for rate in rates])
+                own.append(trace.grounding)
+        return np.array(own), np.array(random).reshape(len(own), -1)
 
 
 # ------------------------------------------------------------------------------------------ tools
