@@ -21,7 +21,8 @@ from cuescope_sdk import Context, Detection, Frame, Sample, generator
 from cuescope_sdk.grounding import Case, Claim, ClaimKind
 from cuescope_sdk.testing import PluginShelf
 from cuescope_sdk.torch import quiet
-from cuescope_verifiers.box_geometry import BoxGeometry, BoxOptions
+from cuescope_verifiers.box_geometry import BoxGeometry
+from cuescope_verifiers.options import BoxOptions
 
 NOUNS = ("chair", "table", "cup", "lamp", "door", "man", "sofa", "book", "plate", "window")
 PREDICATES: Mapping[ClaimKind, Sequence[str]] = {

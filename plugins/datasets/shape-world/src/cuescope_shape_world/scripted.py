@@ -24,17 +24,9 @@ from cuescope_sdk import (
     generator,
 )
 from cuescope_sdk.models import refuse_unanswerable
+from cuescope_shape_world import statements
 from cuescope_shape_world.questions import PLACES, Scene, all_shapes, answer, phrases_in
-from cuescope_shape_world.statements import (
-    VERBS,
-    Statement,
-    action_of,
-    camera_turn,
-    presence,
-    relation,
-    spoil,
-    true_statements,
-)
+from cuescope_shape_world.statements import Statement, spoil, true_statements
 from cuescope_shape_world.tracking import track_frames
 from cuescope_shape_world.words import HELD_OUT, PHRASES
 
@@ -208,18 +200,18 @@ def _draw_truth(
     rng: np.random.Generator,
 ) -> Statement:
     """A true statement; each form is as likely as the others that there are."""
-    statements = true_statements(scene, frame)
+    candidates = true_statements(scene, frame)
     # Each wish is dropped where nothing would be left.
     if later is not None:
-        statements = [each for each in statements if not each.holds(scene[later])] or statements
+        candidates = [each for each in candidates if not each.holds(scene[later])] or candidates
     if before is not None:
         words = _words_of(before)
-        others = [each for each in statements if each.form != before.form]
+        others = [each for each in candidates if each.form != before.form]
         others = [each for each in others if words.isdisjoint(_words_of(each))]
-        statements = others or [each for each in statements if each != before] or statements
-    forms = sorted({each.form for each in statements})
+        candidates = others or [each for each in candidates if each != before] or candidates
+    forms = sorted({each.form for each in candidates})
     form = forms[int(rng.integers(len(forms)))]
-    of_form = [each for each in statements if each.form == form]
+    of_form = [each for each in candidates if each.form == form]
     of_form = [each for each in of_form if named.intersection(each.about)] or of_form
     return of_form[int(rng.integers(len(of_form)))]
 
@@ -234,10 +226,10 @@ def _guess_statement(named: Sequence[str], rng: np.random.Generator) -> Statemen
     name, other = (str(rng.choice(names)) for names in (pool, PHRASES))
     match int(rng.integers(4)):
         case 0:
-            return presence((name,))
+            return statements.presence((name,))
         case 1 if name != other:
-            return relation(name, str(rng.choice(PLACES)), other)
+            return statements.relation(name, str(rng.choice(PLACES)), other)
         case 2:
-            return camera_turn(str(rng.choice(("left", "right"))))
+            return statements.camera_turn(str(rng.choice(("left", "right"))))
         case _:
-            return action_of(name, str(rng.choice(VERBS)))
+            return statements.action_of(name, str(rng.choice(statements.VERBS)))

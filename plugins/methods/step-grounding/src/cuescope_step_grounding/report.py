@@ -33,15 +33,8 @@ from cuescope_step_grounding.scores import (
     share,
 )
 from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
-from cuescope_step_grounding.verification import judging
+from cuescope_step_grounding.verification import judging, summaries
 from cuescope_step_grounding.verification.judging import JudgedTrace, JudgedTraces
-from cuescope_step_grounding.verification.summaries import (
-    ADD_VERIFIER,
-    describe_claims,
-    describe_traces,
-    unverifiable_reasons,
-    why_unmeasured,
-)
 
 SGR, TCS, HR = "step_grounding_rate", "consistency", "hallucination"
 VRS, ACC = "reliance", "accuracy"
@@ -170,7 +163,7 @@ class _Rows:
             }
         )
         if SGR not in figures:
-            why = why_unmeasured(self.audit, self.judged)
+            why = summaries.why_unmeasured(self.audit, self.judged)
             return Row(REASONING, 0, figures, f"{{feature}}: {why}.")
         own, random = self.judged.against_random()
         support = f"on average the video supports {share(figures[SGR])} of the claims in a step"
@@ -364,13 +357,15 @@ def write_notes(
     """The facts at the head of the report."""
     options: StepGroundingOptions = audit.options
     if judging.has_no_evidence(audit):
-        audit.note("nothing to see", f"no verifier and no annotated scenes: add {ADD_VERIFIER}")
+        audit.note(
+            "nothing to see", f"no verifier and no annotated scenes: add {summaries.ADD_VERIFIER}"
+        )
     if verdict.verdict is not None:
         audit.note("verdict", verdict.verdict)
-    audit.note("traces", describe_traces([trace.reasoning for trace in judged.baselines]))
-    if claims := describe_claims(judged):
+    audit.note("traces", summaries.describe_traces([trace.reasoning for trace in judged.baselines]))
+    if claims := summaries.describe_claims(judged):
         audit.note("claims", claims)
-    if reasons := unverifiable_reasons(judged):
+    if reasons := summaries.unverifiable_reasons(judged):
         audit.note("why unverifiable", ", ".join(reasons))
     audit.note("unverifiable claims", POLICIES[options.unverifiable])
     audit.note("claims parsed by", claim_parser(audit).title)

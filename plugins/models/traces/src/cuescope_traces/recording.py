@@ -48,8 +48,9 @@ def read_line(line: str, where: str) -> tuple[str, str]:
         row = json.loads(line)
     # A line of brackets alone exhausts the parser's stack before it is an error of JSON.
     except (ValueError, RecursionError) as error:
-        is_json = isinstance(error, json.JSONDecodeError)
-        got = f"{error.msg} at character {error.colno}" if is_json else "too deep a nesting"
+        got = "too deep a nesting"
+        if isinstance(error, json.JSONDecodeError):
+            got = f"{error.msg} at character {error.colno}"
         raise UserError(f"{where}: no JSON", expected=SHAPE, got=got) from None
     if not isinstance(row, dict):
         raise UserError(where, expected=SHAPE, got=_kind(row))

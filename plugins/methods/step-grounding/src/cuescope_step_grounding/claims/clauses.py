@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from cuescope_step_grounding.claims.lexicon import AGENT, PHRASAL, WORDS
+from cuescope_step_grounding.claims.lexicon import AGENT, LISTS, WORDS
 from cuescope_step_grounding.claims.phrases import View, is_actor, referents
 from cuescope_step_grounding.claims.tree import Tree, Word
 
@@ -109,7 +109,7 @@ def predicate(tree: Tree, clause: Clause) -> tuple[str, Word | None]:
         words = " ".join([prep.text, *(kid.text for kid in tree.kids(prep, "prep"))])
         directed = verb.lemma in WORDS["moving"] and prep.text in WORDS["directed"]
         nouns = [noun for noun in about(tree, prep) if noun.name != "each other"]
-        is_own = directed or verb.lemma in PHRASAL.get(words, ())
+        is_own = directed or verb.lemma in LISTS["phrasal"].get(words, "").split()
         # A name unlike the text is a wordy preposition in disguise (see `sentences`): a place.
         if is_own and nouns and prep.name in {prep.text, "to"}:
             return f"{lemma} {words}", prep

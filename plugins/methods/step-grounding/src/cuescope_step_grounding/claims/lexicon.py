@@ -49,13 +49,8 @@ VERBS: Mapping[str, tuple[str, str]] = {
 }
 
 AGENT = "agent"  # who holds the camera
-# Prepositions of one word with their relation; those of several words are in `sentences`.
 RELATIONS = by_word("relations")
 ORDERS = by_word("orders")
-# Prepositions with the verbs that they are one with.
-PHRASAL: Mapping[str, frozenset[str]] = {
-    preposition: frozenset(verbs.split()) for preposition, verbs in LISTS["phrasal"].items()
-}
 
 # Words by which a text is read as English; verbs that other languages have as words are none.
 ENGLISH = WORDS["common"] | VERBS.keys() - WORDS["foreign"]
