@@ -1,6 +1,6 @@
 """Claims held against the likeness of pictures and sentences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,10 +62,6 @@ class ImageText(Plugin, LazyWeights):
         return [self._judge(sample, claims) for sample, claims in cases]
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
-        look = per_frame(self._against(sample))
-        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
-
-    def _against(self, sample: Sample) -> Callable[[Claim, int], Judgement]:
         def at(claim: Claim, index: int) -> Judgement:
             sentences = self._sentences(claim)
             if not sentences:
@@ -79,7 +75,8 @@ class ImageText(Plugin, LazyWeights):
                 return Judgement.open("no evidence").model_copy(update={"score": ahead})
             return Judgement.of(ahead > 0, score=ahead, frame=index)
 
-        return at
+        look = per_frame(at)
+        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
 
     def _sentences(self, claim: Claim) -> list[str]:
         """The claim in words, and its opposites; [] where it is not one to ask about."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.lexicon import AGENT, WORDS
 from cuescope_step_grounding.claims.tree import Tree, Word
 
@@ -39,12 +40,12 @@ def heads(tree: Tree, noun: Word) -> list[Word]:
 
 
 def is_person(phrase: str) -> bool:
-    return phrase.rpartition(" ")[2] in WORDS["people"]
+    return head_noun(phrase) in WORDS["people"]
 
 
 def is_actor(phrase: str) -> bool:
     """Whether a phrase names one who acts: a person, an animal, the agent."""
-    return phrase == AGENT or is_person(phrase) or phrase.rpartition(" ")[2] in WORDS["animals"]
+    return phrase == AGENT or head_noun(phrase) in WORDS["people"] | WORDS["animals"]
 
 
 def is_nameable(tree: Tree, noun: Word) -> bool:
@@ -146,7 +147,7 @@ class Story:
 
     @staticmethod
     def _fits(mention: Mention, pronoun: str) -> bool:
-        head = mention.phrase.rpartition(" ")[2]
+        head = head_noun(mention.phrase)
         if pronoun in {"he", "him"}:
             return is_person(head) and head not in WORDS["she"]
         if pronoun in {"she", "her"}:
@@ -191,5 +192,5 @@ def _noun_of_one(view: View, pronoun: Word) -> list[str]:
     here = (view.story.sentence, pronoun.index)
     for mention in reversed(view.story.mentions):
         if (mention.sentence, mention.index) < here and not is_person(mention.phrase):
-            return [" ".join([*modifiers(view.tree, pronoun), mention.phrase.rpartition(" ")[2]])]
+            return [" ".join([*modifiers(view.tree, pronoun), head_noun(mention.phrase)])]
     return []

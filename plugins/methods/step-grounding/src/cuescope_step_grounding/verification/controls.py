@@ -14,6 +14,7 @@ import numpy as np
 
 from cuescope_sdk import Sample
 from cuescope_sdk.grounding import INVERSE, MOTIONS, Claim, scene_of
+from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.claims.lexicon import LISTS
 
@@ -51,7 +52,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     for claim in flatten(claims):
         for phrase in (claim.subject, claim.object or ""):
             if claim.kind != "ego-motion" and phrase:
-                heads.add(head(phrase))
+                heads.add(head_noun(phrase))
                 words["attribute"] |= set(phrase.split()[:-1])
         if claim.predicate and claim.kind in words:
             words[claim.kind].add(claim.predicate)
@@ -61,10 +62,6 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     predicates = {kind: tuple(sorted(known)) for kind, known in words.items()}
     predicates["relation"] = predicates["relation"] or tuple(INVERSE)
     return Vocabulary(tuple(sorted(heads)), predicates)
-
-
-def head(phrase: str) -> str:
-    return phrase.split()[-1] if phrase.split() else ""
 
 
 # --------------------------------------------------------------------------- counterfactual traces
@@ -143,7 +140,7 @@ def _other_thing(phrase: str, words: Vocabulary, rng: np.random.Generator) -> st
     if adjectives and len(words.adjectives) > 1:
         others = [_draw_other(word, words.adjectives, rng) for word in adjectives]
         return " ".join([*others, noun])
-    return " ".join([*adjectives, _draw_other(head(phrase), words.heads, rng)])
+    return " ".join([*adjectives, _draw_other(head_noun(phrase), words.heads, rng)])
 
 
 def _reverse(claim: Claim, frames: int) -> Claim:
