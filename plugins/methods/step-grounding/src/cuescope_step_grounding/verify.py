@@ -12,15 +12,9 @@ from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.report import REASONING
 from cuescope_step_grounding.scores import RELEVANT, ChangeCost, known, mean
+from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.controls import opposite_words
-from cuescope_step_grounding.verification.judging import (
-    ALL,
-    JudgedTraces,
-    change_costs,
-    judge_claims,
-    judge_traces,
-    other_verifiers,
-)
+from cuescope_step_grounding.verification.judging import ALL, JudgedTraces
 
 LOST = 0.25  # of SGR that counterfactual traces should lose at least (paper: 0.26)
 RANDOM = 0.25  # SGR that random traces should not reach (paper: 0.18)
@@ -32,16 +26,16 @@ FEWEST = 5  # samples from which random reasoning can be refuted
 
 def evidence(audit: Audit) -> Iterator[Evidence]:
     """All checks that this audit allows."""
-    judged = audit.once(judge_traces, audit)
+    judged = audit.once(judging.judge_traces, audit)
     if not judged.answered:
         return
     sgr = mean(trace.grounding for trace in judged.baselines) or 0.0
     yield from counterfactual_traces(judged, sgr)
     yield from random_reasoning(audit, judged, sgr)
     yield from noise(audit, judged, sgr)
-    yield from pictures_against_words(audit.options, audit.once(change_costs, judged))
+    yield from pictures_against_words(audit.options, audit.once(judging.change_costs, judged))
     yield from styles(audit.options, judged, sgr)
-    for spec, verifier in audit.once(other_verifiers, audit).items():
+    for spec, verifier in audit.once(judging.other_verifiers, audit).items():
         yield another_verifier(judged, spec, verifier, sgr)
 
 
@@ -199,5 +193,5 @@ def _comparison(check: str, rates: Sequence[float], sgr: float, threshold: float
 def _rates(judged: JudgedTraces, verifier: ClaimVerifier) -> list[float | None]:
     traces = judged.baselines
     claims = ((trace.sample, all_claims([trace.reasoning.claims])) for trace in traces)
-    judgements = judge_claims(verifier, claims)
+    judgements = judging.judge_claims(verifier, claims)
     return [judgements.rate(trace.sample, trace.reasoning.claims, trace.policy) for trace in traces]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from cuescope_step_grounding.claims.lexicon import ORDERS, VERBS, WORDS, by_word
 from cuescope_step_grounding.claims.tree import Analysis
 
-_CLOSED = by_word("tags")
 BE = by_word("be")
-_HAVE, _DO = by_word("have"), by_word("do")
+_HAVE, _DO, _CLOSED = by_word("have"), by_word("do"), by_word("tags")
+_NO_NOUNS = VERBS.keys() | BE.keys() | _HAVE.keys() | _DO.keys() | _CLOSED.keys()
 # Endings of what is said of a subject.
 _PREDICATIVE_ENDINGS = ("y", "ful", "less", "ous", "ive", "able")
 _PLURALS = {"women": "woman", "men": "man", "children": "child", "people": "people"}
@@ -57,7 +57,7 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         return "CD", word
     if not word[0].isalpha():
         return ",", word
-    noun_next = following[0].isalpha() and not (following in _CLOSED or _is_verb(following))
+    noun_next = following[0].isalpha() and following not in _NO_NOUNS
     thing = word in WORDS["things"] and last in {"DT", "PRP$"} and not noun_next
     verb = next(
         (old for old, old_tag in zip(before[::-1], tags[::-1], strict=True) if old_tag != "RB"), ""
@@ -90,10 +90,6 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         return "RB", word
     plural = word.endswith("s") and not word.endswith(("ss", "us", "is"))
     return ("NNS", _singular(word)) if plural else ("NN", word)
-
-
-def _is_verb(word: str) -> bool:
-    return word in VERBS or word in BE or word in _HAVE or word in _DO
 
 
 def _is_finite(word: str) -> bool:

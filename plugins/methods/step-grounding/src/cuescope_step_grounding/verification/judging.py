@@ -20,18 +20,12 @@ from cuescope_sdk.grounding import (
     scene_of,
 )
 from cuescope_sdk.language import BagOfWords
-from cuescope_step_grounding import beliefs, scores
+from cuescope_step_grounding import beliefs, scores, trials
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import Policy, StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
 from cuescope_step_grounding.scores import StepCounts
-from cuescope_step_grounding.trials import (
-    Claims,
-    Reasoning,
-    baseline_traces,
-    read_traces,
-    variant_requests,
-)
+from cuescope_step_grounding.trials import Claims, Reasoning
 from cuescope_step_grounding.verification import controls
 
 
@@ -209,8 +203,8 @@ def has_no_evidence(audit: Audit) -> bool:
 def judge_traces(audit: Audit) -> JudgedTraces:
     """Everything is judged in one call; then it is counted."""
     options: StepGroundingOptions = audit.options
-    traces = audit.once(baseline_traces, audit)
-    variants = read_traces(audit, audit.once(variant_requests, audit), audit.outcomes)
+    traces = audit.once(trials.baseline_traces, audit)
+    variants = trials.read_traces(audit, audit.once(trials.variant_requests, audit), audit.outcomes)
     random = _random_traces(audit, traces)
     wrong = _counterfactual_traces(audit, traces)
     evidence = [_evidence(trace, options.evidence) for trace in variants]
@@ -331,7 +325,7 @@ def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[st
 
 
 def _words(audit: Audit) -> controls.Vocabulary:
-    traces = audit.once(baseline_traces, audit)
+    traces = audit.once(trials.baseline_traces, audit)
     return controls.vocabulary(
         [trace.sample for trace in traces], all_claims([trace.claims for trace in traces])
     )
