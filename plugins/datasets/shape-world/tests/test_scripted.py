@@ -31,7 +31,7 @@ def judged(model: Scripted, samples: Sequence[Sample]) -> list[list[list[Judgeme
     """The judgements of each claim, by sample and step."""
     traces = [model.reason(sample)[0] for sample in samples]
     cases = [
-        (sample, claims_of([step]))
+        (sample, step.claims)
         for sample, steps in zip(samples, traces, strict=True)
         for step in steps
     ]
@@ -166,11 +166,7 @@ def darkened(image: Image.Image) -> Image.Image:
 
 
 def claims_of(steps: Sequence[Step]) -> list[Any]:
-    return [
-        claim.model_copy(update={"frames": (step.frame,), "text": step.sentence})
-        for step in steps
-        for claim in step.statement.claims
-    ]
+    return [claim for step in steps for claim in step.claims]
 
 
 # ------------------------------------------------------------------------------------ the form

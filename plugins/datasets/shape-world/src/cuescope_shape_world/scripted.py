@@ -23,6 +23,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
+from cuescope_sdk.grounding import Claim
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_shape_world import statements
 from cuescope_shape_world.questions import PLACES, Scene, all_shapes, answer, phrases_in
@@ -72,6 +73,12 @@ class Step:
     def sentence(self) -> str:
         """With its time."""
         return f"At frame {self.frame + 1}, {self.statement.words}."
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What it claims, and of which frame."""
+        when = {"frames": (self.frame,), "text": self.sentence}
+        return tuple(claim.model_copy(update=when) for claim in self.statement.claims)
 
 
 class Scripted(Plugin):
