@@ -8,7 +8,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,16 @@ from cuescope_sdk import Context, Detection, Frame, Sample, generator
 from cuescope_sdk.grounding import Case, Claim, ClaimKind
 from cuescope_sdk.testing import PluginShelf
 from cuescope_sdk.torch import quiet
-from cuescope_verifiers.box_geometry import BoxGeometry, BoxOptions
+from cuescope_verifiers.box_geometry import BoxGeometry
+from cuescope_verifiers.options import BoxOptions
 
 NOUNS = ("chair", "table", "cup", "lamp", "door", "man", "sofa", "book", "plate", "window")
-COLOURS = ("red", "blue", "green", "white")
+PREDICATES: Mapping[ClaimKind, Sequence[str]] = {
+    "entity": ("",),
+    "attribute": ("red", "blue", "green", "white"),
+    "relation": ("left of",),
+    "action": ("move left",),
+}
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -66,23 +72,15 @@ def traces(videos: int, frames: int, claims: int) -> list[Case]:
 
 
 def _claim(rng: np.random.Generator, frames: int) -> Claim:
-    kinds: tuple[ClaimKind, ...] = ("entity", "attribute", "relation", "action")
-    kind = kinds[rng.integers(len(kinds))]
-    one, other = rng.choice(NOUNS, 2, replace=False).tolist()
-    said = {
-        "entity": None,
-        "attribute": str(rng.choice(COLOURS)),
-        "relation": "left of",
-        "action": "move left",
-    }[kind]
-    meant = None if rng.random() < 0.2 else (int(rng.integers(frames)),)
+    kind = tuple(PREDICATES)[rng.integers(len(PREDICATES))]
+    subject, other = rng.choice(NOUNS, 2, replace=False).tolist()
     return Claim(
         kind=kind,
         text="",
-        subject=one,
-        predicate=said,
-        frames=meant,
+        subject=subject,
+        predicate=str(rng.choice(PREDICATES[kind])),
         object=other if kind == "relation" else None,
+        frames=None if rng.random() < 0.2 else (int(rng.integers(frames)),),
     )
 
 
@@ -96,7 +94,6 @@ class Counted(Owl):
         self.fingerprint = ""
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
-        """What the detector says."""
         Counted.passes += len(frames)
         return super().detect(frames, names)
 
@@ -107,27 +104,26 @@ def verified(tool: BoxGeometry, batches: Sequence[Sequence[Case]]) -> tuple[list
     verdicts: list[str] = []
     for batch in batches:
         vars(tool).pop("finder", None)
-        verdicts += [one.verdict for said in tool.judge(batch) for one in said]
+        verdicts += [judgement.verdict for of_video in tool.judge(batch) for judgement in of_video]
     return verdicts, time.process_time() - start
 
 
 def measured(cases: list[Case], model: Path) -> str:
-    """The table in words."""
     context = Context(
         registry=PluginShelf({("tool", "owl"): Counted}), cache=model / "cache", device="cpu"
     )
-    given = BoxOptions(detector="owl", detector_options={"model": str(model)})
-    tool = BoxGeometry(given, context)
+    options = BoxOptions(detector="owl", detector_options={"model": str(model)})
+    tool = BoxGeometry(options, context)
     tool.open_weights()
-    claims = sum(len(said) for _, said in cases)
-    one_by_one = [[(sample, [claim])] for sample, said in cases for claim in said]
-    rows, found = [], []
+    claims = sum(len(of_video) for _, of_video in cases)
+    one_by_one = [[(sample, [claim])] for sample, of_video in cases for claim in of_video]
+    rows, answers = [], []
     for name, batches in (("once a frame", [cases]), ("a pass a claim", one_by_one)):
         Counted.passes = 0
         verdicts, seconds = verified(tool, batches)
-        found.append(verdicts)
+        answers.append(verdicts)
         rows.append((name, seconds, Counted.passes))
-    if found[0] != found[1]:
+    if answers[0] != answers[1]:
         raise SystemExit("the judgements differ")
     ratio = rows[1][1] / rows[0][1]
     head = f"{claims} claims, {len(cases)} videos of {len(cases[0][0].frames)} frames"
@@ -137,16 +133,15 @@ def measured(cases: list[Case], model: Path) -> str:
 
 
 def main() -> None:
-    """Print claims a second, passes and the ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--videos", type=int, default=2)
     parser.add_argument("--frames", type=int, default=8)
     parser.add_argument("--claims", type=int, default=24, help="claims a video")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder, torch.random.fork_rng(), quiet():
         save_owl(Path(folder))
-        cases = traces(asked.videos, asked.frames, asked.claims)
+        cases = traces(options.videos, options.frames, options.claims)
         sys.stdout.write(measured(cases, Path(folder)))
 
 

@@ -12,7 +12,7 @@ from cuescope_step_grounding.verification.controls import (
     random_trace,
     vocabulary,
 )
-from cuescope_step_grounding.verification.judging import ClaimBatch
+from cuescope_step_grounding.verification.judging import judge_claims
 from cuescope_step_grounding.verify import NoisyVerifier
 
 CUPS = (
@@ -34,9 +34,7 @@ WORDS = vocabulary([ROOM], [LEFT])
 
 
 def verdict(claim: Claim) -> str:
-    batch = ClaimBatch()
-    batch.add(ROOM, [claim])
-    return batch.judge(SceneVerifier()).of(ROOM, claim).verdict
+    return judge_claims(SceneVerifier(), [(ROOM, [claim])]).of(ROOM, claim).verdict
 
 
 def test_words_are_the_datas_and_the_claims() -> None:

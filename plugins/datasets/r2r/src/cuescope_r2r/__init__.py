@@ -46,7 +46,10 @@ class R2R(Episodes):
         split = NAMES.get(split, split)
         rows = self._rows(split)
         # each house's file is read once
-        houses = {scan: self._house(scan) for scan in sorted({row.scan for row in rows})}
+        houses = {}
+        for scan in sorted({row.scan for row in rows}):
+            viewpoints = read_json(self.file(f"{scan}_connectivity.json"), Viewpoint, self.title)
+            houses[scan] = {viewpoint.image_id: viewpoint for viewpoint in viewpoints}
         self.facts["houses"] = f"{len(houses)}{self._unseen(set(houses), split)}"
         for row in rows:
             house = houses[row.scan]
@@ -78,12 +81,6 @@ class R2R(Episodes):
 
     def _rows(self, split: str) -> list[PathRow]:
         return read_json(self.file(f"R2R_{split}.json"), PathRow, self.title)
-
-    def _house(self, scan: str) -> dict[str, Viewpoint]:
-        file = self.file(f"{scan}_connectivity.json")
-        return {
-            viewpoint.image_id: viewpoint for viewpoint in read_json(file, Viewpoint, self.title)
-        }
 
     def _unseen(self, houses: set[str], split: str) -> str:
         """In words, whether the houses of an unseen split are in no path of training."""

@@ -32,7 +32,6 @@ class Viewpoint(BaseModel):
 
     @property
     def position(self) -> Position:
-        """x, y, z."""
         return self.pose[3], self.pose[7], self.pose[11]  # the last column of each row
 
 

@@ -51,14 +51,9 @@ def walk(path: Sequence[str], positions: Mapping[str, Position], heading: float)
         if turn is not None:
             steps.append(Step(here, bearing, turn))
         heading = bearing
-        steps.append(Step(there, heading, _motion(dz)))
+        climb = "go up" if dz > 0 else "go down"
+        steps.append(Step(there, heading, "move forward" if abs(dz) < CLIMB else climb))
     return steps if len(path) == 1 else [*steps, Step(path[-1], heading, "stop")]
-
-
-def _motion(rise: float) -> str:
-    if abs(rise) < CLIMB:
-        return "move forward"
-    return "go up" if rise > 0 else "go down"
 
 
 def picture_of(images: Path, scan: str, step: Step) -> Path:

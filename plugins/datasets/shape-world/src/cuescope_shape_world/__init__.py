@@ -36,7 +36,6 @@ class ShapeWorldOptions(Options):
 
     @property
     def size(self) -> int:
-        """Videos of the chosen split."""
         return int(getattr(self, self.split))
 
     @property

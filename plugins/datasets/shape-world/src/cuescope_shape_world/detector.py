@@ -85,7 +85,6 @@ class ShapeDetector(Plugin):
 
 
 def _means(name: str, thing: VisibleThing) -> bool:
-    """Whether a name is one of this thing's colour and kind."""
     nouns = (thing.name, *ANYTHING) if thing.name in KINDS else (thing.name,)
     return name in nouns or name in {f"{thing.colour} {noun}" for noun in nouns}
 
@@ -141,5 +140,4 @@ def _parts(mask: Bool[np.ndarray, "row col"]) -> Iterator[tuple[Box, Bool[np.nda
 
 
 def view(frame: Frame) -> View:
-    """What a frame shows."""
     return read_pixels(np.asarray(frame.load()))

@@ -60,7 +60,6 @@ def phrases_in(text: str) -> tuple[str, ...]:
 
 
 def phrase(thing: Thing) -> str:
-    """Its colour and kind."""
     return f"{thing.attributes[0]} {thing.name}"
 
 

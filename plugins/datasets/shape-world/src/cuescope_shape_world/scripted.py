@@ -25,17 +25,9 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.grounding import Claim
 from cuescope_sdk.models import refuse_unanswerable
+from cuescope_shape_world import statements
 from cuescope_shape_world.questions import PLACES, Scene, all_shapes, answer, phrases_in
-from cuescope_shape_world.statements import (
-    VERBS,
-    Statement,
-    action_of,
-    camera_turn,
-    presence,
-    relation,
-    spoil,
-    true_statements,
-)
+from cuescope_shape_world.statements import Statement, spoil, true_statements
 from cuescope_shape_world.tracking import track_frames
 from cuescope_shape_world.words import HELD_OUT, PHRASES
 
@@ -46,8 +38,6 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ScriptedOptions(Options):
-    """The dials."""
-
     grounding: Share = Field(1.0, description="share of claims that are true")
     hallucination: Share | None = Field(
         None, description="share of steps with one false claim; overrides grounding"
@@ -114,14 +104,16 @@ class Scripted(Plugin):
         """A trace as `text`; `logits` are 1 for the chosen answer and 0 for the others."""
         for trial in trials:
             refuse_unanswerable("scripted", self.capabilities, trial)
-        return [self._response(trial) for trial in trials]
+        return [self._response(trial.sample) for trial in trials]
 
     def reason(self, sample: Sample) -> tuple[list[Step], str]:
         """The steps that it takes, with the claims that it means, and its answer."""
         question, count = sample.question or "", self.options.steps
         choices = sorted(sample.choices or listed_choices(question))
         if self.options.reliance == "question":
-            steps = imagine(question, len(sample.frames), count, self._rng("steps", question))
+            named, rng = phrases_in(question), self._rng("steps", question)
+            frames = moments(len(sample.frames), count, rng)
+            steps = [Step(frame, _guess_statement(named, rng)) for frame in frames]
             return steps, _draw_answer(None, choices, 0.0, self._rng("answer", question))
         scene, content = track_frames(sample.frames)
         steps = script(scene, question, self.options, self._rng("steps", question, content))
@@ -131,8 +123,7 @@ class Scripted(Plugin):
         right = answer(question, scene)
         return steps, _draw_answer(right, choices, chance, self._rng("answer", question, content))
 
-    def _response(self, trial: Trial) -> Response:
-        sample = trial.sample
+    def _response(self, sample: Sample) -> Response:
         steps, answer = self.reason(sample)
         as_json = "json" in (sample.question or "").lower()
         logits = None
@@ -151,7 +142,6 @@ def listed_choices(question: str) -> list[str]:
 
 
 def write_trace(steps: Sequence[Step], answer: str, *, as_json: bool = False) -> str:
-    """The trace in words."""
     if as_json:
         beliefs = [
             {"frame": step.frame + 1, "belief": f"{step.statement.words}."} for step in steps
@@ -217,18 +207,18 @@ def _draw_truth(
     rng: np.random.Generator,
 ) -> Statement:
     """A true statement; each form is as likely as the others that there are."""
-    statements = true_statements(scene, frame)
+    candidates = true_statements(scene, frame)
     # Each wish is dropped where nothing would be left.
     if later is not None:
-        statements = [each for each in statements if not each.holds(scene[later])] or statements
+        candidates = [each for each in candidates if not each.holds(scene[later])] or candidates
     if before is not None:
         words = _words_of(before)
-        others = [each for each in statements if each.form != before.form]
+        others = [each for each in candidates if each.form != before.form]
         others = [each for each in others if words.isdisjoint(_words_of(each))]
-        statements = others or [each for each in statements if each != before] or statements
-    forms = sorted({each.form for each in statements})
+        candidates = others or [each for each in candidates if each != before] or candidates
+    forms = sorted({each.form for each in candidates})
     form = forms[int(rng.integers(len(forms)))]
-    of_form = [each for each in statements if each.form == form]
+    of_form = [each for each in candidates if each.form == form]
     of_form = [each for each in of_form if named.intersection(each.about)] or of_form
     return of_form[int(rng.integers(len(of_form)))]
 
@@ -237,22 +227,16 @@ def _words_of(statement: Statement) -> set[str]:
     return {word for name in statement.about for word in name.split()}
 
 
-def imagine(question: str, frames: int, count: int, rng: np.random.Generator) -> list[Step]:
-    """Steps about a video of so many frames that was never looked at."""
-    named = phrases_in(question)
-    return [Step(frame, _guess_statement(named, rng)) for frame in moments(frames, count, rng)]
-
-
 def _guess_statement(named: Sequence[str], rng: np.random.Generator) -> Statement:
     """Anything, of the shapes that the question names more often than of others."""
     pool = list(named) if named and rng.random() < 0.5 else list(PHRASES)
     name, other = (str(rng.choice(names)) for names in (pool, PHRASES))
     match int(rng.integers(4)):
         case 0:
-            return presence((name,))
+            return statements.presence((name,))
         case 1 if name != other:
-            return relation(name, str(rng.choice(PLACES)), other)
+            return statements.relation(name, str(rng.choice(PLACES)), other)
         case 2:
-            return camera_turn(str(rng.choice(("left", "right"))))
+            return statements.camera_turn(str(rng.choice(("left", "right"))))
         case _:
-            return action_of(name, str(rng.choice(VERBS)))
+            return statements.action_of(name, str(rng.choice(statements.VERBS)))

@@ -31,7 +31,6 @@ class Statement:
     claims: tuple[Claim, ...]
 
     def holds(self, frame: SceneFrame) -> bool:
-        """Whether all of it is true of a frame."""
         return all(is_true(claim, frame) for claim in self.claims)
 
 
@@ -128,7 +127,7 @@ def _statement(form: Form, words: str, named: Sequence[str], *more: Claim) -> St
 
 
 def true_statements(scene: Scene, index: int) -> list[Statement]:
-    """True statements about a frame; never empty."""
+    """Never empty."""
     frame = scene[index]
     visible = shapes(frame)
     names = list(visible)

@@ -39,7 +39,6 @@ class ShapePicturesOptions(Options):
 
     @property
     def size(self) -> int:
-        """Pictures of the chosen split."""
         return int(getattr(self, self.split))
 
 
@@ -83,7 +82,6 @@ class ShapePictures(Plugin):
 
 @lru_cache(maxsize=8)
 def _video(seed: int, split: str, index: int) -> tuple[Picture, ...]:
-    """The pictures of a video."""
     rng = generator(seed, "shape-pictures", split, str(index))
     return pictures(draw_world(rng, FRAMES, PHRASES))
 

@@ -60,7 +60,6 @@ class STAR(VideoQuestions):
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test", "iid", "ood")
 
     def read(self, split: str) -> Iterator[Question]:
-        """The questions of a split."""
         file = self.file(f"STAR_{self.options.ood if split in ('iid', 'ood') else split}.json")
         rows = read_json(file, QuestionRow, self.title)
         self.classes = read_all_classes(self.options.path.expanduser(), self.title)

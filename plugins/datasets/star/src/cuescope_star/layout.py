@@ -91,7 +91,6 @@ class Classes(BaseModel):
 
     @property
     def things(self) -> tuple[str, ...]:
-        """The names of all objects but the person."""
         return tuple(name for code, name in self.objects.items() if code != PERSON)
 
 

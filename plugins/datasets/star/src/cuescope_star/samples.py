@@ -1,37 +1,16 @@
 """Situation graphs as scenes, and which frames are shown."""
 
-from collections.abc import Collection, Iterator, Sequence
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib.resources import files
 
 from cuescope_sdk.data import sample_indices
 from cuescope_sdk.grounding import Action, Relation, SceneFrame, Thing
 from cuescope_star.layout import PERSON, Classes, Situation
 
-# Nouns of claims are singular.
-_SINGULAR = {"hands": "hand", "groceries": "grocery"}
-# Action Genome says of an object where it is to the person: these change sides.
-_OF_THE_OBJECT = {
-    "in_front_of": "in front of",
-    "behind": "behind",
-    "on_the_side_of": "on the side of",
-    "above": "above",
-    "beneath": "below",
-}
-# Contacts that are things to do, too.
-_CONTACT_VERBS = {
-    "drinking_from": "drink from",
-    "wearing": "wear",
-    "holding": "hold",
-    "lying_on": "lie on",
-    "carrying": "carry",
-    "eating": "eat",
-    "leaning_on": "lean on",
-    "sitting_on": "sit on",
-    "twisting": "twist",
-    "writing_on": "write on",
-    "standing_on": "stand on",
-    "touching": "touch",
-    "wiping": "wipe",
-}
+_WORDS: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    files(__package__).joinpath("words.toml").read_text("utf-8")
+)
 # Who does so is on it.
 _SUPPORTED = frozenset({"sit on", "sit in", "lie on", "stand on"})
 
@@ -67,7 +46,7 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
 
 def noun(name: str) -> str:
     """A class's name as claims say it; "cup/glass/bottle" stays one of the three."""
-    return _SINGULAR.get(name, name)
+    return _WORDS["singular"].get(name, name)
 
 
 def choose_frames(
@@ -97,14 +76,14 @@ def _boxed(situation: Situation, classes: Classes) -> list[Thing]:
 
 
 def _relation(subject: str, other: str, label: str) -> Relation:
-    if subject == PERSON and label in _OF_THE_OBJECT:
-        return Relation(subject=other, predicate=_OF_THE_OBJECT[label], object=subject)
+    if subject == PERSON and label in _WORDS["of_the_object"]:
+        return Relation(subject=other, predicate=_WORDS["of_the_object"][label], object=subject)
     return Relation(subject=subject, predicate=label.replace("_", " "), object=other)
 
 
 def _contacts(situation: Situation, classes: Classes) -> Iterator[Action]:
     for (subject, other), label in zip(situation.rel_pairs, situation.rel_labels, strict=True):
-        verb = _CONTACT_VERBS.get(classes.relations[label])
+        verb = _WORDS["contact_verbs"].get(classes.relations[label])
         if verb is not None:
             for word in dict.fromkeys((verb, verb.partition(" ")[0])):
                 yield Action(subject=subject, verb=word, object=other)

@@ -53,7 +53,6 @@ class TEACh(Episodes):
     split_names: ClassVar[tuple[str, ...]] = (*get_args(Official), "iid", "ood")
 
     def read(self, split: str) -> Iterator[Episode]:
-        """The instances of a split."""
         parted = split in ("iid", "ood")
         official = self.options.ood if parted else split
         suffix = ".tfd.json" if self.options.instances == "tfd" else ".json"

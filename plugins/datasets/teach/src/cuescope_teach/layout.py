@@ -1,6 +1,5 @@
 """The authors' files: instances with the driver's pictures and actions, games with their task."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -92,16 +91,10 @@ class Task(BaseModel):
     @property
     def recipes(self) -> frozenset[str]:
         """Its name, and those of all tasks that it is made of."""
-        return frozenset(self._names())
-
-    def _names(self) -> Iterator[str]:
-        yield self.task_name
         # Some parts only name a task, others hold it whole with parts of its own.
-        for part in self.components.values():
-            if part.task_name is not None:
-                yield part.task_name
-            if part.task is not None:
-                yield from part.task.recipes
+        parts = self.components.values()
+        names = {self.task_name, *(part.task_name for part in parts if part.task_name is not None)}
+        return frozenset(names.union(*(part.task.recipes for part in parts if part.task)))
 
 
 class Game(BaseModel):
@@ -124,8 +117,8 @@ def read_instance(path: Path, title: str) -> Instance:
                 expected=f"as many {pictures} as {actions}",
                 got=f"{counts[0]} and {counts[1]}",
             )
-    times = [action.time_start for action in instance.driver_action_history]
-    times += [action.time_start for action in instance.driver_actions_future]
+    done = (*instance.driver_action_history, *instance.driver_actions_future)
+    times = [action.time_start for action in done]
     # Scenes are read off the order: two clocks would mix what was done before and after.
     if times != sorted(times):
         raise UserError(

@@ -1,7 +1,9 @@
 """What the driver did as scenes: which pictures are shown, and what is known of each."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from itertools import groupby, pairwise
 
 from cuescope_sdk.data import sample_indices
@@ -9,40 +11,13 @@ from cuescope_sdk.grounding import Action, SceneFrame, Thing, turn_name
 from cuescope_teach.layout import Moment
 
 AGENT = "agent"
-MOVES: Mapping[str, str] = {
-    "Forward": "move forward",
-    "Double Forward": "move forward",
-    "Backward": "move backward",
-    "Double Backward": "move backward",
-    "Turn Left": "turn left",
-    "Turn Right": "turn right",
-    "Look Up": "look up",
-    "Look Down": "look down",
-    "Pan Left": "move left",
-    "Pan Right": "move right",
-    "Move Up": "go up",
-    "Move Down": "go down",
-}
+_WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+MOVES: Mapping[str, str] = _WORDS["moves"]
+VERBS: Mapping[str, Sequence[str]] = _WORDS["verbs"]
+NOUNS: Mapping[str, str] = _WORDS["nouns"]
 # AI2-THOR turns by a quarter
 TURNS = {"turn left": -90, "turn right": 90}  # degrees
-VERBS: Mapping[str, tuple[str, ...]] = {
-    "Pickup": ("pick up", "take"),
-    "Place": ("place", "put", "put down"),
-    "Open": ("open",),
-    "Close": ("close",),
-    "ToggleOn": ("turn on", "toggle on", "switch on"),
-    "ToggleOff": ("turn off", "toggle off", "switch off"),
-    "Slice": ("slice", "cut"),
-    "Dirty": ("dirty",),
-    "Clean": ("clean", "wash"),
-    "Fill": ("fill",),
-    "Empty": ("empty",),
-    "Pour": ("pour",),
-    "Break": ("break",),
-}
 WITH_HELD = frozenset({"Place", "Pour"})  # done to what is held; the id is of where it goes
-# as people write them in claims
-_JOINED = {"counter top": "countertop", "house plant": "houseplant"}
 
 
 def choose_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:
@@ -87,12 +62,15 @@ def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame,
     motions = [(None, True), *(motion_of(moments[a:b]) for a, b in pairwise(shown))]
     return tuple(
         SceneFrame(
-            things=(Thing(id=AGENT, name=AGENT, visible=False), *map(_thing, keys)),
+            things=(
+                Thing(id=AGENT, name=AGENT, visible=False),
+                *(Thing(id=oid, name=name_of(oid)) for oid in oids),
+            ),
             actions=tuple(dict.fromkeys(frame_actions)),
             motion=motion,
             closed=frozenset({"motion"} if complete else ()),
         )
-        for keys, frame_actions, (motion, complete) in zip(things, actions, motions, strict=True)
+        for oids, frame_actions, (motion, complete) in zip(things, actions, motions, strict=True)
     )
 
 
@@ -102,20 +80,20 @@ def motion_of(moments: Sequence[Moment]) -> tuple[str | None, bool]:
     Turns one after the other are one turn, or none.
     """
     moves = [MOVES[moment.action] for moment in moments if moment.action in MOVES]
-    words = [word for word in _runs(moves) if word is not None]
-    return (words[0] if len(words) == 1 else None), len(words) <= 1
+    runs = groupby(moves, key=lambda move: "turn" if move in TURNS else move)
+    words = [
+        turn_name(sum(TURNS[move] for move in run)) if kind == "turn" else kind
+        for kind, run in runs
+    ]
+    motions = [word for word in words if word is not None]
+    return (motions[0] if len(motions) == 1 else None), len(motions) <= 1
 
 
 def name_of(oid: str) -> str:
     """ "Cup|-01.2|+00.9|+03.0" is a cup, "CoffeeTable|..." a coffee table."""
     kind = oid.partition("|")[0]
     words = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", kind)).lower()
-    return _JOINED.get(words, words)
-
-
-def _runs(moves: Sequence[str]) -> Iterator[str | None]:
-    for turning, run in groupby(moves, key=lambda move: "turn" if move in TURNS else move):
-        yield turn_name(sum(TURNS[move] for move in run)) if turning == "turn" else turning
+    return NOUNS.get(words, words)
 
 
 def _held(moments: Sequence[Moment]) -> list[str | None]:
@@ -133,7 +111,3 @@ def _held(moments: Sequence[Moment]) -> list[str | None]:
 
 def _action(verb: str, thing: str | None) -> Action:
     return Action(subject=AGENT, verb=verb, object=thing)
-
-
-def _thing(oid: str) -> Thing:
-    return Thing(id=oid, name=name_of(oid))

@@ -63,19 +63,15 @@ class StepGrounding(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The reasoning, its parts, and the objects named most: the traces are asked for here."""
-        from cuescope_step_grounding.report import features
-        from cuescope_step_grounding.trials import baseline_traces, claim_parser, describe_plan
-        from cuescope_step_grounding.verification.judging import (
-            other_verifiers,
-            require_matching_evidence,
-        )
+        from cuescope_step_grounding import report, trials
+        from cuescope_step_grounding.verification import judging
 
         # What cannot work is refused before the model is asked anything.
-        claim_parser(audit)
-        audit.once(other_verifiers, audit)
-        require_matching_evidence(audit)
-        audit.note("questions", describe_plan(audit))
-        yield from features(audit, audit.once(baseline_traces, audit))
+        trials.claim_parser(audit)
+        audit.once(judging.other_verifiers, audit)
+        judging.require_matching_evidence(audit)
+        audit.note("questions", trials.describe_plan(audit))
+        yield from report.features(audit, audit.once(trials.baseline_traces, audit))
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Trial]:
@@ -89,21 +85,17 @@ class StepGrounding(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
         """Every claim of every trace, judged in one call."""
+        from cuescope_step_grounding import report
         from cuescope_step_grounding.figures import attach_figures
-        from cuescope_step_grounding.report import ranked_scores, rows_of, write_notes
-        from cuescope_step_grounding.verification.judging import (
-            change_costs,
-            judge_traces,
-            reliance_of,
-        )
+        from cuescope_step_grounding.verification import judging
 
-        judged = audit.once(judge_traces, audit)
-        costs = audit.once(change_costs, judged)
-        reliance = audit.once(reliance_of, audit, costs)
-        rows = rows_of(audit, judged, reliance)
-        write_notes(audit, judged, reliance, rows[0])
+        judged = audit.once(judging.judge_traces, audit)
+        costs = audit.once(judging.change_costs, judged)
+        reliance = audit.once(judging.reliance_of, audit, costs)
+        rows = report.rows_of(audit, judged, reliance)
+        report.write_notes(audit, judged, reliance, rows[0])
         attach_figures(audit, judged, rows[0], costs)
-        return ranked_scores(audit, rows)
+        return report.ranked_scores(audit, rows)
 
     @hookimpl
     def verify(

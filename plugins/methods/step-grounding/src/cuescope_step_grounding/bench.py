@@ -48,7 +48,7 @@ class StepGroundingBench(Plugin):
         if self.options.paper:
             yield from recomputed_tables(read_tables(), self.context.seed)
             return
-        models = list(self._stored_models() if self.options.runs else self._scripted_models())
+        models = self._stored_models() if self.options.runs else list(self._scripted_models())
         yield Table(
             title="Models, in and out of distribution",
             columns=COLUMNS,

@@ -1,6 +1,6 @@
 """Tables and pictures: the metrics beside the paper's, what changes cost, and marked traces."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from textwrap import shorten, wrap
 
@@ -29,7 +29,6 @@ TABLE_STEPS, PICTURE_STEPS, LONGEST_STEP = 40, 12, 300  # steps; characters of a
 def attach_figures(
     audit: Audit, judged: JudgedTraces, verdict: Row, costs: Sequence[ChangeCost]
 ) -> None:
-    """All of them."""
     audit.attach(metrics_table(audit, judged, verdict))
     if costs:
         audit.attach(changes_table(costs))
@@ -46,13 +45,13 @@ def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
     own = {name: figure.value for name, figure in verdict.figures.items()}
     style = "recorded" if is_recorded(audit) else options.style
     shares = [own.get(name) for name in (ACC, SGR, TCS, HR)]
-    rows = [_metrics_row(style, shares, own.get(VRS))]
+    rows: list[tuple[Cell, ...]] = [(style, *map(_hundred, shares), own.get(VRS))]
     for other in dict.fromkeys(options.also):
         if traces := judged.in_style(other):
             accuracy = mean(trace.accuracy for trace in traces)
             sgr = mean(trace.grounding for trace in traces)
             hr = mean(trace.hallucination for trace in traces)
-            rows.append(_metrics_row(other, (accuracy, sgr, None, hr), None))
+            rows.append((other, *map(_hundred, (accuracy, sgr, None, hr)), None))
     dataset: object = audit.context.dataset
     benchmark = dataset.benchmark if isinstance(dataset, HasBenchmark) else None
     note = f"In percent, but VRS (0 to {options.clip:g})."
@@ -62,7 +61,7 @@ def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
     return Table(
         title="How well the reasoning is grounded",
         columns=METRIC_COLUMNS,
-        rows=tuple(rows),
+        rows=tuple(dict(zip(METRIC_COLUMNS, row, strict=True)) for row in rows),
         notes=(note, *_hallucination_note(judged)),
     )
 
@@ -87,19 +86,14 @@ def _hallucination_note(judged: JudgedTraces) -> Iterator[str]:
         )
 
 
-def paper_rows(benchmark: str) -> list[dict[str, Cell]]:
+def paper_rows(benchmark: str) -> list[tuple[Cell, ...]]:
     """Table 1 of the paper."""
     tables, column = paper.read_tables(), paper.BENCHMARKS.index(benchmark)
     grids = (tables.accuracy, tables.sgr, tables.tcs, tables.hr)
-    cells = (
+    return [
         (model, *(float(grid[row, column]) for grid in grids), None)
         for row, model in enumerate(tables.models)
-    )
-    return [dict(zip(METRIC_COLUMNS, row, strict=True)) for row in cells]
-
-
-def _metrics_row(name: str, shares: Iterable[float | None], vrs: float | None) -> dict[str, Cell]:
-    return dict(zip(METRIC_COLUMNS, (name, *map(_hundred, shares), vrs), strict=True))
+    ]
 
 
 def _hundred(share: float | None) -> float | None:

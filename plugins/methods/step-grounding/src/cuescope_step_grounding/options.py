@@ -27,8 +27,6 @@ DrivenBy = Literal["grounding", "accuracy", "nothing"]
 
 
 class StepGroundingOptions(Options):
-    """docs/step-grounding.md argues the defaults."""
-
     style: Style = Field("neutral", description="how to ask for reasoning; natural: do not ask")
     steps: str = Field("6 to 8", description="number of reasoning steps to ask for: 6, or 6 to 8")
     also: tuple[Style, ...] = Field((), description="other styles to compare with: lite,natural")

@@ -1,10 +1,12 @@
 """The paper's Tables 1 to 3, and what follows from them beside what its text says.
 
-`paper_tables.json` holds the printed figures, in percent and percentage points.
+`paper_tables.json` holds the printed figures, in percent and percentage points, `paper_text.toml`
+those of the text.
 """
 
 import json
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -13,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Cell, Table, generator
-from cuescope_step_grounding.law.statistics import Correlation, correlation, matched_pairs
+from cuescope_step_grounding.law.statistics import correlation, matched_pairs
 from cuescope_step_grounding.scores import RELEVANT
 
 BENCHMARKS = ("STAR", "R2R", "TEACh")
@@ -38,14 +40,11 @@ class PaperTables:
 
     @property
     def retention(self) -> Grid:
-        """Share of the accuracy that is left on other data."""
         return np.asarray(self.ood_accuracy / self.accuracy)
 
 
 def read_tables() -> PaperTables:
-    """From the data file."""
-    text = files("cuescope_step_grounding").joinpath("paper_tables.json").read_text("utf-8")
-    rows = json.loads(text)
+    rows = _read("paper_tables.json", json.loads)
 
     def grid(name: str) -> Grid:
         return np.array([[row[benchmark][name] for benchmark in BENCHMARKS] for row in rows], float)
@@ -63,6 +62,10 @@ def read_tables() -> PaperTables:
     )
 
 
+def _read(name: str, parse: Callable[[str], Any]) -> Any:
+    return parse(files(__package__).joinpath(name).read_text("utf-8"))
+
+
 def recomputed_tables(tables: PaperTables, seed: int = 0) -> Iterator[Table]:
     """What the text says, beside what its own tables give."""
     yield _correlations(tables, seed)
@@ -72,42 +75,34 @@ def recomputed_tables(tables: PaperTables, seed: int = 0) -> Iterator[Table]:
 
 def _correlations(tables: PaperTables, seed: int) -> Table:
     """r, interval, p and partial r under the readings that the text leaves open."""
-    benchmark = np.tile(np.arange(len(BENCHMARKS)), (len(tables.models), 1))
-
-    def of(
-        x: Grid, y: Grid, rows: Any = slice(None), given: Grid | None = None, within: bool = False
-    ) -> Correlation | None:
-        return correlation(
-            x[rows].ravel(),
-            y[rows].ravel(),
-            generator(seed, "paper"),
-            strata=benchmark[rows].ravel() if within else None,
-            given=None if given is None else given[rows].ravel(),
-        )
-
-    t = tables
-    kept, lost, left = t.retention, t.ood_drop, t.ood_accuracy
-    rows = [
-        ("SGR and retention, all 24", 0.83, of(t.sgr, kept)),
-        ("SGR and drop, all 24", 0.83, of(t.sgr, lost)),
-        ("SGR and other-data accuracy, all 24", 0.83, of(t.sgr, left)),
-        ("SGR and retention within benchmarks", 0.83, of(t.sgr, kept, within=True)),
-        ("SGR and retention, STAR", 0.81, of(t.sgr[:, [0]], kept[:, [0]])),
-        ("SGR and retention, R2R", 0.85, of(t.sgr[:, [1]], kept[:, [1]])),
-        ("SGR and retention, TEACh", 0.82, of(t.sgr[:, [2]], kept[:, [2]])),
-        ("SGR and retention, 7B models, 15", 0.78, of(t.sgr, kept, t.matched)),
-        ("SGR and drop, 7B models, 15", 0.78, of(t.sgr, lost, t.matched)),
-        ("the same given accuracy, all 24", 0.68, of(t.sgr, kept, given=t.accuracy)),
-        ("the same within benchmarks", 0.68, of(t.sgr, kept, given=t.accuracy, within=True)),
-        ("TCS and accuracy, all 24", 0.87, of(t.tcs, t.accuracy)),
-        ("TCS and SGR, all 24", 0.79, of(t.tcs, t.sgr)),
-    ]
     columns = ("figure", "text", "tables", "interval", "p", "")
+    benchmark = np.tile(np.arange(len(BENCHMARKS)), (len(tables.models), 1))
+    rows = []
+    for reading in _read("paper_text.toml", tomllib.loads)["correlations"]:
+        chosen = np.ones(benchmark.shape, bool)
+        if reading.get("matched"):
+            chosen &= tables.matched[:, None]
+        if "benchmark" in reading:
+            chosen &= benchmark == BENCHMARKS.index(reading["benchmark"])
+        x, y = (getattr(tables, name)[chosen] for name in reading["of"])
+        result = correlation(
+            x,
+            y,
+            generator(seed, "paper"),
+            strata=benchmark[chosen] if reading.get("within") else None,
+            given=getattr(tables, reading["given"])[chosen] if "given" in reading else None,
+        )
+        cells: tuple[Cell, ...] = (None, None, None, None)
+        if result is not None:
+            agrees = abs(result.r - reading["printed"]) < AGREES
+            cells = (*result.cells, "agrees" if agrees else "differs")
+        row = (reading["figure"], reading["printed"], *cells)
+        rows.append(dict(zip(columns, row, strict=True)))
     return Table(
         title="Correlations: the paper's text, and its tables",
         columns=columns,
         decimals=2,
-        rows=tuple(dict(zip(columns, _cells(*row), strict=True)) for row in rows),
+        rows=tuple(rows),
         notes=(
             "Retention is accuracy on other data over accuracy; drop, their difference in points.",
             "Interval: Fisher, 95 %. p: permutations, one-sided. 'Within benchmarks' compares "
@@ -116,13 +111,6 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
             "points is 0.64 to 0.93, and 24 points from 8 models are not independent.",
         ),
     )
-
-
-def _cells(name: str, printed: float, result: Correlation | None) -> tuple[Cell, ...]:
-    if result is None:
-        return (name, printed, None, None, None, None)
-    agrees = "agrees" if abs(result.r - printed) < AGREES else "differs"
-    return (name, printed, result.r, result.interval_words, result.p_words, agrees)
 
 
 def _statements(tables: PaperTables) -> Table:
@@ -179,7 +167,7 @@ def _number_row(sentence: str, printed: float, figure: float) -> tuple[str, str,
 
 def _reliance(tables: PaperTables) -> Table:
     """VRS needs magnitudes that are not printed; with equal ones it is the ratio of the drops."""
-    printed = {"CLIP-ViL": 1.66, "VideoChat": 2.14, "LLaVA-1.6": 4.73, "GPT-4o": 6.31}
+    printed = _read("paper_text.toml", tomllib.loads)["reliance"]
     relevant = -np.mean([tables.perturbed[kind]["sgr"] for kind in RELEVANT], axis=0)
     ratios = (relevant / -tables.perturbed["irrelevant"]["sgr"]).tolist()
     columns = ("model", "text", "ratio of drops", "|P| ratio implied")

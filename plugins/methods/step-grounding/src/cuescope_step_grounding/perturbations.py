@@ -103,7 +103,12 @@ def _position(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | 
     things = sorted({thing for boxes in key for thing in boxes})
     if things:
         shifts = {thing: _shift(rng) for thing in things}
-        return tuple(_move(frame, boxes, shifts) for frame, boxes in zip(frames, key, strict=True))
+        moved = []
+        for frame, boxes in zip(frames, key, strict=True):
+            own = tuple((box, shifts[thing]) for thing, box in boxes.items())
+            move = partial(move_boxes, shifts=own)
+            moved.append(_change(frame, "moved", move, own) if own else frame)
+        return tuple(moved)
     dx, dy = _shift(rng)
     if rng.random() < 0.5:
         return tuple(_change(frame, "mirrored", ImageOps.mirror) for frame in frames)
@@ -114,11 +119,6 @@ def _position(frames: Frames, key: Boxes, rng: np.random.Generator) -> Frames | 
 def _shift(rng: np.random.Generator) -> Shift:
     dx, dy = rng.uniform(LEAST_SHIFT, MOST_SHIFT, 2).tolist()
     return round(dx, 3), round(dy, 3)
-
-
-def _move(frame: Frame, boxes: dict[str, Box], shifts: dict[str, Shift]) -> Frame:
-    own = tuple((box, shifts[thing]) for thing, box in boxes.items())
-    return _change(frame, "moved", partial(move_boxes, shifts=own), own) if own else frame
 
 
 def _temporal(frames: Frames, rng: np.random.Generator) -> Frames | None:

@@ -1,7 +1,7 @@
 """The report: its rows with what they prove, their order, and the facts at its head."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from cuescope_step_grounding.scores import (
     STAGES,
     Figure,
     Reliance,
+    Stage,
     known,
     points,
     rates_of_stage,
@@ -32,15 +33,8 @@ from cuescope_step_grounding.scores import (
     share,
 )
 from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
-from cuescope_step_grounding.verification import judging
+from cuescope_step_grounding.verification import judging, summaries
 from cuescope_step_grounding.verification.judging import JudgedTrace, JudgedTraces
-from cuescope_step_grounding.verification.summaries import (
-    ADD_VERIFIER,
-    describe_claims,
-    describe_traces,
-    unverifiable_reasons,
-    why_unmeasured,
-)
 
 SGR, TCS, HR = "step_grounding_rate", "consistency", "hallucination"
 VRS, ACC = "reliance", "accuracy"
@@ -151,7 +145,6 @@ class _Rows:
         return Figure(float(np.mean(numbers)), low, high)
 
     def figures(self, traces: Sequence[JudgedTrace], feature: str) -> dict[str, Figure]:
-        """SGR and HR of some traces."""
         return _present(
             {
                 SGR: self.figure((trace.grounding for trace in traces), feature, SGR),
@@ -170,15 +163,13 @@ class _Rows:
             }
         )
         if SGR not in figures:
-            why = why_unmeasured(self.audit, self.judged)
+            why = summaries.why_unmeasured(self.audit, self.judged)
             return Row(REASONING, 0, figures, f"{{feature}}: {why}.")
-        against = self.judged.against_random()
+        own, random = self.judged.against_random()
         support = f"on average the video supports {share(figures[SGR])} of the claims in a step"
-        if not against:
+        if not len(own):
             statement = f"{{feature}}: {support}."
             return Row(REASONING, len(answered), figures, statement, verdict=OPEN)
-        own = np.array([rate for rate, _ in against])
-        random = np.stack([rates for _, rates in against])
         better = exchange_p_value(own, random, self.audit.rng("against random"))
         # "No better" has to be shown as well: that the excess is below the margin is tested, for a
         # large p-value of the first test would only say that there are few samples.
@@ -221,32 +212,30 @@ class _Rows:
             hr = self.figure((rate for _, rate in pairs), stage, HR)
             if sgr is None or hr is None:
                 continue
-            n, figures = len(known(rate for rate, _ in pairs)), {SGR: sgr, HR: hr}
-            if stage != "late":
-                yield Row(OF_STAGE + stage, n, figures)
-                continue
-            both = [
-                (early, late)
-                for (early, _), (late, _) in zip(rates["early"], pairs, strict=True)
-                if early is not None and late is not None
-            ]
-            yield self._late(n, figures, both)
+            n = len(known(rate for rate, _ in pairs))
+            decay = self._decay(rates) if stage == "late" else ()
+            yield Row(OF_STAGE + stage, n, {SGR: sgr, HR: hr}, *decay)
 
-    def _late(
-        self, n: int, figures: dict[str, Figure], pairs: Sequence[tuple[float, float]]
-    ) -> Row:
+    def _decay(
+        self, rates: Mapping[Stage, Sequence[tuple[float | None, float | None]]]
+    ) -> tuple[str, float, bool] | tuple[()]:
+        """What is lost on the way, in words; its p-value; whether it is large."""
+        pairs = [
+            (early, late)
+            for (early, _), (late, _) in zip(rates["early"], rates["late"], strict=True)
+            if early is not None and late is not None
+        ]
         losses = np.array([early - late for early, late in pairs])
         loss = self.figure(losses.tolist(), "decay")
         if loss is None:
-            return Row(OF_STAGE + "late", n, figures)
-        early, late = (float(np.mean([pair[side] for pair in pairs])) for side in (0, 1))
+            return ()
+        early, late = (float(np.mean(side)) for side in zip(*pairs, strict=True))
         statement = (
             f"{{feature}}: support falls by {points(loss)}, from {percent(early)} of the claims in "
             f"the first quarter of the steps to {percent(late)} in the last quarter."
         )
         p_value = sign_flip_p_value(losses, self.audit.rng("decay"))
-        large = loss.value > self.options.margin
-        return Row(OF_STAGE + "late", n, figures, statement, p_value, large)
+        return statement, p_value, loss.value > self.options.margin
 
     def answers(self) -> Row | None:
         """Right answers, and what the steps before them are worth; None where none is known."""
@@ -368,13 +357,15 @@ def write_notes(
     """The facts at the head of the report."""
     options: StepGroundingOptions = audit.options
     if judging.has_no_evidence(audit):
-        audit.note("nothing to see", f"no verifier and no annotated scenes: add {ADD_VERIFIER}")
+        audit.note(
+            "nothing to see", f"no verifier and no annotated scenes: add {summaries.ADD_VERIFIER}"
+        )
     if verdict.verdict is not None:
         audit.note("verdict", verdict.verdict)
-    audit.note("traces", describe_traces([trace.reasoning for trace in judged.baselines]))
-    if claims := describe_claims(judged):
+    audit.note("traces", summaries.describe_traces([trace.reasoning for trace in judged.baselines]))
+    if claims := summaries.describe_claims(judged):
         audit.note("claims", claims)
-    if reasons := unverifiable_reasons(judged):
+    if reasons := summaries.unverifiable_reasons(judged):
         audit.note("why unverifiable", ", ".join(reasons))
     audit.note("unverifiable claims", POLICIES[options.unverifiable])
     audit.note("claims parsed by", claim_parser(audit).title)

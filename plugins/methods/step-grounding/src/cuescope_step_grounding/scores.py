@@ -35,7 +35,6 @@ class StepCounts:
 
     @property
     def claims(self) -> int:
-        """All of them."""
         return self.decided + self.unverifiable
 
 
@@ -160,7 +159,6 @@ def mean(values: Iterable[float | None]) -> float | None:
 
 
 def known(values: Iterable[float | None]) -> list[float]:
-    """Those that are not None."""
     return [value for value in values if value is not None]
 
 
@@ -289,5 +287,4 @@ def points(figure: Figure) -> str:
 
 
 def ratio(figure: Figure) -> str:
-    """A ratio with its interval."""
     return f"{figure.value:.2f}{interval(figure.low, figure.high, '{:.2f}'.format)}"

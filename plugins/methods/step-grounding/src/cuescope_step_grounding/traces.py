@@ -123,7 +123,6 @@ def read_json_steps(text: str) -> JsonSteps | None:
 
 
 def _step_items(value: Any) -> list[Any]:
-    """The list of steps, wherever it stands."""
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
@@ -333,6 +332,5 @@ def _concluding_answer(steps: Sequence[str], choices: Sequence[str]) -> str | No
 
 
 def _without_number(line: str) -> str:
-    """A line without its number or bullet."""
     match = _NUMBERED.match(line) or _BULLET.match(line)
     return match.groups()[-1] if match else line

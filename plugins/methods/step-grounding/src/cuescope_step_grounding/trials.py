@@ -25,7 +25,6 @@ class TraceRequest:
     style: Style
     trial: Trial
     change: Perturbation | None = None
-    recorded: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,6 @@ class Reasoning:
 
     @property
     def sample(self) -> Sample:
-        """The example, as the data set has it."""
         return self.request.sample
 
 
@@ -74,42 +72,35 @@ def describe_plan(audit: Audit) -> str:
 
 
 def baseline_traces(audit: Audit) -> list[Reasoning]:
-    """The model's trace of each sample as it is."""
-    requests = baseline_requests(audit)
-    return read_traces(audit, requests, audit.respond([request.trial for request in requests]))
-
-
-def baseline_requests(audit: Audit) -> list[TraceRequest]:
-    """A trace a sample, by key; a recorded one, or one in the style of the options."""
-    samples = sorted(audit.samples, key=lambda sample: sample.key)
+    """The model's trace of each sample as it is: recorded, or in the style of the options."""
     style = audit.options.style
-    if not is_recorded(audit):
-        return [TraceRequest(sample, style, trial_of(audit, sample, style)) for sample in samples]
-    # A recording is looked up by what was shown, so the sample goes out as the data set has it.
-    text = frozenset({"text"})
-    return [
-        TraceRequest(sample, "natural", Trial(sample=sample, outputs=text), recorded=True)
-        for sample in samples
-    ]
+    requests = []
+    for sample in sorted(audit.samples, key=lambda sample: sample.key):
+        # A recording is looked up by what was shown, so the sample goes out as the data set has it.
+        if is_recorded(audit):
+            trial = Trial(sample=sample, outputs=frozenset({"text"}))
+            requests.append(TraceRequest(sample, "natural", trial))
+        else:
+            requests.append(TraceRequest(sample, style, trial_of(audit, sample, style)))
+    return read_traces(audit, requests, audit.respond([request.trial for request in requests]))
 
 
 def read_traces(
     audit: Audit, requests: Sequence[TraceRequest], outcomes: Sequence[Outcome]
 ) -> list[Reasoning]:
-    """The traces that came, read and parsed."""
     options: StepGroundingOptions = audit.options
-    reader = claim_parser(audit)
+    reader, recorded = claim_parser(audit), is_recorded(audit)
     traces = []
     for request, outcome in zip(requests, outcomes, strict=True):
         sample = request.sample
         # Videos in class folders have choices but no question: what a recording was asked of them
         # is not known, so its answer is neither right nor wrong.
-        unasked = request.recorded and sample.question is None
+        unasked = recorded and sample.question is None
         choices = () if unasked else sample.choices
         trace = read_trace(outcome.response.text, choices, options.most_steps)
         clock = Clock(len(sample.frames), times_of(sample))
         steps = read_steps(reader, trace.steps, clock) if trace.steps else []
-        unrecorded = request.recorded and "empty" in trace.problems
+        unrecorded = recorded and "empty" in trace.problems
         right = None if unasked or unrecorded else is_right(trace.answer, sample)
         claims = tuple(step.claims for step in steps)
         contradictory = sum(step.contradictory for step in steps)

@@ -8,18 +8,13 @@ from cuescope_sdk import Audit, Evidence, generator
 from cuescope_sdk.grounding import Case, ClaimVerifier, Judgement, negate
 from cuescope_sdk.maths import exchange_p_value
 from cuescope_sdk.report import percent
+from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.report import REASONING
-from cuescope_step_grounding.scores import RELEVANT, ChangeCost, known, mean, step_grounding_rate
+from cuescope_step_grounding.scores import RELEVANT, ChangeCost, known, mean
+from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.controls import opposite_words
-from cuescope_step_grounding.verification.judging import (
-    ALL,
-    ClaimBatch,
-    JudgedTraces,
-    change_costs,
-    judge_traces,
-    other_verifiers,
-)
+from cuescope_step_grounding.verification.judging import ALL, JudgedTraces
 
 LOST = 0.25  # of SGR that counterfactual traces should lose at least (paper: 0.26)
 RANDOM = 0.25  # SGR that random traces should not reach (paper: 0.18)
@@ -31,16 +26,16 @@ FEWEST = 5  # samples from which random reasoning can be refuted
 
 def evidence(audit: Audit) -> Iterator[Evidence]:
     """All checks that this audit allows."""
-    judged = audit.once(judge_traces, audit)
+    judged = audit.once(judging.judge_traces, audit)
     if not judged.answered:
         return
     sgr = mean(trace.grounding for trace in judged.baselines) or 0.0
     yield from counterfactual_traces(judged, sgr)
     yield from random_reasoning(audit, judged, sgr)
     yield from noise(audit, judged, sgr)
-    yield from pictures_against_words(audit.options, audit.once(change_costs, judged))
+    yield from pictures_against_words(audit.options, audit.once(judging.change_costs, judged))
     yield from styles(audit.options, judged, sgr)
-    for spec, verifier in audit.once(other_verifiers, audit).items():
+    for spec, verifier in audit.once(judging.other_verifiers, audit).items():
         yield another_verifier(judged, spec, verifier, sgr)
 
 
@@ -80,21 +75,19 @@ def _mean_loss(judged: JudgedTraces, rates: Sequence[float | None]) -> float | N
 
 def random_reasoning(audit: Audit, judged: JudgedTraces, sgr: float) -> Iterator[Evidence]:
     """Sampled claims hold by luck alone, and the model's hold more often."""
-    pairs = judged.against_random()
-    if not pairs:
+    own, random = judged.against_random()
+    if not len(own):
         return
-    random = np.stack([rates for _, rates in pairs])
-    own = np.array([rate for rate, _ in pairs])
     p_value = exchange_p_value(own, random, audit.rng("against random"))
     share, spread = float(random.mean()), float(random.mean(axis=0).std())
     above = p_value <= audit.options.level
-    failed = "inconclusive" if above or len(pairs) < FEWEST else "refuted"
+    failed = "inconclusive" if above or len(own) < FEWEST else "refuted"
     yield Evidence(
         check="random reasoning",
         feature=REASONING,
         value=share,
         threshold=RANDOM,
-        n=len(pairs),
+        n=len(own),
         verdict="supported" if above and share < RANDOM else failed,
         detail=f"the video supports {percent(share)} (\N{PLUS-MINUS SIGN} {100 * spread:.1f}) of "
         f"claims drawn from the words of the data set, and {percent(sgr)} of the model's claims "
@@ -134,7 +127,6 @@ class NoisyVerifier:
         self._verifier, self._rate, self._seed = verifier, rate, seed
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """A judgement a claim, for each sample with its claims."""
         noisy = []
         for (sample, _), judgements in zip(cases, self._verifier.judge(cases), strict=True):
             draws = generator(self._seed, "noise", sample.key).random(len(judgements))
@@ -174,7 +166,6 @@ def styles(options: StepGroundingOptions, judged: JudgedTraces, sgr: float) -> I
 def another_verifier(
     judged: JudgedTraces, spec: str, verifier: ClaimVerifier, sgr: float
 ) -> Evidence:
-    """The same claims before another verifier."""
     rates = known(_rates(judged, verifier))
     if rates:
         return _comparison(f"verifier {spec}", rates, sgr, APART)
@@ -200,15 +191,7 @@ def _comparison(check: str, rates: Sequence[float], sgr: float, threshold: float
 
 
 def _rates(judged: JudgedTraces, verifier: ClaimVerifier) -> list[float | None]:
-    """SGR of the baseline's traces by another verifier."""
-    batch = ClaimBatch()
-    for trace in judged.baselines:
-        claims = [claim for step in trace.reasoning.claims for claim in step]
-        batch.add(trace.sample, claims)
-    judgements = batch.judge(verifier)
-    return [
-        step_grounding_rate(
-            judgements.count_steps(trace.sample, trace.reasoning.claims), trace.policy
-        )
-        for trace in judged.baselines
-    ]
+    traces = judged.baselines
+    claims = ((trace.sample, all_claims([trace.reasoning.claims])) for trace in traces)
+    judgements = judging.judge_claims(verifier, claims)
+    return [judgements.rate(trace.sample, trace.reasoning.claims, trace.policy) for trace in traces]

@@ -25,8 +25,6 @@ LISTED = 3  # keys that an error or a fact lists
 
 
 class TracesOptions(Options):
-    """Where the traces are."""
-
     argument = "file"
 
     file: Path = Field(description="JSONL: a line a sample, with its key and its trace")
@@ -57,7 +55,6 @@ class Traces(Plugin):
         self.facts: Mapping[str, str] = {"recorded traces": coverage(traces, context.dataset)}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """The recorded traces."""
         for trial in trials:
             refuse_unanswerable("traces", self.capabilities, trial)
         return [

@@ -48,7 +48,10 @@ def read_line(line: str, where: str) -> tuple[str, str]:
         row = json.loads(line)
     # A line of brackets alone exhausts the parser's stack before it is an error of JSON.
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: no JSON", expected=SHAPE, got=_fault(error)) from None
+        got = "too deep a nesting"
+        if isinstance(error, json.JSONDecodeError):
+            got = f"{error.msg} at character {error.colno}"
+        raise UserError(f"{where}: no JSON", expected=SHAPE, got=got) from None
     if not isinstance(row, dict):
         raise UserError(where, expected=SHAPE, got=_kind(row))
     for field in ("sample", "trace"):
@@ -80,24 +83,19 @@ def _trace_text(trace: Any, where: str) -> str:
     """A text as it is; steps as a numbered list."""
     if isinstance(trace, str):
         return trace
-    if isinstance(trace, list) and all(isinstance(step, str) for step in trace):
-        lines = (" ".join(step.split()) for step in trace)
-        return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
     steps = trace if isinstance(trace, list) else [trace]
-    wrong = next(step for step in steps if not isinstance(step, str))
-    raise UserError(f"{where}: 'trace'", expected="text, or a list of texts", got=_kind(wrong))
+    for step in steps:
+        if not isinstance(step, str):
+            expected = "text, or a list of texts"
+            raise UserError(f"{where}: 'trace'", expected=expected, got=_kind(step))
+    lines = (" ".join(step.split()) for step in steps)
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
 
 
 def _replace_half_characters(text: str) -> str:
     """The text with a mark for each half of a character."""
     # Models that are cut in the middle of an emoji end so, and no file or terminal can hold it.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _fault(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.colno}"
-    return "too deep a nesting"
 
 
 def _kind(value: Any) -> str:

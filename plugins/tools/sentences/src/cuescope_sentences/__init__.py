@@ -9,6 +9,7 @@ from jaxtyping import Float
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Context, LazyWeights, Options, Plugin, digest
+from cuescope_sdk.models import unit
 
 
 class SentenceOptions(Options):
@@ -68,5 +69,4 @@ class SentenceTransformers(Plugin, LazyWeights):
             convert_to_tensor=True,
         )
         # not every model ends with a module that normalises
-        rows = tensors.float().cpu().numpy()
-        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-12))
+        return unit(tensors.float().cpu().numpy())

@@ -1,6 +1,6 @@
 """Claims of actions held against a network that recognises them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -10,7 +10,7 @@ from cuescope_sdk import Context, LazyWeights, Plugin, Sample, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, Look, best_judgement, judge_claim
 from cuescope_sdk.language import head_noun, normalise_words
 from cuescope_verifiers.options import ActionOptions
-from cuescope_verifiers.phrases import opposites, sentence, third_person
+from cuescope_verifiers.phrases import atoms, opposites, sentence, third_person
 
 Clip = tuple[int, ...]  # indices of frames
 _ANYTHING = frozenset(
@@ -41,7 +41,6 @@ class Actions(Plugin, LazyWeights):
         _ = self._network.files.network
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """A judgement a claim, for each sample with its claims."""
         judgements = []
         with self.context.progress("recognising actions", len(cases)) as advance:
             for sample, claims in cases:
@@ -54,7 +53,7 @@ class Actions(Plugin, LazyWeights):
 
     def _look(self, sample: Sample, claims: Sequence[Claim]) -> Look:
         """Shows each clip of a sample once, beside all sentences about it."""
-        sentences = (text for claim in _with_parts(claims) for text in self._texts(claim))
+        sentences = (text for claim in atoms(claims) for text in self._texts(claim))
         texts = list(dict.fromkeys(sentences))
         logits: dict[Clip, np.ndarray] = {}
 
@@ -93,13 +92,6 @@ class Actions(Plugin, LazyWeights):
         ours = forms(normalise_words(claim.predicate or "").partition(" ")[0])
         others = (text for text in self.options.alternatives if ours.isdisjoint(text.split()))
         return list(dict.fromkeys((claimed, *opposites(claim), *others)))
-
-
-def _with_parts(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """The claims, and the parts of those in order."""
-    for claim in claims:
-        yield claim
-        yield from _with_parts(claim.parts)
 
 
 def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:

@@ -42,7 +42,6 @@ class BoxGeometry(Plugin, LazyWeights):
         }
 
     def open_weights(self) -> None:
-        """Open the detector's weights now, if it opens them late."""
         if isinstance(self._detector, LazyWeights):
             self._detector.open_weights()
 
@@ -52,7 +51,6 @@ class BoxGeometry(Plugin, LazyWeights):
         return cached_detector(self._detector, self.context)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """A judgement a claim, for each sample with its claims."""
         names = [self.names(sample, claims) for sample, claims in cases]
         videos = [sample.frames for sample, _ in cases]
         boxes = find_boxes(self.finder, videos, names, self.options.threshold)
@@ -62,7 +60,6 @@ class BoxGeometry(Plugin, LazyWeights):
         ]
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
-        """The names to look for in each frame."""
         return names_by_frame(claims, len(sample.frames), self._vocabulary)
 
     def join(self, sample: Sample, boxes: Boxes) -> Boxes:

@@ -49,7 +49,15 @@ def find_boxes(
         for frame, of_frame in zip(video, of_video, strict=True):
             names_of[frame.key] |= of_frame
             frame_of[frame.key] = frame
-    detections = _detect(detector, frame_of, names_of)
+    # frames with the same names to look for go in one call
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for key, of_frame in names_of.items():
+        alike[tuple(sorted(of_frame))].append(key)
+    detections: dict[str, tuple[Detection, ...]] = {}
+    for wanted, keys in alike.items():
+        if wanted:
+            answers = detector.detect([frame_of[key] for key in keys], wanted)
+            detections |= zip(keys, answers, strict=True)
     return [
         {
             (index, name): [
@@ -62,23 +70,6 @@ def find_boxes(
         }
         for video, of_video in zip(videos, names, strict=True)
     ]
-
-
-def _detect(
-    detector: Detector, frame_of: Mapping[str, Frame], names_of: Mapping[str, set[str]]
-) -> dict[str, tuple[Detection, ...]]:
-    """Frames with the same names to look for go in one call."""
-    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for key, of_frame in names_of.items():
-        alike[tuple(sorted(of_frame))].append(key)
-    detections: dict[str, tuple[Detection, ...]] = {}
-    for names, keys in alike.items():
-        if names:
-            answers = detector.detect([frame_of[key] for key in keys], names)
-            detections |= zip(keys, answers, strict=True)
-        else:
-            detections |= dict.fromkeys(keys, ())
-    return detections
 
 
 class BoxEvidence:
@@ -96,7 +87,6 @@ class BoxEvidence:
         self._width, self._step = width, step
 
     def at(self, claim: Claim, index: int) -> Judgement:
-        """The judgement in one frame."""
         judgement = self._at(claim, index)
         if judgement.reason is not None:
             return judgement
@@ -253,30 +243,22 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
     (x, y), (later_x, later_y) = box_centre(before), box_centre(after)
     right, down = later_x - x, later_y - y
-    match how:
-        case "left" | "right":
-            along = right if how == "right" else -right
-            return along > step and along >= abs(down)  # a diagonal is both, and an even one too
-        case "up" | "down":
-            along = down if how == "down" else -down
-            return along > step and along >= abs(right)
-        case "any":
-            return max(abs(right), abs(down)) > step
-        case "none":
-            return max(abs(right), abs(down)) <= step
-    raise ValueError(f"'{how}' is no way to go")
+    if how in ("any", "none"):
+        return (max(abs(right), abs(down)) > step) == (how == "any")
+    ways = {
+        "right": (right, down),
+        "left": (-right, down),
+        "down": (down, right),
+        "up": (-down, right),
+    }
+    along, across = ways[how]
+    return along > step and along >= abs(across)  # a diagonal is both, and an even one too
 
 
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
-    shared = _span(box, other, 0) * _span(box, other, 1)
-    return shared > SAME_THING * max(_area(box), _area(other))
-
-
-def _span(box: Box, other: Box, axis: int) -> float:
-    low, high = max(box[axis], other[axis]), min(box[axis + 2], other[axis + 2])
-    return max(0.0, high - low)
-
-
-def _area(box: Sequence[float]) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
+    width, height = (
+        max(0.0, min(box[end], other[end]) - max(box[end - 2], other[end - 2])) for end in (2, 3)
+    )
+    areas = ((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in (box, other))
+    return width * height > SAME_THING * max(areas)

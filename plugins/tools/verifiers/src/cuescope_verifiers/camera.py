@@ -53,7 +53,6 @@ class Camera(Plugin):
         self._sources: Counter[Source] = Counter()  # samples by where their motion is known from
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """A judgement a claim, for each sample with its claims."""
         judgements = [self._judge(sample, claims) for sample, claims in cases]
         counts = (f"{source} {count}" for source, count in sorted(self._sources.items()))
         self.facts["samples, by where motion was known from"] = ", ".join(counts)
@@ -62,17 +61,24 @@ class Camera(Plugin):
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
         source = source_of(sample) if self.options.source == "first" else self.options.source
         self._sources[source] += 1
-        look = per_frame(self._evidence(sample, source))
+        evidence = self._evidence(sample, source)
+
+        def of_motion(claim: Claim, index: int) -> Judgement:
+            if claim.kind != "ego-motion":
+                return Judgement.open("out of vocabulary")
+            return evidence(claim, index)
+
+        look = per_frame(of_motion)
         return [judge_claim(claim, len(sample.frames), look) for claim in claims]
 
     def _evidence(self, sample: Sample, source: Source) -> At:
         if source == "annotated":
             scene = scene_of(sample) or (SceneFrame(),) * len(sample.frames)
-            return _only_motion(SceneEvidence(scene, sample.frames).at)
+            return SceneEvidence(scene, sample.frames).at
         if source == "poses":
             steps = [motion_between(*pair) for pair in pairwise(poses_of(sample))]
-            return _only_motion(evidence_of(frozenset(MOTIONS), lambda at: steps[at - 1]))
-        return _only_motion(evidence_of(FLAT, cache(partial(self._motions, sample.frames))))
+            return evidence_of(frozenset(MOTIONS), lambda at: steps[at - 1])
+        return evidence_of(FLAT, cache(partial(self._motions, sample.frames)))
 
     def _motions(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:
         """What the shift since the frame before tells; None where there is no clear one."""
@@ -84,7 +90,6 @@ class Camera(Plugin):
 
 
 def source_of(sample: Sample) -> Source:
-    """Where a sample's motion is known from."""
     scene = scene_of(sample) or ()
     if any(frame.motion is not None or "motion" in frame.closed for frame in scene):
         return "annotated"
@@ -140,15 +145,6 @@ def evidence_of(known: frozenset[str], motions: Callable[[int], frozenset[str] |
         return Judgement.of(claim.predicate in current, frame=index)
 
     return at
-
-
-def _only_motion(at: At) -> At:
-    def of_motion(claim: Claim, index: int) -> Judgement:
-        if claim.kind != "ego-motion":
-            return Judgement.open("out of vocabulary")
-        return at(claim, index)
-
-    return of_motion
 
 
 # --------------------------------------------------------------- phase correlation by FFT

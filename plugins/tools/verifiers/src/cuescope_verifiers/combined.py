@@ -30,13 +30,11 @@ class Combined(Plugin, LazyWeights):
         }
 
     def open_weights(self) -> None:
-        """Open the weights of those that open them late."""
         for verifier in self._verifiers:
             if isinstance(verifier, LazyWeights):
                 verifier.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """A judgement a claim, for each sample with its claims."""
         judgements = self._verifiers[0].judge(cases)  # a list of its own, filled in below
         for verifier in self._verifiers[1:]:
             # (case, claim) of what is open still; a sample is shown again for these claims alone

@@ -1,6 +1,6 @@
 """Claims held against the likeness of pictures and sentences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Context, Frame, LazyWeights, Plugin, Sample, Trial, UserError, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, frames_meant, judge_claim, per_frame
+from cuescope_sdk.models import unit
 from cuescope_verifiers.options import ImageTextOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence
 
@@ -43,12 +44,10 @@ class ImageText(Plugin, LazyWeights):
         self._texts: dict[str, Row] = {}
 
     def open_weights(self) -> None:
-        """Open the model's weights now, if it opens them late."""
         if isinstance(self._model, LazyWeights):
             self._model.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """A judgement a claim, for each sample with its claims."""
         frames: dict[str, Frame] = {}
         texts: dict[str, None] = {}
         for sample, claims in cases:
@@ -63,10 +62,6 @@ class ImageText(Plugin, LazyWeights):
         return [self._judge(sample, claims) for sample, claims in cases]
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
-        look = per_frame(self._against(sample))
-        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
-
-    def _against(self, sample: Sample) -> Callable[[Claim, int], Judgement]:
         def at(claim: Claim, index: int) -> Judgement:
             sentences = self._sentences(claim)
             if not sentences:
@@ -80,7 +75,8 @@ class ImageText(Plugin, LazyWeights):
                 return Judgement.open("no evidence").model_copy(update={"score": ahead})
             return Judgement.of(ahead > 0, score=ahead, frame=index)
 
-        return at
+        look = per_frame(at)
+        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
 
     def _sentences(self, claim: Claim) -> list[str]:
         """The claim in words, and its opposites; [] where it is not one to ask about."""
@@ -100,8 +96,3 @@ class ImageText(Plugin, LazyWeights):
                 rows = unit(np.stack([response.embedding for response in answers]))
                 self._frames |= zip((frame.key for frame in batch), rows, strict=True)
                 advance(len(batch))
-
-
-def unit(rows: Float[np.ndarray, "row dim"]) -> Float[np.ndarray, "row dim"]:
-    """Rows of length 1."""
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-12))

@@ -7,14 +7,7 @@ from pydantic import Field, NonNegativeInt
 
 from cuescope_sdk import Options
 from cuescope_sdk.grounding import ClaimKind
-
-_DOINGS = (
-    "walks, sits down, stands up, lies down, picks up something, puts down something, "
-    "holds something, throws something, opens something, closes something, washes something, "
-    "cuts something, pours something, eats something, drinks something, reads something, "
-    "watches something, turns on something, turns off something, talks, dresses"
-)
-ALTERNATIVES = ("Nothing happens.", *(f"A person {does}." for does in _DOINGS.split(", ")))
+from cuescope_verifiers.phrases import WORDS
 
 
 class BoxOptions(Options):
@@ -37,8 +30,6 @@ class BoxOptions(Options):
 
 
 class TrackOptions(BoxOptions):
-    """Options of `tracks`."""
-
     lost: NonNegativeInt = Field(2, description="frames for which a thing may be missing")
     overlap: float = Field(
         -0.4,
@@ -53,8 +44,6 @@ class TrackOptions(BoxOptions):
 
 
 class ImageTextOptions(Options):
-    """Options of `image-text`."""
-
     argument: ClassVar[str | None] = "model"
 
     model: str = Field(
@@ -74,8 +63,6 @@ class ImageTextOptions(Options):
 
 
 class ActionOptions(Options):
-    """Options of `actions`."""
-
     argument: ClassVar[str | None] = "model"
 
     model: str = Field(
@@ -86,15 +73,13 @@ class ActionOptions(Options):
         None, description="branch, tag or commit of a hub id; default: main"
     )
     alternatives: tuple[str, ...] = Field(
-        ALTERNATIVES,
+        tuple(WORDS["alternatives"]),
         min_length=1,
         description="X-CLIP: sentences that a claim competes with; those of its verb are left out",
     )
 
 
 class CameraOptions(Options):
-    """Options of `camera`."""
-
     source: Literal["first", "annotated", "poses", "frames"] = Field(
         "first",
         description="where motion is known from: annotations, poses or the frames themselves; "
@@ -114,8 +99,6 @@ class CameraOptions(Options):
 
 
 class CombinedOptions(Options):
-    """Options of `combined`."""
-
     argument: ClassVar[str | None] = "verifiers"
 
     verifiers: tuple[str, ...] = Field(

@@ -1,7 +1,9 @@
 """A claim in words: what a detector is asked for, and sentences for and against it."""
 
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Literal
 
 from cuescope_sdk.grounding import INVERSE, Claim, agent_relation, frames_meant, why_unverifiable
@@ -10,31 +12,13 @@ from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, is_name_of,
 Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disappear"]
 
 OUTRIGHT = IN_SIGHT | OUT_OF_SIGHT  # said of a thing without describing it
-_COLOURS = "red green blue yellow orange purple pink brown black white grey cyan magenta"
-_GOING = "move go slide walk run fly drift travel shift roll head"
-COLOURS, GOING = frozenset(_COLOURS.split()), frozenset(_GOING.split())
-_WAYS: dict[str, Movement] = {
-    **{"": "any", "left": "left", "right": "right", "leftward": "left", "rightward": "right"},
-    **dict.fromkeys(("up", "upward", "upwards"), "up"),
-    **dict.fromkeys(("down", "downward", "downwards"), "down"),
-}
-_ALONE: dict[str, Movement] = {
-    **dict.fromkeys(("rise", "ascend"), "up"),
-    **dict.fromkeys(("fall", "drop", "descend"), "down"),
-    **dict.fromkeys(("appear", "reappear", "enter", "emerge"), "appear"),
-    **dict.fromkeys(("disappear", "leave", "exit"), "disappear"),
-    **dict.fromkeys(("stay", "rest", "remain", "stop", "still", "stationary"), "none"),
-    **dict.fromkeys(("stand still", "stay still", "motionless"), "none"),
-    "moving": "any",
-}
-_OPPOSITES = (
-    "open/closed, open/close, on/off, big/small, large/small, tall/short, long/short, full/empty, "
-    "clean/dirty, old/new, wet/dry, light/dark, wooden/metal, round/square, sitting/standing, "
-    "moving/still, move left/move right, move up/move down, appear/disappear, pick up/put down, "
-    "take/put, sit down/stand up, sit/stand, enter/leave, turn on/turn off, push/pull, rise/fall, "
-    "lie down/get up, walk up/walk down"
+WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+COLOURS, GOING = frozenset(WORDS["colours"].split()), frozenset(WORDS["going"].split())
+_WAYS, _ALONE = (
+    {word: how for how, words in WORDS[table].items() for word in words}
+    for table in ("ways", "alone")
 )
-_PAIRS = [pair.split("/") for pair in _OPPOSITES.split(", ")]
+_PAIRS = [pair.split("/") for pair in WORDS["opposites"].split(", ")]
 _DISTANT = {"near": "far from", "far from": "near", "touching": "far from"}
 
 

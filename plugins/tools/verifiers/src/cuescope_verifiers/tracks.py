@@ -40,7 +40,6 @@ class Tracks(BoxGeometry):
         return [names for _ in sample.frames]
 
     def join(self, sample: Sample, boxes: Boxes) -> Boxes:
-        """The boxes of each name with their tracks."""
         frames, options = range(len(sample.frames)), self.options
         joined: dict[tuple[int, str], Sequence[TrackedBox]] = {}
         for name in {name for _, name in boxes}:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from cuescope_step_grounding.claims import lexicon
+from cuescope_step_grounding.claims.lexicon import AGENT, LISTS, WORDS
 from cuescope_step_grounding.claims.phrases import View, is_actor, referents
 from cuescope_step_grounding.claims.tree import Tree, Word
 
@@ -23,7 +23,6 @@ class Clause:
 
 
 def read_clause(view: View, verb: Word) -> Clause:
-    """The clause of a verb."""
     tree = view.tree
     passive = is_passive(tree, verb)
     subjects, denied = _phrases_of(view, subjects_of(tree, verb))
@@ -34,7 +33,7 @@ def read_clause(view: View, verb: Word) -> Clause:
         subjects, more = _phrases_of(view, by)
         denied = denied or more
     elif _is_command(tree, verb, subjects) or _is_dangling_motion(view, verb, subjects):
-        subjects = (lexicon.AGENT,)
+        subjects = (AGENT,)
     return Clause(verb, subjects, objects, passive, is_negated(tree, verb) or denied or none)
 
 
@@ -54,7 +53,7 @@ def subjects_of(tree: Tree, verb: Word) -> list[Word]:
         if head.is_verb:
             # "I see a man walk": who is seen walks, not who sees.
             objects = [kid for kid in tree.kids(head, "dobj") if kid.index < verb.index]
-            return objects if objects and head.lemma in lexicon.SEEING else subjects_of(tree, head)
+            return objects if objects and head.lemma in WORDS["seeing"] else subjects_of(tree, head)
         return [head] if head.is_noun and verb.tag in {"VBG", "VBN"} else []
     if verb.lemma == "be":  # inverted: "beside the bed is a lamp"
         return [kid for kid in tree.kids(verb, "attr") if not tree.kids(verb, "expl")]
@@ -71,7 +70,6 @@ def objects_of(tree: Tree, verb: Word) -> list[Word]:
 
 
 def is_passive(tree: Tree, verb: Word) -> bool:
-    """Whether a verb is in the passive voice."""
     if tree.kids(verb, "nsubjpass", "auxpass"):
         return True
     if verb.tag != "VBN" or tree.kids(verb, "aux"):
@@ -100,7 +98,7 @@ def predicate(tree: Tree, clause: Clause) -> tuple[str, Word | None]:
     particles = (
         kid.text
         for kid in tree.kids(verb, "prt", "advmod", "prep")
-        if kid.index > verb.index and kid.text in lexicon.PARTICLES
+        if kid.index > verb.index and kid.text in WORDS["particles"]
         if kid.name == kid.text and not tree.kids(kid)
     )
     lemma = " ".join([verb.lemma, *islice(particles, 1)])
@@ -109,9 +107,9 @@ def predicate(tree: Tree, clause: Clause) -> tuple[str, Word | None]:
         return lemma, None
     for prep in tree.kids(verb, "prep"):
         words = " ".join([prep.text, *(kid.text for kid in tree.kids(prep, "prep"))])
-        directed = verb.lemma in lexicon.MOVING and prep.text in lexicon.DIRECTED
+        directed = verb.lemma in WORDS["moving"] and prep.text in WORDS["directed"]
         nouns = [noun for noun in about(tree, prep) if noun.name != "each other"]
-        is_own = directed or verb.lemma in lexicon.PHRASAL.get(words, ())
+        is_own = directed or verb.lemma in LISTS["phrasal"].get(words, "").split()
         # A name unlike the text is a wordy preposition in disguise (see `sentences`): a place.
         if is_own and nouns and prep.name in {prep.text, "to"}:
             return f"{lemma} {words}", prep
@@ -119,7 +117,6 @@ def predicate(tree: Tree, clause: Clause) -> tuple[str, Word | None]:
 
 
 def about(tree: Tree, prep: Word) -> list[Word]:
-    """What a preposition is about."""
     inner = [kid for kid in tree.kids(prep, "prep") if kid.text == "of"]
     return [kid for at in (prep, *inner) for kid in tree.kids(at, "pobj")]
 
@@ -131,16 +128,16 @@ def planned_words(tree: Tree) -> set[int]:
         if not verb.is_verb:
             continue
         helpers = tree.kids(verb, "aux")
-        hedged = any(kid.text in lexicon.HEDGES for kid in helpers)
+        hedged = any(kid.text in WORDS["hedges"] for kid in helpers)
         modal = any(kid.tag == "MD" for kid in helpers)
         # "can be seen" reports what is on screen; "should" and "might" never do.
-        sight = verb.lemma in lexicon.SEEING or any(
+        sight = verb.lemma in WORDS["seeing"] or any(
             kid.text == "visible" for kid in tree.kids(verb, "acomp")
         )
         if hedged or (modal and not sight):
             planned.update(_under(tree, verb))
-        if verb.lemma in lexicon.PLANNING - lexicon.BEGINNING:
-            wanted = ("xcomp", "dobj") if verb.lemma in lexicon.WANTING else ("xcomp",)
+        if verb.lemma in WORDS["planning"] - WORDS["beginning"]:
+            wanted = ("xcomp", "dobj") if verb.lemma in WORDS["wanting"] else ("xcomp",)
             for kid in tree.kids(verb, *wanted):
                 planned.update(word.index for word in tree.below(kid))
         if verb.lemma == "have" and tree.kids(verb, "xcomp"):  # "has to turn left"
@@ -185,29 +182,25 @@ def is_about_question(tree: Tree) -> bool:
     for verb in tree.words:
         subjects = tree.kids(verb, "nsubj", "nsubjpass")
         if subjects and verb.is_verb and verb.dep in {"ROOT", "ccomp"}:
-            infers = verb.lemma in lexicon.INFERRING
+            infers = verb.lemma in WORDS["inferring"]
             return any(
-                kid.lemma in lexicon.ABOUT_QUESTION
+                kid.lemma in WORDS["about_question"]
                 or (infers and kid.text in {"this", "that", "it", "which"})
                 for kid in subjects
             )
     return False
 
 
-_STAIRS = lexicon.word_set("stairs")
-_DIRECTION_WORDS = lexicon.word_set("direction_words")
-
-
 def camera_motion(tree: Tree, verb: Word) -> str | None:
     """The motion of an agent's verb; None where it does something else."""
     # Read off the words in a row and not off the tree: small parsers attach "left" at random.
     direction = _direction_words(tree, verb)
-    stairs = [word.text for word in tree.below(verb) if word.text in _STAIRS]
+    stairs = [word.text for word in tree.below(verb) if word.text in WORDS["stairs"]]
     lemma, first = verb.lemma, next(iter(direction), "")
     side = next((word for word in direction if word in {"left", "right"}), None)
-    if lemma in lexicon.STOPS or (lemma in lexicon.STAYS and first == "still"):
+    if lemma in WORDS["stops"] or (lemma in WORDS["stays"] and first == "still"):
         return "stop"
-    if lemma in lexicon.TURNS or (lemma in lexicon.TAKES and (side or "turn" in direction)):
+    if lemma in WORDS["turns"] or (lemma in WORDS["takes"] and (side or "turn" in direction)):
         if side:
             return f"turn {side}"
         around = {"around", "180", "round", "u-turn"} & set(direction)
@@ -219,9 +212,9 @@ def camera_motion(tree: Tree, verb: Word) -> str | None:
     if lemma == "descend":
         return "go down"
     back = first in {"back", "backward", "backwards"}
-    if lemma in {"back", "reverse", "retreat"} or (lemma in lexicon.WALKS and back):
+    if lemma in {"back", "reverse", "retreat"} or (lemma in WORDS["walks"] and back):
         return "move backward"
-    if lemma not in lexicon.WALKS or (
+    if lemma not in WORDS["walks"] or (
         lemma in {"leave", "follow"} and _leaves_something(tree, verb)
     ):
         return None
@@ -229,7 +222,7 @@ def camera_motion(tree: Tree, verb: Word) -> str | None:
     for way in ("up", "down"):
         if f"{way}stairs" in direction or (way in direction and stairs):
             return f"go {way}"
-    if side and lemma not in lexicon.ARRIVES and "forward" not in direction:
+    if side and lemma not in WORDS["arrives"] and "forward" not in direction:
         return f"turn {side}"
     if lemma == "keep" and not direction:
         return None
@@ -240,7 +233,7 @@ def _direction_words(tree: Tree, verb: Word) -> list[str]:
     """The words straight after a verb that can say a direction."""
     words: list[str] = []
     for word in tree.words[verb.index + 1 : verb.index + 6]:
-        tells = word.text in _DIRECTION_WORDS or word.text.isdigit()
+        tells = word.text in WORDS["direction_words"] or word.text.isdigit()
         if word.name != word.text or not (
             tells or (not words and word.tag[:2] in {"RB", "JJ", "VB"})
         ):

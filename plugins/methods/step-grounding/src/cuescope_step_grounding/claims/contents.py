@@ -4,6 +4,14 @@ from collections.abc import Iterable
 
 from cuescope_sdk.grounding import Claim
 
+_WORDS = {
+    "entity": "{subject}",
+    "attribute": "{subject} is {predicate}",
+    "ego-motion": "camera: {predicate}",
+    "action": "{subject}: {predicate} {object}",
+    "relation": "{subject} {predicate} {object}",
+}
+
 
 def claim_words(claim: Claim) -> str:
     """What is claimed, without when.
@@ -13,19 +21,12 @@ def claim_words(claim: Claim) -> str:
     ... )
     'red cup on table'
     """
-    match claim.kind:
-        case "entity":
-            words = claim.subject
-        case "attribute":
-            words = f"{claim.subject} is {claim.predicate}"
-        case "temporal":
-            words = f" {claim.predicate} ".join(claim_words(part) for part in claim.parts)
-        case "ego-motion":
-            words = f"camera: {claim.predicate}"
-        case "action":
-            words = f"{claim.subject}: {claim.predicate} {claim.object or ''}"
-        case _:
-            words = f"{claim.subject} {claim.predicate} {claim.object or ''}"
+    if claim.kind == "temporal":
+        words = f" {claim.predicate} ".join(map(claim_words, claim.parts))
+    else:
+        words = _WORDS[claim.kind].format(
+            subject=claim.subject, predicate=claim.predicate, object=claim.object or ""
+        )
     words = " ".join(words.split())
     if not claim.negated:
         return words

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from cuescope_sdk.grounding import ClaimKind
-from cuescope_step_grounding.claims import clauses, lexicon
+from cuescope_step_grounding.claims import clauses
 from cuescope_step_grounding.claims.clauses import Clause, about, is_denied
+from cuescope_step_grounding.claims.lexicon import AGENT, ORDERS, RELATIONS, WORDS
 from cuescope_step_grounding.claims.phrases import (
     View,
     heads,
@@ -15,6 +16,8 @@ from cuescope_step_grounding.claims.phrases import (
     referents,
 )
 from cuescope_step_grounding.claims.tree import Tree, UntimedClaim, Word
+
+_PASSED = frozenset({"between", "under", "above", "around", "behind", "across from"})
 
 
 def untimed_claims(view: View) -> list[UntimedClaim]:
@@ -51,7 +54,7 @@ def entities(view: View, plans: set[int]) -> list[UntimedClaim]:
         if is_nameable(view.tree, word)
         and word.dep not in {"compound", "amod", "nmod"}
         and word.index not in plans
-        and word.lemma not in lexicon.AGENTS
+        and word.lemma not in WORDS["agents"]
         and not is_denied(view.tree, word)
         and heads(view.tree, word)[0] is word
         and not _is_any(view.tree, word)
@@ -68,17 +71,17 @@ def _is_any(tree: Tree, noun: Word) -> bool:
 def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     """What a clause says of its subject: its state, its action, or the camera's motion."""
     verb, lemma = clause.verb, clause.verb.lemma
-    agent = lexicon.AGENT in clause.subjects
+    agent = AGENT in clause.subjects
     if agent and (direction := clauses.camera_motion(view.tree, verb)):
         if clause.negated and (lemma, direction) == ("move", "move forward"):  # "does not move"
             return [UntimedClaim(verb, "ego-motion", "", "stop")]
         return [UntimedClaim(verb, "ego-motion", "", direction, None, clause.negated)]
-    if lemma in lexicon.BEGINNING and view.tree.kids(verb, "xcomp"):
+    if lemma in WORDS["beginning"] and view.tree.kids(verb, "xcomp"):
         return []
-    if lemma == "be" or (lemma in lexicon.LINKING and view.tree.kids(verb, "acomp", "oprd")):
+    if lemma == "be" or (lemma in WORDS["linking"] and view.tree.kids(verb, "acomp", "oprd")):
         return list(_attributes(view, clause))
     if is_state(view, clause):
-        things = () if lemma in lexicon.NOWHERE else clause.objects
+        things = () if lemma in WORDS["nowhere"] else clause.objects
         return [
             UntimedClaim(verb, "attribute", thing, verb.text, None, clause.negated)
             for thing in things
@@ -88,7 +91,7 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     if lemma in {"contain", "hold"} and not any(map(is_actor, clause.subjects)) and clause.subjects:
         return relations_between(verb, clause.objects, "inside", clause.subjects, clause.negated)
     # "Has" says too little to be seen, and what the camera's holder plans is no event.
-    if lemma == "have" or (agent and lemma in lexicon.PLANNING):
+    if lemma == "have" or (agent and lemma in WORDS["planning"]):
         return []
     return _actions(view, clause)
 
@@ -97,8 +100,8 @@ def is_state(view: View, clause: Clause) -> bool:
     """Whether a passive says how a thing is ("is closed"), not what is done to it."""
     verb = clause.verb
     helpers = {kid.text for kid in view.tree.kids(verb, "aux", "auxpass")}
-    lasting = verb.lemma in lexicon.STATES | lexicon.NOWHERE or verb.text in lexicon.STATES
-    later = {kid.text for kid in view.tree.kids(verb, "advmod")} & lexicon.ORDER
+    lasting = verb.lemma in WORDS["states"] | WORDS["nowhere"] or verb.text in WORDS["states"]
+    later = {kid.text for kid in view.tree.kids(verb, "advmod")} & WORDS["order"]
     done = later | helpers & {"been", "being", "get", "gets", "got"}
     return clause.passive and not clause.subjects and lasting and not done
 
@@ -106,7 +109,7 @@ def is_state(view: View, clause: Clause) -> bool:
 def is_sight(view: View, clause: Clause) -> bool:
     """Whether a clause only says that something is there to be seen."""
     verb = clause.verb
-    is_seen = verb.lemma in lexicon.SEEING and not any(map(is_person, clause.subjects))
+    is_seen = verb.lemma in WORDS["seeing"] and not any(map(is_person, clause.subjects))
     return is_seen or _is_shown(view, verb) or bool(view.tree.kids(verb, "expl"))
 
 
@@ -125,7 +128,7 @@ def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
 
 def _is_shown(view: View, verb: Word) -> bool:
     words = view.tree.kids(verb, "acomp", "advmod")
-    return verb.lemma in {"be", "become"} and any(kid.text in lexicon.SHOWN for kid in words)
+    return verb.lemma in {"be", "become"} and any(kid.text in WORDS["shown"] for kid in words)
 
 
 def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
@@ -133,7 +136,7 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
     for kid in tree.kids(verb, "acomp", "oprd", "advmod", "prt", "prep", "attr"):
         for word in _joined_words(view, kid):
             adjective = word.tag in {"JJ", "JJR", "VBN", "VBG"} and word.dep != "advmod"
-            switch = word.text in lexicon.SWITCHES and not about(tree, word)
+            switch = word.text in WORDS["switches"] and not about(tree, word)
             if not (adjective or switch) or word.index < verb.index:
                 continue
             for thing in clause.objects if clause.passive else clause.subjects:
@@ -151,7 +154,7 @@ def _joined_words(view: View, word: Word) -> Iterator[Word]:
 def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
     action, preposition = clauses.predicate(view.tree, clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
-    posture = clause.verb.lemma in lexicon.POSTURES and not any(map(is_actor, clause.subjects))
+    posture = clause.verb.lemma in WORDS["postures"] and not any(map(is_actor, clause.subjects))
     if (posture and view.tree.kids(clause.verb, "prep")) or not (clause.subjects or clause.objects):
         return []
     things: Iterable[str | None] = clause.objects or (None,)
@@ -169,13 +172,13 @@ def relation(prep: Word, placed: bool = False) -> str | None:
     """The relation that a preposition says; "into" says one only of what was put there."""
     if prep.name != prep.text:  # the parser was shown another word: the name is the relation
         return None if prep.name == "to" else prep.name
-    return None if prep.text in lexicon.TOWARDS and not placed else lexicon.RELATIONS.get(prep.text)
+    return None if prep.text in WORDS["towards"] and not placed else RELATIONS.get(prep.text)
 
 
 def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     """Where a clause says that its subject is, or the object that it puts somewhere."""
     verb = clause.verb
-    placed = verb.lemma in lexicon.PLACING
+    placed = verb.lemma in WORDS["placing"]
     # "looks at the cup": the preposition is part of the action and says nothing of a place.
     _, own = clauses.predicate(view.tree, clause)
     words = [verb, *view.tree.kids(verb, "acomp", "oprd", "prt", "advmod", "attr")]
@@ -184,8 +187,7 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
         for word in words
         if not (word.dep == "attr" and word.is_noun and not view.tree.kids(verb, "expl"))
         for prep in _prepositions(view, word)
-        if prep is not own
-        and not (verb.lemma in lexicon.MOVING and relation(prep) in lexicon.PASSED)
+        if prep is not own and not (verb.lemma in WORDS["moving"] and relation(prep) in _PASSED)
         if not (placed and prep.text == "at")
         for claim in _places_of(view, clause, prep)
     ]
@@ -198,14 +200,14 @@ def _says_where(view: View, prep: Word) -> bool:
 def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
     """The relations that a clause's preposition tells: of the object of what is put somewhere or
     handled, but of who does it where the place is a room or a seat."""
-    rooms = any(noun.lemma in lexicon.ROOMS for noun in about(view.tree, prep))
-    put = clause.passive or clause.verb.lemma in lexicon.PLACING
+    rooms = any(noun.lemma in WORDS["rooms"] for noun in about(view.tree, prep))
+    put = clause.passive or clause.verb.lemma in WORDS["placing"]
     things, negated = clause.subjects, clause.negated
     if put and clause.objects:
         things = clause.objects
     elif view.tree.kids(clause.verb, "dobj") and prep.text in {"in", "on", "under"} and not rooms:
         things, negated = clause.objects, False
-    return _relations_of(view, things, prep, negated, placed=clause.verb.lemma in lexicon.PLACING)
+    return _relations_of(view, things, prep, negated, placed=clause.verb.lemma in WORDS["placing"])
 
 
 def places_of_nouns(view: View, skipped: set[int]) -> list[UntimedClaim]:
@@ -256,7 +258,7 @@ def _clothes_of(view: View, things: list[str], prep: Word) -> list[UntimedClaim]
     if prep.text != "in" or not any(map(is_person, things)):
         return []
     clothes = [
-        name_of(view.tree, noun) for noun in about(view.tree, prep) if noun.text in lexicon.CLOTHES
+        name_of(view.tree, noun) for noun in about(view.tree, prep) if noun.text in WORDS["clothes"]
     ]
     return [
         UntimedClaim(prep, "action", thing, "wear", garment)
@@ -294,7 +296,7 @@ def orders_of(
             head = tree.head(tree.head(verb)) if verb.dep == "pcomp" else tree.head(verb)
             if (other_event := events.get(head.index)) is not None:
                 yield other_event, order, event
-        if any(kid.text in lexicon.ORDER for kid in tree.kids(verb, "advmod", "dep", "npadvmod")):
+        if any(kid.text in WORDS["order"] for kid in tree.kids(verb, "advmod", "dep", "npadvmod")):
             earlier = [events[index] for index in sorted(events) if index < verb.index]
             before = earlier[-1] if earlier else last
             if before is not None and before is not event:
@@ -304,8 +306,8 @@ def orders_of(
 def _order_word(tree: Tree, verb: Word) -> str | None:
     """How a clause is bound to the one that it hangs on: "after he sits", "before sitting"."""
     if verb.dep == "pcomp":
-        return lexicon.ORDERS.get(tree.head(verb).text)
+        return ORDERS.get(tree.head(verb).text)
     if verb.dep != "advcl":
         return None
     marks = tree.kids(verb, "mark", "advmod")
-    return next((lexicon.ORDERS[kid.text] for kid in marks if kid.text in lexicon.ORDERS), None)
+    return next((ORDERS[kid.text] for kid in marks if kid.text in ORDERS), None)

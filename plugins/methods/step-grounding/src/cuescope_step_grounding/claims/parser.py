@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import UserError, nearest
-from cuescope_step_grounding.claims.lexicon import AGENTS, PEOPLE, TURNS, VERBS, WALKS
+from cuescope_step_grounding.claims.lexicon import VERBS, WORDS
 from cuescope_step_grounding.claims.rules import analyse
 from cuescope_step_grounding.claims.tree import Analysis
 
@@ -68,7 +68,7 @@ def _analyse_with_spacy(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[li
     ]
 
 
-_SUBJECTS = PEOPLE | AGENTS
+_SUBJECTS = WORDS["people"] | WORDS["agents"]
 
 
 def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]:
@@ -85,7 +85,7 @@ def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]
             corrected[index] = analysis._replace(tag="NN")  # "in the safe"
         elif word in {"left", "right"} and analysis.tag[:2] in {"VB", "NN"} and index:
             before = [corrected[i].lemma for i in range(max(0, index - 2), index)]
-            if (TURNS | WALKS) & set(before):
+            if (WORDS["turns"] | WORDS["walks"]) & set(before):
                 corrected[index] = analysis._replace(tag="RB", dep="advmod")  # "turn slightly left"
         elif analysis.tag.startswith("NN") and word in VERBS and index:
             _repair_verb(lower, corrected, index)

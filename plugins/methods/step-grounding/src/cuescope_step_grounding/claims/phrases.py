@@ -3,20 +3,22 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cuescope_step_grounding.claims import lexicon
+from cuescope_sdk.language import head_noun
+from cuescope_step_grounding.claims.lexicon import AGENT, WORDS
 from cuescope_step_grounding.claims.tree import Tree, Word
-
-_SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
-PRONOUNS = lexicon.word_set("pronouns")
 
 
 def modifiers(tree: Tree, noun: Word) -> Iterator[str]:
     """The adjectives and nouns before a noun, in order."""
     for kid in tree.kids(noun, "amod", "compound", "nmod", "advmod"):
-        if kid.index > noun.index or kid.text in lexicon.NO_ADJECTIVES or not kid.text[0].isalpha():
+        if (
+            kid.index > noun.index
+            or kid.text in WORDS["no_adjectives"]
+            or not kid.text[0].isalpha()
+        ):
             continue
         # Adverbs are no part of a name, but parsers take the "light" of "light blue" for one.
-        if kid.dep == "advmod" and kid.text not in _SHADES:
+        if kid.dep == "advmod" and kid.text not in WORDS["shades"]:
             continue
         yield from modifiers(tree, kid)
         yield kid.text
@@ -27,40 +29,39 @@ def heads(tree: Tree, noun: Word) -> list[Word]:
     """The nouns that a phrase stands for: each of "a cup and a plate", the chairs of "a row of
     chairs", no one for "no chair"."""
     nouns = [noun]
-    if noun.lemma in lexicon.PARTS:
+    if noun.lemma in WORDS["parts"]:
         prepositions = [prep for prep in tree.kids(noun, "prep") if prep.text == "of"]
         wholes = [kid for prep in prepositions for kid in tree.kids(prep, "pobj")]
         nouns = [inner for whole in wholes for inner in heads(tree, whole)] or nouns
-    joined = [kid for kid in tree.kids(noun, "conj") if kid.is_noun or kid.text in PRONOUNS]
+    joined = [
+        kid for kid in tree.kids(noun, "conj") if kid.is_noun or kid.text in WORDS["pronouns"]
+    ]
     return nouns + [inner for kid in joined for inner in heads(tree, kid)]
 
 
 def is_person(phrase: str) -> bool:
-    """Whether a phrase names a person."""
-    return phrase.rpartition(" ")[2] in lexicon.PEOPLE
+    return head_noun(phrase) in WORDS["people"]
 
 
 def is_actor(phrase: str) -> bool:
     """Whether a phrase names one who acts: a person, an animal, the agent."""
-    return (
-        phrase == lexicon.AGENT or is_person(phrase) or phrase.rpartition(" ")[2] in lexicon.ANIMALS
-    )
+    return phrase == AGENT or head_noun(phrase) in WORDS["people"] | WORDS["animals"]
 
 
 def is_nameable(tree: Tree, noun: Word) -> bool:
     """Whether a word can name something that is seen."""
-    unseen = noun.lemma in lexicon.UNSEEN or noun.text in lexicon.UNSEEN
+    unseen = noun.lemma in WORDS["unseen"] or noun.text in WORDS["unseen"]
     if noun.lemma == "frame":  # of a picture, not of the video
-        unseen = all(kid.lemma in lexicon.UNSEEN for kid in tree.kids(noun, "compound"))
-    return (noun.is_noun and not unseen) or noun.text in lexicon.ANYONE or noun.text == "steps"
+        unseen = all(kid.lemma in WORDS["unseen"] for kid in tree.kids(noun, "compound"))
+    return (noun.is_noun and not unseen) or noun.text in WORDS["anyone"] or noun.text == "steps"
 
 
 def name_of(tree: Tree, noun: Word) -> str:
     """A noun in the singular with its adjectives and the nouns before it: "red chair", "kitchen
     counter"; a person for "someone"."""
-    if noun.text in lexicon.ANYONE:
+    if noun.text in WORDS["anyone"]:
         return "person"
-    plural = noun.tag in {"NNS", "NNPS"} and noun.text not in lexicon.PLURAL_ONLY
+    plural = noun.tag in {"NNS", "NNPS"} and noun.text not in WORDS["plural_only"]
     return " ".join([*modifiers(tree, noun), noun.lemma if plural else noun.text])
 
 
@@ -99,7 +100,7 @@ class Story:
         self.sentence += 1
         del self.mentions[:-REMEMBERED]
         for word in tree.words:
-            if word.lemma in lexicon.AGENTS or word.text in lexicon.AGENTS:
+            if word.lemma in WORDS["agents"] or word.text in WORDS["agents"]:
                 self.agent = True
             elif is_nameable(tree, word) and word.dep not in {"compound", "amod", "nmod"}:
                 if tree.kids(word, "det") and tree.kids(word, "det")[0].text == "no":
@@ -146,11 +147,11 @@ class Story:
 
     @staticmethod
     def _fits(mention: Mention, pronoun: str) -> bool:
-        head = mention.phrase.rpartition(" ")[2]
+        head = head_noun(mention.phrase)
         if pronoun in {"he", "him"}:
-            return is_person(head) and head not in lexicon.SHE
+            return is_person(head) and head not in WORDS["she"]
         if pronoun in {"she", "her"}:
-            return is_person(head) and head not in lexicon.HE
+            return is_person(head) and head not in WORDS["he"]
         return not is_person(head)
 
 
@@ -175,11 +176,11 @@ def referents(view: View, word: Word) -> list[str]:
     """The phrases that a subject or object means; [] where it means nothing that is seen."""
     tree, phrases = view.tree, list[str]()
     for noun in heads(tree, word):
-        if noun.lemma in lexicon.AGENTS or noun.text in lexicon.AGENTS:
-            phrases.append(lexicon.AGENT)
+        if noun.lemma in WORDS["agents"] or noun.text in WORDS["agents"]:
+            phrases.append(AGENT)
         elif noun.text in {"one", "ones"} and tree.kids(noun, "det", "amod"):
             phrases += _noun_of_one(view, noun)
-        elif noun.text in PRONOUNS and noun.name != "each other":
+        elif noun.text in WORDS["pronouns"] and noun.name != "each other":
             phrases += view.story.resolve(tree, noun)
         elif is_nameable(tree, noun):
             phrases.append(name_of(tree, noun))
@@ -191,5 +192,5 @@ def _noun_of_one(view: View, pronoun: Word) -> list[str]:
     here = (view.story.sentence, pronoun.index)
     for mention in reversed(view.story.mentions):
         if (mention.sentence, mention.index) < here and not is_person(mention.phrase):
-            return [" ".join([*modifiers(view.tree, pronoun), mention.phrase.rpartition(" ")[2]])]
+            return [" ".join([*modifiers(view.tree, pronoun), head_noun(mention.phrase)])]
     return []

@@ -7,26 +7,16 @@ verb, its object after it, a preposition on what stands just before it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cuescope_step_grounding.claims.lexicon import (
-    ORDERS,
-    PARTICLES,
-    PARTS,
-    VERBS,
-    by_word,
-    word_set,
-)
+from cuescope_step_grounding.claims.lexicon import ORDERS, VERBS, WORDS, by_word
 from cuescope_step_grounding.claims.tree import Analysis
 
-_CLOSED = by_word("tags")
 BE = by_word("be")
-_HAVE, _DO = by_word("have"), by_word("do")
-_ADJECTIVES = word_set("adjectives")
-_THINGS = word_set("things")  # adjectives that are things where no noun follows
+_HAVE, _DO, _CLOSED = by_word("have"), by_word("do"), by_word("tags")
+_NO_NOUNS = VERBS.keys() | BE.keys() | _HAVE.keys() | _DO.keys() | _CLOSED.keys()
 # Endings of what is said of a subject.
 _PREDICATIVE_ENDINGS = ("y", "ful", "less", "ous", "ive", "able")
 _PLURALS = {"women": "woman", "men": "man", "children": "child", "people": "people"}
 _SINGULAR = {"shelves": "shelf", "knives": "knife", "loaves": "loaf", "series": "series"}
-LINKING = word_set("copulas")
 _NOUN_BEFORE = frozenset({"DT", "PRP$", "JJ", "IN", "CD"})
 
 
@@ -67,14 +57,14 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         return "CD", word
     if not word[0].isalpha():
         return ",", word
-    noun_next = following[0].isalpha() and not (following in _CLOSED or _is_verb(following))
-    thing = word in _THINGS and last in {"DT", "PRP$"} and not noun_next
+    noun_next = following[0].isalpha() and following not in _NO_NOUNS
+    thing = word in WORDS["things"] and last in {"DT", "PRP$"} and not noun_next
     verb = next(
         (old for old, old_tag in zip(before[::-1], tags[::-1], strict=True) if old_tag != "RB"), ""
     )
-    linked = verb in BE or VERBS.get(verb, ("",))[0] in LINKING
+    linked = verb in BE or VERBS.get(verb, ("",))[0] in WORDS["copulas"]
     if (
-        word in _ADJECTIVES
+        word in WORDS["adjectives"]
         and following != "by"
         and ((linked and not thing) or noun_next or last == "JJ")
     ):
@@ -91,7 +81,7 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         linked and last.startswith(("VB", "RB")) and word.endswith(_PREDICATIVE_ENDINGS)
     )
     if (
-        (word in _ADJECTIVES and not thing)
+        (word in WORDS["adjectives"] and not thing)
         or is_predicative
         or (noun_next and word.endswith(("ed", "y", "ish")) and last in {"DT", "JJ"})
     ):
@@ -102,10 +92,6 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
     return ("NNS", _singular(word)) if plural else ("NN", word)
 
 
-def _is_verb(word: str) -> bool:
-    return word in VERBS or word in BE or word in _HAVE or word in _DO
-
-
 def _is_finite(word: str) -> bool:
     """Whether a word is a verb of one subject: "is", "has", "shows"."""
     return VERBS.get(word, ("", ""))[1] == "VBZ" or word in {"is", "was", "has", "does"}
@@ -113,7 +99,7 @@ def _is_finite(word: str) -> bool:
 
 def _of_several(word: str) -> bool:
     """Whether a word is a verb of several subjects: "are", "have", "turn"."""
-    base = VERBS.get(word, ("", ""))[1] == "VB" and word not in _ADJECTIVES
+    base = VERBS.get(word, ("", ""))[1] == "VB" and word not in WORDS["adjectives"]
     return base or word in {"are", "were", "have", "do"}
 
 
@@ -150,7 +136,6 @@ _SEPARABLE = by_word("separable")
 
 
 def analyse(sentences: Sequence[Sequence[str]]) -> list[list[Analysis]]:
-    """The analysis of each word of each sentence."""
     lower = [[word.lower() for word in words] for words in sentences]
     return [_Sentence(words, *tags_and_lemmas(words)).parse() for words in lower]
 
@@ -175,7 +160,6 @@ class _Sentence:
     helpers: list[int] = field(default_factory=list)
 
     def parse(self) -> list[Analysis]:
-        """The analyses."""
         self.analyses = [
             Analysis(lemma, tag, "dep", 0)
             for lemma, tag in zip(self.lemmas, self.tags, strict=True)
@@ -259,7 +243,7 @@ class _Sentence:
             end += 1
         nouns = [i for i in range(index, end) if self.tags[i].startswith("NN")]
         if not nouns:
-            linked = self.main is not None and self.analyses[self.main].lemma in LINKING
+            linked = self.main is not None and self.analyses[self.main].lemma in WORDS["copulas"]
             for i in range(index, end):
                 if self.tags[i] == "JJ" and self.main is not None:
                     self._set(i, "acomp" if linked else "advmod", self.main)
@@ -381,7 +365,7 @@ class _Sentence:
         bare = index + 1 == len(self.words) or self.tags[index + 1] in {",", "CC", "IN"}
         verb = self.lemmas[self.main] if self.main == index - 1 and index else ""
         particle = bare or word in _SEPARABLE.get(verb, "").split()
-        if self.main is not None and word in PARTICLES and particle:
+        if self.main is not None and word in WORDS["particles"] and particle:
             self._set(index, "prt", self.main)
             return
         if word == "by" and self.passive and self.main is not None:
@@ -395,7 +379,7 @@ class _Sentence:
 
     def _holds(self, noun: int, word: str) -> bool:
         """Whether a preposition after a noun belongs to it and not to the verb."""
-        if word in {"of", "with"} or self.lemmas[noun] in PARTS:
+        if word in {"of", "with"} or self.lemmas[noun] in WORDS["parts"]:
             return True
         is_place = self.main is None or self.analyses[self.main].lemma == "be"
         held = self.analyses[noun].dep in {"attr", "pobj", "nsubj"}
@@ -408,5 +392,5 @@ class _Sentence:
         elif word in _NEGATIONS:
             self._set(index, "neg", self.main)
         else:
-            particle = word in PARTICLES and index == self.main + 1
+            particle = word in WORDS["particles"] and index == self.main + 1
             self._set(index, "prt" if particle else "advmod", self.main)

@@ -32,15 +32,11 @@ _WORD = re.compile(
     rf"\d+(?:[.:]\d+)*|can(?=not\b)|[^\W\d_]+(?=n{_QUOTE}t\b)|n{_QUOTE}t\b"
     rf"|{_QUOTE}(?:s|re|ve|ll|m|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*|[^\w\s]"
 )
-_NOT_TURNING = r"(?<!turn )(?<!turns )(?<!turning )(?<!turned )"
-_SIDE = r"(?:far |immediate )?(?P<{}>left|right)(?:[ -]hand)?(?: side)?"
-_THERE = r"there|and|or|is|are|was|were|has|with|as|now|i|we|hangs|stands"
-_NO_NOUN = rf"(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_THERE})\b)"
-
-_PARTS = {f"side_{name}": _SIDE.format(name) for name in "abcd"}
-_PARTS |= {"not_turning": _NOT_TURNING, "no_noun": _NO_NOUN}
+_PARTS = LISTS["substitution_parts"]
+_SIDES = {f"side_{name}": _PARTS["side"].format(name) for name in "abcd"}
 _SUBSTITUTIONS = [
-    (pattern.format(**_PARTS), shown, name) for pattern, shown, name in LISTS["substitutions"]
+    (pattern.format(**_PARTS, **_SIDES), shown, name)
+    for pattern, shown, name in LISTS["substitutions"]
 ]
 _PLAIN = re.compile(
     "|".join(rf"(?P<w{i}>\b(?:{pattern}))" for i, (pattern, _, _) in enumerate(_SUBSTITUTIONS)),

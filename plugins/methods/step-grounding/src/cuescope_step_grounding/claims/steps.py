@@ -40,7 +40,6 @@ def read_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[StepC
 
 
 def tree(sentence: Sentence, analyses: Sequence[Analysis]) -> Tree:
-    """The parsed sentence."""
     corrected = repair([shown.text for shown in sentence.words], analyses)
     return Tree(
         tuple(

@@ -4,52 +4,20 @@ People and prompts count frames from 1 ("frame 1" is the first); claims hold ind
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import pairwise
 
 Frames = tuple[int, ...]
 
-_NUMBER = r"(?:\d+(?:\.\d+)?|one|two|three|four|five|six|seven|eight|nine|ten)"
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-_FILM = r"(?:video|clip|scene|sequence|footage|recording|episode|film)"
-_OF_IT = rf"(?: (?:part|portion) )?(?: of (?:the |this )?(?:whole |entire )?{_FILM})?(?! of\b)"
-_FRAME = r"(?:frame|image|time ?step|timestamp)"
-_UNIT = r"(?:s|secs?|seconds?)\b"
-_CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\.\d+)?"
-_SECONDS = rf"{_NUMBER}[ -]?{_UNIT}(?: mark)?|(?:the )?{_UNIT} {_NUMBER}"
-_AT_CLOCK = rf"{_CLOCK}|(?:the )?{_SECONDS}"
-_AT_FRAME = rf"(?:the )?{_FRAME} (?:number |no\. |#)?\d+"
-_EDGE = rf"(?:the )?(?:very )?(?:beginning|start|outset|middle|midpoint|end){_OF_IT}"
-_POINT = rf"(?:{_AT_FRAME}|{_AT_CLOCK}|{_EDGE})"
-_TO = r"(?: ?(?:to|until|till|through|-|–) ?| and )"
-
-# Each form of words; `_RULES` has its way to frames. The first form that fits at a position is
-# taken, so ranges stand before the single moments that they begin with.
-_FORMS: dict[str, str] = {
-    "list": rf"(?:(?:in|at|on|from|between|during) )?(?:the )?{_FRAME}s "
-    rf"(?P<list>\d+(?:(?:, and |, | and | to | through | ?[-–] ?)\d+)+)",
-    "range": rf"(?:(?:from|between|at|in|during) )?(?P<low>{_POINT})(?:{_TO})(?P<high>{_POINT})",
-    "seconds": rf"(?:from|between|at|in|during) (?:seconds? )?(?P<first>{_NUMBER})(?:{_TO})"
-    rf"(?P<last>{_NUMBER})[ -]?{_UNIT}",
-    "count": rf"(?:in|during|for|over|within) the (?P<side>first|last) (?:few |(?P<n>{_NUMBER}) )?"
-    rf"(?P<unit>frames|seconds|moments){_OF_IT}",
-    "since": rf"(?:after|from|since|starting (?:at|from|with)) (?P<since>{_POINT})"
-    r"(?: on(?:wards?)?)?",
-    "until": rf"(?!until the end(?! of))(?:before|until|till|up to) (?P<until>{_POINT})",
-    "half": rf"(?:in|during|throughout|for) the (?P<half>first|second|latter|last) half{_OF_IT}",
-    "edge": rf"(?:in|on|at) the (?:very )?(?P<edge>first|last|final) {_FRAME}{_OF_IT}",
-    "all": rf"throughout(?: (?:the|this) (?:whole |entire )?{_FILM})?(?! the\b)"
-    rf"|(?:during |for |in )?the (?:whole|entire) (?:time|{_FILM})"
-    rf"|(?:in|across|over) (?:all|every)(?: of the)? {_FRAME}s?",
-    "halfway": r"(?:about |around |roughly )?(?:half ?way|midway)(?: (?:through|into)"
-    rf"(?: the {_FILM})?)?",
-    "clock": rf"(?:at|by|around|in|on|near|during) (?:about |around |roughly )?(?P<clock>{_POINT})"
-    rf"|(?P<bare>{_AT_FRAME}|{_CLOCK}|\bseconds? \d+)",
-    "early": rf"initially|at first|(?:at|in|near) the (?:outset|beginning|start){_OF_IT}"
-    r"|(?<!the )(?<!a )(?<!his )(?<!her )(?<!its )\bfirst\b(?= |,)(?! (?:floor|door|of)\b)",
-    "late": r"finally|lastly|at last|in the end",
-}
+_PATTERNS = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
+_PARTS: dict[str, str] = {}
+for _name, _pattern in _PATTERNS["parts"].items():
+    _PARTS[_name] = _pattern.format(**_PARTS)
+_FORMS = {name: "|".join(forms).format(**_PARTS) for name, forms in _PATTERNS["forms"].items()}
 _MENTIONS = re.compile(
     "|".join(rf"(?P<{name}_>\b(?:{form})(?!\w))" for name, form in _FORMS.items()), re.IGNORECASE
 )
@@ -104,7 +72,6 @@ class Clock:
 
     @property
     def every(self) -> Frames:
-        """All frames."""
         return self.span(0, self.frames - 1)
 
     @property
@@ -153,15 +120,15 @@ def _number(word: str) -> float:
 def _point(words: str, clock: Clock) -> Frames | None:
     """One moment: a frame by number, a time, or a part of the video."""
     words = words.lower()
-    if re.fullmatch(_AT_FRAME, words):
+    if re.fullmatch(_PARTS["at_frame"], words):
         # People count frames from 1; "frame 0" means none.
         index = int(re.findall(r"\d+", words)[-1]) - 1
         return clock.span(index, index) if index >= 0 else ()
-    if match := re.search(_CLOCK, words):
+    if match := re.search(_PARTS["clock"], words):
         parts = [float(part) for part in match[0].split(":")]
         second = sum(part * 60**power for power, part in enumerate(reversed(parts)))
         return clock.between(second, second)
-    if match := re.search(rf"\b{_NUMBER}", words):
+    if match := re.search(rf"\b{_PARTS['number']}", words):
         return clock.between(_number(match[0]), _number(match[0]))
     if "middle" in words or "midpoint" in words:
         return clock.middle

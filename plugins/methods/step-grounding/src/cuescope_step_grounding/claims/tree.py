@@ -39,7 +39,6 @@ class Word:
 
     @property
     def is_noun(self) -> bool:
-        """A common or proper noun."""
         return self.tag.startswith("NN")
 
     @property
@@ -50,8 +49,6 @@ class Word:
 
 @dataclass(frozen=True)
 class Tree:
-    """The words of a sentence."""
-
     words: tuple[Word, ...]
 
     @cached_property
@@ -103,7 +100,6 @@ class UntimedClaim:
         return self.kind in {"action", "ego-motion", "attribute"}
 
     def claim(self, text: str, frames: Frames | None) -> Claim:
-        """The claim, with its words and its moments."""
         return Claim(
             kind=self.kind,
             text=text,

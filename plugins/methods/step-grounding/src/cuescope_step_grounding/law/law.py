@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cuescope_sdk import Cell, Picture, Table
+from cuescope_sdk import Picture, Table
 from cuescope_step_grounding.law.statistics import Correlation, Pair, correlation, matched_pairs
 
 LEVEL = 0.025  # one-sided: what the 95 % interval beside it says too
@@ -40,7 +40,6 @@ class Law:
 
     @property
     def sentence(self) -> str:
-        """The verdict in words."""
         if self.plain is None or self.given_accuracy is None:
             return "Too few models, or models too similar, to tell whether grounding matters."
         r = f"r {self.plain.r:.2f} [{self.plain.low:.2f}, {self.plain.high:.2f}]"
@@ -56,9 +55,10 @@ class Law:
             "given accuracy": self.given_accuracy,
             "same capacity": self.matched,
         }
-        rows = [
-            dict(zip(COLUMNS, _cells(name, of), strict=True)) for name, of in correlations.items()
-        ]
+        rows = []
+        for name, of in correlations.items():
+            cells = (name, *of.cells, of.n) if of else (name, None, None, None, None)
+            rows.append(dict(zip(COLUMNS, cells, strict=True)))
         better = sum(pair.more_kept > 0 for pair in self.pairs)
         pairs = (
             f"Of {len(self.pairs)} pairs within {100 * WITHIN:g} point of accuracy, the better "
@@ -104,12 +104,6 @@ def _largest_group(models: Sequence[MeasuredModel]) -> np.ndarray:
     names = [model.group for model in models]
     largest = max(names, key=names.count, default="")
     return np.array([bool(name) and name == largest for name in names], bool)
-
-
-def _cells(name: str, result: Correlation | None) -> tuple[Cell, ...]:
-    if result is None:
-        return (name, None, None, None, None)
-    return (name, result.r, result.interval_words, result.p_words, result.n)
 
 
 def figure(models: Sequence[MeasuredModel], result: Law) -> Picture:

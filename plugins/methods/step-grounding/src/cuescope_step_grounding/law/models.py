@@ -111,19 +111,18 @@ def kept_accuracy(
 
 def requests(dials: Dials, videos: int, seed: int) -> tuple[Request, Request]:
     """The audits of a reasoner: on shapes that it knows, and on others."""
-    options = asdict(dials) | {"seed": seed}
-
-    def on(split: str) -> Request:
-        return Request(
+    known, other = (
+        Request(
             method="step-grounding",
             model="scripted",
             data=f"shape-world:{split}",
-            model_options=options,
+            model_options=asdict(dials) | {"seed": seed},
             data_options={split: videos},
             method_options={"perturbations": [], "shown": 0, "resamples": 200},
         )
-
-    return on("test"), on("ood")
+        for split in ("test", "ood")
+    )
+    return known, other
 
 
 def audited_models(

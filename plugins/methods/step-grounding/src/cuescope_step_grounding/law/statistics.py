@@ -7,6 +7,7 @@ from math import factorial
 import numpy as np
 from jaxtyping import Float, Int
 
+from cuescope_sdk import Cell
 from cuescope_sdk.maths import correlation_interval, permutation_p_value
 
 Values = Float[np.ndarray, " model"]
@@ -25,14 +26,10 @@ class Correlation:
     n: int
 
     @property
-    def interval_words(self) -> str:
-        """As "0.64 to 0.93"."""
-        return f"{self.low:.2f} to {self.high:.2f}"
-
-    @property
-    def p_words(self) -> str:
-        """As "0.012", or "< 0.001"."""
-        return "< 0.001" if self.p_value < 0.001 else f"{self.p_value:.3f}"
+    def cells(self) -> tuple[Cell, ...]:
+        """r, interval and p of a table: 0.83, "0.64 to 0.93", "0.012" or "< 0.001"."""
+        p_value = "< 0.001" if self.p_value < 0.001 else f"{self.p_value:.3f}"
+        return self.r, f"{self.low:.2f} to {self.high:.2f}", p_value
 
 
 def correlation(
@@ -43,7 +40,6 @@ def correlation(
     given: Values | None = None,
     strata: Int[np.ndarray, " model"] | None = None,
     draws: int = 9_999,
-    confidence: float = 0.95,
 ) -> Correlation | None:
     """Pearson's r of x and y, partial where something is `given`; None without variation.
 
@@ -68,7 +64,7 @@ def correlation(
         exact=strata is None and factorial(len(x)) <= EXACT,
     )
     # Each stratum's mean and each control cost a degree of freedom.
-    low, high = correlation_interval(r, len(x) - spent, confidence=confidence)
+    low, high = correlation_interval(r, len(x) - spent, confidence=0.95)
     return Correlation(r, low, high, p_value, len(x))
 
 

@@ -14,7 +14,9 @@ import numpy as np
 
 from cuescope_sdk import Sample
 from cuescope_sdk.grounding import INVERSE, MOTIONS, Claim, scene_of
+from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.contents import flatten
+from cuescope_step_grounding.claims.lexicon import LISTS
 
 # ------------------------------------------------------------------------------- a data set's words
 
@@ -31,7 +33,6 @@ class Vocabulary:
 
     @property
     def adjectives(self) -> tuple[str, ...]:
-        """How things can look."""
         return self.predicates["attribute"]
 
 
@@ -51,7 +52,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     for claim in flatten(claims):
         for phrase in (claim.subject, claim.object or ""):
             if claim.kind != "ego-motion" and phrase:
-                heads.add(head(phrase))
+                heads.add(head_noun(phrase))
                 words["attribute"] |= set(phrase.split()[:-1])
         if claim.predicate and claim.kind in words:
             words[claim.kind].add(claim.predicate)
@@ -63,21 +64,11 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     return Vocabulary(tuple(sorted(heads)), predicates)
 
 
-def head(phrase: str) -> str:
-    """The noun of a noun phrase."""
-    return phrase.split()[-1] if phrase.split() else ""
-
-
 # --------------------------------------------------------------------------- counterfactual traces
 
 Change = Literal["relations", "entities", "time"]
 CHANGES: tuple[Change, ...] = get_args(Change)
-_OPPOSITES = (
-    "left/right above/below over/under up/down before/after in_front_of/behind forward/backward "
-    "appear/disappear appears/disappears first/last start/end open/close inside/outside "
-    "near/far_from enter/leave enters/leaves"
-)
-_PAIRS = [pair.replace("_", " ").split("/") for pair in _OPPOSITES.split()]
+_PAIRS = [pair.replace("_", " ").split("/") for pair in LISTS["opposites"].split()]
 OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 _OPPOSED = re.compile(rf"\b({'|'.join(sorted(OPPOSITE, key=len, reverse=True))})\b", re.IGNORECASE)
 # As `INVERSE`, but for what is its own inverse: that has an opposite.
@@ -149,7 +140,7 @@ def _other_thing(phrase: str, words: Vocabulary, rng: np.random.Generator) -> st
     if adjectives and len(words.adjectives) > 1:
         others = [_draw_other(word, words.adjectives, rng) for word in adjectives]
         return " ".join([*others, noun])
-    return " ".join([*adjectives, _draw_other(head(phrase), words.heads, rng)])
+    return " ".join([*adjectives, _draw_other(head_noun(phrase), words.heads, rng)])
 
 
 def _reverse(claim: Claim, frames: int) -> Claim:

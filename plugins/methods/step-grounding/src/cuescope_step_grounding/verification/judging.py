@@ -1,12 +1,13 @@
 """From traces to judged traces: everything that is claimed, held against the video in one call."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
+from jaxtyping import Float
 
 from cuescope_sdk import Audit, LazyWeights, PluginError, Sample, SentenceEncoder, UserError
 from cuescope_sdk.grounding import (
@@ -19,51 +20,13 @@ from cuescope_sdk.grounding import (
     scene_of,
 )
 from cuescope_sdk.language import BagOfWords
-from cuescope_step_grounding import beliefs, scores
+from cuescope_step_grounding import beliefs, scores, trials
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import Policy, StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
 from cuescope_step_grounding.scores import StepCounts
-from cuescope_step_grounding.trials import (
-    Claims,
-    Reasoning,
-    baseline_traces,
-    read_traces,
-    variant_requests,
-)
+from cuescope_step_grounding.trials import Claims, Reasoning
 from cuescope_step_grounding.verification import controls
-
-
-@dataclass
-class ClaimBatch:
-    """Claims by the sample that they are held against; each is judged once."""
-
-    _claims: dict[str, tuple[Sample, dict[Claim, None]]] = field(default_factory=dict)
-
-    def add(self, sample: Sample, claims: Sequence[Claim]) -> None:
-        """Claims about a sample, for the next `judge`."""
-        # Verifiers can take seconds a frame: what many traces claim alike is asked once. A dict
-        # rather than a set, for a verifier's answers may depend on the order of the claims.
-        known = self._claims.setdefault(sample.key, (sample, {}))[1]
-        known.update(dict.fromkeys(claims))
-
-    def judge(self, verifier: ClaimVerifier) -> "Judgements":
-        """What the verifier says; raises PluginError unless it says one thing of each claim."""
-        cases: list[Case] = [(sample, tuple(claims)) for sample, claims in self._claims.values()]
-        judgements = verifier.judge(cases) if cases else []
-        if list(map(len, judgements)) != [len(claims) for _, claims in cases]:
-            raise PluginError(
-                f"claim verifier {type(verifier).__name__} broke its contract",
-                expected="one judgement a claim, for each sample",
-                got=f"{sum(map(len, judgements))} for {sum(len(claims) for _, claims in cases)}",
-            )
-        return Judgements(
-            {
-                (sample.key, claim): judgement
-                for (sample, claims), of_sample in zip(cases, judgements, strict=True)
-                for claim, judgement in zip(claims, of_sample, strict=True)
-            }
-        )
 
 
 @dataclass(frozen=True)
@@ -73,7 +36,6 @@ class Judgements:
     by_claim: dict[tuple[str, Claim], Judgement]
 
     def of(self, sample: Sample, claim: Claim) -> Judgement:
-        """One judgement."""
         return self.by_claim[sample.key, claim]
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
@@ -88,6 +50,39 @@ class Judgements:
     def count_steps(self, sample: Sample, claims: Sequence[Sequence[Claim]]) -> list[StepCounts]:
         """The same for each step of a trace."""
         return [self.count(sample, step) for step in claims]
+
+    def rate(self, sample: Sample, claims: Claims, policy: Policy) -> float | None:
+        """SGR of a trace."""
+        return scores.step_grounding_rate(self.count_steps(sample, claims), policy)
+
+
+def judge_claims(
+    verifier: ClaimVerifier, claims: Iterable[tuple[Sample, Iterable[Claim]]]
+) -> Judgements:
+    """What the verifier says of claims about samples, each judged once.
+
+    Raises PluginError unless it says one thing of each claim.
+    """
+    # Verifiers can take seconds a frame: what many traces claim alike is asked once. A dict rather
+    # than a set, for a verifier's answers may depend on the order of the claims.
+    distinct: dict[str, tuple[Sample, dict[Claim, None]]] = {}
+    for sample, of_sample in claims:
+        distinct.setdefault(sample.key, (sample, {}))[1].update(dict.fromkeys(of_sample))
+    cases: list[Case] = [(sample, tuple(of_sample)) for sample, of_sample in distinct.values()]
+    judgements = verifier.judge(cases) if cases else []
+    if list(map(len, judgements)) != [len(of_sample) for _, of_sample in cases]:
+        raise PluginError(
+            f"claim verifier {type(verifier).__name__} broke its contract",
+            expected="one judgement a claim, for each sample",
+            got=f"{sum(map(len, judgements))} for {sum(len(of_sample) for _, of_sample in cases)}",
+        )
+    return Judgements(
+        {
+            (sample.key, claim): judgement
+            for (sample, of_sample), answers in zip(cases, judgements, strict=True)
+            for claim, judgement in zip(of_sample, answers, strict=True)
+        }
+    )
 
 
 ALL = "all"  # of the counterfactual changes together
@@ -105,17 +100,14 @@ class JudgedTrace:
 
     @property
     def sample(self) -> Sample:
-        """The example, as the data set has it."""
         return self.reasoning.sample
 
     @cached_property
     def grounding(self) -> float | None:
-        """SGR of this trace."""
         return scores.step_grounding_rate(self.steps, self.policy)
 
     @cached_property
     def hallucination(self) -> float | None:
-        """HR of this trace."""
         return scores.hallucination_rate(self.steps, self.policy)
 
     @property
@@ -145,20 +137,21 @@ class JudgedTraces:
         return tuple(trace for trace in self.baselines if trace.grounding is not None)
 
     def in_style(self, style: str) -> list[JudgedTrace]:
-        """The traces of the unchanged samples in another style."""
         requests = ((trace, trace.reasoning.request) for trace in self.variants)
         return [trace for trace, asked in requests if asked.style == style and asked.change is None]
 
-    def against_random(self) -> list[tuple[float, np.ndarray]]:
+    def against_random(
+        self,
+    ) -> tuple[Float[np.ndarray, " sample"], Float[np.ndarray, "sample draw"]]:
         """SGR of each trace that has random ones, and theirs."""
-        pairs = []
+        own, random = [], []
         for trace, rates in zip(self.baselines, self.random_rates, strict=True):
             middle = scores.mean(rates)
             if trace.grounding is not None and middle is not None:
                 # The test needs as many of each sample: an unknown one is like its others.
-                filled = np.array([middle if rate is None else rate for rate in rates])
-                pairs.append((trace.grounding, filled))
-        return pairs
+                random.append([middle if rate is None else rate for rate in rates])
+                own.append(trace.grounding)
+        return np.array(own), np.array(random).reshape(len(own), -1)
 
 
 # ------------------------------------------------------------------------------------------ tools
@@ -210,25 +203,26 @@ def has_no_evidence(audit: Audit) -> bool:
 def judge_traces(audit: Audit) -> JudgedTraces:
     """Everything is judged in one call; then it is counted."""
     options: StepGroundingOptions = audit.options
-    traces = audit.once(baseline_traces, audit)
-    variants = read_traces(audit, audit.once(variant_requests, audit), audit.outcomes)
+    traces = audit.once(trials.baseline_traces, audit)
+    variants = trials.read_traces(audit, audit.once(trials.variant_requests, audit), audit.outcomes)
     random = _random_traces(audit, traces)
     wrong = _counterfactual_traces(audit, traces)
-    batch = ClaimBatch()
-    for index, trace in enumerate(traces):
-        named = [existence(name) for name in named_things(trace.claims)]
-        own = [*all_claims([trace.claims]), *beliefs.recalled_claims(trace.claims), *named]
-        batch.add(trace.sample, own)
-        invented = [*random[index], *(by_sample[index] for by_sample in wrong.values())]
-        batch.add(trace.sample, all_claims(invented))
     evidence = [_evidence(trace, options.evidence) for trace in variants]
-    for trace, sample in zip(variants, evidence, strict=True):
-        batch.add(sample, all_claims([trace.claims]))
-    judgements = batch.judge(audit.tools.get("claim-verifier") or SceneVerifier())
+
+    def claims() -> Iterator[tuple[Sample, Iterable[Claim]]]:
+        for index, trace in enumerate(traces):
+            named = map(existence, named_things(trace.claims))
+            invented = [*random[index], *(by_sample[index] for by_sample in wrong.values())]
+            recalled = beliefs.recalled_claims(trace.claims)
+            yield trace.sample, [*all_claims([trace.claims]), *recalled, *named]
+            yield trace.sample, all_claims(invented)
+        for trace, sample in zip(variants, evidence, strict=True):
+            yield sample, all_claims([trace.claims])
+
+    judgements = judge_claims(audit.tools.get("claim-verifier") or SceneVerifier(), claims())
 
     def rate(trace: Reasoning, claims: Claims) -> float | None:
-        counts = judgements.count_steps(trace.sample, claims)
-        return scores.step_grounding_rate(counts, options.unverifiable)
+        return judgements.rate(trace.sample, claims, options.unverifiable)
 
     def judged_trace(
         trace: Reasoning, sample: Sample, consistency: float | None = None
@@ -271,7 +265,6 @@ def _evidence(reasoning: Reasoning, source: str) -> Sample:
 def _consistencies(
     audit: Audit, traces: Sequence[Reasoning], judgements: Judgements
 ) -> Iterator[float | None]:
-    """TCS of each trace."""
     options: StepGroundingOptions = audit.options
     tau = threshold(audit)
 
@@ -302,7 +295,6 @@ def _consistencies(
 
 
 def _random_traces(audit: Audit, traces: Sequence[Reasoning]) -> list[tuple[Claims, ...]]:
-    """Of each sample the random traces."""
     words = audit.once(_words, audit)
     random = []
     for trace in traces:
@@ -333,7 +325,7 @@ def _counterfactual_traces(audit: Audit, traces: Sequence[Reasoning]) -> dict[st
 
 
 def _words(audit: Audit) -> controls.Vocabulary:
-    traces = audit.once(baseline_traces, audit)
+    traces = audit.once(trials.baseline_traces, audit)
     return controls.vocabulary(
         [trace.sample for trace in traces], all_claims([trace.claims for trace in traces])
     )
@@ -343,7 +335,6 @@ def _words(audit: Audit) -> controls.Vocabulary:
 
 
 def named_things(claims: Claims) -> tuple[str, ...]:
-    """The things that a trace says are there, each once."""
     entities = [claim for step in claims for claim in step if claim.kind == "entity"]
     return tuple(dict.fromkeys(claim.subject for claim in entities if not claim.negated))
 
