@@ -1,5 +1,6 @@
 """What data set plugins share: media files as frames, official layouts, question files."""
 
+from cuescope.plain_yaml import load_yaml as load_yaml
 from cuescope_sdk.data._annotation_files import (
     find_file as find_file,
     read_csv as read_csv,

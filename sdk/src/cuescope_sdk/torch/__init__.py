@@ -43,3 +43,13 @@ from cuescope_sdk.torch._pretrained import (
     tokenizer_content as tokenizer_content,
     weight_files as weight_files,
 )
+from cuescope_sdk.torch._strangers import (
+    OWN_CODE as OWN_CODE,
+    ask_nobody as ask_nobody,
+    fault_of as fault_of,
+    named_values as named_values,
+    read_weights as read_weights,
+    refuse_kernels as refuse_kernels,
+    require_stored_tensors as require_stored_tensors,
+    unreadable_weights as unreadable_weights,
+)

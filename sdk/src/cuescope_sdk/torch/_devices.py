@@ -11,6 +11,7 @@ import torch
 
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
+from cuescope_sdk.torch._strangers import ask_nobody
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -67,9 +68,10 @@ def _device_count(kind: str) -> int:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Nothing is said within, and the caller's random generator is where it was after it."""
+    """Nothing is said or asked within, and the caller's random generator is as before after it."""
     from transformers.utils import logging
 
+    ask_nobody()
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity(ERROR)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 import huggingface_hub
@@ -15,8 +14,10 @@ import torch
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import UserError
+from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._hub import require_hub
 from cuescope_sdk.torch._devices import files_digest, quiet, resolve_device, resolve_dtype
+from cuescope_sdk.torch._strangers import asks_for_code, fault_of, refuse_kernels
 
 CONFIG = "config.json"
 # the second is a pickle: only where nothing else is
@@ -180,12 +181,10 @@ def load_part(
             trusted = bool(trust_remote_code)
             return cls.from_pretrained(source.folder, trust_remote_code=trusted, **options)
     except Exception as error:  # the reader of a stranger's files fails in any way it likes
-        got, remedy = shorten(str(error), 200) or type(error).__name__, None
-        if "trust_remote_code" in str(error):  # the library has no class for this refusal
-            got = "code of its own, which is not run unasked"
-            remedy = None if trust_remote_code is None else TRUST
         raise UserError(
-            f"{source.owner}: the {what} of {source.title} cannot be read", got=got, remedy=remedy
+            f"{source.owner}: the {what} of {source.title} cannot be read",
+            got=fault_of(error),
+            remedy=TRUST if asks_for_code(error) and trust_remote_code is not None else None,
         ) from error
 
 
@@ -253,6 +252,8 @@ class Pretrained:
         A plan ends there. Raises UserError where some are missing.
         """
         self.context.stop_plan_before(f"the weights of {self.source.title}")
+        for file in weight_files(self.source):
+            require_small_archive(self.source.owner, file)
         model, info = self.read(
             "weights", self.builder, config=self.config, dtype=self.dtype, output_loading_info=True
         )
@@ -320,6 +321,8 @@ def find_pretrained(
 
     placed = resolve_device(context.device), resolve_dtype(context.dtype)
     source = find_source(owner, model, revision, bool(trust_remote_code), context)
+    if not trust_remote_code:
+        refuse_kernels(owner, source.folder / CONFIG)
     config = load_part(source, trust_remote_code, "configuration", transformers.AutoConfig)
     builder = builder_of(config, source)
     return Pretrained(source, config, builder, context, *placed, trust_remote_code)

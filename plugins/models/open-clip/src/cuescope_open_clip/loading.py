@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
-from zipfile import is_zipfile
 
 import open_clip
 import torch
@@ -16,9 +15,18 @@ from open_clip.transform import PreprocessCfg, image_transform_v2, merge_preproc
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from cuescope_open_clip.configuration import OWNER, require_plain_configuration
 from cuescope_open_clip.sources import Source, find_source
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.torch import files_digest, resolve_device, resolve_dtype
+from cuescope_sdk.torch import (
+    ask_nobody,
+    fault_of,
+    files_digest,
+    read_weights,
+    resolve_device,
+    resolve_dtype,
+    unreadable_weights,
+)
 
 VISUAL = "visual."
 SCALE, BIAS = SCALARS = ("logit_scale", "logit_bias")
@@ -105,18 +113,28 @@ class StockModel:
 
     @cached_property
     def tokenizer(self) -> Any:
-        return open_clip.get_tokenizer(self.source.name)
+        """What open_clip reads texts with; raises UserError where that cannot be built."""
+        text = self.configuration.get("text_cfg", {})
+        # said to transformers' own tokenizers, and open_clip's takes no such word
+        named = {"trust_remote_code": False} if text.get("hf_tokenizer_name") else {}
+        ask_nobody()
+        with quiet_root_logger():
+            try:
+                return open_clip.get_tokenizer(self.source.name, **named)
+            except Exception as error:  # a stranger's files fail in any way they like
+                raise _unbuildable(self.source, error) from error
 
 
 def find_model(model: str, checkpoint: Path | None, context: Context) -> StockModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
     dtype, device = resolve_dtype(context.dtype), resolve_device(context.device)
     source = find_source(model, checkpoint, context)
+    require_plain_configuration(source)
     names, scalars = outline(source.weights)
     try:
         config: dict[str, Any] = open_clip.get_model_config(source.name)
         int(config["embed_dim"])  # a folder's own JSON may hold anything
-    except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, OSError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _unbuildable(source, error) from error
     stock = StockModel(source, context, device, dtype, config, frozenset(names), scalars)
     if stock.has_text_tower and SCALE not in scalars:
@@ -125,6 +143,7 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
 
 
 def _build(source: Source, precision: str) -> Any:
+    ask_nobody()
     # open_clip draws initial weights that are overwritten: the caller's generator must not move
     with torch.random.fork_rng(devices=[]), quiet_root_logger():
         try:
@@ -143,7 +162,7 @@ def _build(source: Source, precision: str) -> Any:
 def _unbuildable(source: Source, error: Exception) -> UserError:
     return UserError(
         f"open-clip: {source.title} cannot be built",
-        got=f"{type(error).__name__} ({shorten(str(error), 160)})",
+        got=f"{type(error).__name__} ({shorten(fault_of(error), 160)})",
     )
 
 
@@ -197,42 +216,23 @@ def outline(path: Path) -> tuple[list[str], dict[str, Tensor]]:
             stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118 (no iterator)
             scalars = {name: file.get_tensor(stored[name]) for name in SCALARS if name in stored}
     except (SafetensorError, OSError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_weights(OWNER, path, fault_of(error)) from error
     return list(stored), scalars
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """The tensors of a weights file; nothing in it is executed. Raises UserError."""
-    try:
-        if path.suffix == ".safetensors":
-            from safetensors.torch import load_file
-
-            content: Any = load_file(path)
-        else:
-            # a zip archive is mapped: what nobody looks at is never read from the disk
-            mapped = is_zipfile(path)
-            content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
-    except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
-        raise _unreadable(path, error) from error
+    content = read_weights(OWNER, path)
     # training scripts wrap it
     tensors = content.get("state_dict", content) if isinstance(content, dict) else {}
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors.values()):
-        raise _unreadable(path, ValueError("no mapping of names to tensors"))
+        raise unreadable_weights(OWNER, path, "no mapping of names to tensors")
     return {_plain(name): tensor for name, tensor in tensors.items()}
 
 
 def _plain(name: str) -> str:
     """A tensor's name without the prefix that data-parallel training leaves."""
     return name.removeprefix("module.")
-
-
-def _unreadable(path: Path, error: Exception) -> UserError:
-    return UserError(
-        f"open-clip: {path.name} cannot be read as weights",
-        expected="safetensors, or a state dict saved by torch.save",
-        got=f"{type(error).__name__} ({shorten(str(error), 120)})",
-        remedy="Save model.state_dict() with safetensors.torch.save_file.",
-    )
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from filelock import FileLock
 from safetensors import SafetensorError, safe_open
 
 from cuescope_sdk import Context, Dataset, HasSplits, LazyWeights, Plugin, UserError, digest
+from cuescope_toy.locking import training_lock
 from cuescope_toy.options import TrainingOptions
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class WeightsFile:
         cached = self.cache / self.owner / f"{self.fingerprint}.safetensors"
         cached.parent.mkdir(parents=True, exist_ok=True)
         # The workers of an executor open their models at the same moment: one of them trains.
-        with FileLock(cached.with_suffix(".lock")):
+        with training_lock(cached.with_suffix(".lock"), self.owner):
             if checkpoint := load_checkpoint(cached, warn=cached != self.path):
                 return checkpoint
             weights, facts = train()

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 from zipfile import is_zipfile
 
@@ -14,10 +13,12 @@ from safetensors import safe_open
 from torch import Tensor
 
 from cuescope_sdk import Context, UserError, nearest
+from cuescope_sdk.models import require_small_archive
 from cuescope_sdk.torch import (
     Pretrained,
     Source,
     config_content,
+    fault_of,
     require_vocabulary,
     tokenizer_content,
     weight_files,
@@ -148,12 +149,12 @@ def stored_tensors(source: Source, names: Sequence[str]) -> dict[str, Tensor]:
     """
     tensors: dict[str, Tensor] = {}
     for file in weight_files(source):
+        require_small_archive(source.owner, file)
         try:
             tensors |= _tensors_in(file, names)
         except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
             raise UserError(
-                f"{source.owner}: the weights of {source.title} cannot be read",
-                got=shorten(str(error), 200) or type(error).__name__,
+                f"{source.owner}: the weights of {source.title} cannot be read", got=fault_of(error)
             ) from error
     return tensors
 
@@ -164,6 +165,5 @@ def _tensors_in(file: Path, names: Sequence[str]) -> dict[str, Tensor]:
         with safe_open(str(file), framework="pt") as stored:
             keys = {key.rpartition(".")[2]: key for key in stored.keys()}  # noqa: SIM118
             return {name: stored.get_tensor(keys[name]) for name in names if name in keys}
-    # a zip archive is mapped: what nobody looks at is never read from the disk
     state = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zipfile(file))
     return {name: state[key] for key in state for name in names if key.rpartition(".")[2] == name}

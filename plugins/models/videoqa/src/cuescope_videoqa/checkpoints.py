@@ -17,6 +17,8 @@ from torch import Tensor, nn
 from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
 
 from cuescope_sdk import UserError
+from cuescope_sdk.models import require_small_archive
+from cuescope_sdk.torch import require_stored_tensors, unreadable_weights
 from cuescope_videoqa.loading import require_file
 
 Tensors = dict[str, Tensor]
@@ -50,7 +52,7 @@ def read_checkpoint(owner: str, path: Path) -> "Checkpoint":
     )
     tensors = {str(name): value for name, value in inner.items() if isinstance(value, Tensor)}
     if not tensors:
-        raise _unreadable(owner, path, "no tensor with a name")
+        raise unreadable_weights(owner, path, "no tensor with a name")
     own = {
         name.removeprefix("module."): tensor
         for name, tensor in tensors.items()
@@ -62,13 +64,15 @@ def read_checkpoint(owner: str, path: Path) -> "Checkpoint":
 def read_tensors(owner: str, path: Path) -> dict[Any, Any]:
     """The mapping that a file holds, its tensors on the CPU; raises UserError."""
     path = require_file(owner, path)
+    require_small_archive(owner, path)
     try:
         content = _load(path)
     except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
         reason = f"{type(error).__name__} ({shorten(str(error), 120)})"
-        raise _unreadable(owner, path, reason) from error
+        raise unreadable_weights(owner, path, reason) from error
     if not isinstance(content, dict):
-        raise _unreadable(owner, path, f"a {type(content).__name__}")
+        raise unreadable_weights(owner, path, f"a {type(content).__name__}")
+    require_stored_tensors(owner, path, content)
     return content
 
 
@@ -87,15 +91,6 @@ def _load(path: Path) -> Any:
         ]
         with safe_globals(placeholders):
             return torch.load(file, map_location="cpu", weights_only=True)
-
-
-def _unreadable(owner: str, path: Path, got: str) -> UserError:
-    return UserError(
-        f"{owner}: {path.name} cannot be read as weights",
-        expected="safetensors, or what torch.save wrote",
-        got=got,
-        remedy="Save its state dict alone with safetensors.torch.save_file.",
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,10 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cuescope_sdk import Frame, UserError
-from cuescope_sdk.torch import quiet
+from cuescope_sdk.models import require_small_archive
+from cuescope_sdk.torch import quiet, refuse_kernels
 from cuescope_videoqa.checkpoints import read_tensors
-from cuescope_videoqa.loading import errors_as_user_error, feature_files
+from cuescope_videoqa.loading import errors_as_user_error, feature_files, weights_file
 from cuescope_videoqa.network import Prompt
 
 YOUTUBE_ID = 11  # characters
@@ -52,17 +53,20 @@ class VideoFeatures:
             )
         for name in possible_ids(stem):
             if name in self._rows:
-                rows = self._require_rows(self._rows[name], stem)
-                return rows[evenly_spaced(len(rows), most)]
+                return self._rows_of(self._rows[name], stem, most)
         raise UserError(
             f"{self._owner}: no features of video '{stem}'",
             expected=f"one of the {len(self._rows):,} in {self._path.name}",
         )
 
-    def _require_rows(self, content: Any, stem: str) -> Float[Tensor, "feature dim"]:
-        rows = torch.from_numpy(np.load(content)) if isinstance(content, Path) else content
+    def _rows_of(self, content: Any, stem: str, most: int) -> Float[Tensor, "feature dim"]:
+        rows = content
+        if isinstance(content, Path):
+            with errors_as_user_error(self._owner, f"{content.name} of the features"):
+                # mapped: of what the file claims to hold, only the rows below are read
+                rows = np.load(content, mmap_mode="r", allow_pickle=False)
         if (
-            not isinstance(rows, Tensor)
+            not isinstance(rows, Tensor | np.ndarray)
             or rows.ndim != 2
             or rows.shape[1] != self._dim
             or not len(rows)
@@ -72,6 +76,9 @@ class VideoFeatures:
                 expected=f"a tensor (feature, {self._dim})",
                 got=f"shape {tuple(getattr(rows, 'shape', ()))}",
             )
+        rows = rows[evenly_spaced(len(rows), most)]
+        if isinstance(rows, np.ndarray):
+            rows = torch.from_numpy(rows.astype(np.float32))
         return rows.float()
 
 
@@ -147,8 +154,16 @@ class CLIPFeatures:
 
         library: Any = transformers
         with errors_as_user_error(owner, f"CLIP in {folder.name}"), quiet():
-            model = library.CLIPVisionModelWithProjection.from_pretrained(folder)
-            self._processor: Any = library.AutoImageProcessor.from_pretrained(folder)
+            # False, since left out it would be asked for on standard input
+            refuse_kernels(owner, folder / "config.json")
+            for weights in filter(None, [weights_file(folder)]):
+                require_small_archive(owner, weights)
+            model = library.CLIPVisionModelWithProjection.from_pretrained(
+                folder, trust_remote_code=False
+            )
+            self._processor: Any = library.AutoImageProcessor.from_pretrained(
+                folder, trust_remote_code=False
+            )
         if model.config.projection_dim != dim:
             raise UserError(
                 f"{owner}: features of {folder.name}",

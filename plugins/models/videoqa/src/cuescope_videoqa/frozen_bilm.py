@@ -45,7 +45,7 @@ class FrozenBiLMNetwork(Network):
         with errors_as_user_error(self.owner, f"the configuration in {folder.name}"):
             if not (folder / "config.json").is_file():
                 raise FileNotFoundError("no config.json")
-            config = DebertaV2Config.from_pretrained(folder)
+            config = DebertaV2Config.from_pretrained(folder, trust_remote_code=False)
             config.legacy = False  # the prediction head under the authors' names
             self.body = VideoDeberta(config, features, (after_attention, after_mlp))
         dim, hidden = config.hidden_size, config.intermediate_size

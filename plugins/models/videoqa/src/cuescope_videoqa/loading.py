@@ -129,7 +129,8 @@ def read_tokenizer(owner: str, folder: Path) -> Any:
             remedy="Save it there with save_pretrained.",
         )
     with errors_as_user_error(owner, f"the tokenizer in {folder.name}"), quiet():
-        return transformers.AutoTokenizer.from_pretrained(folder)
+        # False, since left out it would be asked for on standard input
+        return transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
 
 
 @contextmanager
@@ -137,7 +138,9 @@ def errors_as_user_error(owner: str, what: str) -> Iterator[None]:
     """The reader of a stranger's files fails in any way it likes; a person reads one line."""
     try:
         yield
+    except UserError:
+        raise
     except Exception as error:
-        raise UserError(
-            f"{owner}: {what} cannot be read", got=shorten(str(error), 160) or type(error).__name__
-        ) from error
+        from cuescope_sdk.torch import fault_of
+
+        raise UserError(f"{owner}: {what} cannot be read", got=fault_of(error)) from error

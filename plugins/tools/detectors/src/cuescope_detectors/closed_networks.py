@@ -8,7 +8,6 @@ from typing import Any
 import torch
 import transformers
 from PIL import Image
-from safetensors.torch import load_file
 from torch import Tensor
 from torchvision.models.detection import FasterRCNN, FasterRCNN_ResNet50_FPN_Weights
 from torchvision.models.detection.backbone_utils import resnet_fpn_backbone
@@ -17,7 +16,14 @@ from torchvision.transforms.functional import to_tensor
 
 from cuescope_detectors.options import CocoOptions
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.torch import Source, config_content, files_digest, find_pretrained, resolve_device
+from cuescope_sdk.torch import (
+    Source,
+    config_content,
+    files_digest,
+    find_pretrained,
+    read_weights,
+    resolve_device,
+)
 
 OWNER = "coco-detector"
 ClassBox = tuple[float, int, tuple[float, float, float, float]]  # score, class, box in pixels
@@ -124,8 +130,8 @@ class FasterRCNNNetwork:
             max_size=self._side * 5 // 3,
         )
         try:
-            model.load_state_dict(self._state())
-        except (RuntimeError, ValueError, AttributeError) as error:
+            model.load_state_dict(read_weights(OWNER, self._weights))
+        except (RuntimeError, ValueError, AttributeError, TypeError) as error:
             raise UserError(
                 f"coco-detector: {self._weights.name} holds no Faster R-CNN",
                 expected=f"the weights of one with {self._backbone} and {len(CATEGORIES)} classes",
@@ -136,18 +142,6 @@ class FasterRCNNNetwork:
             if isinstance(module, FrozenBatchNorm2d):
                 module.eps = 0.0
         return model.eval().requires_grad_(False).to(self._device)
-
-    def _state(self) -> dict[str, Any]:
-        if self._weights.suffix == ".safetensors":
-            return load_file(self._weights)
-        try:
-            state: dict[str, Any] = torch.load(self._weights, map_location="cpu", weights_only=True)
-        except Exception as error:  # a stranger's pickle fails in any way it likes
-            raise UserError(
-                f"coco-detector: {self._weights.name} cannot be read",
-                expected="tensors by name, as torch.save(model.state_dict()) writes them",
-            ) from error
-        return state
 
     @torch.no_grad()
     def detect(self, images: Sequence[Image.Image], threshold: float) -> list[list[ClassBox]]:

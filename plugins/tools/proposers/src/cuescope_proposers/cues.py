@@ -8,7 +8,7 @@ import yaml
 from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
-from cuescope_sdk.data import read_lines
+from cuescope_sdk.data import load_yaml, read_lines
 
 OWNER = "cues"
 Cues = dict[str, list[str]]  # by class
@@ -102,18 +102,18 @@ def _of_lines(path: Path) -> list[tuple[str, list[str], str]]:
 
 def _of_yaml(path: Path) -> list[tuple[str, list[str], str]]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        content = load_yaml(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
             f"cues: cannot read {path.name}",
             expected="UTF-8 text",
             got=getattr(error, "strerror", None) or str(error),
         ) from None
-    except (yaml.YAMLError, RecursionError) as error:
+    except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""
         raise UserError(
-            f"cues: {path.name}{line} is no YAML", got=getattr(error, "problem", None)
+            f"cues: {path.name}{line} is no YAML", got=getattr(error, "problem", None) or str(error)
         ) from None
     if not isinstance(content, Mapping) or not content:
         raise UserError(

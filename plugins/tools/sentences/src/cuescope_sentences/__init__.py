@@ -39,13 +39,13 @@ class SentenceTransformers(Plugin, LazyWeights):
     def __init__(self, options: SentenceOptions, context: Context) -> None:
         super().__init__(options, context)
         from cuescope_sdk.torch import resolve_device, resolve_dtype
-        from cuescope_sentences.loading import content, find
+        from cuescope_sentences.configuration import require_plain_modules
+        from cuescope_sentences.loading import OWNER, content, find
 
         self._device, self._dtype = resolve_device(context.device), resolve_dtype(context.dtype)
         self._source = find(options.model, options.revision, context)
-        self.fingerprint = digest(
-            "sentence-transformers", 1, content(self._source.folder), context.dtype
-        )
+        require_plain_modules(OWNER, self._source.folder)
+        self.fingerprint = digest(OWNER, 1, content(self._source.folder), context.dtype)
         self.facts = {"sentences": self._source.title}
 
     def open_weights(self) -> None:

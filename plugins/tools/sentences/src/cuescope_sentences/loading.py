@@ -9,7 +9,7 @@ import torch
 
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.models import require_hub
-from cuescope_sdk.torch import Source, files_digest, find_source, quiet, weight_files
+from cuescope_sdk.torch import Source, fault_of, files_digest, find_source, quiet, weight_files
 
 OWNER = "sentence-transformers"
 SMALL = ("*.json", "*.txt", "*.model")
@@ -83,7 +83,7 @@ def open_network(source: Source, device: torch.device, dtype: torch.dtype) -> An
     except Exception as error:  # a stranger's files fail in any way they like
         raise UserError(
             f"{OWNER}: {source.title} cannot be read",
-            got=shorten(str(error), 200) or type(error).__name__,
+            got=fault_of(error),
             remedy="Give a folder that SentenceTransformer.save wrote.",
         ) from error
     return network.eval().requires_grad_(False)

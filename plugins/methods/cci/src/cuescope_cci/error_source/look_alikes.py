@@ -12,6 +12,7 @@ import yaml
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import closest_pairs
 from cuescope_sdk import Audit, Readout, Trial, UserError
+from cuescope_sdk.data import load_yaml
 
 Pair = tuple[str, str]
 Judge = Callable[[Sequence[Pair]], dict[Pair, bool | None]]
@@ -66,7 +67,7 @@ def _families(audit: Audit, file: Path | None) -> dict[str, str]:
         known = ((s.label, s.annotations.get("family")) for s in audit.samples)
         return {label: str(family) for label, family in known if label and family}
     try:
-        content = yaml.safe_load(file.read_bytes())
+        content = load_yaml(file.read_bytes())
     except (OSError, yaml.YAMLError) as error:
         raise UserError(f"cci: cannot read {file}", got=" ".join(str(error).split())) from error
     if not isinstance(content, Mapping):

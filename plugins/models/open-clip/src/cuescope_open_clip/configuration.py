@@ -1,0 +1,73 @@
+"""A folder's `open_clip_config.json`, read before open_clip reads it: it may name no code to run.
+
+open_clip hands what stands there on to transformers and timm, which run Python files that come
+with a model, and fetch models by name. This plugin has no option that allows it.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from cuescope_open_clip.sources import CONFIG_NAME, Source
+from cuescope_sdk import UserError, nearest
+from cuescope_sdk.torch import named_values, refuse_kernels
+
+OWNER = "open-clip"
+CODE_KEYS = frozenset(
+    {"trust_remote_code", "auto_map", "code_revision", "custom_pipeline", "custom_generate"}
+)
+# what open_clip's own configurations and those on the hub hand to a tokenizer
+TOKENIZER_KEYS = frozenset(
+    {
+        *("clean", "strip_sep_token", "language", "reduction_mask", "additional_special_tokens"),
+        *("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token"),
+        *("mask_token", "use_fast", "padding_side", "truncation_side", "model_max_length"),
+        *("add_prefix_space", "add_bos_token", "add_eos_token", "do_lower_case"),
+    }
+)
+# a model of timm's own list has no source before its name and no folder in it
+SOURCE_MARKS = (":", "/", "\\")
+
+
+def require_plain_configuration(source: Source) -> None:
+    """Raises UserError for a folder's configuration that asks for code, and names the key."""
+    if source.folder is None:  # open_clip's own
+        return
+    for key, value in named_values(source.folder / CONFIG_NAME):
+        # also false: nobody writes it who does not mean to
+        if key in CODE_KEYS:
+            raise _refusal(source, key, value, "no code of its own: it is not run unasked")
+        if key == "tokenizer_kwargs":
+            _require_tokenizer_words(source, value)
+        if key == "timm_model_name" and any(mark in str(value) for mark in SOURCE_MARKS):
+            raise _refusal(source, key, value, "the name of a model in timm's own list")
+        if key == "hf_model_name" and (config := Path(str(value)) / "config.json").is_file():
+            refuse_kernels(OWNER, config)
+
+
+def _require_tokenizer_words(source: Source, words: Any) -> None:
+    if words is None:
+        return
+    if not isinstance(words, Mapping):
+        raise _refusal(source, "tokenizer_kwargs", words, "words with their values")
+    for key, value in words.items():
+        if key not in TOKENIZER_KEYS:
+            known = ", ".join(sorted(TOKENIZER_KEYS))
+            raise _refusal(
+                source, f"tokenizer_kwargs.{key}", value, f"one of {known}", [*TOKENIZER_KEYS]
+            )
+        if isinstance(value, Mapping):  # of a token, its own options
+            raise _refusal(source, f"tokenizer_kwargs.{key}", value, "a text, a number or a list")
+
+
+def _refusal(
+    source: Source, key: str, value: Any, expected: str, known: list[str] | None = None
+) -> UserError:
+    return UserError(
+        f"open-clip: {CONFIG_NAME} of {source.architecture} is refused",
+        expected=expected,
+        got=f"{key}: {shorten(str(value), 80)}",
+        remedy=(nearest(key.rpartition(".")[2], known) if known else None)
+        or f"Take {key.rpartition('.')[2]} out of the file if you trust the rest.",
+    )
