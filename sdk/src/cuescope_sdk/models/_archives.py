@@ -23,7 +23,7 @@ def require_small_archive(owner: str, path: Path) -> None:
 def too_much(owner: str, path: Path, decoded: int) -> UserError:
     """What is said of a file that would take so many bytes of memory."""
     return UserError(
-        f"{owner}: {path.name} unfolds to {decoded / 1e9:,.1f} GB",
+        f"{owner}: {path.name} unfolds to {decoded / 1e9:,.3f} GB",
         expected=f"at most {archive_limit(owner) / 1e9:g} GB",
         remedy=f"If the file is to be trusted, set {LIMIT}={int(decoded / 1e9) + 1}.",
     )
