@@ -132,6 +132,11 @@ def test_a_taxonomy_file_comes_before_the_annotation(tmp_path: Path, part_audit:
         (None, "cannot read"),
         ("- owl\n- hawk\n", "expected a mapping"),
         ("owl: [unclosed", "cannot read"),
+        ("owl: &owl [*owl]", "holds itself"),
+        (
+            "a0: &a0 [x]\n" + "".join(f"a{i + 1}: &a{i + 1} [*a{i}, *a{i}]\n" for i in range(30)),
+            "aliases",
+        ),
     ],
 )
 def test_a_taxonomy_that_cannot_be_read(

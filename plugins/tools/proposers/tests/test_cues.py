@@ -114,3 +114,13 @@ def test_the_fingerprint_is_that_of_the_cues(written: Write) -> None:
     first, second = (written(f"{i}.yaml", "a: [b]  # " + i) for i in "12")
     other = written("3.yaml", "a: [c]")
     assert tool(first).fingerprint == tool(second).fingerprint != tool(other).fingerprint
+
+
+def test_yaml_that_unfolds_without_end_is_refused(written: Write) -> None:
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    for name, inner in zip("bcdefgh", "abcdefg", strict=True):
+        lines.append(f"{name}: &{name} [{', '.join([f'*{inner}'] * 9)}]")
+    assert "aliases" in said(written("a.yaml", "\n".join(lines)))
+    assert "nested too deeply" in said(written("b.yaml", "a: &a [*a]"))
+    assert "is no YAML" in said(written("c.yaml", "a: !!python/object/apply:os.getcwd []"))
+    assert "is no YAML" in said(written("d.json", "[" * 100_000))

@@ -157,7 +157,7 @@ def read_table(path: Path, owner: str) -> tuple[list[str], Float[np.ndarray, "na
     require_small_archive(owner, path)
     try:
         # a pickle runs code of whoever made the file
-        with np.load(path, allow_pickle=False) as table:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as table:
             names, embeddings = table["names"], np.asarray(table["embeddings"], np.float32)
     except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
         reason = f"{error}".splitlines()[:1] or [type(error).__name__]
