@@ -10,7 +10,10 @@ new = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @new.command(context_settings={"help_option_names": ["-h", "--help"]})
 def run(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="method, model, dataset or tool.")],
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="method, model, dataset, tool, executor or observer."),
+    ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],
     folder: Annotated[
         Path, typer.Option("--dir", metavar="DIR", help="Where the package's folder is made.")

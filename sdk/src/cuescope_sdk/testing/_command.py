@@ -28,7 +28,7 @@ def run(
         list[str] | None, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
     ] = None,
     kind: Annotated[
-        str | None, typer.Option(help="method, model, dataset or tool, where a name is several.")
+        str | None, typer.Option(help="method, model, dataset ..., where a name is several.")
     ] = None,
     other_cues: Annotated[
         bool, typer.Option("--other-cues", help="The method looks for no things seen in frames.")
