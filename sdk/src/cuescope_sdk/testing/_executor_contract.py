@@ -28,9 +28,10 @@ class RefusingModel(FakeModel):
         raise UserError("the fake model refuses")
 
 
-def open_model(cls: type[Any]) -> Any:
+def open_model(cls: type[FakeModel]) -> Any:
     """The function that answers a batch; picklable, as an executor's workers need it."""
-    return open_respond(partial(cls, FakeModelOptions(), Context()))
+    model: Any = cls(FakeModelOptions(), Context())
+    return open_respond(lambda: model)
 
 
 class ExecutorContract(Contract):
