@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from cuescope.cli.echo import echo
+
 new = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
@@ -26,7 +28,7 @@ def run(
     from cuescope_sdk.scaffold.package import write
 
     made = write(kind, name, folder, single_file=single_file)
-    typer.echo(f"Wrote {made}. Next:")
-    typer.echo(f"  pip install -e '{made}[testing]'")
-    typer.echo(f"  pytest {made}")
-    typer.echo(f"  cuescope plugins info {name}")
+    echo(f"Wrote {made}. Next:")
+    echo(f"  pip install -e '{made}[testing]'")
+    echo(f"  pytest {made}")
+    echo(f"  cuescope plugins info {name}")
