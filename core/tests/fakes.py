@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class ColourModel(Plugin):
         delay: float = 0.0
         fault: str = ""
         fault_at: int = 0
+        key_env: Annotated[str, types.EnvironmentName(known=("COLOUR_KEY",))] = "COLOUR_KEY"
 
     capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"logits", "embedding"}))
 

@@ -132,6 +132,18 @@ def test_a_changed_report_is_made_again(line: Line, tmp_path: Path, change: obje
     assert load_report(stored, sealed=True).scores == Report.model_validate_json(true).scores
 
 
+def test_a_run_file_sends_no_unknown_variable_to_strangers(line: Line, tmp_path: Path) -> None:
+    file = tmp_path / "runs.yaml"
+    start = "methods: [red]\ndata: [clips:8]\nmodels: [{use: colour, options: {key_env: "
+    file.write_text(start + "COLOUR_KEY}}]\n")
+    line("run", file)
+    file.write_text(start + "AWS_SECRET_ACCESS_KEY}}]\n")
+    refused = line("run", file, code=2)
+    assert "key_env AWS_SECRET_ACCESS_KEY in a run file: expected one of COLOUR_KEY" in refused
+    line("run", file, "--allow-env", "AWS_SECRET_ACCESS_KEY")
+    line(*AUDIT, "-M", "key_env=AWS_SECRET_ACCESS_KEY")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

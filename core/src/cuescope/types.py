@@ -33,6 +33,17 @@ class Options(Value):
     argument: ClassVar[str | None] = None
 
 
+@dataclass(frozen=True)
+class EnvironmentName:
+    """Marks an option that names an environment variable whose value is sent elsewhere.
+
+    `Annotated[str, EnvironmentName(known=("OPENAI_API_KEY",))]`: a run file may name the known
+    ones; any other only with `--allow-env NAME`, for such a file may come from a stranger.
+    """
+
+    known: tuple[str, ...]
+
+
 # ------------------------------------------------------------------------------- what is shown
 
 

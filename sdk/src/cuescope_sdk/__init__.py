@@ -44,6 +44,7 @@ from cuescope.seeds import derive as derive, generator as generator
 from cuescope.types import (
     Cell as Cell,
     Edit as Edit,
+    EnvironmentName as EnvironmentName,
     Evidence as Evidence,
     Feature as Feature,
     Frame as Frame,
