@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cuescope.context import Context
 from cuescope.errors import UserError
 from cuescope.plain_yaml import load_yaml
 from cuescope.printable import printable, printable_json
+from cuescope.registry import Registry
 from cuescope.runs import RunFolder, load_report
 from cuescope.types import Evidence, Report, Table
 
@@ -142,6 +144,22 @@ def test_a_run_file_sends_no_unknown_variable_to_strangers(line: Line, tmp_path:
     assert "key_env AWS_SECRET_ACCESS_KEY in a run file: expected one of COLOUR_KEY" in refused
     line("run", file, "--allow-env", "AWS_SECRET_ACCESS_KEY")
     line(*AUDIT, "-M", "key_env=AWS_SECRET_ACCESS_KEY")
+
+
+def test_a_run_file_lets_no_code_of_strangers_run(line: Line, tmp_path: Path) -> None:
+    file = tmp_path / "runs.yaml"
+    model = "{use: colour, options: {trust_remote_code: true}}"
+    file.write_text(f"methods: [red]\ndata: [clips:8]\nmodels: [{model}]\n")
+    assert "trust_remote_code in a run file" in line("run", file, code=2)
+    line("run", file, "--trust-remote-code")
+    line(*AUDIT, "-M", "trust_remote_code=true")
+
+
+def test_what_a_tool_builds_is_held_to_the_same(registry: Registry) -> None:
+    """Plugins build helpers of their own, with options that came from the run file too."""
+    context = Context(registry=registry, trusted=frozenset())
+    with pytest.raises(UserError, match="key_env SECRET in a run file"):
+        context.build("model", "colour", {"key_env": "SECRET"})
 
 
 @pytest.mark.parametrize(

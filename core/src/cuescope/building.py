@@ -11,7 +11,7 @@ from cuescope.errors import PluginError, UserError, nearest
 from cuescope.registry import Entry, Registry, code_digest
 from cuescope.request import Request
 from cuescope.seeds import generator
-from cuescope.spec import Spec, validated
+from cuescope.spec import Spec, refuse_untrusted, validated
 from cuescope.types import PluginStamp, Sample
 
 KINDS = ("method", "model", "dataset")
@@ -55,7 +55,7 @@ class Parts:
 
 def build_all(request: Request, context: Context, planning: bool = False) -> Parts:
     """Build cheap things first: a mistake is told before weights load."""
-    check_capabilities(request, context.registry)
+    check_capabilities(request, context)
     context = settled(request, context, planning)
     roles = tool_roles(request, context.registry)
     data = build(context, "dataset", request.data, request.data_options)
@@ -173,9 +173,10 @@ def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
     return samples
 
 
-def check_capabilities(request: Request, registry: Registry) -> None:
+def check_capabilities(request: Request, context: Context) -> None:
     """Refuse a pair that cannot work before weights load, and name the models that could."""
-    method, model, _ = checked_classes(request, registry)
+    registry = context.registry
+    method, model, _ = checked_classes(request, context)
     needs: Requirements = method.requires
     if missing := _missing(needs, model.capabilities):
         able = [
@@ -199,14 +200,16 @@ def check_capabilities(request: Request, registry: Registry) -> None:
         )
 
 
-def checked_classes(request: Request, registry: Registry) -> list[Any]:
+def checked_classes(request: Request, context: Context) -> list[Any]:
     """The classes of method, model and data, their options validated; nothing is opened yet."""
     classes = []
     for kind, (text, options) in zip(KINDS, request.plugins, strict=True):
         spec = Spec.parse(text)
-        entry = registry.find(kind, spec.name)
-        classes.append(registry.load(entry))
-        validated(entry, classes[-1], spec, options)
+        entry = context.registry.find(kind, spec.name)
+        classes.append(context.registry.load(entry))
+        valid = validated(entry, classes[-1], spec, options)
+        if context.trusted is not None:
+            refuse_untrusted(text, valid, context.trusted)
     return classes
 
 

@@ -15,7 +15,7 @@ from cuescope import seeds
 from cuescope.capabilities import Dataset
 from cuescope.errors import PlanStopped
 from cuescope.registry import Registry
-from cuescope.spec import Spec, validated
+from cuescope.spec import Spec, refuse_untrusted, validated
 
 Advance = Callable[[int], None]
 Progress = Callable[[str, int], AbstractContextManager[Advance]]
@@ -48,6 +48,8 @@ class Context:
     `tool_calls` counts the costly work of tools ("images shown to the detector"), for plan and
     report; `planning` says that none may be done. `resume` is whether a bench takes reports that
     are stored already; `announce` tells the person a line that is no part of the result.
+    `trusted` is None where a person typed the options; for a run file it names what the person lets
+    the file ask for: environment variables, "trust_remote_code".
     """
 
     registry: Registry = field(default_factory=Registry)
@@ -61,6 +63,7 @@ class Context:
     planning: bool = False
     resume: bool = True
     announce: Callable[[str], None] = ignore
+    trusted: frozenset[str] | None = None
     tool_calls: Counter[str] = field(default_factory=Counter)
 
     def build(self, kind: str, spec: str | Spec, options: Mapping[str, Any] | None = None) -> Any:
@@ -69,7 +72,10 @@ class Context:
         entry = self.registry.find(kind, spec.name)
         cls = self.registry.load(entry)
         with self.registry.blaming(entry):  # whatever goes wrong in there is the plugin's
-            return cls(validated(entry, cls, spec, options or {}), self)
+            valid = validated(entry, cls, spec, options or {})
+            if self.trusted is not None:
+                refuse_untrusted(entry.name, valid, self.trusted)
+            return cls(valid, self)
 
     def stop_plan_before(self, work: str) -> None:
         """End a `--plan` here, before `work` that takes time or money ("the texts of gpt-5")."""

@@ -1,7 +1,7 @@
 """`NAME[:ARG]` and `key=value` from the command line -> validated options."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Literal, Self, Union, get_args, get_origin
@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from cuescope.errors import UserError, nearest
 from cuescope.plain_yaml import load_yaml
 from cuescope.registry import Entry
-from cuescope.types import Options
+from cuescope.types import EnvironmentName, Options, RunsCode
 
+TRUST_CODE = "trust_remote_code"
 IN_WORDS = {
     "too_short": "at least one",
     "tuple_type": "a list",
@@ -88,6 +89,26 @@ def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) ->
         return cls.Options(**given)  # type: ignore[no-any-return]
     except ValidationError as error:
         raise fault(entry.name, error, fields, help_line, argument) from error
+
+
+def refuse_untrusted(where: str, options: Options, trusted: Container[str]) -> None:
+    """Raise UserError for what a run file may not ask for by itself (see `Context.trusted`)."""
+    for name, field in type(options).model_fields.items():
+        value = getattr(options, name)
+        for mark in field.metadata:
+            if isinstance(mark, RunsCode) and value and TRUST_CODE not in trusted:
+                raise UserError(
+                    f"{where}: {name} in a run file",
+                    expected="it on the command line",
+                    remedy="Read the code that comes with the model, then add --trust-remote-code",
+                )
+            known = mark.known if isinstance(mark, EnvironmentName) else (value,)
+            if value is not None and value not in known and value not in trusted:
+                raise UserError(
+                    f"{where}: {name} {value} in a run file",
+                    expected=f"one of {', '.join(known)}",
+                    remedy=f"--allow-env {value} sends its value where the file says",
+                )
 
 
 def fault(

@@ -44,6 +44,14 @@ class EnvironmentName:
     known: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class RunsCode:
+    """Marks an option that lets a stranger's code run, `Annotated[bool, RunsCode()]`.
+
+    A run file may set it only with `--trust-remote-code`.
+    """
+
+
 # ------------------------------------------------------------------------------- what is shown
 
 

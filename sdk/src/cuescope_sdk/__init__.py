@@ -60,6 +60,7 @@ from cuescope.types import (
     Readout as Readout,
     Report as Report,
     Response as Response,
+    RunsCode as RunsCode,
     Sample as Sample,
     Score as Score,
     Table as Table,

@@ -1,6 +1,6 @@
 """Options that several commands share, and what they make."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,14 +35,16 @@ def open_runner(
     out: Path | None = None,
     observe: Iterable[str] = (),
     cache_responses: bool = True,
+    trusted: Collection[str] | None = None,
 ) -> "Runner":
-    """A runner with progress bars and the observers asked for."""
+    """A runner with progress bars and the observers asked for; `trusted` is for run files."""
     from cuescope.cli.terminal import Bars
     from cuescope.context import Context
     from cuescope.runner import Runner
 
     bars = Bars()
-    context = Context(progress=bars, announce=announce)
+    allowed = None if trusted is None else frozenset(trusted)
+    context = Context(progress=bars, announce=announce, trusted=allowed)
     observers = [bars, *(context.build("observer", spec) for spec in observe)]
     return Runner(context, runs, observers, cache_responses, out=out)
 

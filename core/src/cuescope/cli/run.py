@@ -1,6 +1,5 @@
 """`cuescope run FILE.yaml`: a matrix of methods, models and data sets."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +10,6 @@ from cuescope.cli.options import RUNS, NoCache, Observers, open_runner
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.registry import Registry
-    from cuescope.request import Request
     from cuescope.types import Report
 
 
@@ -24,6 +21,10 @@ def run(
         list[str] | None,
         typer.Option(metavar="NAME", help="Environment variable that the file may send elsewhere."),
     ] = None,
+    trust_remote_code: Annotated[
+        bool,
+        typer.Option("--trust-remote-code", help="Let models of the file run code of their own."),
+    ] = False,
     observe: Observers = None,
     no_cache: NoCache = False,
 ) -> None:
@@ -34,12 +35,13 @@ def run(
     from cuescope.building import checked_classes
     from cuescope.cli.terminal import stdout
     from cuescope.matrix import read_matrix
+    from cuescope.spec import TRUST_CODE
 
     requests = list(read_matrix(file).requests())
-    runner = open_runner(out, observe=observe or (), cache_responses=not no_cache)
+    trusted = {*(allow_env or ()), *([TRUST_CODE] if trust_remote_code else [])}
+    runner = open_runner(out, observe=observe or (), cache_responses=not no_cache, trusted=trusted)
     for request in requests:
-        checked_classes(request, runner.context.registry)  # a typo ends it before hours of audits
-        refuse_unknown_variables(request, runner.context.registry, allow_env or ())
+        checked_classes(request, runner.context)  # a typo ends it before hours of audits
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("run", "findings", "the strongest"):
         table.add_column(column, overflow="fold")  # what differs between runs is at the end
@@ -58,30 +60,6 @@ def run(
     echo(f"{len(requests) - failed} of {len(requests)} reports are in {out}")
     if failed:
         raise typer.Exit(1)
-
-
-def refuse_unknown_variables(
-    request: "Request", registry: "Registry", allowed: Iterable[str]
-) -> None:
-    """Raise UserError where a run file names an environment variable that nobody expects there."""
-    from cuescope.building import KINDS
-    from cuescope.spec import Spec
-    from cuescope.types import EnvironmentName
-
-    tools = [(spec, request.tool_options.get(role, {})) for role, spec in request.tools.items()]
-    kinds = [*KINDS, *["tool"] * len(tools)]
-    for kind, (spec, options) in zip(kinds, (*request.plugins, *tools), strict=True):
-        plugin = registry.load(registry.find(kind, Spec.parse(spec).name))
-        for name, field in plugin.Options.model_fields.items():
-            for mark in field.metadata:
-                if isinstance(mark, EnvironmentName) and name in options:
-                    variable = options[name]
-                    if variable not in (*mark.known, *allowed):
-                        raise UserError(
-                            f"{spec}: {name} {variable} in a run file",
-                            expected=f"one of {', '.join(mark.known)}",
-                            remedy=f"--allow-env {variable} sends its value where the file says",
-                        )
 
 
 def _strongest(report: "Report") -> str:
