@@ -25,14 +25,14 @@ def test_no_key_for_openai() -> None:
 
 
 def test_servers_and_keys_come_from_options_or_environment() -> None:
-    environment = {"OPENAI_API_KEY": " one\n", "OTHER": "two", "OPENAI_BASE_URL": "http://b/v1/"}
+    environment = {"OPENAI_API_KEY": " one\n", "OTHER": "two", "OPENAI_BASE_URL": "https://b/v1/"}
     found = find_endpoint(options(), environment)
-    assert found.url == "http://b/v1"
+    assert found.url == "https://b/v1"
     assert found.key is not None
     assert found.key.get_secret_value() == "one"
     found = find_endpoint(options(key_env="OTHER", base_url="https://a/v1"), environment)
     assert (found.url, found.key and found.key.get_secret_value()) == ("https://a/v1", "two")
-    assert find_endpoint(options(base_url="http://a/v1"), {}).key is None
+    assert find_endpoint(options(base_url="https://a/v1"), {}).key is None
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,18 @@ class EndpointOptions(AskingOptions):
     key_env: str = Field(
         default="OPENAI_API_KEY", description="the environment variable that holds the key"
     )
-    timeout: PositiveFloat = Field(default=120.0, description="seconds to wait for an answer")
+    insecure: bool = Field(
+        default=False,
+        description="allow http:// to another machine: who is on the way reads key and images",
+    )
+    timeout: PositiveFloat = Field(
+        default=120.0, description="seconds for a whole answer, from sending to its last byte"
+    )
     retries: NonNegativeInt = Field(
         default=6, description="how often a request is sent again after a fault that may pass"
+    )
+    retry_seconds: PositiveFloat = Field(
+        default=900.0, description="no request is sent again later than this after its first try"
     )
     backoff: PositiveFloat = Field(
         default=1.0, description="seconds before the first retry, twice as long before each next"

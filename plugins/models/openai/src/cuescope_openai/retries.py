@@ -5,12 +5,12 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from random import SystemRandom
-from threading import Event, Lock
+from threading import Lock
 
 from cuescope_openai.answers import Answer
 from cuescope_openai.endpoint import Endpoint
 from cuescope_openai.options import EndpointOptions
-from cuescope_sdk import UserError
+from cuescope_sdk import UserError, printable
 
 RETRIED = frozenset({408, 409, 425, 429})  # statuses that may pass, and all from 500
 MAX_RETRY_AFTER = 300.0  # s
@@ -46,8 +46,14 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
         if text.replace(".", "", 1).isdigit():
             return float(text)
         return max(0.0, parsedate_to_datetime(text).timestamp() - (now or time.time()))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
+
+
+def shorten(text: str) -> str:
+    """What a server says, in one short line that no terminal obeys."""
+    line = printable(" ".join(text[: 10 * MESSAGE_LENGTH].split()))
+    return line if len(line) <= MESSAGE_LENGTH else f"{line[:MESSAGE_LENGTH]}..."
 
 
 def server_message(body: str) -> str:
@@ -56,10 +62,10 @@ def server_message(body: str) -> str:
         whole = json.loads(body)
         error = whole.get("error", whole.get("detail", whole)) if isinstance(whole, dict) else whole
         text = error.get("message", error) if isinstance(error, dict) else error
-    except ValueError:
+        text = str(text)
+    except (ValueError, RecursionError):  # no JSON, or brackets without end
         text = body
-    line = " ".join(str(text).split()) or "nothing"
-    return line if len(line) <= MESSAGE_LENGTH else f"{line[:MESSAGE_LENGTH]}..."
+    return shorten(text) or "nothing"
 
 
 def error_of_status(
@@ -74,6 +80,14 @@ def error_of_status(
             expected="a valid key with access to the model",
             got=f"status {status} for {sent}",
             remedy=f"Set {endpoint.key_env}, or name another variable with -M key_env=NAME",
+        )
+    if 300 <= status < 400:
+        target = shorten(endpoint.without_key(headers.get("location", "")))
+        return UserError(
+            f"openai: {endpoint.url} sends requests on to another address",
+            got=f"status {status} to {target or 'nowhere'}",
+            remedy="Nothing is sent there, nor is the key. -M base_url=... takes an address that "
+            "you trust",
         )
     may_pass = status in RETRIED or status >= 500
     wait = retry_after(headers)
@@ -100,13 +114,13 @@ class Pace:
         self._next = 0.0
         self._lock = Lock()
 
-    def wait(self, stopped: Event) -> None:
-        """Return when it is this request's turn, or as soon as `stopped` is set."""
+    def seconds_to_turn(self) -> float:
+        """Take the next turn; how long it is until then."""
         with self._lock:
-            # The turn is taken under the lock and waited for outside: others may take theirs.
-            turn = max(time.monotonic(), self._next)
+            now = time.monotonic()
+            turn = max(now, self._next)
             self._next = turn + self._gap
-        stopped.wait(max(0.0, turn - time.monotonic()))
+        return turn - now
 
 
 class Budget:
