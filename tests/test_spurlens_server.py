@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope_sdk import Report, digest
 from cuescope_sdk.testing import ChatServer, prompt_of, serve_chat
@@ -291,3 +292,19 @@ def test_what_cannot_be_compared_is_said(place: Place) -> None:
     (words,) = [str(row["cues"]) for row in report.tables[-1].rows if row["class"] == "cup"]
     assert "dragon: never detected (recognition)" in words
     assert {score.label for score in report.findings} == {"cup"}
+
+
+@pytest.mark.parametrize("variable", ["AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "PATH"])
+def test_a_run_file_sends_no_other_variable(
+    variable: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = f"{{key_env: {variable}, base_url: 'https://127.0.0.1:1/v1'}}"
+    file = tmp_path / "runs.yaml"
+    file.write_text(
+        "methods: [trove]\ndata: [moving-shapes]\n"
+        f"models: [{{use: 'openai:tiny', options: {options}}}]\n"
+    )
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(file), "--out", str(tmp_path / "runs")])
+    assert ended.value.code == 2
+    assert f"key_env {variable} in a run file: expected one of OPENAI" in capsys.readouterr().err

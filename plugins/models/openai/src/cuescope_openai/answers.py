@@ -3,8 +3,9 @@
 import math
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from string import ascii_uppercase
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -40,11 +41,11 @@ class _Token(BaseModel):
 
 
 class _Position(_Token):
-    top_logprobs: list[_Token] = Field(default=[], max_length=100, fail_fast=True)
+    top_logprobs: list[_Token] = Field(default=[], fail_fast=True)
 
 
 class _Logprobs(BaseModel):
-    content: list[_Position] | None = Field(default=None, fail_fast=True)
+    content: list[Any] | None = None  # of _Position; a model each would take fifty times its JSON
 
 
 class _Message(BaseModel):
@@ -64,7 +65,7 @@ class _Usage(BaseModel):
 
 
 class _Completion(BaseModel):
-    choices: list[_Choice] = Field(min_length=1, max_length=100, fail_fast=True)
+    choices: list[Any] = Field(min_length=1)  # of _Choice, and only the first is read
     usage: _Usage | None = None
     system_fingerprint: str | None = None
 
@@ -76,13 +77,14 @@ def read_answer(body: bytes, without_key: Callable[[str], str] = str) -> Answer:
     """
     try:
         whole = _Completion.model_validate_json(body)
+        choice = _Choice.model_validate(whole.choices[0])
+        tokens = first_word(choice.logprobs.content or []) if choice.logprobs else ()
     except ValidationError as error:
-        fault = error.errors()[0]
+        fault = error.errors(include_input=False)[0]
         path = ".".join(map(str, fault["loc"]))
         raise ValueError(f"{path}: {fault['msg']}" if path else fault["msg"]) from None
-    choice, usage = whole.choices[0], whole.usage
-    text, build = choice.message.content or choice.message.refusal or "", whole.system_fingerprint
-    tokens = first_word(choice.logprobs.content or []) if choice.logprobs else ()
+    usage, build = whole.usage, whole.system_fingerprint
+    text = choice.message.content or choice.message.refusal or ""
     return Answer(
         text=without_key(text).strip(),
         first=tuple((without_key(token)[:LONGEST_NAME], logprob) for token, logprob in tokens),
@@ -92,8 +94,9 @@ def read_answer(body: bytes, without_key: Callable[[str], str] = str) -> Answer:
     )
 
 
-def first_word(positions: list[_Position]) -> Tokens:
+def first_word(content: Iterable[Any]) -> Tokens:
     """The tokens at the first position where the answer has a letter or digit; () without any."""
+    positions = map(_Position.model_validate, content)
     first = next((position for position in positions if re.search(r"\w", position.token)), None)
     if first is None:
         return ()

@@ -6,7 +6,6 @@ import httpx
 
 from cuescope_openai.retries import TransientError, shorten
 
-MAX_ANSWER = 16 * 2**20  # bytes; 10,000 tokens with 20 log-probabilities each
 MAX_ERROR = 2**16  # bytes; more of an error page is not read
 ENCODINGS = "gzip, deflate"  # zlib stops at a limit; other decoders may not
 

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import httpx
 import tenacity
 
-from cuescope_openai.answers import Answer, read_answer
-from cuescope_openai.bodies import ENCODINGS, MAX_ANSWER, MAX_ERROR, read_body
+from cuescope_openai.answers import LONGEST_NAME, Answer, read_answer
+from cuescope_openai.bodies import ENCODINGS, MAX_ERROR, read_body
 from cuescope_openai.endpoint import Endpoint
 from cuescope_openai.memory import Memory
 from cuescope_openai.options import EndpointOptions
@@ -70,6 +70,7 @@ class Client:
         # Plugins are never closed by the engine; the file goes with its owner.
         weakref.finalize(self, self._memory.close)
         self._pace = Pace(options.requests_per_minute)
+        self._max_answer = int(options.max_answer * 2**20)
         self._announced = -SILENCE
         self._key_announced = endpoint.key is None
         self._reached = False
@@ -212,11 +213,12 @@ class Client:
         response, body = await self._exchange(flight.http, "POST", "chat/completions", content)
         self._reached = True
         if response.is_success:
-            if len(body) > MAX_ANSWER:
+            if len(body) > self._max_answer:
                 raise UserError(
                     f"openai: {self.endpoint.url} answers with too much",
-                    expected=f"at most {MAX_ANSWER:,} bytes",
-                    remedy="Check -M base_url; a smaller max_tokens or top_logprobs makes less",
+                    expected=f"at most {self._options.max_answer:g} MiB",
+                    remedy="Check -M base_url. A smaller max_tokens or top_logprobs makes less of "
+                    "it, -M max_answer=64 reads more",
                 )
             try:
                 return read_answer(body, self.endpoint.without_key)
@@ -229,7 +231,8 @@ class Client:
             # Such a server gives no log-probabilities: from now on nobody asks it for them.
             self._scores = False
             await self._take_turn(flight)
-            return await self._send(flight, request, request.content(scored=False), scored=False)
+            content = await asyncio.to_thread(request.content, scored=False)
+            return await self._send(flight, request, content, scored=False)
         if response.status_code == 404:
             raise await self._not_found(flight.http, self._message(body))
         raise error_of_status(
@@ -247,7 +250,7 @@ class Client:
                 http.stream(method, path, content=content, headers=headers) as response,
             ):
                 if response.is_success:
-                    return response, await read_body(response, MAX_ANSWER)
+                    return response, await read_body(response, self._max_answer)
                 with suppress(TransientError):  # the status says enough
                     return response, await read_body(response, MAX_ERROR)
                 return response, b""
@@ -255,7 +258,8 @@ class Client:
             wait = f"{self._options.timeout:g} s"
             raise TransientError(f"no whole answer within {wait} (-M timeout)") from error
         except httpx.RequestError as error:
-            reason = shorten(f"{type(error).__name__} {error}".strip())
+            said = self.endpoint.without_key(str(error))  # it may quote the server
+            reason = shorten(f"{type(error).__name__} {said}")
             if self._reached or not isinstance(error, httpx.ConnectError):
                 raise TransientError(reason) from error
             # A server that has never been reached is a wrong address sooner than a passing fault.
@@ -266,7 +270,7 @@ class Client:
             ) from error
 
     def _message(self, body: bytes) -> str:
-        return server_message(self.endpoint.without_key(body.decode(errors="replace")))
+        return server_message(body.decode(errors="replace"), self.endpoint.without_key)
 
     async def _not_found(self, http: httpx.AsyncClient, said: str) -> UserError:
         """Either the model or the address is wrong; the list of models tells which."""
@@ -274,7 +278,7 @@ class Client:
         try:
             _, body = await self._exchange(http, "GET", "models")
             entries = json.loads(body)["data"][:MOST_MODELS]
-            known = sorted(shorten(str(entry["id"])) for entry in entries)
+            known = sorted(shorten(str(entry["id"])[:LONGEST_NAME]) for entry in entries)
         except (TransientError, UserError, ValueError, LookupError, TypeError, RecursionError):
             return UserError(
                 f"openai: no chat completions at {url}",

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from random import SystemRandom
 from threading import Lock
@@ -56,8 +56,8 @@ def shorten(text: str) -> str:
     return line if len(line) <= MESSAGE_LENGTH else f"{line[:MESSAGE_LENGTH]}..."
 
 
-def server_message(body: str) -> str:
-    """What an error's body says, in one short line."""
+def server_message(body: str, without_key: Callable[[str], str] = str) -> str:
+    """What an error's body says, in one short line; `without_key` blacks out the key in it."""
     try:
         whole = json.loads(body)
         error = whole.get("error", whole.get("detail", whole)) if isinstance(whole, dict) else whole
@@ -65,7 +65,7 @@ def server_message(body: str) -> str:
         text = str(text)
     except (ValueError, RecursionError):  # no JSON, or brackets without end
         text = body
-    return shorten(text) or "nothing"
+    return shorten(without_key(text)) or "nothing"
 
 
 def error_of_status(
@@ -89,21 +89,18 @@ def error_of_status(
             remedy="Nothing is sent there, nor is the key. -M base_url=... takes an address that "
             "you trust",
         )
+    said = f"status {status}: {server_message(body, endpoint.without_key)}"
     may_pass = status in RETRIED or status >= 500
     wait = retry_after(headers)
     # OpenAI says 429 for a spent account too, and no waiting helps there.
     if may_pass and "insufficient_quota" not in body and (wait or 0.0) <= MAX_RETRY_AFTER:
-        return TransientError(f"status {status}: {server_message(body)}", wait)
+        return TransientError(said, wait)
     if may_pass:
         later = f"Come back in {wait:.0f} s" if wait else "See to the account's quota"
         remedy = f"{later}; all answers so far are kept"
     else:
         remedy = "-M temperature=none, max_tokens=none and extra={...} fit a request to a server"
-    return UserError(
-        f"openai: {endpoint.url} refuses",
-        got=f"status {status}: {server_message(body)}",
-        remedy=remedy,
-    )
+    return UserError(f"openai: {endpoint.url} refuses", got=said, remedy=remedy)
 
 
 class Pace:
