@@ -260,14 +260,10 @@ def choice(**message: object) -> dict[str, Any]:
 
 
 TOKEN = '{"token": "", "logprob": 0}'
-POSITION = '{"token": "", "logprob": 0, "top_logprobs": []}'
 JSONS: dict[str, str] = {
     "deep": "[" * MIB,
-    "deep object": '{"choices":' * MIB,
-    "many choices": '{"choices": [' + ",".join(['{"message": {}}'] * (MIB // 2)) + "]}",
+    "deep object": '{"choices":' * (MIB // 2),
     "wrong choices": '{"choices": [' + ",".join(["1"] * 2 * MIB) + "]}",
-    "many tokens": '{"choices": [{"message": {}, "logprobs": {"content": [{"token": "", '
-    '"logprob": 0, "top_logprobs": [' + ",".join([TOKEN] * (MIB // 2)) + "]}]}}]}",
     "a long number": '{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": '
     + "9" * 5000
     + "}}",
@@ -286,6 +282,27 @@ def test_json_that_is_no_completion(ask: Ask, name: str) -> None:
     assert time.monotonic() - begun < 5
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 400 * 1024, grown
+
+
+HEAVY = {
+    "many choices": '{"choices": [' + ",".join(['{"message":{}}'] * (MIB // 2)) + "]}",
+    "many tokens": '{"choices": [{"message": {}, "logprobs": {"content": [{"token": "a", '
+    '"logprob": 0, "top_logprobs": [' + ",".join([TOKEN] * (MIB // 4)) + "]}]}}]}",
+    "many positions": '{"choices": [{"message": {}, "logprobs": {"content": ['
+    + ",".join([TOKEN] * (MIB // 4))
+    + "]}}]}",
+    "impossible": '{"choices": [{"message": {"content": ""}, "logprobs": {"content": [{"token": "'
+    + "." * MIB
+    + 'a", "logprob": 1e308}]}}]}',
+}
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_a_completion_that_weighs_much(ask: Ask, name: str) -> None:
+    begun, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert ask(reply(HEAVY[name].encode())) == ""
+    assert time.monotonic() - begun < 5
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 * 1024
 
 
 @pytest.mark.parametrize("status", ["400 Bad", "404 Not Found", "500 Oh"])

@@ -70,7 +70,7 @@ class _Completion(BaseModel):
     system_fingerprint: str | None = None
 
 
-def read_answer(body: bytes, without_key: Callable[[str], str] = str) -> Answer:
+def read_answer(body: str, without_key: Callable[[str], str] = str) -> Answer:
     """From the JSON of a chat completion; a refusal is an answer too.
 
     `without_key` blacks out the key in each text. Raises ValueError with the first fault in it.

@@ -13,8 +13,17 @@ ENCODINGS = "gzip, deflate"  # zlib stops at a limit; other decoders may not
 async def read_body(response: httpx.Response, most: int) -> bytes:
     """The first `most` bytes of the body, and one more where there are more.
 
-    Raises TransientError for a body that cannot be decompressed.
+    Raises TransientError for a body that cannot be decompressed; that of an error is empty then.
     """
+    try:
+        return await _unpacked(response, most)
+    except TransientError:
+        if response.is_success:
+            raise
+        return b""  # the status says enough
+
+
+async def _unpacked(response: httpx.Response, most: int) -> bytes:
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip", "deflate"):
         raise TransientError(f"a body in the encoding '{shorten(encoding)}', not asked for")

@@ -213,13 +213,6 @@ class Client:
         response, body = await self._exchange(flight.http, "POST", "chat/completions", content)
         self._reached = True
         if response.is_success:
-            if len(body) > self._max_answer:
-                raise UserError(
-                    f"openai: {self.endpoint.url} answers with too much",
-                    expected=f"at most {self._options.max_answer:g} MiB",
-                    remedy="Check -M base_url. A smaller max_tokens or top_logprobs makes less of "
-                    "it, -M max_answer=64 reads more",
-                )
             try:
                 return read_answer(body, self.endpoint.without_key)
             except ValueError as fault:
@@ -227,7 +220,7 @@ class Client:
                 raise TransientError(reason) from fault
         # servers differ in how they say no to a field
         refused = response.status_code in (400, 403, 422)
-        if scored and request.scoring and refused and b"logprob" in body:
+        if scored and request.scoring and refused and "logprob" in body:
             # Such a server gives no log-probabilities: from now on nobody asks it for them.
             self._scores = False
             await self._take_turn(flight)
@@ -235,25 +228,20 @@ class Client:
             return await self._send(flight, request, content, scored=False)
         if response.status_code == 404:
             raise await self._not_found(flight.http, self._message(body))
-        raise error_of_status(
-            self.endpoint, response.status_code, response.headers, body.decode(errors="replace")
-        )
+        raise error_of_status(self.endpoint, response.status_code, response.headers, body)
 
     async def _exchange(
         self, http: httpx.AsyncClient, method: str, path: str, content: bytes | None = None
-    ) -> tuple[httpx.Response, bytes]:
-        """Response and body, one byte more than its limit where it is larger."""
+    ) -> tuple[httpx.Response, str]:
+        """Response and body, of an error the beginning; what may quote the key does not leave."""
         headers = {"Content-Type": "application/json"} if content else {}
         try:
             async with (
                 asyncio.timeout(self._options.timeout),
                 http.stream(method, path, content=content, headers=headers) as response,
             ):
-                if response.is_success:
-                    return response, await read_body(response, self._max_answer)
-                with suppress(TransientError):  # the status says enough
-                    return response, await read_body(response, MAX_ERROR)
-                return response, b""
+                most = self._max_answer if response.is_success else MAX_ERROR
+                body = await read_body(response, most)
         except TimeoutError as error:
             wait = f"{self._options.timeout:g} s"
             raise TransientError(f"no whole answer within {wait} (-M timeout)") from error
@@ -268,9 +256,17 @@ class Client:
                 got=reason,
                 remedy="Start it, or check -M base_url and OPENAI_BASE_URL",
             ) from error
+        if response.is_success and len(body) > most:
+            raise UserError(
+                f"openai: {self.endpoint.url} answers with too much",
+                expected=f"at most {self._options.max_answer:g} MiB",
+                remedy="Check -M base_url. A smaller max_tokens or top_logprobs makes less of it, "
+                "-M max_answer=64 reads more",
+            )
+        return response, self.endpoint.without_key(body.decode(errors="replace"))
 
-    def _message(self, body: bytes) -> str:
-        return server_message(body.decode(errors="replace"), self.endpoint.without_key)
+    def _message(self, body: str) -> str:
+        return server_message(body, self.endpoint.without_key)
 
     async def _not_found(self, http: httpx.AsyncClient, said: str) -> UserError:
         """Either the model or the address is wrong; the list of models tells which."""

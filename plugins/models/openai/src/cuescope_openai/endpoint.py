@@ -93,7 +93,8 @@ def _check_address(url: str, *, insecure: bool) -> None:
     try:
         parts = httpx.URL(url)  # read by who sends: two parsers may see two hosts
         port = 80 if parts.port is None else parts.port
-        whole = parts.scheme in ("http", "https") and bool(parts.host) and 0 < port < 2**16
+        host = re.fullmatch(rb"[\w.:-]+", parts.raw_host)
+        whole = parts.scheme in ("http", "https") and bool(host) and 0 < port < 2**16
     except (httpx.InvalidURL, ValueError):
         whole = False
     if not whole:
