@@ -61,12 +61,12 @@ def test_what_is_no_address(url: str) -> None:
     "host",
     [
         "a",
-        "10.0.0.1:8000",
+        "192.0.2.1:8000",
         "0.0.0.0",
         "localhost.evil.com",
         "127.0.0.1.evil.com",
         "[::2]",
-        "[::ffff:10.0.0.1]",
+        "[::ffff:192.0.2.1]",
     ],
 )
 def test_nothing_goes_to_another_machine_in_clear(host: str) -> None:
