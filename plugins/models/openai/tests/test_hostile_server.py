@@ -382,6 +382,18 @@ def test_an_echo_of_the_key_is_blacked_out(ask: Ask, written: str) -> None:
     for status in ("400 Bad", "404 Not Found", "500 Oh"):
         line = refusal(ask, reply(error, status=status), system=status)
         assert KEY not in line
+    models = reply(f'{{"data": [{{"id": "{written}"}}]}}'.encode())
+    line = refusal(ask, reply(b"", status="404 Not Found"), models, system="models")
+    assert "expected [key]" in line
+
+
+@pytest.mark.usefixtures("key")
+def test_no_build_is_named_by_the_key(server: Any, writer: Callable[..., OpenAIWriter]) -> None:
+    build = {"choices": [{"message": {"content": "x"}}], "system_fingerprint": f"fp {KEY}"}
+    server.fail(200, build)
+    tool = writer()
+    tool.generate(["a"])
+    assert tool.facts["server's builds"] == "fp [key]"
 
 
 @pytest.mark.usefixtures("key")

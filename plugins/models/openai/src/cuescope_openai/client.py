@@ -274,7 +274,8 @@ class Client:
         try:
             _, body = await self._exchange(http, "GET", "models")
             entries = json.loads(body)["data"][:MOST_MODELS]
-            known = sorted(shorten(str(entry["id"])[:LONGEST_NAME]) for entry in entries)
+            names = [self.endpoint.without_key(str(entry["id"])) for entry in entries]
+            known = sorted(shorten(name[:LONGEST_NAME]) for name in names)
         except (TransientError, UserError, ValueError, LookupError, TypeError, RecursionError):
             return UserError(
                 f"openai: no chat completions at {url}",
