@@ -20,7 +20,7 @@ SHAPED_TESTS := $(wildcard sdk/tests plugins/methods/*/tests plugins/datasets/*/
 SHAPED_NOT := Contract or contract or bench or audit or command or proofs or scaffold \
 	or global_randomness or refuses_a_mask
 
-.PHONY: demo demo-spurlens test check bench docs clean
+.PHONY: demo demo-spurlens test faults check bench docs clean
 
 demo: .venv/ready
 	$(RUN)/cuescope demo
@@ -39,6 +39,10 @@ test: .venv/ready
 	$(RUN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations 30
 	$(RUN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --jaxtyping-packages=$(SHAPED),shape_checks.check_shapes \
 		-m "not slow and not real and not browser" -k "not ($(SHAPED_NOT))" $(SHAPED_TESTS)
+
+# Every fault many times, with a table at the end; `make test` tries each a few times.
+faults: .venv/ready
+	CUESCOPE_FAULTS=1 $(RUN)/pytest -n $(PYTEST_WORKERS) tests/faults
 
 check: .venv/ready
 	$(RUN)/ruff check .

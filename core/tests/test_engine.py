@@ -357,7 +357,7 @@ def test_a_model_that_raises_is_blamed_and_its_batches_kept(
         ("too few", "expected 40 responses, got 39"),
         ("no logits", "expected logits, got no logits"),
         ("three logits", "expected 2 logits, one a choice, got 3"),
-        ("nan", "logits: expected one finite vector"),
+        ("nan", "model 'colour' broke its contract on clip-000: expected finite numbers as its"),
     ],
 )
 def test_a_broken_contract_ends_the_audit(

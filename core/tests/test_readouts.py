@@ -249,7 +249,7 @@ def test_a_reading_that_is_no_number_is_refused_with_the_plugin_named(
         session.audit.respond([trial])
     line = str(caught.value)
     assert "model 'colour'" in line
-    assert "readout: expected finite numbers" in line
+    assert "expected finite numbers as its readout, got nan" in line
     assert len(line.splitlines()) == 1
 
 

@@ -97,7 +97,7 @@ class Session:
             blaming=partial(self._blaming, "model", parts.model.spec),
             on_progress=self._on_progress,
             planning=planning,
-            name=parts.model.spec,
+            name=f"model '{parts.model.spec}'",
         )
         self.audit = Audit(
             labels=tuple(parts.data.plugin.labels),

@@ -46,10 +46,11 @@ class InParts:
     def __call__(self, trials: Sequence[Trial]) -> list[Response]:
         """The responses in order; raises UserError where not even one trial fits into memory."""
         responses: list[Response] = []
-        while remaining := trials[len(responses) :]:
-            part = remaining[: self.largest]
+        start = 0
+        while part := trials[start:][: self.largest]:
             try:
                 responses += answer_batch(self.model, part)
+                start += len(part)
             except Exception as error:
                 if not out_of_memory(error):
                     raise

@@ -13,6 +13,7 @@ from math import prod
 from pathlib import Path
 from threading import RLock
 from typing import Any, ClassVar, TypeGuard, TypeVar
+from weakref import finalize
 from zlib import crc32
 
 import numpy as np
@@ -182,6 +183,7 @@ class CacheFile:
         except BaseException:
             connection.close()
             raise
+        finalize(self, connection.close)  # many a cache is used until the process ends
         self._inode = self.path.stat().st_ino if self.path else None
         return connection
 

@@ -5,12 +5,17 @@ from typing import Annotated
 
 import typer
 
+from cuescope.cli.echo import echo
+
 new = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @new.command(context_settings={"help_option_names": ["-h", "--help"]})
 def run(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="method, model, dataset or tool.")],
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="method, model, dataset, tool, executor or observer."),
+    ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],
     folder: Annotated[
         Path, typer.Option("--dir", metavar="DIR", help="Where the package's folder is made.")
@@ -23,7 +28,7 @@ def run(
     from cuescope_sdk.scaffold.package import write
 
     made = write(kind, name, folder, single_file=single_file)
-    typer.echo(f"Wrote {made}. Next:")
-    typer.echo(f"  pip install -e '{made}[testing]'")
-    typer.echo(f"  pytest {made}")
-    typer.echo(f"  cuescope plugins info {name}")
+    echo(f"Wrote {made}. Next:")
+    echo(f"  pip install -e '{made}[testing]'")
+    echo(f"  pytest {made}")
+    echo(f"  cuescope plugins info {name}")

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cuescope.cli.echo import echo
+
 if TYPE_CHECKING:
     from cuescope.registry import Entry, Registry
     from cuescope.spec import Spec
@@ -28,7 +30,7 @@ def run(
         list[str] | None, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
     ] = None,
     kind: Annotated[
-        str | None, typer.Option(help="method, model, dataset or tool, where a name is several.")
+        str | None, typer.Option(help="method, model, dataset ..., where a name is several.")
     ] = None,
     other_cues: Annotated[
         bool, typer.Option("--other-cues", help="The method looks for no things seen in frames.")
@@ -62,7 +64,7 @@ def run(
     for result in results(contract, only):
         counts[result.status] += 1
         show(result)
-    typer.echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
+    echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
     raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
 
 
@@ -72,7 +74,7 @@ def show(result: "Result") -> None:
     words = result.check.removeprefix("test_").replace("_", " ")
     typer.secho(f"{mark:<8}{words}", fg=None if result.status == "ok" else colour)
     if result.reason:
-        typer.echo(f"        {result.reason}")
+        echo(f"        {result.reason}")
 
 
 def contract_of(

@@ -1,0 +1,195 @@
+"""Damage, kills, tampering: each is survived without a wrong answer."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import copytree
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from cuescope.errors import UserError
+from cuescope.runs import load_report
+from cuescope.store import CacheFile, ResponseCache, TextCache
+from cuescope.types import Response
+
+if TYPE_CHECKING:
+    from .conftest import Tries
+
+COMMAND = [sys.executable, "-c", "from cuescope.cli import main; main()"]
+# One audit of each kind, as small as it still asks in several batches.
+AUDITS = {
+    "trove": "trove --model toy --data moving-shapes:background --limit 120",
+    "cci": "cci --model toy-clip --data scenes:0.98 --limit 24",
+    "saliency": "saliency:grad-eclip --model toy-clip --data scenes:0.98 --limit 24",
+    "quag": "quag --model toy-fusion --data clavi:moving-shapes --limit 40",
+    "spurlens": "spurlens --model toy-fusion:object-scenes:presence -M patches=4 -M epochs=1 "
+    "--data object-scenes -D val=120 -O k=20 "
+    "--tool proposer=co-occurrence --tool detector=annotations",
+    "step-grounding": "step-grounding --model scripted -M grounding=0.6 "
+    "--data shape-world -D val=6",
+}
+FEW = ["step-grounding", "trove"]  # of the kinds, outside of the whole run
+
+
+# ------------------------------------------------------------------------------- damaged caches
+
+
+def responses() -> dict[str, Response]:
+    """Two hundred answers whose digits tell which one they are."""
+    rng = np.random.default_rng(0)
+    return {
+        f"{i:032x}": Response(np.array([i, i / 3], np.float32), f"answer {i}", rng.normal(size=512))
+        for i in range(200)
+    }
+
+
+def texts() -> dict[str, str]:
+    """Two hundred texts, some longer than a page of the file."""
+    return {f"{i:032x}": f"text {i} " * (1 + 40 * (i % 50)) for i in range(200)}
+
+
+STORES: dict[str, tuple[type[Any], Callable[[], dict[str, Any]]]] = {
+    "responses": (ResponseCache, responses),
+    "texts": (TextCache, texts),
+}
+
+
+def damaged(content: bytes, number: int) -> bytes:
+    """One bit flipped, half of them in the first pages; every fifth file cut off."""
+    rng, data = random.Random(number), bytearray(content)
+    if number % 5 == 4:
+        del data[rng.randrange(len(data)) :]
+    else:
+        last = len(data) if number % 2 else min(len(data), 3 * 8192)
+        data[rng.randrange(last)] ^= 1 << rng.randrange(8)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_damaged_cache_gives_no_wrong_answer_and_blocks_nothing(
+    store: str, tries: "Tries", tmp_path: Path
+) -> None:
+    cls, make = STORES[store]
+    kept, path = make(), tmp_path / "cache.sqlite"
+    with_content: CacheFile = cls(path)
+    with_content.put(kept)  # type: ignore[attr-defined]
+    rows = with_content.read(kept)
+    with_content.close()
+    content = path.read_bytes()
+    for number in tries(few=20, many=500):
+        copy = tmp_path / str(number) / path.name
+        copy.parent.mkdir()
+        copy.write_bytes(damaged(content, number))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cache: CacheFile = cls(copy)
+            assert cache.read(kept).items() <= rows.items()
+            cache.write(rows)
+            cache.repair()
+            cache.write(rows)
+            assert cache.read(kept) == rows
+            cache.close()
+
+
+# --------------------------------------------------------------------------------------- kills
+
+
+def run(folder: Path, line: str, *, kill_after: float | None = None) -> str | None:
+    """The hash of a command's reports, None where it was killed."""
+    env = dict(os.environ, CUESCOPE_CACHE=str(folder / "cache"), OMP_NUM_THREADS="1")
+    process = subprocess.Popen(
+        [*COMMAND, *line.split()], env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=-1
+    )
+    try:
+        _, said = process.communicate(timeout=kill_after or 600)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        return None
+    assert process.returncode == 0, said.decode()
+    return " ".join(load_report(file).hash for file in sorted(folder.glob("run*/**/report.json")))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder in which the toys stand trained, by audit."""
+    return tmp_path_factory.mktemp("trained")
+
+
+def killed_and_resumed(line: str, name: str, trained: Path, folder: Path, tries: "Tries") -> None:
+    """The same hash after kills at random moments, however far the audit was."""
+    home = trained / name
+    home.mkdir()
+    since = time.monotonic()
+    whole = run(home, line)
+    taken = time.monotonic() - since
+    for file in home.rglob("responses.sqlite*"):
+        file.unlink()
+    rng = random.Random(name)
+    for number in tries(few=1, many=20):
+        place = folder / str(number)
+        copytree(home / "cache", place / "cache")
+        for _ in range(2):
+            run(place, line, kill_after=rng.uniform(0.2, 1.0) * taken)
+        assert run(place, line) == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", AUDITS)
+def test_a_killed_audit_ends_with_the_same_report(
+    method: str, tries: "Tries", trained: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if method not in FEW and not os.environ.get("CUESCOPE_FAULTS"):
+        pytest.skip("`make faults` kills audits of this kind too")
+    killed_and_resumed(f"audit {AUDITS[method]} --out run", method, trained, tmp_path, tries)
+
+
+@pytest.mark.slow
+def test_a_killed_matrix_ends_with_the_same_reports(
+    tries: "Tries", trained: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "runs.yaml"
+    data = "[{use: shape-world, options: {val: 4}}, {use: shape-world, options: {val: 5}}]"
+    file.write_text(f"methods: [step-grounding]\nmodels: [scripted]\ndata: {data}\n")
+    killed_and_resumed(f"run {file}", "matrix", trained, tmp_path, tries)
+
+
+# ------------------------------------------------------------------------------ changed reports
+
+
+def leaves(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The place of every value in a JSON document."""
+    items = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, value in items:
+        if isinstance(value, (dict, list)) and value:
+            yield from leaves(value, (*path, key))
+        else:
+            yield (*path, key)
+
+
+def test_a_changed_report_is_refused(tries: "Tries", tmp_path: Path) -> None:
+    """Every value of a report in turn; the whole run takes more of them."""
+    run(tmp_path, f"audit {AUDITS['step-grounding']} --out run")
+    file = tmp_path / "run" / "report.json"
+    true = file.read_text()
+    places = list(leaves(json.loads(true)))
+    random.Random(0).shuffle(places)
+    for number in tries(few=20, many=300):
+        content = json.loads(true)
+        *path, last = places[number % len(places)]
+        part = content
+        for key in path:
+            part = part[key]
+        part[last] = "other" if isinstance(part[last], str) else "0.123"
+        file.write_text(json.dumps(content))
+        with pytest.raises(UserError, match=r"was changed after it was written|is no report"):
+            load_report(tmp_path / "run", sealed=True)
