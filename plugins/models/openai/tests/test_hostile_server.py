@@ -110,7 +110,7 @@ SLOW: dict[str, Script] = {
 def test_a_slow_server_does_not_outlive_the_timeout(ask: Ask, slow: str) -> None:
     begun = time.monotonic()
     assert "no whole answer within 0.7 s" in refusal(ask, SLOW[slow], timeout=0.7)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 4
 
 
 def test_a_server_that_reads_nothing_does_not_outlive_it_either(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_retries_have_a_deadline_and_waits_are_announced(ask: Ask, lines: list[s
     busy = reply(b"come \x1b]0;later\x07", "Retry-After: 8", status="503 Busy")
     begun = time.monotonic()
     line = refusal(ask, busy, retries=5, retry_seconds=6)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 4
     assert "in 1 try: got status 503: come" in line
     assert lines == []
     soon = reply(b"come \x1b]0;later\x07", "Retry-After: 5.1", status="503 Busy")
@@ -182,9 +182,9 @@ def stream(client: socket.socket, closed: Event) -> None:
 
 LARGE: dict[str, Callable[[], Script]] = {
     "plain": lambda: stream,
-    "gzip": lambda: reply(bomb(1024 * MIB), "Content-Encoding: gzip"),
-    "zlib": lambda: reply(bomb(1024 * MIB, 15), "Content-Encoding: deflate"),
-    "X-Gzip": lambda: reply(bomb(1024 * MIB), "Content-Encoding: GZIP "),
+    "gzip": lambda: reply(bomb(256 * MIB), "Content-Encoding: gzip"),
+    "zlib": lambda: reply(bomb(256 * MIB, 15), "Content-Encoding: deflate"),
+    "X-Gzip": lambda: reply(bomb(256 * MIB), "Content-Encoding: GZIP "),
 }
 
 
@@ -219,14 +219,16 @@ def test_what_is_compressed_honestly_is_read(ask: Ask, socketed: ScriptedServer)
     assert b"accept-encoding: gzip, deflate\r\n" in socketed.requests[0].lower()
 
 
-@pytest.mark.parametrize("body", [gzip.compress(ANSWER)[:-12], b"no gzip", b""])
+@pytest.mark.parametrize(
+    "body", [gzip.compress(ANSWER)[:-12], b"no gzip", b""], ids=["cut", "other", "empty"]
+)
 def test_a_broken_body_is_asked_for_again(ask: Ask, body: bytes) -> None:
     broken = reply(body, "Content-Encoding: gzip")
     assert ask(broken, reply(ANSWER), retries=1) == "hello"
 
 
 def test_an_error_page_is_read_as_far_as_it_is_shown(ask: Ask) -> None:
-    flood = reply(bomb(1024 * MIB), "Content-Encoding: gzip", status="400 Bad")
+    flood = reply(bomb(256 * MIB), "Content-Encoding: gzip", status="400 Bad")
     assert "status 400" in refusal(ask, flood)
     unknown = reply(b"x", "Content-Encoding: br", status="400 Bad")
     assert "status 400: nothing" in refusal(ask, unknown)

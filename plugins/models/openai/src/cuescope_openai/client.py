@@ -4,7 +4,6 @@ import asyncio
 import json
 import ssl
 import time
-import weakref
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -67,8 +66,6 @@ class Client:
         self._options = options
         self._context = context
         self._memory = Memory(context.cache / "openai" / "answers.sqlite")
-        # Plugins are never closed by the engine; the file goes with its owner.
-        weakref.finalize(self, self._memory.close)
         self._pace = Pace(options.requests_per_minute)
         self._max_answer = int(options.max_answer * 2**20)
         self._announced = -SILENCE
