@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope_sdk import Report, digest
 from cuescope_sdk.testing import ChatServer, prompt_of, serve_chat
@@ -135,20 +136,25 @@ class Place:
         assert not (self.folder / "run" / "report.json").exists()
         return said
 
-    def killed(self, answered: int, under_way: int) -> None:
-        """Kill an audit that has so many answers, and waits for others."""
+    def stop(self, answered: int, under_way: int, number: signal.Signals) -> tuple[int, str]:
+        """Send a signal to an audit that has so many answers, and waits for others.
+
+        Returns its exit code, and what it printed.
+        """
         self.server.most = answered
         process = self.start()
         deadline = time.monotonic() + 60
         # a thread that sends another request has stored the answer before
         while len(self.server.asked) < answered + under_way and time.monotonic() < deadline:
             time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        _, said = process.communicate(timeout=30)
-        assert process.returncode == -signal.SIGKILL, said
+        process.send_signal(number)
+        begun = time.monotonic()
+        _, printed = process.communicate(timeout=30)
+        assert time.monotonic() - begun < 3, printed
         assert len(self.server.asked) == answered + under_way
         self.server.most = sys.maxsize
         self.server.released.set()
+        return process.returncode, printed
 
 
 @dataclass(frozen=True)
@@ -228,12 +234,25 @@ def test_faults_lose_nothing_and_pay_nothing_twice(place: Place, whole: Whole) -
 def test_killed_and_the_same_report(
     place: Place, whole: Whole, answered: int, under_way: int
 ) -> None:
-    place.killed(answered, under_way)
+    code, printed = place.stop(answered, under_way, signal.SIGKILL)
+    assert code == -signal.SIGKILL, printed
     assert len(place.server.paid) == answered
     assert not (place.folder / "run" / "report.json").exists()
     assert place.report().hash == whole.report.hash
     assert paid(place.server) == whole.paid
     assert len(place.server.asked) == len(whole.paid) + under_way <= len(whole.paid) + BATCH
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_while_it_waits_and_the_same_report(
+    place: Place, whole: Whole, number: signal.Signals
+) -> None:
+    code, printed = place.stop(PROPOSALS + BATCH + 5, CONCURRENCY, number)
+    assert code == 128 + number, printed
+    (line,) = printed.splitlines()
+    assert line.startswith("cuescope: stopped; answers so far are kept")
+    assert place.report().hash == whole.report.hash
+    assert paid(place.server) == whole.paid
 
 
 def test_an_image_deleted_on_the_way(place: Place, whole: Whole, tmp_path: Path) -> None:
@@ -291,3 +310,19 @@ def test_what_cannot_be_compared_is_said(place: Place) -> None:
     (words,) = [str(row["cues"]) for row in report.tables[-1].rows if row["class"] == "cup"]
     assert "dragon: never detected (recognition)" in words
     assert {score.label for score in report.findings} == {"cup"}
+
+
+@pytest.mark.parametrize("variable", ["AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "PATH"])
+def test_a_run_file_sends_no_other_variable(
+    variable: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = f"{{key_env: {variable}, base_url: 'https://127.0.0.1:1/v1'}}"
+    file = tmp_path / "runs.yaml"
+    file.write_text(
+        "methods: [trove]\ndata: [moving-shapes]\n"
+        f"models: [{{use: 'openai:tiny', options: {options}}}]\n"
+    )
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(file), "--out", str(tmp_path / "runs")])
+    assert ended.value.code == 2
+    assert f"key_env {variable} in a run file: expected one of OPENAI" in capsys.readouterr().err

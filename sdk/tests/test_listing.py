@@ -1,11 +1,13 @@
 """Lists in replies of language models, in the forms that they come in."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given, strategies as st
 
 from cuescope_sdk.language._proposing import IN_SENTENCES, PREPOSITIONS, clean_name, parse_list
+from cuescope_sdk.language._yes_no import parse_yes_no
 
 NAMES = ["tree branch", "rope", "moss"]
 NOT_IN_NAMES = {
@@ -132,3 +134,31 @@ def test_a_reply_that_nests_without_end() -> None:
     assert parse_list("[" * 100_000) == []
     assert parse_list("[" * 900 + '"rope"' + "]" * 900) in (["rope"], [])
     assert parse_list('{"a":' * 100_000) == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "(" * 300_000,
+        "(cup " * 100_000,
+        "cup" + " " * 300_000 + "plate",
+        "[" * 300_000,
+        '{"a":' * 100_000,
+        "- " * 200_000,
+        "1. " * 100_000,
+        "answer" + " " * 300_000 + "x",
+        "<think>" * 50_000,
+    ],
+)
+def test_no_reply_takes_long_to_read(reply: str) -> None:
+    begun = time.monotonic()
+    parse_list(reply)
+    parse_yes_no(reply)
+    clean_name(reply)
+    assert time.monotonic() - begun < 5  # the first took minutes
+
+
+def test_a_long_list_is_read_whole() -> None:
+    names = [f"z{first}{second}z cup" for first in "bcdfghjklm" * 3 for second in "aeiou" * 3]
+    assert set(parse_list(json.dumps(names * 20))) == set(names)
+    assert parse_list("- red cup \t  and   plate") == parse_list("- red cup and plate")

@@ -37,10 +37,12 @@ from cuescope.errors import (
 )
 from cuescope.hookspecs import hookimpl as hookimpl
 from cuescope.plugin import Plugin as Plugin
+from cuescope.printable import printable as printable
 from cuescope.request import Request as Request
 from cuescope.runner import Runner as Runner
 from cuescope.runs import load_report as load_report
 from cuescope.seeds import derive as derive, generator as generator
+from cuescope.store import CacheFile as CacheFile
 from cuescope.types import (
     Cell as Cell,
     Edit as Edit,

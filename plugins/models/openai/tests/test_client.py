@@ -189,8 +189,21 @@ def test_facts_name_the_server_and_its_builds(server: Any, writer: Build) -> Non
     assert tool.facts == {"server": server.url, "server's builds": "fp_1"}
 
 
-def test_a_broken_memory_is_told(server: Any, writer: Build, tmp_path: Any) -> None:
+def test_a_broken_memory_is_set_aside(server: Any, writer: Build, tmp_path: Any) -> None:
     (tmp_path / "openai").mkdir()
     (tmp_path / "openai" / "answers.sqlite").write_bytes(b"no database" * 1000)
-    with pytest.raises(UserError, match=r"cannot keep answers in .*answers.sqlite.*remove"):
-        writer()
+    with pytest.warns(UserWarning, match=r"answers.sqlite was damaged .*is kept as answers.sqlite"):
+        tool = writer()
+    assert tool.generate(["a"]) == ["You said: a"]
+
+
+def test_a_server_with_many_builds_does_not_flood_the_facts(server: Any, writer: Build) -> None:
+    for number in range(15):
+        choices = [{"message": {"content": "x"}}]
+        server.fail(200, {"choices": choices, "system_fingerprint": f"{number:02}" * 500})
+    tool = writer()
+    tool.generate([str(number) for number in range(15)])
+    named = tool.facts["server's builds"]
+    assert named.startswith("0000")
+    assert named.endswith(" and 5 more")
+    assert len(named) < 1100

@@ -1,9 +1,12 @@
 """What a sample becomes as a request, and what the model makes of the answer."""
 
+import time
 from base64 import b64decode
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from math import log
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,7 @@ import pytest
 from PIL import Image
 
 from cuescope_openai import OpenAI
-from cuescope_sdk import Frame, Sample, Trial, generator
+from cuescope_sdk import Frame, Sample, Trial, UserError, generator
 
 Build = Callable[..., Any]
 BOTH = frozenset({"logits", "text"})
@@ -155,3 +158,43 @@ def test_an_open_question_has_no_log_probabilities(server: Any, model: Build) ->
     (response,) = model().respond([wanted])
     assert response.text == "You said: Is there a tree?"
     assert "logprobs" not in server.asked[0]
+
+
+def test_few_images_are_in_memory_at_once(server: Any, model: Build) -> None:
+    server.brain, server.delay = saying("Yes"), 0.05
+    lock, loading, most = Lock(), [0], [0]
+
+    def load(number: int) -> Image.Image:
+        with lock:
+            loading[0] += 1
+            most[0] = max(most[0], loading[0])
+        time.sleep(0.02)
+        with lock:
+            loading[0] -= 1
+        return Image.new("RGB", (8, 8), (number, 0, 0))
+
+    frames = [Frame(key=str(number), loader=partial(load, number)) for number in range(20)]
+    model(concurrency=20).respond([trial(frames=(frame,)) for frame in frames])
+    assert most[0] == 2
+
+
+def test_large_requests_are_sent_two_at_a_time(
+    server: Any, model: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.brain, server.delay = saying("Yes"), 0.1
+    questions = [trial(frames=(), question=f"{number}?") for number in range(6)]
+    model().respond(questions)
+    assert server.busiest == 6
+    server.busiest = 0
+    monkeypatch.setattr("cuescope_openai.client.LARGE", 100)
+    model(system="Look.").respond(questions)
+    assert server.busiest == 2
+
+
+def test_frames_that_no_server_takes(
+    server: Any, model: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuescope_openai.requests.MAX_REQUEST", 1000)
+    with pytest.raises(UserError, match=r"too large.*at most 1,000 bytes.*max_side"):
+        model().respond([trial(frames=(FRAME,) * 9)])
+    assert server.asked == []

@@ -25,21 +25,69 @@ def test_no_key_for_openai() -> None:
 
 
 def test_servers_and_keys_come_from_options_or_environment() -> None:
-    environment = {"OPENAI_API_KEY": " one\n", "OTHER": "two", "OPENAI_BASE_URL": "http://b/v1/"}
+    environment = {"OPENAI_API_KEY": " one\n", "OTHER": "two", "OPENAI_BASE_URL": "https://b/v1/"}
     found = find_endpoint(options(), environment)
-    assert found.url == "http://b/v1"
+    assert found.url == "https://b/v1"
     assert found.key is not None
     assert found.key.get_secret_value() == "one"
     found = find_endpoint(options(key_env="OTHER", base_url="https://a/v1"), environment)
     assert (found.url, found.key and found.key.get_secret_value()) == ("https://a/v1", "two")
-    assert find_endpoint(options(base_url="http://a/v1"), {}).key is None
+    assert find_endpoint(options(base_url="https://a/v1"), {}).key is None
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:8000", "ftp://a/v1", "http://", "http://[", "http://a:x"]
+    "url",
+    [
+        "localhost:8000",
+        "ftp://a/v1",
+        "http://",
+        "http://[",
+        "http://a:x",
+        "https://a:0/v1",
+        "https://a:65536/v1",
+        "https://lo\tcal/v1",
+        "http://127.0.0.1\\evil.com/v1",
+        "http://localhost;evil.com/v1",
+        "http://localhost%00.evil.com/v1",
+        "https://\uff11\uff12\uff17.0.0.1/v1",
+    ],
 )
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UserError, match=r"base_url.*expected an address such as"):
+        find_endpoint(options(base_url=url), {})
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "a",
+        "192.0.2.1:8000",
+        "0.0.0.0",
+        "localhost.evil.com",
+        "127.0.0.1.evil.com",
+        "[::2]",
+        "[::ffff:192.0.2.1]",
+    ],
+)
+def test_nothing_goes_to_another_machine_in_clear(host: str) -> None:
+    with pytest.raises(UserError, match=r"another machine: expected https://.*insecure=true"):
+        find_endpoint(options(base_url=f"http://{host}/v1"), {})
+    with pytest.raises(UserError, match="another machine"):
+        find_endpoint(options(), {"OPENAI_BASE_URL": f"http://{host}/v1"})
+    given = options(base_url=f"http://{host}/v1", insecure=True)
+    assert not find_endpoint(given, {}).is_local
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:8000", "127.0.0.1", "127.8.9.10:80", "[::1]:8000"]
+)
+def test_this_machine_needs_no_encryption(host: str) -> None:
+    assert find_endpoint(options(base_url=f"http://{host}/v1"), {}).is_local
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1\\@a/v1", "http://a\\@127.0.0.1/v1"])
+def test_no_two_hosts_are_read_in_an_address(url: str) -> None:
+    with pytest.raises(UserError, match="an address alone"):
         find_endpoint(options(base_url=url), {})
 
 

@@ -110,12 +110,14 @@ _COMMA = re.compile(r"[,;/，、；،]|\s(?:and|or|&)\s", re.IGNORECASE)  # noqa
 _AND = re.compile(r"^\s*(?:and|or|&)\s+", re.IGNORECASE)
 _JSON_STARTS = re.compile(r"[\[{]")
 _MOST_STARTS = 4  # "[note] {here}" before the list
+_MOST_OF_LINES = 20_000  # letters; brackets that never close take longer and longer
 
 
 def parse_list(reply: str) -> list[str]:
     """The names in a reply, cleaned, each once, in order; [] where it is prose or says nothing."""
     text = strip_thinking(reply)
-    pieces = _of_json(text) or [piece for line in text.splitlines() for piece in _of_line(line)]
+    lines = text[:_MOST_OF_LINES].splitlines()
+    pieces = _of_json(text) or [piece for line in lines for piece in _of_line(line)]
     return list(dict.fromkeys(name for piece in pieces if (name := clean_name(piece))))
 
 
@@ -146,7 +148,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _of_line(line: str) -> list[str]:
     """The pieces of a line between commas; none of a heading, or where most are no names."""
-    bare = line.replace("**", "").strip("| \t")  # bold names, and rows of a table
+    # bold names, and rows of a table; each gap is one space, for what looks for gaps
+    bare = " ".join(line.replace("**", "").split()).strip("| ")
     if not bare or bare.endswith((":", "：")) or re.match(r"#+\s", bare):  # noqa: RUF001
         return []
     marked = _MARK.match(bare)

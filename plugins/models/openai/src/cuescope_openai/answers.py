@@ -3,8 +3,9 @@
 import math
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from string import ascii_uppercase
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -16,6 +17,7 @@ from cuescope_sdk import Response, Trial
 Tokens = tuple[tuple[str, float], ...]
 YES_NO = {"yes", "no"}
 MIN_LOG_PROBABILITY = -20.0  # also that of a choice of which the server tells nothing
+LONGEST_NAME = 100  # characters that are read of a token or of a build's name
 
 
 class Answer(BaseModel):
@@ -39,11 +41,11 @@ class _Token(BaseModel):
 
 
 class _Position(_Token):
-    top_logprobs: list[_Token] = []
+    top_logprobs: list[_Token] = Field(default=[], fail_fast=True)
 
 
 class _Logprobs(BaseModel):
-    content: list[_Position] | None = None
+    content: list[Any] | None = None  # of _Position; a model each would take fifty times its JSON
 
 
 class _Message(BaseModel):
@@ -57,45 +59,53 @@ class _Choice(BaseModel):
 
 
 class _Usage(BaseModel):
-    prompt_tokens: int
-    completion_tokens: int = 0
+    # no server gives tokens back, and no model reads so many
+    prompt_tokens: int = Field(ge=0, le=10**9)
+    completion_tokens: int = Field(default=0, ge=0, le=10**9)
 
 
 class _Completion(BaseModel):
-    choices: list[_Choice] = Field(min_length=1)
+    choices: list[Any] = Field(min_length=1)  # of _Choice, and only the first is read
     usage: _Usage | None = None
     system_fingerprint: str | None = None
 
 
-def read_answer(body: str) -> Answer:
+def read_answer(body: str, without_key: Callable[[str], str] = str) -> Answer:
     """From the JSON of a chat completion; a refusal is an answer too.
 
-    Raises ValueError with the first fault in it.
+    `without_key` blacks out the key in each text. Raises ValueError with the first fault in it.
     """
     try:
         whole = _Completion.model_validate_json(body)
+        choice = _Choice.model_validate(whole.choices[0])
+        tokens = first_word(choice.logprobs.content or []) if choice.logprobs else ()
     except ValidationError as error:
-        fault = error.errors()[0]
+        fault = error.errors(include_input=False)[0]
         path = ".".join(map(str, fault["loc"]))
         raise ValueError(f"{path}: {fault['msg']}" if path else fault["msg"]) from None
-    choice, usage = whole.choices[0], whole.usage
+    usage, build = whole.usage, whole.system_fingerprint
+    text = choice.message.content or choice.message.refusal or ""
     return Answer(
-        text=(choice.message.content or choice.message.refusal or "").strip(),
-        first=first_word(choice.logprobs.content or []) if choice.logprobs else (),
-        system_fingerprint=whole.system_fingerprint,
+        text=without_key(text).strip(),
+        first=tuple((without_key(token)[:LONGEST_NAME], logprob) for token, logprob in tokens),
+        system_fingerprint=build and without_key(build)[:LONGEST_NAME],
         prompt_tokens=usage and usage.prompt_tokens,
         completion_tokens=usage and usage.completion_tokens,
     )
 
 
-def first_word(positions: list[_Position]) -> Tokens:
+def first_word(content: Iterable[Any]) -> Tokens:
     """The tokens at the first position where the answer has a letter or digit; () without any."""
+    positions = map(_Position.model_validate, content)
     first = next((position for position in positions if re.search(r"\w", position.token)), None)
     if first is None:
         return ()
     # Servers list the chosen token among the likeliest, or leave it out; once it is enough.
     others = [token for token in first.top_logprobs if token.token != first.token]
-    return tuple((t.token, t.logprob) for t in (first, *others) if math.isfinite(t.logprob))
+    # probabilities above 1 are no answer's
+    return tuple(
+        (t.token, min(t.logprob, 0.0)) for t in (first, *others) if math.isfinite(t.logprob)
+    )
 
 
 # ------------------------------------------------------------------------------------- choices

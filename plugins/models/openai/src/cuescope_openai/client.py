@@ -1,14 +1,21 @@
 """Chat completions over HTTP: remembered, retried, paced, several at a time."""
 
-import weakref
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from threading import Event
+import asyncio
+import json
+import ssl
+import time
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
 
 import httpx
 import tenacity
 
-from cuescope_openai.answers import Answer, read_answer
+from cuescope_openai.answers import LONGEST_NAME, Answer, read_answer
+from cuescope_openai.bodies import ENCODINGS, MAX_ERROR, read_body
 from cuescope_openai.endpoint import Endpoint
 from cuescope_openai.memory import Memory
 from cuescope_openai.options import EndpointOptions
@@ -20,15 +27,37 @@ from cuescope_openai.retries import (
     error_of_status,
     seconds_to_wait,
     server_message,
+    shorten,
 )
 from cuescope_sdk import Context, UserError, nearest
+
+T = TypeVar("T")
+SILENCE = 5.0  # s; longer waits are announced, and no more often than this
+MOST_MODELS = 1000  # of a server's list that are read
+MOST_BUILDS = 10  # that are named
+ENCODERS = 2  # requests whose frames are decoded and encoded together, each up to hundreds of MiB
+LARGE = 16 * 2**20  # bytes of a request that counts among these until it is answered
+
+
+@dataclass
+class Flight:
+    """Requests under way together: their connections, and whether no more are to be sent."""
+
+    http: httpx.AsyncClient
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    encoders: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ENCODERS))
+
+    async def pause(self, seconds: float) -> None:
+        """Return after so many seconds, or as soon as nothing more is to be sent."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.stopped.wait(), seconds)
 
 
 class Client:
     """Asks one model of one server. What was ever answered is taken from the memory in the cache.
 
     An answer is stored as soon as it has come. The first fault that does not pass stops the rest:
-    what is under way is waited for and kept, nothing more is sent.
+    what is under way is waited for and kept, nothing more is sent. Ctrl-C waits for nothing.
     """
 
     def __init__(self, options: EndpointOptions, endpoint: Endpoint, context: Context) -> None:
@@ -38,23 +67,20 @@ class Client:
         self._context = context
         self._memory = Memory(context.cache / "openai" / "answers.sqlite")
         self._pace = Pace(options.requests_per_minute)
-        secret = endpoint.key.get_secret_value() if endpoint.key else None
-        self._http = httpx.Client(
-            base_url=f"{endpoint.url}/",
-            headers={"Authorization": f"Bearer {secret}"} if secret else {},
-            timeout=options.timeout,
-            limits=httpx.Limits(max_connections=options.concurrency),
-        )
-        # Plugins are never closed by the engine; the pool goes with its owner.
-        weakref.finalize(self, self._http.close)
+        self._max_answer = int(options.max_answer * 2**20)
+        self._announced = -SILENCE
+        self._key_announced = endpoint.key is None
         self._reached = False
         self._scores = True  # until a server refuses the fields that ask for log-probabilities
 
     @property
     def facts(self) -> dict[str, str]:
         """The server, and the builds of the model that have answered so far, as it names them."""
-        builds = ", ".join(self._memory.builds(self.endpoint.url, self._options.model))
-        return {"server": self.endpoint.url, **({"server's builds": builds} if builds else {})}
+        builds = self._memory.builds(self.endpoint.url, self._options.model)
+        named = ", ".join(builds[:MOST_BUILDS])
+        if others := builds[MOST_BUILDS:]:
+            named += f" and {len(others)} more"
+        return {"server": self.endpoint.url, **({"server's builds": named} if named else {})}
 
     def ask(self, requests: Sequence[ChatRequest]) -> list[Answer]:
         """An answer a request, in order; equal requests are sent once.
@@ -67,64 +93,158 @@ class Client:
         answers = self._memory.get(distinct)
         if missing := {k: r for k, r in distinct.items() if k not in answers}:
             self._context.stop_plan_before(f"what {self._options.model} answers")
-            answers |= self._fetch(missing)
+            if not self._key_announced:
+                self._context.announce(f"{self.endpoint.key_env} goes to {self.endpoint.origin}")
+                self._key_announced = True
+            answers |= run_apart(self._fetch(missing))
         return [answers[key] for key in keys]
 
-    def _fetch(self, missing: dict[str, ChatRequest]) -> dict[str, Answer]:
-        stopped = Event()
-        with ThreadPoolExecutor(self._options.concurrency) as pool:
-            futures = {
-                pool.submit(self._answer, key, request, stopped): key
-                for key, request in missing.items()
-            }
-            try:
-                return {futures[done]: done.result() for done in as_completed(futures)}
-            except BaseException:
-                # Threads cannot be cancelled: they see this before the next request or retry.
-                stopped.set()
-                raise
+    async def _fetch(self, missing: dict[str, ChatRequest]) -> dict[str, Answer]:
+        answers, faults, remaining = dict[str, Answer](), list[Exception](), iter(missing.items())
 
-    def _answer(self, key: str, request: ChatRequest, stopped: Event) -> Answer:
+        async def work(flight: Flight) -> None:
+            for key, request in remaining:
+                if flight.stopped.is_set():
+                    return
+                try:
+                    answers[key] = await self._answer(flight, key, request)
+                except Exception as fault:
+                    faults.append(fault)
+                    flight.stopped.set()
+
+        async with self._open_http() as http:
+            flight = Flight(http)
+            workers = min(self._options.concurrency, len(missing))
+            await asyncio.gather(*(work(flight) for _ in range(workers)))
+        if faults:
+            raise faults[0]  # the others came of it, or after it
+        return answers
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return httpx.create_ssl_context()  # takes longer than a request on this machine
+
+    def _open_http(self) -> httpx.AsyncClient:
+        secret = self.endpoint.key.get_secret_value() if self.endpoint.key else None
+        return httpx.AsyncClient(
+            base_url=f"{self.endpoint.url}/",
+            headers={
+                "Accept-Encoding": ENCODINGS,
+                **({"Authorization": f"Bearer {secret}"} if secret else {}),
+            },
+            verify=self._tls,
+            timeout=None,  # each request has a deadline as a whole
+            follow_redirects=False,  # the key is for one host
+            trust_env=not self.endpoint.is_local,  # no proxy stands before this machine
+            limits=httpx.Limits(max_connections=self._options.concurrency),
+        )
+
+    async def _answer(self, flight: Flight, key: str, request: ChatRequest) -> Answer:
+        await self._take_turn(flight)
         try:
-            answer: Answer = self._retrying(stopped)(self._send, request, stopped)
-        except TransientError as fault:
+            answer: Answer = await self._retrying(flight)(self._ask_once, flight, request)
+        except tenacity.RetryError as error:
+            tries = error.last_attempt.attempt_number
+            fault = error.last_attempt.exception()
             raise UserError(
-                f"openai: no answer from {self.endpoint.url} in {self._options.retries + 1} tries",
+                f"openai: no answer from {self.endpoint.url} in {tries} "
+                f"{'try' if tries == 1 else 'tries'}",
                 got=str(fault),
                 remedy="All answers so far are kept: run the same command to go on",
             ) from fault
         # Before it is counted: an answer that passes a budget is paid for, and kept.
-        self._memory.put(key, self.endpoint.url, self._options.model, answer)
+        place = (self.endpoint.url, self._options.model)
+        await asyncio.to_thread(self._memory.put, key, *place, answer)
         self.budget.account(answer)
         return answer
 
-    def _retrying(self, stopped: Event) -> tenacity.Retrying:
+    def _retrying(self, flight: Flight) -> tenacity.AsyncRetrying:
         def wait(state: tenacity.RetryCallState) -> float:
             fault = state.outcome.exception() if state.outcome else None
             return seconds_to_wait(state.attempt_number, self._options.backoff, fault)
 
-        return tenacity.Retrying(
+        async def sleep(seconds: float) -> None:
+            await flight.pause(seconds)
+            await self._take_turn(flight)
+
+        limits = tenacity.stop_any(
+            tenacity.stop_after_attempt(self._options.retries + 1),
+            tenacity.stop_before_delay(self._options.retry_seconds),
+        )
+        return tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(TransientError),
-            stop=tenacity.stop_any(
-                tenacity.stop_after_attempt(self._options.retries + 1),
-                tenacity.stop_when_event_set(stopped),
-            ),
+            stop=lambda state: flight.stopped.is_set() or limits(state),
             wait=wait,
-            sleep=tenacity.sleep_using_event(stopped),
-            reraise=True,
+            sleep=sleep,
+            before_sleep=self._announce_wait,
         )
 
-    def _send(self, request: ChatRequest, stopped: Event) -> Answer:
+    def _announce_wait(self, state: tenacity.RetryCallState) -> None:
+        wait, now = state.upcoming_sleep, time.monotonic()
+        if wait + (state.seconds_since_start or 0.0) > SILENCE < now - self._announced:
+            self._announced = now
+            fault = state.outcome.exception() if state.outcome else None
+            self._context.announce(
+                f"openai: no answer from {self.endpoint.origin} ({fault}); "
+                f"retry {state.attempt_number} of {self._options.retries} in {wait:.0f} s"
+            )
+
+    async def _take_turn(self, flight: Flight) -> None:
+        await flight.pause(self._pace.seconds_to_turn())
+
+    async def _ask_once(self, flight: Flight, request: ChatRequest) -> Answer:
+        scored = self._scores
+        async with flight.encoders:
+            content = await asyncio.to_thread(request.content, scored=scored)
+            if len(content) > LARGE:  # the place is kept: no more of these at once
+                return await self._send(flight, request, content, scored=scored)
+        return await self._send(flight, request, content, scored=scored)
+
+    async def _send(
+        self, flight: Flight, request: ChatRequest, content: bytes, *, scored: bool
+    ) -> Answer:
         """One request; raises TransientError for a fault that may pass, else UserError."""
-        self._pace.wait(stopped)
-        if stopped.is_set():
+        if flight.stopped.is_set():
             raise TransientError("stopped")
         self.budget.take()  # before it is sent: a request that fails may be paid for all the same
-        scored = self._scores
+        response, body = await self._exchange(flight.http, "POST", "chat/completions", content)
+        self._reached = True
+        if response.is_success:
+            try:
+                return read_answer(body, self.endpoint.without_key)
+            except ValueError as fault:
+                reason = f"no chat completion ({shorten(str(fault))}): {self._message(body)}"
+                raise TransientError(reason) from fault
+        # servers differ in how they say no to a field
+        refused = response.status_code in (400, 403, 422)
+        if scored and request.scoring and refused and "logprob" in body:
+            # Such a server gives no log-probabilities: from now on nobody asks it for them.
+            self._scores = False
+            await self._take_turn(flight)
+            content = await asyncio.to_thread(request.content, scored=False)
+            return await self._send(flight, request, content, scored=False)
+        if response.status_code == 404:
+            raise await self._not_found(flight.http, self._message(body))
+        raise error_of_status(self.endpoint, response.status_code, response.headers, body)
+
+    async def _exchange(
+        self, http: httpx.AsyncClient, method: str, path: str, content: bytes | None = None
+    ) -> tuple[httpx.Response, str]:
+        """Response and body, of an error the beginning; what may quote the key does not leave."""
+        headers = {"Content-Type": "application/json"} if content else {}
         try:
-            response = self._http.post("chat/completions", json=request.body(scored=scored))
+            async with (
+                asyncio.timeout(self._options.timeout),
+                http.stream(method, path, content=content, headers=headers) as response,
+            ):
+                most = self._max_answer if response.is_success else MAX_ERROR
+                body = await read_body(response, most)
+        except TimeoutError as error:
+            wait = f"{self._options.timeout:g} s"
+            raise TransientError(f"no whole answer within {wait} (-M timeout)") from error
         except httpx.RequestError as error:
-            reason = f"{type(error).__name__} {error}".strip()
+            said = self.endpoint.without_key(str(error))  # it may quote the server
+            reason = shorten(f"{type(error).__name__} {said}")
             if self._reached or not isinstance(error, httpx.ConnectError):
                 raise TransientError(reason) from error
             # A server that has never been reached is a wrong address sooner than a passing fault.
@@ -133,44 +253,63 @@ class Client:
                 got=reason,
                 remedy="Start it, or check -M base_url and OPENAI_BASE_URL",
             ) from error
-        self._reached = True
-        # From here on nothing that is raised or stored can quote the key.
-        body = self.endpoint.without_key(response.text)
-        if response.is_success:
-            try:
-                return read_answer(body)
-            except ValueError as fault:
-                raise TransientError(
-                    f"no chat completion ({fault}): {server_message(body)}"
-                ) from fault
-        # servers differ in how they say no to a field
-        refused = response.status_code in (400, 403, 422)
-        if scored and request.scoring and refused and "logprob" in body:
-            # Such a server gives no log-probabilities: from now on nobody asks it for them.
-            self._scores = False
-            return self._send(request, stopped)
-        if response.status_code == 404:
-            raise self._not_found(body)
-        raise error_of_status(self.endpoint, response.status_code, response.headers, body)
+        if response.is_success and len(body) > most:
+            raise UserError(
+                f"openai: {self.endpoint.url} answers with too much",
+                expected=f"at most {self._options.max_answer:g} MiB",
+                remedy="Check -M base_url. A smaller max_tokens or top_logprobs makes less of it, "
+                "-M max_answer=64 reads more",
+            )
+        return response, self.endpoint.without_key(body.decode(errors="replace"))
 
-    def _not_found(self, body: str) -> UserError:
+    def _message(self, body: str) -> str:
+        return server_message(body, self.endpoint.without_key)
+
+    async def _not_found(self, http: httpx.AsyncClient, said: str) -> UserError:
         """Either the model or the address is wrong; the list of models tells which."""
         url, model = self.endpoint.url, self._options.model
         try:
-            entries = self._http.get("models").json()["data"]
-            known = sorted(str(entry["id"]) for entry in entries)
-        except (httpx.RequestError, ValueError, KeyError, TypeError):
+            _, body = await self._exchange(http, "GET", "models")
+            entries = json.loads(body)["data"][:MOST_MODELS]
+            names = [self.endpoint.without_key(str(entry["id"])) for entry in entries]
+            known = sorted(shorten(name[:LONGEST_NAME]) for name in names)
+        except (TransientError, UserError, ValueError, LookupError, TypeError, RecursionError):
             return UserError(
                 f"openai: no chat completions at {url}",
-                got=f"status 404: {server_message(body)}",
+                got=f"status 404: {said}",
                 remedy="Check -M base_url (most end in /v1), and that the server has the model",
             )
         if model in known:
-            return UserError(f"openai: {url} does not find '{model}'", got=server_message(body))
+            return UserError(f"openai: {url} does not find '{model}'", got=said)
         some = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
         return UserError(
             f"openai: no model '{model}' at {url}",
             expected=some or "any",
-            got=server_message(body),
+            got=said,
             remedy=nearest(model, known),
         )
+
+
+def run_apart(work: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns, run in a thread of its own: a notebook has a loop in the main one.
+
+    Ctrl-C cancels it at once.
+    """
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+
+    def run() -> T:
+        try:
+            return loop.run_until_complete(task)
+        finally:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.run_until_complete(loop.shutdown_default_executor())
+            loop.close()
+
+    with ThreadPoolExecutor(1, "openai") as thread:
+        try:
+            return thread.submit(run).result()
+        except BaseException:
+            with suppress(RuntimeError):  # it has ended by itself
+                loop.call_soon_threadsafe(task.cancel)
+            raise

@@ -4,14 +4,16 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from typing import Any
-from urllib.parse import urlsplit
 
+import httpx
 from pydantic import SecretStr
 
 from cuescope_openai.options import OPENAI, AskingOptions, EndpointOptions
-from cuescope_sdk import UserError, digest
+from cuescope_sdk import UserError, digest, printable
 
+LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 SHORTEST_KEY = 8  # characters; "EMPTY" and "x" for a local server are words, and no secrets
 
 
@@ -22,6 +24,16 @@ class Endpoint:
     url: str
     key: SecretStr | None
     key_env: str
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port."""
+        return str(httpx.URL(self.url).copy_with(raw_path=b"/")).rstrip("/")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine."""
+        return _is_local(httpx.URL(self.url).host)
 
     def without_key(self, text: str) -> str:
         """What a server said, the key blacked out where it echoes it."""
@@ -49,7 +61,7 @@ def find_endpoint(
 ) -> Endpoint:
     """Server and key; raises UserError, which never quotes what may hold a key."""
     url = (options.base_url or environment.get("OPENAI_BASE_URL") or OPENAI).rstrip("/")
-    _check_address(url)
+    _check_address(url, insecure=options.insecure)
     name = options.key_env
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
         raise UserError(
@@ -76,12 +88,14 @@ def find_endpoint(
     return Endpoint(url, SecretStr(key) if key else None, name)
 
 
-def _check_address(url: str) -> None:
-    """Raises UserError for what is no address, or for one that carries a secret into reports."""
+def _check_address(url: str, *, insecure: bool) -> None:
+    """Raises UserError for what is no address, carries a secret into reports, or sends in clear."""
     try:
-        parts = urlsplit(url)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
+        parts = httpx.URL(url)  # read by who sends: two parsers may see two hosts
+        port = 80 if parts.port is None else parts.port
+        host = re.fullmatch(rb"[\w.:-]+", parts.raw_host)
+        whole = parts.scheme in ("http", "https") and bool(host) and 0 < port < 2**16
+    except (httpx.InvalidURL, ValueError):
         whole = False
     if not whole:
         raise UserError(
@@ -90,10 +104,23 @@ def _check_address(url: str) -> None:
             got="another form",
             remedy="Check -M base_url and OPENAI_BASE_URL",
         )
-    if parts.username or parts.password or parts.query or parts.fragment:
+    if parts.userinfo or "?" in url or "#" in url:
         raise UserError(
             "openai: option 'base_url'",
             expected="an address alone",
             got="one with a user, password or query, not shown here",
             remedy="Put the key in an environment variable and name it with -M key_env",
         )
+    if parts.scheme == "http" and not (insecure or _is_local(parts.host)):
+        raise UserError(
+            f"openai: http:// to {printable(parts.host)}, which is another machine",
+            expected="https://, so that nobody on the way reads key and images",
+            remedy="-M insecure=true sends them all the same",
+        )
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return any(ip_address(host) in network for network in LOOPBACK)
+    except ValueError:
+        return host == "localhost"

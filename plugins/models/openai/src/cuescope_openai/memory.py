@@ -1,84 +1,70 @@
 """Answers that have been paid for, by what was asked."""
 
-import sqlite3
-import weakref
-from collections.abc import Iterable
-from pathlib import Path
-from threading import Lock
-from typing import Any
+from collections.abc import Iterable, Iterator
+from itertools import product
+from sqlite3 import SQLITE_CORRUPT, Connection, DatabaseError
+from typing import ClassVar
 
 from pydantic import ValidationError
 
 from cuescope_openai.answers import Answer
-from cuescope_sdk import UserError
-
-CHUNK = 500  # below SQLite's limit on variables
-
-_TABLE = """
-    CREATE TABLE IF NOT EXISTS answers (
-        key TEXT PRIMARY KEY, server TEXT, model TEXT, build TEXT, answer TEXT
-    ) WITHOUT ROWID
-"""
+from cuescope_sdk import CacheFile, digest
 
 
-class Memory:
-    """Answers in one SQLite file, shared by all models and tools of this user.
+def _rows(key: str, server: str, model: str, answer: Answer) -> dict[str, bytes]:
+    """An answer and, under a prefix of server and model, the build that gave it."""
+    rows = {key: answer.model_dump_json().encode()}
+    if build := answer.system_fingerprint:
+        rows[_prefix(server, model) + digest(build)] = build.encode()
+    return rows
 
-    Each is a transaction of its own, on the disk before `put` returns, so that a kill loses none
-    that has come. Raises UserError where the file cannot be used.
+
+def _prefix(server: str, model: str) -> str:
+    """Of the keys of builds; those of answers are digests, and begin otherwise."""
+    return f"build {digest(server, model)} "
+
+
+def _parse(value: str | bytes) -> Answer | None:
+    try:
+        return Answer.model_validate_json(value)
+    except ValidationError:
+        return None
+
+
+def _answers_of_version_0(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    """The rows that can be read and parsed; a bad page costs no rows but its own."""
+    query = "SELECT key, server, model, answer FROM answers WHERE key >= ? AND key < ?"
+    starts = ["".join(digits) for digits in product("0123456789abcdef", repeat=3)]
+    for bounds in zip(starts, [*starts[1:], "g"], strict=True):
+        try:
+            rows = connection.execute(query, bounds).fetchall()
+        except DatabaseError as error:
+            if error.sqlite_errorcode != SQLITE_CORRUPT:
+                raise
+            continue
+        for key, server, model, text in rows:
+            if answer := _parse(text):
+                yield from _rows(key, server, model, answer).items()
+
+
+class Memory(CacheFile):
+    """Answers in one file, shared by all models and tools of this user.
+
+    Each is on the disk before `put` returns, so that a kill loses none that has come.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = Lock()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, timeout=60, check_same_thread=False)
-            weakref.finalize(self, self._connection.close)
-        except (OSError, sqlite3.Error) as error:
-            raise self._unusable(error) from error
-        # WAL lets other processes read meanwhile; FULL has an answer on the disk before it counts.
-        self._run("PRAGMA journal_mode = WAL")
-        self._run("PRAGMA synchronous = FULL")
-        self._run(_TABLE)
+    durable: ClassVar = True
+    migrations: ClassVar = {0: _answers_of_version_0}
 
     def get(self, keys: Iterable[str]) -> dict[str, Answer]:
-        """The remembered ones among `keys`; a row that cannot be read is none."""
-        keys, answers = list(keys), {}
-        for start in range(0, len(keys), CHUNK):
-            chunk = keys[start : start + CHUNK]
-            marks = ",".join("?" * len(chunk))
-            for key, text in self._run(
-                f"SELECT key, answer FROM answers WHERE key IN ({marks})", *chunk
-            ):
-                try:
-                    answers[key] = Answer.model_validate_json(text)
-                except ValidationError:
-                    continue
-        return answers
+        """The remembered ones among `keys`."""
+        answers = {key: _parse(value) for key, value in self.read(keys).items()}
+        return {key: answer for key, answer in answers.items() if answer is not None}
 
     def put(self, key: str, server: str, model: str, answer: Answer) -> None:
-        row = (key, server, model, answer.system_fingerprint, answer.model_dump_json())
-        self._run("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", *row)
+        """Keep an answer."""
+        self.write(_rows(key, server, model, answer))
 
     def builds(self, server: str, model: str) -> list[str]:
         """The builds of the model that have answered, as the server names them."""
-        query = (
-            "SELECT DISTINCT build FROM answers "
-            "WHERE server = ? AND model = ? AND build IS NOT NULL ORDER BY build"
-        )
-        return [build for (build,) in self._run(query, server, model)]
-
-    def _run(self, statement: str, *values: Any) -> list[Any]:
-        try:
-            with self._lock, self._connection:
-                return self._connection.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
-
-    def _unusable(self, error: Exception) -> UserError:
-        return UserError(
-            f"openai: cannot keep answers in {self._path}",
-            got=str(error),
-            remedy="Free disk space, set CUESCOPE_CACHE to another folder, or remove the file",
-        )
+        return sorted(build.decode() for build in self.scan(_prefix(server, model)).values())

@@ -1,6 +1,6 @@
 """The options of the model and of the tool."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     Field,
@@ -12,9 +12,20 @@ from pydantic import (
     model_validator,
 )
 
-from cuescope_sdk import Options
+from cuescope_sdk import EnvironmentName, Options
 
 OPENAI = "https://api.openai.com/v1"
+# The variables that a run file may name: keys for such servers, which buy answers and no more.
+KEYS = (
+    "OPENAI_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "OPENROUTER_API_KEY",
+    "TOGETHER_API_KEY",
+)
 # Fields of a request that the plugin sets itself.
 OWN = frozenset({"model", "messages", "stream", "n", "logprobs", "top_logprobs"})
 
@@ -50,15 +61,29 @@ class EndpointOptions(AskingOptions):
         default=None,
         description=f"address of the server up to /v1; default: OPENAI_BASE_URL, else {OPENAI}",
     )
-    key_env: str = Field(
+    key_env: Annotated[str, EnvironmentName(known=KEYS)] = Field(
         default="OPENAI_API_KEY", description="the environment variable that holds the key"
     )
-    timeout: PositiveFloat = Field(default=120.0, description="seconds to wait for an answer")
+    insecure: bool = Field(
+        default=False,
+        description="allow http:// to another machine: who is on the way reads key and images",
+    )
+    timeout: PositiveFloat = Field(
+        default=120.0, description="seconds for a whole answer, from sending to its last byte"
+    )
     retries: NonNegativeInt = Field(
         default=6, description="how often a request is sent again after a fault that may pass"
     )
+    retry_seconds: PositiveFloat = Field(
+        default=900.0, description="no request is sent again later than this after its first try"
+    )
     backoff: PositiveFloat = Field(
         default=1.0, description="seconds before the first retry, twice as long before each next"
+    )
+    max_answer: PositiveFloat = Field(
+        default=8.0,
+        description="MiB of the largest answer that is read; 8 are 5,000 tokens with "
+        "20 log-probabilities each",
     )
     concurrency: PositiveInt = Field(default=8, description="requests under way together")
     requests_per_minute: PositiveFloat | None = Field(

@@ -1,7 +1,8 @@
 """A request for one answer: its text, its frames, and the key of the answer in the memory."""
 
+import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from string import ascii_uppercase
@@ -17,6 +18,7 @@ from cuescope_sdk import Frame, Sample, UserError, digest
 
 T = TypeVar("T")
 JPEG_QUALITY = 95
+MAX_REQUEST = 256 * 2**20  # bytes of encoded frames
 
 
 @dataclass(frozen=True)
@@ -68,21 +70,35 @@ class ChatRequest:
     def key(self, url: str) -> str:
         """Digest of all that enters the answer; frames are loaded for it, and not kept."""
         content = (self.text, self.system, dict(self.parameters), dict(self.scoring))
-        return digest("question", url, content, self._of_frames(self.image_format.pixel_digest))
+        frames = list(self._of_frames(self.image_format.pixel_digest))
+        return digest("question", url, content, frames)
 
-    def body(self, *, scored: bool = True) -> dict[str, Any]:
-        """The request: frames first, then the text."""
-        parts = self._of_frames(self.image_format.message_part)
+    def content(self, *, scored: bool = True) -> bytes:
+        """The request as JSON: frames first, then the text; raises UserError for one too large."""
+        parts, size = list[dict[str, Any]](), 0
+        for part in self._of_frames(self.image_format.message_part):
+            parts.append(part)
+            size += len(part["image_url"]["url"])
+            if size > MAX_REQUEST:
+                raise UserError(
+                    "openai: the frames of a sample are too large to be sent",
+                    expected=f"at most {MAX_REQUEST:,} bytes",
+                    remedy="-M max_side=1024 makes them smaller, -M image_format=jpeg too",
+                )
         content = [*parts, {"type": "text", "text": self.text}] if parts else self.text
         messages = [{"role": "user", "content": content}]
         if self.system:
             messages.insert(0, {"role": "system", "content": self.system})
-        return {**self.parameters, "messages": messages, **(self.scoring if scored else {})}
+        body = {**self.parameters, "messages": messages, **(self.scoring if scored else {})}
+        return json.dumps(body, allow_nan=False).encode()
 
-    def _of_frames(self, function: Callable[[Frame], T]) -> list[T]:
+    def _of_frames(self, function: Callable[[Frame], T]) -> Iterator[T]:
         """The function's value for each frame, in order; a repeated frame is loaded once."""
-        values = {frame.key: function(frame) for frame in {f.key: f for f in self.frames}.values()}
-        return [values[frame.key] for frame in self.frames]
+        values = dict[str, T]()
+        for frame in self.frames:
+            if frame.key not in values:
+                values[frame.key] = function(frame)
+            yield values[frame.key]
 
 
 # ---------------------------------------------------------------------------------------- samples

@@ -2,15 +2,15 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from random import SystemRandom
-from threading import Event, Lock
+from threading import Lock
 
 from cuescope_openai.answers import Answer
 from cuescope_openai.endpoint import Endpoint
 from cuescope_openai.options import EndpointOptions
-from cuescope_sdk import UserError
+from cuescope_sdk import UserError, printable
 
 RETRIED = frozenset({408, 409, 425, 429})  # statuses that may pass, and all from 500
 MAX_RETRY_AFTER = 300.0  # s
@@ -46,20 +46,26 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
         if text.replace(".", "", 1).isdigit():
             return float(text)
         return max(0.0, parsedate_to_datetime(text).timestamp() - (now or time.time()))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
-def server_message(body: str) -> str:
-    """What an error's body says, in one short line."""
+def shorten(text: str) -> str:
+    """What a server says, in one short line that no terminal obeys."""
+    line = printable(" ".join(text[: 10 * MESSAGE_LENGTH].split()))
+    return line if len(line) <= MESSAGE_LENGTH else f"{line[:MESSAGE_LENGTH]}..."
+
+
+def server_message(body: str, without_key: Callable[[str], str] = str) -> str:
+    """What an error's body says, in one short line; `without_key` blacks out the key in it."""
     try:
         whole = json.loads(body)
         error = whole.get("error", whole.get("detail", whole)) if isinstance(whole, dict) else whole
         text = error.get("message", error) if isinstance(error, dict) else error
-    except ValueError:
+        text = str(text)
+    except (ValueError, RecursionError):  # no JSON, or brackets without end
         text = body
-    line = " ".join(str(text).split()) or "nothing"
-    return line if len(line) <= MESSAGE_LENGTH else f"{line[:MESSAGE_LENGTH]}..."
+    return shorten(without_key(text)) or "nothing"
 
 
 def error_of_status(
@@ -75,21 +81,26 @@ def error_of_status(
             got=f"status {status} for {sent}",
             remedy=f"Set {endpoint.key_env}, or name another variable with -M key_env=NAME",
         )
+    if 300 <= status < 400:
+        target = shorten(endpoint.without_key(headers.get("location", "")))
+        return UserError(
+            f"openai: {endpoint.url} sends requests on to another address",
+            got=f"status {status} to {target or 'nowhere'}",
+            remedy="Nothing is sent there, nor is the key. -M base_url=... takes an address that "
+            "you trust",
+        )
+    said = f"status {status}: {server_message(body, endpoint.without_key)}"
     may_pass = status in RETRIED or status >= 500
     wait = retry_after(headers)
     # OpenAI says 429 for a spent account too, and no waiting helps there.
     if may_pass and "insufficient_quota" not in body and (wait or 0.0) <= MAX_RETRY_AFTER:
-        return TransientError(f"status {status}: {server_message(body)}", wait)
+        return TransientError(said, wait)
     if may_pass:
         later = f"Come back in {wait:.0f} s" if wait else "See to the account's quota"
         remedy = f"{later}; all answers so far are kept"
     else:
         remedy = "-M temperature=none, max_tokens=none and extra={...} fit a request to a server"
-    return UserError(
-        f"openai: {endpoint.url} refuses",
-        got=f"status {status}: {server_message(body)}",
-        remedy=remedy,
-    )
+    return UserError(f"openai: {endpoint.url} refuses", got=said, remedy=remedy)
 
 
 class Pace:
@@ -100,13 +111,13 @@ class Pace:
         self._next = 0.0
         self._lock = Lock()
 
-    def wait(self, stopped: Event) -> None:
-        """Return when it is this request's turn, or as soon as `stopped` is set."""
+    def seconds_to_turn(self) -> float:
+        """Take the next turn; how long it is until then."""
         with self._lock:
-            # The turn is taken under the lock and waited for outside: others may take theirs.
-            turn = max(time.monotonic(), self._next)
+            now = time.monotonic()
+            turn = max(now, self._next)
             self._next = turn + self._gap
-        stopped.wait(max(0.0, turn - time.monotonic()))
+        return turn - now
 
 
 class Budget:
