@@ -57,7 +57,7 @@ class ColourModel(Plugin):
         delay: float = 0.0
         fault: str = ""
         fault_at: int = 0
-        trust_remote_code: Annotated[bool, types.RunsCode()] = False
+        trust_remote_code: Annotated[bool, types.CommandLineOnly()] = False
         key_env: Annotated[str, types.EnvironmentName(known=("COLOUR_KEY",))] = "COLOUR_KEY"
 
     capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"logits", "embedding"}))

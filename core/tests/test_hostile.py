@@ -142,7 +142,7 @@ def test_a_run_file_sends_no_unknown_variable_to_strangers(line: Line, tmp_path:
     file.write_text(start + "AWS_SECRET_ACCESS_KEY}}]\n")
     refused = line("run", file, code=2)
     assert "key_env AWS_SECRET_ACCESS_KEY in a run file: expected one of COLOUR_KEY" in refused
-    line("run", file, "--allow-env", "AWS_SECRET_ACCESS_KEY")
+    line("run", file, "--allow", "AWS_SECRET_ACCESS_KEY")
     line(*AUDIT, "-M", "key_env=AWS_SECRET_ACCESS_KEY")
 
 
@@ -151,7 +151,7 @@ def test_a_run_file_lets_no_code_of_strangers_run(line: Line, tmp_path: Path) ->
     model = "{use: colour, options: {trust_remote_code: true}}"
     file.write_text(f"methods: [red]\ndata: [clips:8]\nmodels: [{model}]\n")
     assert "trust_remote_code in a run file" in line("run", file, code=2)
-    line("run", file, "--trust-remote-code")
+    line("run", file, "--allow", "trust_remote_code")
     line(*AUDIT, "-M", "trust_remote_code=true")
 
 

@@ -49,7 +49,7 @@ class Context:
     report; `planning` says that none may be done. `resume` is whether a bench takes reports that
     are stored already; `announce` tells the person a line that is no part of the result.
     `trusted` is None where a person typed the options; for a run file it names what the person lets
-    the file ask for: environment variables, "trust_remote_code".
+    the file ask for: environment variables, options such as "trust_remote_code".
     """
 
     registry: Registry = field(default_factory=Registry)

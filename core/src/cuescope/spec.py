@@ -12,9 +12,8 @@ from pydantic import ValidationError
 from cuescope.errors import UserError, nearest
 from cuescope.plain_yaml import load_yaml
 from cuescope.registry import Entry
-from cuescope.types import EnvironmentName, Options, RunsCode
+from cuescope.types import CommandLineOnly, EnvironmentName, Options
 
-TRUST_CODE = "trust_remote_code"
 IN_WORDS = {
     "too_short": "at least one",
     "tuple_type": "a list",
@@ -96,18 +95,18 @@ def refuse_untrusted(where: str, options: Options, trusted: Container[str]) -> N
     for name, field in type(options).model_fields.items():
         value = getattr(options, name)
         for mark in field.metadata:
-            if isinstance(mark, RunsCode) and value and TRUST_CODE not in trusted:
+            if isinstance(mark, CommandLineOnly) and value and name not in trusted:
                 raise UserError(
                     f"{where}: {name} in a run file",
                     expected="it on the command line",
-                    remedy="Read the code that comes with the model, then add --trust-remote-code",
+                    remedy=f"Be sure that you want it, then add --allow {name}",
                 )
             known = mark.known if isinstance(mark, EnvironmentName) else (value,)
             if value is not None and value not in known and value not in trusted:
                 raise UserError(
                     f"{where}: {name} {value} in a run file",
                     expected=f"one of {', '.join(known)}",
-                    remedy=f"--allow-env {value} sends its value where the file says",
+                    remedy=f"--allow {value} sends its value where the file says",
                 )
 
 

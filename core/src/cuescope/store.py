@@ -29,6 +29,7 @@ Row = tuple[str, bytes, str]
 VERSION = 1  # of the table below; SQLite keeps it as `user_version`
 CHUNK = 500  # older SQLite takes 999 marks in a query
 WAL_PAGES = 4000  # each checkpoint waits for the disk
+DURABLE_WAL_PAGES = 100  # a flipped bit in the log hides all that came after it
 PAGE_BYTES = 8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
 LOCK_SECONDS = 30.0  # a write takes milliseconds: whoever holds the file longer is stuck
 TRY_SECONDS = 1.0  # SQLite waits this long inside one try, and hears no Ctrl-C meanwhile
@@ -192,7 +193,8 @@ class CacheFile:
         connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'NORMAL'}")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+        pages = DURABLE_WAL_PAGES if self.durable else WAL_PAGES
+        connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
         if _tables(connection).get("rows") == _TABLE:
             return
         with connection:

@@ -38,17 +38,17 @@ class EnvironmentName:
     """Marks an option that names an environment variable whose value is sent elsewhere.
 
     `Annotated[str, EnvironmentName(known=("OPENAI_API_KEY",))]`: a run file may name the known
-    ones; any other only with `--allow-env NAME`, for such a file may come from a stranger.
+    ones; any other only with `--allow NAME`, for such a file may come from a stranger.
     """
 
     known: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class RunsCode:
-    """Marks an option that lets a stranger's code run, `Annotated[bool, RunsCode()]`.
+class CommandLineOnly:
+    """Marks an option that takes a guard away, `Annotated[bool, CommandLineOnly()] = False`.
 
-    A run file may set it only with `--trust-remote-code`.
+    It belongs on the command line: a run file may set it only with `--allow OPTION`.
     """
 
 

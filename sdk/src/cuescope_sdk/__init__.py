@@ -45,6 +45,7 @@ from cuescope.seeds import derive as derive, generator as generator
 from cuescope.store import CacheFile as CacheFile
 from cuescope.types import (
     Cell as Cell,
+    CommandLineOnly as CommandLineOnly,
     Edit as Edit,
     EnvironmentName as EnvironmentName,
     Evidence as Evidence,
@@ -62,7 +63,6 @@ from cuescope.types import (
     Readout as Readout,
     Report as Report,
     Response as Response,
-    RunsCode as RunsCode,
     Sample as Sample,
     Score as Score,
     Table as Table,

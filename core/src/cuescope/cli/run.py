@@ -17,14 +17,10 @@ def run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runs.")] = RUNS,
     again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
-    allow_env: Annotated[
+    allow: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Environment variable that the file may send elsewhere."),
+        typer.Option(metavar="NAME", help="Option or key variable that a file may not ask for."),
     ] = None,
-    trust_remote_code: Annotated[
-        bool,
-        typer.Option("--trust-remote-code", help="Let models of the file run code of their own."),
-    ] = False,
     observe: Observers = None,
     no_cache: NoCache = False,
 ) -> None:
@@ -35,11 +31,11 @@ def run(
     from cuescope.building import checked_classes
     from cuescope.cli.terminal import stdout
     from cuescope.matrix import read_matrix
-    from cuescope.spec import TRUST_CODE
 
     requests = list(read_matrix(file).requests())
-    trusted = {*(allow_env or ()), *([TRUST_CODE] if trust_remote_code else [])}
-    runner = open_runner(out, observe=observe or (), cache_responses=not no_cache, trusted=trusted)
+    runner = open_runner(
+        out, observe=observe or (), cache_responses=not no_cache, trusted=allow or ()
+    )
     for request in requests:
         checked_classes(request, runner.context)  # a typo ends it before hours of audits
     table = Table(box=None, padding=(0, 2, 0, 0))

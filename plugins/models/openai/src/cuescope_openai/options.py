@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from cuescope_sdk import EnvironmentName, Options
+from cuescope_sdk import CommandLineOnly, EnvironmentName, Options
 
 OPENAI = "https://api.openai.com/v1"
 # The variables that a run file may name: keys for such servers, which buy answers and no more.
@@ -64,7 +64,7 @@ class EndpointOptions(AskingOptions):
     key_env: Annotated[str, EnvironmentName(known=KEYS)] = Field(
         default="OPENAI_API_KEY", description="the environment variable that holds the key"
     )
-    insecure: bool = Field(
+    insecure: Annotated[bool, CommandLineOnly()] = Field(
         default=False,
         description="allow http:// to another machine: who is on the way reads key and images",
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from cuescope_sdk import Context, Options, RunsCode
+from cuescope_sdk import CommandLineOnly, Context, Options
 from cuescope_sdk.models import ZeroShotOptions
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class StockOptions(Options):
     revision: str | None = Field(
         default=None, description="branch, tag or commit of a hub id; default: main"
     )
-    trust_remote_code: Annotated[bool, RunsCode()] = Field(
+    trust_remote_code: Annotated[bool, CommandLineOnly()] = Field(
         default=False, description="run Python files that come with the model; read them first"
     )
 
