@@ -135,8 +135,8 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
         except (OSError, SyntaxError, ValueError):
             damage = f"damaged after {count} frames"
     file.seek(-1, 2)
-    ended = file.read() in (b";", b"\0")  # some writers fill the last block
-    return count, damage or (None if ended else f"cut off after {count} frames")
+    cut = None if file.read() == b";" else f"cut off after {count} frames"
+    return count, damage or cut
 
 
 class _TooManyPixels(Exception):

@@ -4,7 +4,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -111,7 +111,7 @@ class ProbeCache(CacheFile):
 
 
 _TICK = 20_000_000  # nanoseconds: file systems stamp files with a clock as coarse as this
-_TOGETHER = 16
+_SMALL = 2**14  # bytes: threads would only wait for each other
 _SAVE_EVERY = 256  # files; a kill loses the look at so many and no more
 
 
@@ -140,10 +140,12 @@ def probe_all(
                 # before the look: a change during it is seen next time
                 stamps = [Stamp.of(path) for path in chunk]
                 _let_clock_tick(stamps)
-                # small files are looked at faster than handed to a thread
-                groups = [chunk[i : i + _TOGETHER] for i in range(0, len(chunk), _TOGETHER)]
-                look = partial(_probe_group, max_pixels=max_pixels)
-                fresh = [probe for group in pool.map(look, groups) for probe in group]
+                look = partial(probe, max_pixels=max_pixels)
+                large = [path for path, stamp in zip(chunk, stamps, strict=True) if stamp.size > _SMALL]
+                in_threads = pool.map(look, large)
+                small = {path: look(path) for path in set(chunk).difference(large)}
+                looked_at = small | dict(zip(large, in_threads, strict=True))
+                fresh = [looked_at[path] for path in chunk]
                 cache.put(zip(chunk, stamps, fresh, strict=True))
                 probes.update(zip(chunk, fresh, strict=True))
                 advance(len(chunk))
@@ -154,10 +156,6 @@ def loss_facts(probes: Mapping[Path, Probe]) -> dict[str, str]:
     """Which files are shown without a part of them, in words; nothing where all are whole."""
     losses = {path.name: p.loss for path, p in probes.items() if p.loss and p.problem is None}
     return {"not whole": describe_problems(losses, "file")} if losses else {}
-
-
-def _probe_group(paths: Sequence[Path], max_pixels: int) -> list[Probe]:
-    return [probe(path, max_pixels) for path in paths]
 
 
 def _values(row: Stamp | Probe) -> list[object]:
