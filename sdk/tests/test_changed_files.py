@@ -114,9 +114,14 @@ def test_a_large_clip_that_changes_while_it_is_decoded(tmp_path, monkeypatch):
     path = write_video(tmp_path / "a.mp4", 3)
     probed = probe(path, MAX)
     bytes_before = path.read_bytes()
-    with pytest.raises(BadDataError, match=CHANGED), content.listed_bytes(path, probed.digest):
-        path.write_bytes(bytes_before[:-1] + b"x")
-        path.write_bytes(bytes_before)
+
+    def swap_and_restore():
+        with content.listed_bytes(path, probed.digest):
+            path.write_bytes(bytes_before[:-1] + b"x")
+            path.write_bytes(bytes_before)
+
+    with pytest.raises(BadDataError, match=CHANGED):
+        swap_and_restore()
 
 
 @pytest.mark.parametrize("how", ["link", "rename", "folder"])

@@ -1,15 +1,9 @@
 """Every file and row is shown, or its loss is said."""
 
-import sys
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 from PIL import Image
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import kind_of
-from cuescope_sdk.data._media import files, images
 
 HEADER = "path,label"
 
@@ -47,7 +41,9 @@ def table(data, image):
 def test_a_stray_quote_is_refused_with_its_line(table, opened, changes, name):
     mark = "\t" if name.endswith("tsv") else ","
     table({n: line.replace(",", mark) for n, line in changes.items()}, name)
-    with pytest.raises(UserError, match=rf"manifest\.\wsv line 22: expected .*, got .* in '") as caught:
+    with pytest.raises(
+        UserError, match=r"manifest\.\wsv line 22: expected .*, got .* in '"
+    ) as caught:
         opened()
     assert "\n" not in str(caught.value)
 
@@ -98,9 +94,7 @@ def test_tables_of_spreadsheets_are_read(data, image, opened, encoding, newline)
 def test_contradicting_rows_are_named(data, image, opened):
     for number in (1, 2):
         image(data / f"{number}.png", number)
-    (data / "manifest.csv").write_text(
-        "path,label\n1.png,cat\n2.png,cat\n1.png,dog\n2.png,cat\n"
-    )
+    (data / "manifest.csv").write_text("path,label\n1.png,cat\n2.png,cat\n1.png,dog\n2.png,cat\n")
     assert opened().facts["contradictions"] == "1.png: cat, 1.png#2: dog"
 
 
@@ -152,7 +146,13 @@ def test_suffixes_of_jpeg_and_none_are_read(data, opened):
     for level, name in enumerate(("1.jfif", "2.jpe", "3.JFIF", "IMG_4", "5")):
         Image.new("RGB", (8, 8), (level * 9,) * 3).save(data / "a" / name, "JPEG")
     folder = opened()
-    assert [sample.key for sample in folder] == ["a/1.jfif", "a/2.jpe", "a/3.JFIF", "a/5", "a/IMG_4"]
+    assert [sample.key for sample in folder] == [
+        "a/1.jfif",
+        "a/2.jpe",
+        "a/3.JFIF",
+        "a/5",
+        "a/IMG_4",
+    ]
     assert all(sample.frames[0].load().size == (8, 8) for sample in folder)
     assert "left out" not in folder.facts
 
@@ -164,28 +164,3 @@ def test_a_cut_video_is_named(data, video, opened):
     not_whole = opened(max_bad=1).facts["not whole"]
     assert not_whole.startswith("a/1.mkv (cut off: ")
     assert "2.mkv" not in not_whole
-
-
-def test_heic_is_read_where_its_library_is_installed(data, opened, monkeypatch):
-    """A stand-in for pillow-heif, which registers its format with Pillow as that does."""
-
-    def register_heif_opener():
-        Image.register_open("HEIF", Image.OPEN["PNG"][0], lambda head: head.startswith(b"\x89PNG"))
-
-    monkeypatch.setitem(
-        sys.modules, "pillow_heif", SimpleNamespace(register_heif_opener=register_heif_opener)
-    )
-    monkeypatch.setattr(Image, "OPEN", dict(Image.OPEN))
-    monkeypatch.setattr(Image, "ID", list(Image.ID))
-    for module in (files, images):
-        monkeypatch.setattr(module, "reads_heif", lambda: True)
-    monkeypatch.setattr("cuescope_sdk.data._media.survey.reads_heif", lambda: False)
-    images.image_formats.cache_clear()
-    (data / "a").mkdir()
-    Image.fromarray(np.full((4, 4, 3), 9, np.uint8)).save(data / "a" / "1.heic", "PNG")
-    try:
-        assert kind_of(data / "a" / "1.heic") == "image"
-        assert "HEIF" in images.image_formats()
-        assert opened()[0].frames[0].load().getpixel((0, 0)) == (9, 9, 9)
-    finally:
-        images.image_formats.cache_clear()

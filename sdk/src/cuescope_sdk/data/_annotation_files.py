@@ -94,9 +94,7 @@ def read_csv(path: Path, row: type[Row], title: str) -> list[Row]:
     text, name = read_text(path, title), f"{title}: {path.name}"
     header = next(csv.reader(StringIO(text)), [])
     _require_columns(path, header, row, title)
-    rows = [
-        _checked(row, cells, f"{name} line {line}") for line, cells in table_rows(text, name)
-    ]
+    rows = [_checked(row, cells, f"{name} line {line}") for line, cells in table_rows(text, name)]
     _require_rows(path, rows, title)
     return rows
 

@@ -156,8 +156,9 @@ class ImageFolder(Plugin):
     kept by `classes` and `per_class` is decoded once and remembered by size and time of change.
     Others are left out and counted in `facts`. Images are turned as their EXIF says; those with
     masks are not, nor any where `turned` is False: boxes and masks are of the stored pixels, which
-    is what their authors' readers (pycocotools, torchvision) show. Raises UserError for what is not in the authors'
-    layout, and BadDataError where more than `max_missing` of the images are left out.
+    is what their authors' readers (pycocotools, torchvision) show. Raises UserError for what is
+    not in the authors' layout, and BadDataError where more than `max_missing` of the images are
+    left out.
     """
 
     Options: ClassVar[type[Options]] = ImageFolderOptions

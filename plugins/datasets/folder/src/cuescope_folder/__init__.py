@@ -18,13 +18,7 @@ from cuescope_folder.layout import (
 )
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import FolderOptions
-from cuescope_folder.samples import (
-    contradictions,
-    losses,
-    needed_files,
-    read_samples,
-    with_mask,
-)
+from cuescope_folder.samples import contradictions, losses, needed_files, read_samples, with_mask
 from cuescope_folder.tables import read_rows
 from cuescope_sdk import (
     BadDataError,

@@ -184,7 +184,8 @@ def _walk(root: Path, inside: str, order: _Key, unread: Unread) -> Iterator[tupl
         if entry.name.startswith(".") or entry.name == "__MACOSX":
             unread.add("hidden folders" if is_folder else "hidden")
             continue
-        readable = not is_folder and kind_of(PurePosixPath(entry.name)) is not None
+        file = PurePosixPath(entry.name)
+        readable = not is_folder and kind_of(file) is not None
         if entry.is_symlink():
             if (readable or is_folder) and not is_inside(root, Path(entry.path)):
                 raise _leads_out(root, Path(entry.path))
@@ -195,12 +196,10 @@ def _walk(root: Path, inside: str, order: _Key, unread: Unread) -> Iterator[tupl
             yield from _walk(root, f"{name}/", key, unread)
         elif readable and not (entry.is_file() or entry.is_symlink()):
             unread.add("pipes and devices")
-        elif readable and "." in entry.name:
+        elif not inside and file.suffix.lower() in MANIFEST_SUFFIXES:
+            continue  # tables at the top have a sentence of their own
+        elif (readable and file.suffix) or not unread.passes_over(Path(entry.path)):
             yield key, name
-        # tables at the top have a sentence of their own
-        elif not (inside == "" and entry.name.lower().endswith(MANIFEST_SUFFIXES)):
-            if not unread.passes_over(Path(entry.path)):
-                yield key, name
 
 
 def _leads_out(root: Path, path: Path) -> UserError:

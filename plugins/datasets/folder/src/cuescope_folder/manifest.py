@@ -96,11 +96,12 @@ class Paths:
 
 
 def manifest_items(rows: Sequence[Row], name: str, root: Path) -> tuple[list[Item], Unread]:
-    """An item a row, and what is passed over in folders of frames; `path` is in the resolved folder `root`, and may not leave it.
+    """An item a row, and what is passed over in folders of frames.
 
-    The label is `label`, `answer` where there is no `label`, or the first of `answers`; None where
-    the row has timed `actions` instead. Raises UserError naming the line for a missing cell, a
-    path that leaves `root`, and a cell that is not what its column holds.
+    `path` is in the resolved folder `root`, and may not leave it. The label is `label`, `answer`
+    where there is no `label`, or the first of `answers`; None where the row has timed `actions`
+    instead. Raises UserError naming the line for a missing cell, a path that leaves `root`, and a
+    cell that is not what its column holds.
     """
     paths = Paths(root)
     uses: Counter[str] = Counter()

@@ -98,7 +98,7 @@ def _require_size(manifest: Path, metadata: Any) -> None:
         )
 
 
-def _row(location: str, cells: Mapping[str | None, Any]) -> Row:
+def _row(location: str, cells: Mapping[str, Any]) -> Row:
     """The row without what is missing: None, NaN and the empty text."""
     named = {str(column).strip(): value for column, value in cells.items()}
     return Row(location, {c: v for c, v in named.items() if v != "" and plain(v) is not None})

@@ -42,7 +42,7 @@ class Stamp:
     def of(cls, file: Path | BinaryIO) -> Self:
         """The file as it is now."""
         try:
-            status = os.stat(file) if isinstance(file, Path) else os.fstat(file.fileno())
+            status = file.stat() if isinstance(file, Path) else os.fstat(file.fileno())
         except (OSError, ValueError):
             return cls()
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
@@ -54,7 +54,7 @@ def steady_bytes(path: Path) -> Iterator[tuple[BinaryIO, str]]:
 
     The path is opened once: a file or link that takes its place later is not read.
     """
-    with open(os.open(path, os.O_RDONLY | _FLAGS), "rb") as file:
+    with os.fdopen(os.open(path, os.O_RDONLY | _FLAGS), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise FileNotFoundError(2, "no such file")

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from math import ceil
-from os.path import splitext
 from pathlib import Path, PurePath
 from typing import Literal
 
@@ -34,7 +33,7 @@ def kind_of(path: PurePath) -> Kind | None:
 
     A file without suffix is taken for an image: `why_unread` looks into it.
     """
-    suffix = splitext(path.name)[1].lower()
+    suffix = path.suffix.lower()
     if suffix in _HEIF and not reads_heif():
         return None
     return _KINDS.get(suffix)
@@ -48,7 +47,7 @@ def reads_heif() -> bool:
 
 def unknown_suffix(path: PurePath) -> str:
     """Why a file of no known kind is not read."""
-    suffix = splitext(path.name)[1].lower()
+    suffix = path.suffix.lower()
     if suffix in _HEIF:
         return f"'{suffix}' needs pip install 'cuescope-folder[heif]'"
     return f"'{path.suffix}' is no image or video that is known here"

@@ -25,7 +25,7 @@ def image_formats() -> list[str]:
     # Named, because Pillow would otherwise go by content alone and run Ghostscript for an EPS.
     wanted = ("JPEG", "PNG", "WEBP", "BMP", "DIB", "GIF", "TIFF", "PPM", "AVIF", "HEIF")
     if reads_heif():
-        import pillow_heif
+        import pillow_heif  # type: ignore[import-not-found, unused-ignore]
 
         pillow_heif.register_heif_opener()
     Image.init()
@@ -123,14 +123,14 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
                 total += image.width * image.height
                 require_pixels(image.size, max_pixels)
                 if total > _WHOLE_CLIP * max_pixels:
-                    raise _TooManyPixels(
+                    raise _TooManyPixelsError(
                         f"more than {_WHOLE_CLIP} x max_pixels={max_pixels} pixels in its frames"
                     )
                 image.load()
                 count += 1
         except EOFError:
             pass
-        except _TooManyPixels as error:
+        except _TooManyPixelsError as error:
             raise ValueError(str(error)) from None
         except (OSError, SyntaxError, ValueError):
             damage = f"damaged after {count} frames"
@@ -139,7 +139,7 @@ def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]
     return count, damage or cut
 
 
-class _TooManyPixels(Exception):
+class _TooManyPixelsError(Exception):
     """An animation of small frames without end."""
 
 

@@ -141,7 +141,9 @@ def probe_all(
                 stamps = [Stamp.of(path) for path in chunk]
                 _let_clock_tick(stamps)
                 look = partial(probe, max_pixels=max_pixels)
-                large = [path for path, stamp in zip(chunk, stamps, strict=True) if stamp.size > _SMALL]
+                large = [
+                    path for path, stamp in zip(chunk, stamps, strict=True) if stamp.size > _SMALL
+                ]
                 in_threads = pool.map(look, large)
                 small = {path: look(path) for path in set(chunk).difference(large)}
                 looked_at = small | dict(zip(large, in_threads, strict=True))

@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 
 from PIL import Image
 
+from cuescope.printable import printable
 from cuescope_sdk.data._media.files import kind_of, printable_name, unknown_suffix
 from cuescope_sdk.data._media.images import image_formats
 
@@ -70,8 +71,8 @@ def why_unread(path: Path) -> str | None:
 
 
 def _suffix_words(path: PurePath) -> str:
-    suffix = os.path.splitext(path.name)[1].lower()
-    return printable_name(suffix[:_LETTERS]) if len(suffix) > 1 else "without suffix"
+    suffix = path.suffix.lower()
+    return printable(printable_name(suffix[:_LETTERS])) if len(suffix) > 1 else "without suffix"
 
 
 def _is_image(path: Path) -> bool:

@@ -123,7 +123,7 @@ def _opened(
     import av
 
     # Not `options`: before PyAV 18 they crash the process on formats without a header (FLV, MPEG).
-    with av.open(file, container_options=_OPEN) as container:
+    with av.open(file, "r", container_options=_OPEN) as container:
         if not container.streams.video:
             raise ValueError("no video stream")
         stream = container.streams.video[0]
