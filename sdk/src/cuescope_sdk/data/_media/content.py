@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b, file_digest
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -54,19 +54,21 @@ def steady_bytes(path: Path) -> Iterator[tuple[BinaryIO, str]]:
 
     The path is opened once: a file or link that takes its place later is not read.
     """
-    with os.fdopen(os.open(path, os.O_RDONLY | _FLAGS), "rb") as file:
-        status = os.fstat(file.fileno())
+    descriptor = os.open(path, os.O_RDONLY | _FLAGS)
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise FileNotFoundError(2, "no such file")
         if status.st_size <= IN_MEMORY:
-            content = file.read()
+            content = file.readall()
             # faster than SHA-256 where the CPU has no instruction for it
             yield _named(content, path), blake2b(content, digest_size=16).hexdigest()
             return
         before = Stamp.of(file)
         content_digest = file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
         file.seek(0)
-        yield file, content_digest
+        reader = BufferedReader(file)  # held here: it closes the file when it goes
+        yield reader, content_digest
         if Stamp.of(file) != before:
             raise ChangedError
 

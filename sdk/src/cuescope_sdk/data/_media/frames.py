@@ -1,5 +1,6 @@
 """Probed files as frames: which are sampled, and the loaders that they carry."""
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ def frames_at(path: Path, probe: Probe, indices: Sequence[int]) -> tuple[Frame, 
     """
     decoder = _video_decoder() if kind_of(path) == "video" else "gif"
     # shared: loading one frame decodes all in one pass
-    clip = Clip(path, probe.digest, tuple(indices))
+    clip = Clip(path, probe.digest, tuple(indices), probe.loss is None)
     return tuple(
         Frame(
             digest(decoder, probe.digest, index),
@@ -107,11 +108,15 @@ def frames_between(
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Chosen frames of one video or animation; `digest` is that of the file's bytes."""
+    """Chosen frames of one video or animation; `digest` is that of the file's bytes.
+
+    Not `whole`: it is known, and said, that a part of the file is lost.
+    """
 
     path: Path
     digest: str
     indices: tuple[int, ...]
+    whole: bool = True
 
 
 def load_clip_frame(clip: Clip, position: int) -> Image.Image:
@@ -125,7 +130,15 @@ def _decoded(clip: Clip) -> tuple[Image.Image, ...]:
     # audits take hours, and disks are unplugged
     with readable_still(clip.path), listed_bytes(clip.path, clip.digest) as file:
         by_index = decode(file, frozenset(clip.indices))
-        return tuple(_at_or_before(by_index, index) for index in clip.indices)
+        frames = tuple(_at_or_before(by_index, index) for index in clip.indices)
+    missing = sum(index not in by_index for index in clip.indices)
+    if missing and clip.whole:
+        warnings.warn(
+            f"{clip.path}: {missing} of {len(frames)} frames cannot be decoded; "
+            "the last good frame before stands in for each",
+            stacklevel=2,
+        )
+    return frames
 
 
 class ClipMemory:

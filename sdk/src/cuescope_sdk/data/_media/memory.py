@@ -15,7 +15,13 @@ class Budget:
 
     @contextmanager
     def hold(self, size: int) -> Iterator[None]:
-        """So many bytes while the block runs; what is larger than all of them runs alone."""
+        """So many bytes while the block runs; what is larger than all of them runs alone.
+
+        What is a thousand times smaller is not counted.
+        """
+        if size < self.limit >> 10:
+            yield
+            return
         with self._freed:
             self._freed.wait_for(lambda: not self.used or self.used + size <= self.limit)
             self.used += size

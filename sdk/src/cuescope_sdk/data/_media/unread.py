@@ -13,6 +13,8 @@ from cuescope_sdk.data._media.images import image_formats
 
 _KINDS_NAMED = 8
 _LETTERS = 16  # of a suffix
+# what authors lay beside their images: a data set has read what it needs of it
+_NOTES = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".md", ".xml", ".mat", ".npy", ".yaml")
 
 
 class Unread:
@@ -55,6 +57,8 @@ def unread_beside(shown: Iterable[Path]) -> Unread:
         for entry in entries:
             if entry.name.startswith("."):
                 unread.add("hidden")
+            elif PurePath(entry.name).suffix.lower() in _NOTES:
+                continue
             elif kind_of(PurePath(entry.name)) is None:
                 unread.passes_over(Path(entry.path))
     return unread
