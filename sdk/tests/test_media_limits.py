@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Context
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, clip_frames, image_frame, probe, probe_all
+from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, image_frame, probe, probe_all
 from cuescope_sdk.data._media import images
 from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.memory import Budget
@@ -185,16 +185,3 @@ def test_formats_that_pillow_reads_by_itself(tmp_path):
         Image.new("RGB", (8, 8), "red").save(path, name)
         assert probe(path, MAX).problem is None
         assert decode_image(BytesIO(path.read_bytes())).getpixel((4, 4))[0] > 240
-
-
-def test_frames_that_cannot_be_decoded_are_named(tmp_path):
-    path = write_video(tmp_path / "a.avi", 12, "mpeg4")
-    content = bytearray(path.read_bytes())
-    index = content.rindex(b"idx1")
-    for start in range(index - 400, index - 20, 3):
-        content[start] = 0
-    path.write_bytes(content)
-    probed = probe(path, MAX)
-    if probed.problem is None and probed.loss is None:
-        with pytest.warns(UserWarning, match=r"a\.avi: \d+ of 12 frames cannot be decoded"):
-            clip_frames(path, probed, 12)[0].load()

@@ -164,3 +164,17 @@ def test_a_cut_video_is_named(data, video, opened):
     not_whole = opened(max_bad=1).facts["not whole"]
     assert not_whole.startswith("a/1.mkv (cut off: ")
     assert "2.mkv" not in not_whole
+
+
+@pytest.mark.parametrize(("text", "rows"), [("x", 6_000_000), ("x" * 2**20, 20_000)])
+def test_a_small_table_of_endless_rows_is_refused(data, image, opened, text, rows):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    image(data / "1.png")
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int8()), pa.array([text]))
+    file = data / "manifest.parquet"
+    parquet.write_table(pa.table({"path": column, "label": column}), file, store_schema=False)
+    assert file.stat().st_size < 2**22
+    with pytest.raises(UserError, match=r"manifest\.parquet is too large: expected at most"):
+        opened()

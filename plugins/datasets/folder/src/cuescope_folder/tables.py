@@ -18,7 +18,7 @@ RIGHT = ("label", "answer", "actions")  # any of them says what is right
 COLUMNS = ("path", *RIGHT, "answers", "split", "question", "choices", "mask", "cues")
 FILES = ("video", "image", "file", "filename")  # what others call the path
 ALIKE = 0.75
-MOST_ROWS, MOST_BYTES = 5_000_000, 2**30
+MOST_ROWS, MOST_BYTES, PART_BYTES = 5_000_000, 2**30, 2**28
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +77,40 @@ def _parquet_rows(manifest: Path) -> Iterator[Row]:
 
     try:
         with parquet.ParquetFile(manifest) as file:
-            _require_size(manifest, file.metadata)
-            table = file.read()
+            batches = list(_batches(manifest, file))
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"folder: {manifest.name} is no Parquet", got=_first_line(error)) from None
-    for number, cells in enumerate(table.to_pylist(), start=1):
+    rows = (cells for batch in batches for cells in batch.to_pylist())
+    for number, cells in enumerate(rows, start=1):
         yield _row(f"row {number}", cells)
 
 
-def _require_size(manifest: Path, metadata: Any) -> None:
-    """Refuse a table that would fill the memory: a few bytes may stand for millions of rows."""
+def _batches(manifest: Path, file: Any) -> Iterator[Any]:
+    """The table in parts; raises UserError where it would fill the memory.
+
+    A few bytes may stand for millions of rows, and each of them for one long text.
+    """
+    metadata = file.metadata
     groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
-    size = sum(group.total_byte_size for group in groups)
-    if metadata.num_rows > MOST_ROWS or size > MOST_BYTES:
-        raise UserError(
-            f"folder: {manifest.name} is too large",
-            expected=f"at most {MOST_ROWS:,} rows and {MOST_BYTES:,} bytes",
-            got=f"{metadata.num_rows:,} rows and {size:,} bytes",
-            remedy="Split it, and audit the parts",
-        )
+    stored = sum(group.total_byte_size for group in groups)
+    size = stored
+    # no cell is larger than all that is stored
+    rows = min(4096, max(1, PART_BYTES // max(1, stored)))
+    if metadata.num_rows <= MOST_ROWS and stored <= PART_BYTES:
+        size = 0
+        for batch in file.iter_batches(batch_size=rows):
+            size += batch.nbytes
+            if size > MOST_BYTES:
+                break
+            yield batch
+        else:
+            return
+    raise UserError(
+        f"folder: {manifest.name} is too large",
+        expected=f"at most {MOST_ROWS:,} rows and {MOST_BYTES:,} bytes",
+        got=f"{metadata.num_rows:,} rows and {size:,} bytes or more",
+        remedy="Split it, and audit the parts",
+    )
 
 
 def _row(location: str, cells: Mapping[str, Any]) -> Row:
