@@ -23,7 +23,7 @@ from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import Context
 
 SIDE, CLASSES = 16, 100
-FIRST_LIMIT, AGAIN_LIMIT = 8.0, 4.0  # times the bare reading
+FIRST_LIMIT, AGAIN_LIMIT = 10.0, 6.0  # times the bare reading
 SECONDS_LIMIT = 15.0  # for 100,000 files
 
 

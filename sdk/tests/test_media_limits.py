@@ -1,5 +1,6 @@
 """Small files of many pixels: refused, or decoded one at a time; what is cut is named."""
 
+import os
 import threading
 import time
 from io import BytesIO
@@ -100,6 +101,18 @@ def test_laying_over_white_is_that_of_the_whole_image_in_a_tenth_of_its_memory()
     white = Image.new("RGBA", image.size, "white")
     expected = Image.alpha_composite(white, image).convert("RGB")
     assert np.array_equal(images._over_white(image), expected)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forking beside threads
+def test_a_forked_process_does_not_wait_for_threads_that_it_has_not():
+    if not hasattr(os, "fork"):
+        pytest.skip("needs fork")
+    with images.DECODING.hold(2**29):
+        child = os.fork()
+        if not child:
+            os._exit(images.DECODING.used != 0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert images.DECODING.used == 2**29
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """How much memory decoding may take: one limit for all threads together."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Condition
@@ -10,6 +11,10 @@ class Budget:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing is held: a forked process has none of the threads that held it."""
         self.used = 0
         self._freed = Condition()
 
@@ -29,8 +34,10 @@ class Budget:
             yield
         finally:
             with self._freed:
-                self.used -= size
+                self.used = max(0, self.used - size)
                 self._freed.notify_all()
 
 
 DECODING = Budget(2**30)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=DECODING.reset)
