@@ -1,8 +1,11 @@
 """Every file and row is shown, or its loss is said."""
 
+import random
+
 import pytest
 from PIL import Image
 
+from cuescope_folder.tables import read_rows
 from cuescope_sdk import UserError
 
 HEADER = "path,label"
@@ -178,3 +181,21 @@ def test_a_small_table_of_endless_rows_is_refused(data, image, opened, text, row
     assert file.stat().st_size < 2**22
     with pytest.raises(UserError, match=r"manifest\.parquet is too large: expected at most"):
         opened()
+
+
+def test_random_quotes_never_lose_a_row(tmp_path):
+    rng, refused = random.Random(0), 0
+    file = tmp_path / "manifest.csv"
+    for _ in range(100):
+        lines = ["path,question,answer"]
+        lines += [f"{n}.mp4,What is it?,{'cat' if n % 2 else 'dog'}" for n in range(200)]
+        for _ in range(rng.randint(1, 3)):
+            row = rng.randrange(1, 201)
+            place = rng.choice([0, len(lines[row]), *(i + 1 for i in range(len(lines[row])))])
+            lines[row] = f'{lines[row][:place]}"{lines[row][place:]}'
+        file.write_text("\n".join(lines))
+        try:
+            assert len(read_rows(file)) == 200
+        except UserError:
+            refused += 1
+    assert refused > 90
