@@ -223,3 +223,21 @@ def test_a_json_object_is_checked_entry_by_entry(tmp_path, text, said):
     with pytest.raises(UserError) as error:
         read_json_object(tmp_path / "z.json", Zoo, "x")
     assert str(error.value) == said
+
+
+def test_images_with_masks_keep_the_pixels_that_the_masks_are_of(tmp_path):
+    from PIL import Image
+
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    for name in ("a.jpg", "b.jpg"):
+        Image.new("RGB", (20, 10)).save(tmp_path / name, exif=exif)
+    write_mask(tmp_path / "masks" / "a.jpg", (0, 0, 5, 5), (20, 10))
+    (tmp_path / "val.csv").write_text("file,pet\na.jpg,cat\nb.jpg,dog\n")
+    (tmp_path / "c.heic").write_text("x")
+    pets = Pets(Pets.Options(path=tmp_path), Context(cache=tmp_path / "cache"))
+    with_mask, without = pets
+    (mask,) = with_mask.annotations["masks"].values()
+    assert with_mask.frames[0].load().size == mask.load().size == (20, 10)
+    assert without.frames[0].load().size == (10, 20)
+    assert pets.facts["not read"] == "1 .heic (pip install 'cuescope-folder[heif]')"

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -87,10 +87,9 @@ def test_a_corrupt_memory_is_set_aside(tmp_path, context):
     file.write_bytes(b"this is no database" * 100)
     with pytest.warns(UserWarning, match="was damaged"):
         assert probe_all([image], context) == first
-    assert list(file.parent.glob("probes.sqlite.corrupt-*"))
-    with sqlite3.connect(file) as connection:
-        assert connection.execute("SELECT count(*) FROM probe").fetchone() == (1,)
-    connection.close()
+    assert list(file.parent.glob("probes.sqlite.damaged-*"))
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("SELECT count(*) FROM rows").fetchone() == (1,)
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path):

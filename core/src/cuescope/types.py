@@ -1,6 +1,7 @@
 """The words of cuescope: the values that cross a boundary. Frozen, strict, free of torch."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
@@ -8,10 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
 
 from cuescope.digest import digest
+from cuescope.errors import BadDataError
 
 SCHEMA_VERSION: Literal[1] = 1
 Output = Literal["logits", "text", "embedding"]
@@ -98,19 +100,38 @@ class Frame:
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """From an image file; the key is the digest of its bytes."""
-        return cls(digest(path.read_bytes()), partial(_open_rgb, path), FrameSource(path))
+        """From an image file; the key is the digest of its bytes, which are checked when loaded."""
+        key = digest(path.read_bytes())
+        return cls(key, partial(_open_rgb, path, key), FrameSource(path))
 
     def derive(self, operation: str, function: Callable[[Image.Image], Image.Image]) -> "Frame":
         """The frame after `function`; `operation` names it with all its parameters."""
         return Frame(digest(self.key, operation), partial(_load_and_apply, self, function))
 
 
-def _open_rgb(path: Path) -> Image.Image:
-    """Transparency over white; 16-bit grey by its high byte, which Pillow would clip."""
+def _open_rgb(path: Path, key: str) -> Image.Image:
+    """As a person sees it: turned by its EXIF, over white; 16-bit grey by its high byte.
+
+    Raises BadDataError where the file is gone, or has other bytes than those of `key`.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadDataError(f"{path} can no longer be read", got=error.strerror) from error
+    if digest(content) != key:
+        raise BadDataError(
+            f"{path} has changed since it was listed",
+            expected="the file as it was listed",
+            got="other content",
+            remedy="Answers to it are not kept: run the same command again",
+        )
     # no file stays open, whatever Pillow does late
-    with Image.open(BytesIO(path.read_bytes())) as image:
-        if image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM"):
+    with Image.open(BytesIO(content)) as image:
+        deep = image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM")
+        image.load()
+        with suppress(Exception):  # broken EXIF raises anything, and the pixels are still good
+            ImageOps.exif_transpose(image, in_place=True)
+        if deep:  # Pillow would clip it
             return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
         if image.has_transparency_data:
             white = Image.new("RGBA", image.size, "white")

@@ -194,3 +194,23 @@ class TestCoco(LayoutContract):
             (root / "images").mkdir()
             (root / "val2017").rename(root / "images" / "val2017")
             assert self.open(root).fingerprint == self.open().fingerprint
+
+
+def test_boxes_and_masks_are_of_the_stored_pixels(tmp_path):
+    """As pycocotools and torchvision read them, whatever EXIF says of how to hold the camera."""
+    from PIL import Image
+
+    from cuescope_sdk import Context
+
+    for name, text in ((INSTANCES, instances("val2017")),):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    for number in (1, 2, 3, 4):
+        path = write_image(tmp_path / "val2017" / f"{number:012d}.jpg", SIZE)
+        Image.open(path).save(path, exif=exif)
+    data = Coco(Coco.Options(path=tmp_path), Context(cache=tmp_path / "cache"))
+    for sample in data:
+        for mask in sample.annotations["masks"].values():
+            assert sample.frames[0].load().size == mask.load().size == SIZE

@@ -26,6 +26,7 @@ from cuescope_sdk.data._image_folders import (
 )
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS as MAX_PIXELS,
+    MOST_PIXELS as MOST_PIXELS,
     kind_of as kind_of,
     printable_name as printable_name,
 )
@@ -38,6 +39,8 @@ from cuescope_sdk.data._media.frames import (
     sample_indices as sample_indices,
 )
 from cuescope_sdk.data._media.survey import Probe as Probe, probe as probe, probe_all as probe_all
+from cuescope_sdk.data._media.unread import Unread as Unread, why_unread as why_unread
+from cuescope_sdk.data._tables import read_text as read_text, table_rows as table_rows
 from cuescope_sdk.data._video_questions import (
     Question as Question,
     Timed as Timed,

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from cuescope_sdk import UserError, nearest
+from cuescope_sdk.data._tables import read_text, table_rows
 
 Row = TypeVar("Row", bound=BaseModel)
 _DEPTH = 2  # authors' archives unpack into a folder, and some into one more
@@ -54,7 +55,7 @@ def find_file(root: Path, name: str, title: str) -> Path:
 def read_json(path: Path, row: type[Row], title: str) -> list[Row]:
     """The rows of a JSON list of objects; raises UserError with the entry that is none."""
     try:
-        entries = json.loads(_text(path, title))
+        entries = json.loads(read_text(path, title))
     except json.JSONDecodeError as error:
         position = f"line {error.lineno} column {error.colno}"
         raise UserError(f"{title}: {path.name} {position} is no JSON", got=error.msg) from None
@@ -80,7 +81,7 @@ def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
     """
     try:
         # in Rust, without Python dicts between
-        return layout.model_validate_json(_text(path, title))
+        return layout.model_validate_json(read_text(path, title))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         if first["type"] == "json_invalid":
@@ -90,43 +91,21 @@ def read_json_object(path: Path, layout: type[Row], title: str) -> Row:
 
 def read_csv(path: Path, row: type[Row], title: str) -> list[Row]:
     """The rows of a CSV table with a header; raises UserError with the line that is none."""
-    reader = csv.DictReader(StringIO(_text(path, title)))
-    rows = []
-    try:
-        _require_columns(path, reader.fieldnames or (), row, title)
-        for cells in reader:
-            location = f"{title}: {path.name} line {reader.line_num}"
-            # how DictReader marks a cell too many, too few
-            if None in cells or None in cells.values():
-                raise UserError(
-                    location,
-                    expected=f"{len(reader.fieldnames or ())} cells",
-                    got="more" if None in cells else "fewer",
-                )
-            rows.append(_checked(row, cells, location))
-    except csv.Error as error:
-        raise UserError(f"{title}: {path.name} line {reader.line_num}", got=str(error)) from None
+    text, name = read_text(path, title), f"{title}: {path.name}"
+    header = next(csv.reader(StringIO(text)), [])
+    _require_columns(path, header, row, title)
+    rows = [_checked(row, cells, f"{name} line {line}") for line, cells in table_rows(text, name)]
     _require_rows(path, rows, title)
     return rows
 
 
 def read_lines(path: Path, title: str) -> Iterator[tuple[str, str]]:
     """Each line that is not blank, behind its place ("TITLE: FILE line 3") for errors."""
-    lines = [line.strip() for line in StringIO(_text(path, title))]
+    lines = [line.strip() for line in StringIO(read_text(path, title))]
     _require_rows(path, [line for line in lines if line], title)
     for number, line in enumerate(lines, start=1):
         if line:  # blank lines still count, as in an editor
             yield f"{title}: {path.name} line {number}", line
-
-
-def _text(path: Path, title: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or getattr(error, "reason", None)
-        raise UserError(
-            f"{title}: cannot read {path.name}", expected="UTF-8 text", got=reason
-        ) from None
 
 
 def _checked(row: type[Row], entry: Any, location: str) -> Row:

@@ -21,7 +21,7 @@ from cuescope_sdk.data._media.files import (
     require_enough,
 )
 from cuescope_sdk.data._media.frames import image_frame
-from cuescope_sdk.data._media.survey import probe_all
+from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -121,6 +121,7 @@ class Episodes(Plugin):
             remedy=f"Pictures are looked for in {self.images} (-D images=FOLDER)",
         )
         self.facts["samples"] = f"{len(self.episodes):,}, split {options.split}"
+        self.facts |= loss_facts(self.probes)
         if out:
             share = f"at most {options.max_missing:.0%} may be"
             samples, why = count_in_words(out, "sample"), describe_problems(problems, "sample")

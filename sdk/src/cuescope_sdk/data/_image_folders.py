@@ -17,9 +17,9 @@ from cuescope_sdk.data._media.files import (
     require_distinct,
     require_enough,
 )
-from cuescope_sdk.data._media.frames import image_frame, sample_indices
-from cuescope_sdk.data._media.images import load_image
-from cuescope_sdk.data._media.survey import Probe, probe_all
+from cuescope_sdk.data._media.frames import image_frame, load_image, sample_indices
+from cuescope_sdk.data._media.survey import Probe, loss_facts, probe_all
+from cuescope_sdk.data._media.unread import unread_beside, why_unread
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -95,7 +95,8 @@ def required_place(root: Path, title: str, *paths: str) -> Path:
 
 def images_in(folder: Path) -> list[Path]:
     """The image files right in a folder, by name; hidden ones are passed over."""
-    return [folder / name for name in _names(folder) if kind_of(Path(name)) == "image"]
+    images = (folder / name for name in _names(folder) if kind_of(Path(name)) == "image")
+    return [path for path in images if path.suffix or why_unread(path) is None]
 
 
 def folders_in(folder: Path) -> list[Path]:
@@ -117,13 +118,13 @@ def _names(folder: Path) -> list[str]:
 
 def mask_frame(path: Path, probe: Probe) -> Frame:
     """A mask file as a frame: white wherever the file is not black."""
-    return Frame(digest("mask", probe.digest), partial(load_mask, path))
+    return Frame(digest("mask", probe.digest), partial(load_mask, path, probe.digest))
 
 
-def load_mask(path: Path) -> Image.Image:
-    """White on black, RGB."""
+def load_mask(path: Path, content: str) -> Image.Image:
+    """White on black, RGB, of a file with this digest."""
     # authors use 1, 255 or a colour for what is meant
-    shown = np.asarray(load_image(path)).any(axis=2)
+    shown = np.asarray(load_image(path, content, turned=False)).any(axis=2)
     return Image.fromarray(shown.astype(np.uint8) * 255).convert("RGB")
 
 
@@ -153,14 +154,18 @@ class ImageFolder(Plugin):
 
     A subclass names itself (`title`) and its splits, and reads its layout. Every image that is
     kept by `classes` and `per_class` is decoded once and remembered by size and time of change.
-    Others are left out and counted in `facts`. Raises UserError for what is not in the authors'
-    layout, and BadDataError where more than `max_missing` of the images are left out.
+    Others are left out and counted in `facts`. Images are turned as their EXIF says; those with
+    masks are not, nor any where `turned` is False: boxes and masks are of the stored pixels, which
+    is what their authors' readers (pycocotools, torchvision) show. Raises UserError for what is
+    not in the authors' layout, and BadDataError where more than `max_missing` of the images are
+    left out.
     """
 
     Options: ClassVar[type[Options]] = ImageFolderOptions
     options: ImageFolderOptions
     title: ClassVar[str]
     split_names: ClassVar[tuple[str, ...]] = ("train", "val")
+    turned: ClassVar[bool] = True
 
     def __init__(self, options: ImageFolderOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -188,6 +193,9 @@ class ImageFolder(Plugin):
             remedy=f"They are looked for in {self.root}",
         )
         self.facts |= self._facts(len(items), problems)
+        if unread := unread_beside(item.path for item in self.items).in_words():
+            self.facts["not read"] = unread
+        self.facts |= loss_facts(self.probes)
 
     # ------------------------------------------------------------------- what a subclass gives
 
@@ -235,6 +243,7 @@ class ImageFolder(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         item = self.items[index]
+        turned = self.turned and not item.masks
         known: dict[str, Any] = {"split": self.options.split, "objects": item.classes}
         if item.masks:
             known["masks"] = {
@@ -242,7 +251,7 @@ class ImageFolder(Plugin):
             }
         return Sample(
             key=item.key,
-            frames=(image_frame(item.path, self.probes[item.path]),),
+            frames=(image_frame(item.path, self.probes[item.path], turned=turned),),
             choices=self.choices,
             label=item.label,
             annotations={**known, **self.annotations(item)},

@@ -20,7 +20,7 @@ from cuescope_sdk.data._media.files import (
     require_enough,
 )
 from cuescope_sdk.data._media.frames import clip_frames
-from cuescope_sdk.data._media.survey import Probe, probe_all
+from cuescope_sdk.data._media.survey import Probe, loss_facts, probe_all
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -268,4 +268,4 @@ class VideoQuestions(Plugin):
             share = f"at most {self.options.max_missing:.0%} may be"
             why = describe_video_problems(problems)
             facts["left out"] = f"{out:,} of {out + total:,} questions ({share}): {why}"
-        return facts
+        return facts | loss_facts(dict(self.clips.values()))

@@ -43,6 +43,7 @@ class Coco(ImageFolder):
     Options = CocoOptions
     options: CocoOptions
     title: ClassVar[str] = "coco"
+    turned: ClassVar[bool] = False
     benchmark: str | None = "COCO"
     split_names: ClassVar[tuple[str, ...]] = ("train2014", "val2014", "train2017", "val2017")
 

@@ -18,7 +18,7 @@ from cuescope_folder.layout import (
 )
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import FolderOptions
-from cuescope_folder.samples import needed_files, read_samples, with_mask
+from cuescope_folder.samples import contradictions, losses, needed_files, read_samples, with_mask
 from cuescope_folder.tables import read_rows
 from cuescope_sdk import (
     BadDataError,
@@ -31,7 +31,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.data import probe_all
+from cuescope_sdk.data import Unread, probe_all
 
 NAMED = 5  # files that a fact or an error lists
 LOOSE = (
@@ -58,7 +58,7 @@ class Folder(Plugin):
             root, manifest = locate(options.path, options.manifest)
         except PermissionError as error:
             raise UserError(f"folder: cannot read {options.path}", got=error.strerror) from None
-        items, passed_over = _items(root, manifest)
+        items, unread, passed_over = _items(root, manifest)
         common = common_choices(items, options.choices, options.answers, root)
         # Before the split is taken: labels and answers are those of all splits.
         self.labels = shared_choices(items, common)
@@ -69,6 +69,14 @@ class Folder(Plugin):
         probes = probe_all(files, context, options.max_pixels)
         self._samples, problems = read_samples(items, probes, options.frames, common)
         refuse_bad_data(problems, len(items), options.max_bad)
+        if problems:
+            unread.add("damaged", count=len(problems))
+        lost = {
+            "left out": unread.in_words(),
+            "not whole": shorten_list(losses(items, probes), NAMED, "; "),
+            "contradictions": shorten_list(contradictions(self._samples), NAMED, "; "),
+        }
+        passed_over |= {name: words for name, words in lost.items() if words}
         self.facts = _facts(self._samples, problems, passed_over) | answer_facts(items, common)
         sheets = (sample.annotations.get("cues", {}) for sample in self._samples)
         self.planted_cues = tuple(
@@ -122,21 +130,22 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
     )
 
 
-def _items(root: Path, manifest: Path | None) -> tuple[list[Item], dict[str, str]]:
-    """The items, and what was passed over, in words."""
+def _items(root: Path, manifest: Path | None) -> tuple[list[Item], Unread, dict[str, str]]:
+    """The items, what was passed over, and more of that in words."""
     if manifest is not None:
-        return manifest_items(read_rows(manifest), manifest.name, root), {}
-    items, outside = class_items(root, scan(root))
+        return *manifest_items(read_rows(manifest), manifest.name, root), {}
+    files, unread = scan(root)
+    items, outside = class_items(root, files)
     passed_over = {"ignored": f"{outside} outside the class folders"} if outside else {}
     if all(item.label is None for item in items):  # an audit without labels runs, and says little
         passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):
         passed_over["empty classes"] = shorten_list(empty, NAMED)
-    if unread := tables_in(root):
+    if tables := tables_in(root):
         passed_over["not read"] = (
-            f"{shorten_list(unread, NAMED)} (-D manifest={unread[0]} reads it)"
+            f"{shorten_list(tables, NAMED)} (-D manifest={tables[0]} reads it)"
         )
-    return items, passed_over
+    return items, unread, passed_over
 
 
 def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:

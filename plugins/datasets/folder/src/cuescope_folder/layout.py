@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import kind_of, printable_name
+from cuescope_sdk.data import Unread, kind_of, printable_name
 
 MANIFEST_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 _ALIASES = {
@@ -88,15 +88,16 @@ def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
     return root.resolve(), manifests[0] if manifests else None
 
 
-def scan(root: Path) -> list[PurePosixPath]:
+def scan(root: Path) -> tuple[list[PurePosixPath], Unread]:
     """Every image and video under the resolved folder `root`, relative to it, in natural order.
 
-    Hidden files are passed over. A link to a folder inside `root` is not followed, since what it
-    names is read in its own place. Raises UserError for a link that leads out of `root`, and for
-    a folder that cannot be read.
+    Beside them, what is passed over: other files, and hidden ones. A link to a folder inside
+    `root` is not followed, since what it names is read in its own place. Raises UserError for a
+    link that leads out of `root`, and for a folder that cannot be read.
     """
-    files = [PurePosixPath(path.relative_to(root).as_posix()) for path in _walk(root, root)]
-    return sorted(files, key=lambda file: tuple(natural(part) for part in file.parts))
+    unread = Unread()
+    keyed = sorted(_walk(root, "", (), unread))
+    return [PurePosixPath(name) for _, name in keyed], unread
 
 
 def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item], int]:
@@ -127,11 +128,10 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
 
 def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:
     """Folders beside the class folders without an image or video in them, hidden ones aside."""
-    used = set()
-    for item in items:
-        parts = item.files[0].relative_to(root).parts
-        # below a split the class is one level deeper
-        used.add(root.joinpath(*parts[: 2 if item.split else 1]))
+    depth = len(root.parts)
+    # below a split the class is one level deeper
+    names = {i.files[0].parts[depth:][: 2 if i.split else 1] for i in items}
+    used = {root.joinpath(*parts) for parts in names}
     parents = {folder.parent for folder in used}
     beside = {folder for parent in parents for folder in parent.iterdir()}
     empty = [folder for folder in beside - used if folder.is_dir() and folder.name[0] not in "._"]
@@ -168,31 +168,47 @@ def _item(root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth
     )
 
 
-def _walk(root: Path, folder: Path) -> Iterator[Path]:
+_Key = tuple[tuple[tuple[tuple[int, str], ...], str], ...]
+
+
+def _walk(root: Path, inside: str, order: _Key, unread: Unread) -> Iterator[tuple[_Key, str]]:
+    """The sort key and the name, relative to `root`, of each file below the folder `inside`."""
+    folder = root / inside
     try:
-        # by name: the file system's order varies
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        entries = list(os.scandir(folder))
     except OSError as error:
         raise UserError(f"folder: cannot read {folder}", got=error.strerror) from None
     for entry in entries:
-        path = Path(entry.path)
+        is_folder = entry.is_dir()
         # macOS puts a shadow of every file into its archives; none of them is a picture.
         if entry.name.startswith(".") or entry.name == "__MACOSX":
+            unread.add("hidden folders" if is_folder else "hidden")
             continue
+        file = PurePosixPath(entry.name)
+        readable = not is_folder and kind_of(file) is not None
         if entry.is_symlink():
-            if (kind_of(path) or entry.is_dir()) and not is_inside(root, path):
-                raise UserError(
-                    f"folder: {path} leads out of the data",
-                    expected=f"files inside {root}",
-                    got=f"a link to {path.readlink()}",
-                    remedy="Copy what it names, or give the folder that holds both",
-                )
-            if entry.is_dir():
+            if (readable or is_folder) and not is_inside(root, Path(entry.path)):
+                raise _leads_out(root, Path(entry.path))
+            if is_folder:
                 continue
-        if entry.is_dir():
-            yield from _walk(root, path)
-        elif kind_of(path) and (entry.is_file() or entry.is_symlink()):
-            yield path
+        key, name = (*order, natural(entry.name)), f"{inside}{entry.name}"
+        if is_folder:
+            yield from _walk(root, f"{name}/", key, unread)
+        elif readable and not (entry.is_file() or entry.is_symlink()):
+            unread.add("pipes and devices")
+        elif not inside and file.suffix.lower() in MANIFEST_SUFFIXES:
+            continue  # tables at the top have a sentence of their own
+        elif (readable and file.suffix) or not unread.passes_over(Path(entry.path)):
+            yield key, name
+
+
+def _leads_out(root: Path, path: Path) -> UserError:
+    return UserError(
+        f"folder: {path} leads out of the data",
+        expected=f"files inside {root}",
+        got=f"a link to {path.readlink()}",
+        remedy="Copy what it names, or give the folder that holds both",
+    )
 
 
 def _no_classes(root: Path, files: Sequence[PurePosixPath]) -> UserError:

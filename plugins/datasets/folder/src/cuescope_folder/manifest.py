@@ -1,7 +1,7 @@
 """Manifests: a sample a row, of a file with what is asked, answered and known of it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import scandir
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -10,7 +10,7 @@ from cuescope_folder.cells import actions_of, choices_of, cues_of, names_of, pla
 from cuescope_folder.layout import Item, canonical_split, is_inside, natural
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
 from cuescope_sdk import UserError
-from cuescope_sdk.data import kind_of, printable_name
+from cuescope_sdk.data import Unread, kind_of, printable_name
 
 
 class Paths:
@@ -18,6 +18,8 @@ class Paths:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.unread = Unread()
+        self._images: dict[Path, tuple[Path, ...]] = {}
         self._stems: dict[Path, Mapping[str, Sequence[str]]] = {}
 
     def resolve(self, path: str, location: str) -> PurePosixPath:
@@ -44,21 +46,30 @@ class Paths:
 
     def images_in(self, folder: Path, location: str) -> tuple[Path, ...]:
         """The frames of a folder, in natural order."""
+        if folder not in self._images:
+            self._images[folder] = tuple(self._list_images(folder, location))
+        return self._images[folder]
+
+    def _list_images(self, folder: Path, location: str) -> Iterator[Path]:
         try:
             names = [entry.name for entry in scandir(folder)]
         except OSError as error:
             raise UserError(
                 f"folder: {location}: cannot read {folder}", got=error.strerror
             ) from None
-        images = [
-            folder / name
-            for name in sorted(names, key=natural)
-            if not name.startswith(".") and kind_of(PurePosixPath(name)) == "image"
-        ]
-        for image in images:  # The folder lies inside; a link in it may still lead out.
-            if image.is_symlink() and not is_inside(self.root, image):
-                raise UserError(f"folder: {location}: {image} leads out of the data")
-        return tuple(images)
+        for name in sorted(names, key=natural):
+            path, kind = folder / name, kind_of(PurePosixPath(name))
+            # The folder lies inside; a link in it may still lead out.
+            if kind == "image" and path.is_symlink() and not is_inside(self.root, path):
+                raise UserError(f"folder: {location}: {path} leads out of the data")
+            if name.startswith("."):
+                self.unread.add("hidden")
+            elif path.is_dir():
+                self.unread.add("folders", "among frames")
+            elif kind in ("video", "animation"):
+                self.unread.add(path.suffix.lower(), "among frames")
+            elif not self.unread.passes_over(path):
+                yield path
 
     def _inside(self, path: str, location: str) -> PurePosixPath:
         absolute = Path(path).is_absolute()
@@ -78,18 +89,19 @@ class Paths:
         if folder not in self._stems:
             names = defaultdict(list)
             for file in sorted(folder.iterdir()) if folder.is_dir() else ():
-                if kind_of(file):
+                if file.suffix and kind_of(file):
                     names[file.stem].append(file.name)
             self._stems[folder] = names
         return self._stems[folder]
 
 
-def manifest_items(rows: Sequence[Row], name: str, root: Path) -> list[Item]:
-    """An item a row; `path` is in the resolved folder `root`, and may not leave it.
+def manifest_items(rows: Sequence[Row], name: str, root: Path) -> tuple[list[Item], Unread]:
+    """An item a row, and what is passed over in folders of frames.
 
-    The label is `label`, `answer` where there is no `label`, or the first of `answers`; None where
-    the row has timed `actions` instead. Raises UserError naming the line for a missing cell, a
-    path that leaves `root`, and a cell that is not what its column holds.
+    `path` is in the resolved folder `root`, and may not leave it. The label is `label`, `answer`
+    where there is no `label`, or the first of `answers`; None where the row has timed `actions`
+    instead. Raises UserError naming the line for a missing cell, a path that leaves `root`, and a
+    cell that is not what its column holds.
     """
     paths = Paths(root)
     uses: Counter[str] = Counter()
@@ -100,7 +112,7 @@ def manifest_items(rows: Sequence[Row], name: str, root: Path) -> list[Item]:
         uses[item.key] += 1
         use = uses[item.key]
         items.append(item if use == 1 else replace(item, key=f"{item.key}#{use}"))
-    return items
+    return items, paths.unread
 
 
 def _item(row: Row, location: str, paths: Paths) -> Item:

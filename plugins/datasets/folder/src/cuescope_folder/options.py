@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from cuescope_sdk import Options
-from cuescope_sdk.data import MAX_PIXELS
+from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS
 
 Answers = Literal["auto", "pooled", "open"]
 
@@ -32,5 +32,8 @@ class FolderOptions(Options):
     )
     max_bad: float = Field(0.01, ge=0, le=1, description="share of samples that may be unreadable")
     max_pixels: int = Field(
-        MAX_PIXELS, ge=1, le=MAX_PIXELS, description="larger images are refused as bombs"
+        MAX_PIXELS,
+        ge=1,
+        le=MOST_PIXELS,
+        description="pictures that take more memory than so many pixels are refused as bombs",
     )

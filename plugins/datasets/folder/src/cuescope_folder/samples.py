@@ -113,3 +113,24 @@ def _sample(
         label=item.label,
         annotations=annotations,
     )
+
+
+def contradictions(samples: Sequence[Sample]) -> list[str]:
+    """Samples that show and ask the same, with other labels: "a/1.png: cat, b/1.png: dog"."""
+    alike: dict[tuple[object, ...], list[Sample]] = {}
+    for sample in samples:
+        if sample.label is not None:
+            shown = tuple(frame.key for frame in sample.frames)
+            alike.setdefault((shown, sample.question), []).append(sample)
+    groups = [group for group in alike.values() if len({s.label for s in group}) > 1]
+    return [", ".join(f"{s.key}: {s.label}" for s in group) for group in groups]
+
+
+def losses(items: Sequence[Item], probes: Mapping[Path, Probe]) -> list[str]:
+    """Items of which a part is not shown: "a/1.mkv (cut off: 7 of 12 frames)"."""
+    return [
+        f"{item.key} ({probe.loss})"
+        for item in items
+        for file in item.files
+        if (probe := probes.get(file)) is not None and probe.problem is None and probe.loss
+    ]

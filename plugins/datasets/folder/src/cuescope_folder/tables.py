@@ -1,22 +1,24 @@
 """The rows of a manifest (CSV, TSV, JSONL, Parquet), by the column names that are known here."""
 
-import csv
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from cuescope_folder.cells import plain
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError
+from cuescope_sdk.data import read_text, table_rows
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
 COLUMNS = ("path", *RIGHT, "answers", "split", "question", "choices", "mask", "cues")
 FILES = ("video", "image", "file", "filename")  # what others call the path
 ALIKE = 0.75
+MOST_ROWS, MOST_BYTES, PART_BYTES = 5_000_000, 2**30, 2**28
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,42 +47,28 @@ def read_rows(manifest: Path) -> list[Row]:
 
 
 def _csv_rows(manifest: Path, delimiter: str) -> Iterator[Row]:
-    with manifest.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, restkey="", delimiter=delimiter)
-        try:
-            for cells in reader:
-                line = reader.line_num
-                if cells.pop("", None):
-                    raise UserError(
-                        f"folder: {manifest.name} line {line} has more cells than the header",
-                        remedy="Put double quotes around a text that holds a "
-                        + ("comma" if delimiter == "," else "tab"),
-                    )
-                yield _row(f"line {line}", cells)
-        except csv.Error as error:
-            raise UserError(
-                f"folder: {manifest.name} line {reader.line_num}", got=str(error)
-            ) from None
+    text = read_text(manifest, "folder")
+    for line, cells in table_rows(text, f"folder: {manifest.name}", delimiter):
+        yield _row(f"line {line}", cells)
 
 
 def _json_rows(manifest: Path) -> Iterator[Row]:
-    with manifest.open(encoding="utf-8-sig") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                cells = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise UserError(
-                    f"folder: {manifest.name} line {number} is no JSON", got=_first_line(error)
-                ) from None
-            if not isinstance(cells, dict):
-                raise UserError(
-                    f"folder: {manifest.name} line {number}",
-                    expected="a JSON object",
-                    got=line.strip()[:60],
-                )
-            yield _row(f"line {number}", cells)
+    for number, line in enumerate(StringIO(read_text(manifest, "folder")), start=1):
+        if not line.strip():
+            continue
+        try:
+            cells = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise UserError(
+                f"folder: {manifest.name} line {number} is no JSON", got=_first_line(error)
+            ) from None
+        if not isinstance(cells, dict):
+            raise UserError(
+                f"folder: {manifest.name} line {number}",
+                expected="a JSON object",
+                got=line.strip()[:60],
+            )
+        yield _row(f"line {number}", cells)
 
 
 def _parquet_rows(manifest: Path) -> Iterator[Row]:
@@ -88,14 +76,44 @@ def _parquet_rows(manifest: Path) -> Iterator[Row]:
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(manifest)
+        with parquet.ParquetFile(manifest) as file:
+            batches = list(_batches(manifest, file))
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"folder: {manifest.name} is no Parquet", got=_first_line(error)) from None
-    for number, cells in enumerate(table.to_pylist(), start=1):
+    rows = (cells for batch in batches for cells in batch.to_pylist())
+    for number, cells in enumerate(rows, start=1):
         yield _row(f"row {number}", cells)
 
 
-def _row(location: str, cells: Mapping[str | None, Any]) -> Row:
+def _batches(manifest: Path, file: Any) -> Iterator[Any]:
+    """The table in parts; raises UserError where it would fill the memory.
+
+    A few bytes may stand for millions of rows, and each of them for one long text.
+    """
+    metadata = file.metadata
+    groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
+    stored = sum(group.total_byte_size for group in groups)
+    size = stored
+    # no cell is larger than all that is stored
+    rows = min(4096, max(1, PART_BYTES // max(1, stored)))
+    if metadata.num_rows <= MOST_ROWS and stored <= PART_BYTES:
+        size = 0
+        for batch in file.iter_batches(batch_size=rows):
+            size += batch.nbytes
+            if size > MOST_BYTES:
+                break
+            yield batch
+        else:
+            return
+    raise UserError(
+        f"folder: {manifest.name} is too large",
+        expected=f"at most {MOST_ROWS:,} rows and {MOST_BYTES:,} bytes",
+        got=f"{metadata.num_rows:,} rows and {size:,} bytes or more",
+        remedy="Split it, and audit the parts",
+    )
+
+
+def _row(location: str, cells: Mapping[str, Any]) -> Row:
     """The row without what is missing: None, NaN and the empty text."""
     named = {str(column).strip(): value for column, value in cells.items()}
     return Row(location, {c: v for c, v in named.items() if v != "" and plain(v) is not None})

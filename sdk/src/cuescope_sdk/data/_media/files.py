@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
 from math import ceil
 from pathlib import Path, PurePath
 from typing import Literal
@@ -14,22 +16,47 @@ from cuescope_sdk import BadDataError, UserError
 Kind = Literal["image", "animation", "video"]
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".bmp", ".avif"), "image"),
-    **dict.fromkeys((".tif", ".tiff", ".ppm", ".pgm"), "image"),
+    **dict.fromkeys((".jpe", ".jfif", ".tif", ".tiff", ".ppm", ".pgm"), "image"),
+    **dict.fromkeys((".heic", ".heif", ".hif"), "image"),
     **dict.fromkeys((".mp4", ".m4v", ".mov", ".3gp", ".mkv", ".webm"), "video"),
     **dict.fromkeys((".avi", ".mpg", ".mpeg", ".wmv", ".flv", ".ogv"), "video"),
     ".gif": "animation",
+    "": "image",
 }
 
 
+_HEIF = (".heic", ".heif", ".hif")
+
+
 def kind_of(path: PurePath) -> Kind | None:
-    """The kind of file that the suffix promises, None where it is neither image nor video."""
-    return _KINDS.get(path.suffix.lower())
+    """The kind of file that the suffix promises, None where it is neither image nor video.
+
+    A file without suffix is taken for an image: `why_unread` looks into it.
+    """
+    suffix = path.suffix.lower()
+    if suffix in _HEIF and not reads_heif():
+        return None
+    return _KINDS.get(suffix)
+
+
+@cache
+def reads_heif() -> bool:
+    """Whether the extra that reads HEIC is installed."""
+    return find_spec("pillow_heif") is not None
+
+
+def unknown_suffix(path: PurePath) -> str:
+    """Why a file of no known kind is not read."""
+    suffix = path.suffix.lower()
+    if suffix in _HEIF:
+        return f"'{suffix}' needs pip install 'cuescope-folder[heif]'"
+    return f"'{path.suffix}' is no image or video that is known here"
 
 
 def printable_name(text: str) -> str:
     """`text` with an escape for each part of a file name that is no Unicode."""
     # SQLite refuses lone surrogates
-    return text.encode("utf-8", "backslashreplace").decode()
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 # ------------------------------------------------------------------------------------------ faults
@@ -37,6 +64,7 @@ def printable_name(text: str) -> str:
 
 # Pillow's own limit, above which it speaks of a decompression bomb.
 MAX_PIXELS = 89_478_485
+MOST_PIXELS = 2 * MAX_PIXELS  # where Pillow refuses
 
 
 def reason(error: Exception) -> str:
@@ -59,6 +87,8 @@ def readable_still(path: Path) -> Iterator[None]:
     """Raise BadDataError for whatever goes wrong within: the file was good when it was probed."""
     try:
         yield
+    except BadDataError:
+        raise
     except Exception as error:  # decoders raise anything at all
         raise BadDataError(
             f"{path} can no longer be read",
@@ -67,11 +97,20 @@ def readable_still(path: Path) -> Iterator[None]:
         ) from error
 
 
-def require_pixels(size: Sequence[int], max_pixels: int) -> None:
-    """Raise ValueError for an image (width, height) of more than `max_pixels`."""
+PIXEL_BYTES = 12  # of an image while it is decoded, turned and made RGB, at most
+
+
+def require_pixels(
+    size: Sequence[int], max_pixels: int, pixel_bytes: int = PIXEL_BYTES, kind: str = "an image"
+) -> None:
+    """Raise ValueError for a picture (width, height) that takes more memory than `max_pixels` do.
+
+    `pixel_bytes` is what a pixel of this kind takes while it is decoded.
+    """
     width, height = size
-    if width * height > max_pixels:
-        raise ValueError(f"{width} x {height} pixels, more than max_pixels={max_pixels}")
+    if width * height * pixel_bytes > max_pixels * PIXEL_BYTES:
+        more = f" allows for {kind}" if width * height <= max_pixels else ""
+        raise ValueError(f"{width} x {height} pixels, more than max_pixels={max_pixels}{more}")
 
 
 # ---------------------------------------------------------------------------------------- left out

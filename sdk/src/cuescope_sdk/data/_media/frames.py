@@ -1,18 +1,23 @@
 """Probed files as frames: which are sampled, and the loaders that they carry."""
 
+import warnings
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Frame, FrameSource, digest
+from cuescope_sdk.data._media.content import listed_bytes
 from cuescope_sdk.data._media.files import kind_of, readable_still
-from cuescope_sdk.data._media.images import animation_times, decode_animation, load_image
+from cuescope_sdk.data._media.images import animation_times, decode_animation, decode_image
+from cuescope_sdk.data._media.memory import DECODING
 from cuescope_sdk.data._media.survey import Probe
 from cuescope_sdk.data._media.video import decode_video, video_times
 
@@ -21,9 +26,19 @@ _TIMES_KEPT = 64  # small arrays, asked again for each range of a video
 _ROUNDING = 1e-6  # seconds
 
 
-def image_frame(path: Path, probe: Probe) -> Frame:
-    """An image file, as a person sees it."""
-    return Frame(digest("image", probe.digest), partial(load_image, path), FrameSource(path))
+def image_frame(path: Path, probe: Probe, *, turned: bool = True) -> Frame:
+    """An image file as a person sees it; not `turned`: as its pixels are stored.
+
+    Boxes and masks of most data sets are of the stored pixels, as their authors read them.
+    """
+    key = digest("image" if turned else "stored image", probe.digest)
+    return Frame(key, partial(load_image, path, probe.digest, turned=turned), FrameSource(path))
+
+
+def load_image(path: Path, digest: str, *, turned: bool = True) -> Image.Image:
+    """The image of a file with this digest, RGB; raises BadDataError where it is another now."""
+    with readable_still(path), listed_bytes(path, digest) as file:
+        return decode_image(file, turned=turned)
 
 
 def clip_frames(
@@ -47,7 +62,7 @@ def frames_at(path: Path, probe: Probe, indices: Sequence[int]) -> tuple[Frame, 
     """
     decoder = _video_decoder() if kind_of(path) == "video" else "gif"
     # shared: loading one frame decodes all in one pass
-    clip = Clip(path, probe.digest, tuple(indices))
+    clip = Clip(path, probe.digest, tuple(indices), probe.loss is None)
     return tuple(
         Frame(
             digest(decoder, probe.digest, index),
@@ -93,25 +108,67 @@ def frames_between(
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Chosen frames of one video or animation; `digest` is that of the file's bytes."""
+    """Chosen frames of one video or animation; `digest` is that of the file's bytes.
+
+    Not `whole`: it is known, and said, that a part of the file is lost.
+    """
 
     path: Path
     digest: str
     indices: tuple[int, ...]
+    whole: bool = True
 
 
 def load_clip_frame(clip: Clip, position: int) -> Image.Image:
     """Frame `position` of the clip; the other frames of the last few clips stay decoded."""
-    return _decoded(clip)[position].copy()  # the cached image must not be drawn upon
+    return _CLIPS.get(clip)[position].copy()  # the kept image must not be drawn upon
 
 
-@lru_cache(maxsize=_CLIPS_KEPT)
 def _decoded(clip: Clip) -> tuple[Image.Image, ...]:
     """The clip's frames from one pass over the file, in the order of its indices."""
     decode = decode_video if kind_of(clip.path) == "video" else decode_animation
-    with readable_still(clip.path):  # audits take hours, and disks are unplugged
-        by_index = decode(clip.path, frozenset(clip.indices))
-        return tuple(_at_or_before(by_index, index) for index in clip.indices)
+    # audits take hours, and disks are unplugged
+    with readable_still(clip.path), listed_bytes(clip.path, clip.digest) as file:
+        by_index = decode(file, frozenset(clip.indices))
+        frames = tuple(_at_or_before(by_index, index) for index in clip.indices)
+    missing = sum(index not in by_index for index in clip.indices)
+    if missing and clip.whole:
+        warnings.warn(
+            f"{clip.path}: {missing} of {len(frames)} frames cannot be decoded; "
+            "the last good frame before stands in for each",
+            stacklevel=2,
+        )
+    return frames
+
+
+class ClipMemory:
+    """The frames of the last few clips, as far as they fit into so many bytes together."""
+
+    def __init__(self, clips: int, limit: int) -> None:
+        self.clips, self.limit = clips, limit
+        self._lock = Lock()
+        self._kept: OrderedDict[Clip, tuple[Image.Image, ...]] = OrderedDict()
+
+    def get(self, clip: Clip) -> tuple[Image.Image, ...]:
+        """The frames of a clip, decoded now where they are not here."""
+        with self._lock:
+            if clip in self._kept:
+                self._kept.move_to_end(clip)
+                return self._kept[clip]
+        frames = _decoded(clip)
+        with self._lock:
+            self._kept[clip] = frames
+            while len(self._kept) > self.clips or self._bytes() > self.limit:
+                self._kept.popitem(last=False)
+        return frames
+
+    def _bytes(self) -> int:
+        # frames that stand in for others are the same image
+        images = {id(image): image for frames in self._kept.values() for image in frames}
+        return sum(3 * image.width * image.height for image in images.values())
+
+
+_CLIPS = ClipMemory(_CLIPS_KEPT, DECODING.limit)
 
 
 def _at_or_before(by_index: dict[int, Image.Image], index: int) -> Image.Image:
@@ -124,8 +181,8 @@ def _at_or_before(by_index: dict[int, Image.Image], index: int) -> Image.Image:
 @lru_cache(maxsize=_TIMES_KEPT)
 def _times(path: Path, digest: str) -> Float[np.ndarray, " frame"]:
     measure = video_times if kind_of(path) == "video" else animation_times
-    with readable_still(path):
-        return measure(path)
+    with readable_still(path), listed_bytes(path, digest) as file:
+        return measure(file)
 
 
 @cache

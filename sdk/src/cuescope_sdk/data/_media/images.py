@@ -1,88 +1,155 @@
 """Images and animations with Pillow: upright, opaque, RGB."""
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image, ImageOps
 
-from cuescope_sdk.data._media.files import MAX_PIXELS, readable_still, require_pixels
+from cuescope_sdk.data._media.files import MOST_PIXELS, PIXEL_BYTES, reads_heif, require_pixels
+from cuescope_sdk.data._media.memory import DECODING
+
+_STRIP = 2**20  # pixels that are laid over white at a time
+# bytes a pixel: these libraries keep canvases of their own
+_LARGE_BYTES = {"WEBP": 20, "AVIF": 20, "HEIF": 20}
+_WHOLE_CLIP = 100  # times max_pixels: all frames of an animation together
+_ANIMATED = ("PNG", "WEBP", "AVIF", "GIF")
 
 
 @cache
-def _formats() -> list[str]:
+def image_formats() -> list[str]:
+    """Pillow's names of the formats that are read."""
     # Named, because Pillow would otherwise go by content alone and run Ghostscript for an EPS.
-    wanted = ("JPEG", "PNG", "WEBP", "BMP", "DIB", "GIF", "TIFF", "PPM", "AVIF")
+    wanted = ("JPEG", "PNG", "WEBP", "BMP", "DIB", "GIF", "TIFF", "PPM", "AVIF", "HEIF")
+    if reads_heif():
+        import pillow_heif  # type: ignore[import-not-found, unused-ignore]
+
+        pillow_heif.register_heif_opener()
     Image.init()
     return [name for name in wanted if name in Image.OPEN]
 
 
-def load_image(path: Path) -> Image.Image:
-    """The image as a person sees it, RGB."""
-    with readable_still(path), Image.open(path, formats=_formats()) as image:
-        return upright_rgb(image)
+def decode_image(file: BinaryIO, *, turned: bool = True) -> Image.Image:
+    """The image as a person sees it, RGB; not `turned`: as its pixels are stored."""
+    with _opened(file, image_formats(), MOST_PIXELS) as image:
+        return opaque_rgb(image, turned=turned)
 
 
-def upright_rgb(image: Image.Image) -> Image.Image:
+def opaque_rgb(image: Image.Image, *, turned: bool = True) -> Image.Image:
     """Turned as its EXIF says; transparency over white; 16-bit grey by its high byte."""
     image.load()
     # Pillow's convert would clip these at 255, to white
     deep = image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM")
-    try:
-        image = ImageOps.exif_transpose(image)
-    except Exception:  # broken EXIF raises anything, and the pixels are still good
-        image = image.copy()
+    if turned:
+        image = _upright(image)
     if deep:
         return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
-    if image.has_transparency_data:
-        opaque = Image.new("RGBA", image.size, "white")
-        return Image.alpha_composite(opaque, image.convert("RGBA")).convert("RGB")
-    return image.convert("RGB")
+    return _over_white(image) if image.has_transparency_data else image.convert("RGB")
 
 
-def decode_animation(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
+def _upright(image: Image.Image) -> Image.Image:
+    try:
+        ImageOps.exif_transpose(image, in_place=True)
+    except Exception:  # broken EXIF raises anything, and the pixels are still good
+        return image.copy()
+    return image
+
+
+def _over_white(image: Image.Image) -> Image.Image:
+    """Strip by strip, for each takes four times its memory."""
+    opaque = Image.new("RGB", image.size)
+    rows = max(1, _STRIP // image.width)
+    for top in range(0, image.height, rows):
+        strip = image.crop((0, top, image.width, min(top + rows, image.height))).convert("RGBA")
+        white = Image.new("RGBA", strip.size, "white")
+        opaque.paste(Image.alpha_composite(white, strip).convert("RGB"), (0, top))
+    return opaque
+
+
+def decode_animation(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
     """The wanted frames by index, as far as they can be read."""
     frames: dict[int, Image.Image] = {}
-    with Image.open(path, formats=("GIF",)) as image:
+    with _opened(file, ["GIF"], MOST_PIXELS, len(wanted)) as image:
         for index in sorted(wanted):
             try:
                 image.seek(index)
-                frames[index] = upright_rgb(image)
+                require_pixels(image.size, MOST_PIXELS)  # frames may grow
+                frames[index] = opaque_rgb(image.copy())
             except (EOFError, OSError, SyntaxError, ValueError):
                 break  # a GIF that is cut off keeps its first frames
     return frames
 
 
-def animation_times(path: Path) -> Float[np.ndarray, " frame"]:
+def animation_times(file: BinaryIO) -> Float[np.ndarray, " frame"]:
     """When each frame of a GIF comes on screen, in seconds from the first."""
+    count, _ = measure_animation(file, MOST_PIXELS)
+    file.seek(0)
     lasts = []
-    with Image.open(path, formats=("GIF",)) as image:
-        for index in range(measure_animation(path, MAX_PIXELS)):
+    with _opened(file, ["GIF"], MOST_PIXELS) as image:
+        for index in range(count):
             image.seek(index)
             lasts.append(image.info.get("duration", 0) / 1000)
     return np.cumsum([0.0, *lasts[:-1]])  # the last frame's duration starts nothing
 
 
-def measure_image(path: Path, max_pixels: int) -> int:
-    """1, the count of frames, once the image has been decoded; raises where it cannot be."""
-    with Image.open(path, formats=_formats()) as image:
-        require_pixels(image.size, max_pixels)
-        upright_rgb(image)
-    return 1
+def measure_image(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
+    """1, the count of frames, once the image has been decoded; raises where it cannot be.
+
+    Beside it, what of the file is not shown.
+    """
+    with _opened(file, image_formats(), max_pixels) as image:
+        frames = getattr(image, "n_frames", 1) if image.format in _ANIMATED else 1
+        image.load()
+        if image.mode not in ("L", "RGB", "RGBA"):
+            opaque_rgb(image.crop((0, 0, 1, 1)))  # some modes cannot be converted
+    return 1, f"only the first of its {frames} frames is shown" if frames > 1 else None
 
 
-def measure_animation(path: Path, max_pixels: int) -> int:
-    """How many frames of a GIF can be decoded; raises where the first cannot."""
-    with Image.open(path, formats=("GIF",)) as image:
-        require_pixels(image.size, max_pixels)
-        upright_rgb(image)
-        count = 1  # the header does not say how many: one must go on until it fails
+def measure_animation(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
+    """How many frames of a GIF can be decoded; raises where the first cannot.
+
+    Beside it, what of the file is lost.
+    """
+    with _opened(file, ["GIF"], max_pixels) as image:
+        image.load()
+        count, total, damage = 1, image.width * image.height, None
         try:
+            # the header does not say how many: one must go on until it fails
             while True:
                 image.seek(count)
+                total += image.width * image.height
+                require_pixels(image.size, max_pixels)
+                if total > _WHOLE_CLIP * max_pixels:
+                    raise _TooManyPixelsError(
+                        f"more than {_WHOLE_CLIP} x max_pixels={max_pixels} pixels in its frames"
+                    )
                 image.load()
                 count += 1
-        except (EOFError, OSError, SyntaxError, ValueError):
-            return count
+        except EOFError:
+            pass
+        except _TooManyPixelsError as error:
+            raise ValueError(str(error)) from None
+        except (OSError, SyntaxError, ValueError):
+            damage = f"damaged after {count} frames"
+    file.seek(-1, 2)
+    cut = None if file.read() == b";" else f"cut off after {count} frames"
+    return count, damage or cut
+
+
+class _TooManyPixelsError(Exception):
+    """An animation of small frames without end."""
+
+
+@contextmanager
+def _opened(
+    file: BinaryIO, formats: list[str], max_pixels: int, wanted: int = 0
+) -> Iterator[Image.Image]:
+    """The image before it is decoded, with the memory reserved that it takes, and its frames."""
+    with Image.open(file, formats=formats) as image:
+        pixel_bytes = _LARGE_BYTES.get(image.format or "", PIXEL_BYTES)
+        require_pixels(image.size, max_pixels, pixel_bytes, image.format or "it")
+        with DECODING.hold(image.width * image.height * (pixel_bytes + 3 * wanted)):
+            yield image

@@ -2,24 +2,34 @@
 
 import json
 import os
+import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b, file_digest
 from importlib.metadata import version
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import BinaryIO, ClassVar, Self
 
 from cuescope.store import CacheFile
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data._media.files import MAX_PIXELS, Kind, kind_of, printable_name, reason
+from cuescope_sdk.data._media.content import ChangedError, Stamp, steady_bytes
+from cuescope_sdk.data._media.files import (
+    MAX_PIXELS,
+    Kind,
+    describe_problems,
+    kind_of,
+    printable_name,
+    reads_heif,
+    reason,
+    unknown_suffix,
+)
 from cuescope_sdk.data._media.images import measure_animation, measure_image
 from cuescope_sdk.data._media.video import measure_video
 
-_MEASURES: dict[Kind, Callable[[Path, int], int]] = {
+_MEASURES: dict[Kind, Callable[[BinaryIO, int], tuple[int, str | None]]] = {
     "image": measure_image,
     "animation": measure_animation,
     "video": measure_video,
@@ -28,48 +38,33 @@ _MEASURES: dict[Kind, Callable[[Path, int], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The digest of a file's bytes ("" where they cannot be had), its frames, its problem."""
+    """The digest of a file's bytes ("" where they cannot be had), its frames, its problem.
+
+    `loss` says what of a file that can be used is not shown: "cut off: 7 of 12 frames".
+    """
 
     digest: str
     frames: int
     problem: str | None = None
+    loss: str | None = None
 
 
 def probe(path: Path, max_pixels: int) -> Probe:
     """Read and decode the file; whatever is wrong with it becomes the `problem`."""
     kind = kind_of(path)
     if kind is None:
-        return Probe("", 0, f"'{path.suffix}' is no image or video that is known here")
-    if not path.is_file():
+        return Probe("", 0, unknown_suffix(path))
+    digest = ""
+    try:
+        with steady_bytes(path) as (file, digest):
+            frames, loss = _MEASURES[kind](file, max_pixels)
+        return Probe(digest, frames, None, loss)
+    except ChangedError as error:
+        return Probe("", 0, reason(error))
+    except FileNotFoundError:
         return Probe("", 0, "no such file")
-    try:
-        with path.open("rb") as file:
-            # faster than SHA-256 where the CPU has no instruction for it
-            content = file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
-    except OSError as error:
-        return Probe("", 0, error.strerror or type(error).__name__)
-    try:
-        return Probe(content, _MEASURES[kind](path, max_pixels))
     except Exception as error:  # decoders meet strangers' bytes, and raise anything at all
-        return Probe(content, 0, reason(error))
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """A file as it was when looked at; `changed` is its mtime in nanoseconds, None if missing."""
-
-    path: Path
-    size: int = 0
-    changed: int | None = None
-
-    @classmethod
-    def of(cls, path: Path) -> Self:
-        """The file as it is now."""
-        try:
-            status = path.stat()
-        except OSError:
-            return cls(path)
-        return cls(path, status.st_size, status.st_mtime_ns)
+        return Probe(digest, 0, reason(error))
 
 
 class ProbeCache(CacheFile):
@@ -80,7 +75,8 @@ class ProbeCache(CacheFile):
     def __init__(self, path: Path | None, max_pixels: int) -> None:
         super().__init__(path)
         # another decoder may read another number of frames, or fail elsewhere
-        self._terms = f"1 pillow-{version('pillow')} av-{version('av')} max-{max_pixels}"
+        heif = f" heif-{version('pillow-heif')}" if reads_heif() else ""
+        self._terms = f"2 pillow-{version('pillow')} av-{version('av')}{heif} max-{max_pixels}"
 
     @classmethod
     def open(cls, path: Path, max_pixels: int) -> Self:
@@ -96,17 +92,17 @@ class ProbeCache(CacheFile):
         probes = {}
         for name, value in self.read(by_name).items():
             path = by_name[name]
-            terms, size, changed, *probe = json.loads(value)
-            if terms == self._terms and Stamp(path, size, changed) == Stamp.of(path):
+            terms, stamp, probe = json.loads(value)
+            if terms == self._terms and Stamp(*stamp) == Stamp.of(path):
                 probes[path] = Probe(*probe)
         return probes
 
-    def put(self, probes: Iterable[tuple[Stamp, Probe]]) -> None:
+    def put(self, probes: Iterable[tuple[Path, Stamp, Probe]]) -> None:
         """Remember them; a file that could not be read at all is asked again next time."""
         rows = {
-            printable_name(str(file.path)): [self._terms, file.size, file.changed, *astuple(probe)]
-            for file, probe in probes
-            if probe.digest and file.changed is not None
+            printable_name(str(path)): [self._terms, _values(stamp), _values(probe)]
+            for path, stamp, probe in probes
+            if probe.digest
         }
         self.write({name: json.dumps(row).encode() for name, row in rows.items()})
 
@@ -114,6 +110,8 @@ class ProbeCache(CacheFile):
 # ------------------------------------------------------------------------------------------ survey
 
 
+_TICK = 20_000_000  # nanoseconds: file systems stamp files with a clock as coarse as this
+_SMALL = 2**14  # bytes: threads would only wait for each other
 _SAVE_EVERY = 256  # files; a kill loses the look at so many and no more
 
 
@@ -140,9 +138,33 @@ def probe_all(
             for start in range(0, len(unknown), _SAVE_EVERY):
                 chunk = unknown[start : start + _SAVE_EVERY]
                 # before the look: a change during it is seen next time
-                stamped = [Stamp.of(path) for path in chunk]
-                fresh = list(pool.map(partial(probe, max_pixels=max_pixels), chunk))
-                cache.put(zip(stamped, fresh, strict=True))
+                stamps = [Stamp.of(path) for path in chunk]
+                _let_clock_tick(stamps)
+                look = partial(probe, max_pixels=max_pixels)
+                large = [
+                    path for path, stamp in zip(chunk, stamps, strict=True) if stamp.size > _SMALL
+                ]
+                in_threads = pool.map(look, large)
+                small = {path: look(path) for path in set(chunk).difference(large)}
+                looked_at = small | dict(zip(large, in_threads, strict=True))
+                fresh = [looked_at[path] for path in chunk]
+                cache.put(zip(chunk, stamps, fresh, strict=True))
                 probes.update(zip(chunk, fresh, strict=True))
                 advance(len(chunk))
     return probes
+
+
+def loss_facts(probes: Mapping[Path, Probe]) -> dict[str, str]:
+    """Which files are shown without a part of them, in words; nothing where all are whole."""
+    losses = {path.name: p.loss for path, p in probes.items() if p.loss and p.problem is None}
+    return {"not whole": describe_problems(losses, "file")} if losses else {}
+
+
+def _values(row: Stamp | Probe) -> list[object]:
+    return [getattr(row, field) for field in type(row).__slots__]
+
+
+def _let_clock_tick(stamps: Iterable[Stamp]) -> None:
+    """Wait where a file is so new that a change right now would have the same time."""
+    if time.time_ns() - max(stamp.ctime for stamp in stamps) < _TICK:
+        time.sleep(_TICK / 1e9)

@@ -1,15 +1,15 @@
 """Videos with PyAV: every decodable frame counts, a damaged part does not end the clip."""
 
 from collections.abc import Iterator, Set
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk.data._media.files import MAX_PIXELS, require_pixels
+from cuescope_sdk.data._media.files import MAX_PIXELS, MOST_PIXELS, PIXEL_BYTES, require_pixels
+from cuescope_sdk.data._media.memory import DECODING
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 _CONTAINERS = "mov,mp4,matroska,webm,avi,mpeg,mpegts,mpegvideo,m4v,asf,flv,ogg"
 DEFAULT_RATE = 25  # frames a second, of raw streams that name no rate
 _OPEN = {"format_whitelist": _CONTAINERS, "protocol_whitelist": "file"}
+_PIXEL_BYTES = 30  # some twenty frames are decoded at a time, or kept to predict others
+_LARGEST = MAX_PIXELS * PIXEL_BYTES // _PIXEL_BYTES  # pixels: 8K passes
+_LATE = 0.25  # seconds that a clip may end before its header says so
 
 
-def decode_video(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
+def decode_video(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
     """The wanted frames by index, RGB and upright, and the last frame where the clip ends early.
 
     One pass from the start, so that a frame does not depend on which others were wanted.
@@ -31,7 +34,7 @@ def decode_video(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
     last_wanted = max(wanted)
     images: dict[int, Image.Image] = {}
     index, frame = -1, None  # they outlive the loop: the last decodable frame stands in
-    with _opened(path) as (container, stream):
+    with _opened(file, wanted=len(wanted)) as (container, stream):
         for index, frame in enumerate(_frames(container, stream)):
             if index in wanted:
                 images[index] = _upright(frame)
@@ -42,51 +45,96 @@ def decode_video(path: Path, wanted: Set[int]) -> dict[int, Image.Image]:
     return images
 
 
-def video_times(path: Path) -> Float[np.ndarray, " frame"]:
+def video_times(file: BinaryIO) -> Float[np.ndarray, " frame"]:
     """When each frame comes on screen, in seconds from the first, without decoding any.
 
     A stream whose packets bear no times is taken to go at its average rate.
     """
-    with _opened(path) as (container, stream):
+    with _opened(file) as (container, stream):
         # the empty packet at the end only flushes
         stamps = [packet.pts for packet in _packets(container, stream) if packet.size]
         # packets come in decoding order, B-frames late
         known = sorted(stamp for stamp in stamps if stamp is not None)
         if len(known) == len(stamps) and stream.time_base is not None:
             return (np.array(known) - known[0]) * float(stream.time_base)
-        return np.arange(len(stamps)) / float(stream.average_rate or DEFAULT_RATE)
+        return np.arange(len(stamps)) / _rate(stream)
 
 
-def measure_video(path: Path, max_pixels: int) -> int:
+def measure_video(file: BinaryIO, max_pixels: int) -> tuple[int, str | None]:
     """How many frames the file holds, once its first has been decoded; raises where it cannot be.
 
-    Counts packets rather than trusting the header, which a cut-off file has outlived.
+    Counts packets rather than trusting the header, which a cut-off file has outlived. Beside it,
+    what is lost by what the header says.
     """
-    count, first = 0, None
-    with _opened(path) as (container, stream):
+    count, first, corrupt, times = 0, None, False, list[float]()
+    with _opened(file, max_pixels) as (container, stream):
         for packet in _packets(container, stream):
             count += packet.size > 0
+            corrupt |= packet.is_corrupt
+            if packet.pts is not None and packet.time_base is not None:
+                times += [float(packet.pts * packet.time_base)]
             if first is None:
                 first = next(iter(_decoded(stream, packet)), None)
-    if first is None:
-        raise ValueError("no frame can be decoded")
-    require_pixels((first.width, first.height), max_pixels)
-    return count
+        if first is None:
+            first = next(iter(_decoded(stream, None)), None)
+        if first is None:
+            raise ValueError("no frame can be decoded")
+        require_pixels((first.width, first.height), max_pixels, _PIXEL_BYTES, "a video")
+        seconds = max(times) - min(times) + 1 / _rate(stream) if times else None
+        return count, _loss(container, stream, count, seconds) or (
+            f"damaged near its end, after {count} frames" if corrupt else None
+        )
+
+
+def _loss(
+    container: "InputContainer", stream: "VideoStream", count: int, seconds: float | None
+) -> str | None:
+    """What the header promises and the file has no longer."""
+    if stream.frames > count:
+        return f"cut off: {count:,} of {stream.frames:,} frames"
+    promised = _promised_seconds(container, stream)
+    late = max(_LATE, 3 / _rate(stream))
+    if seconds is None or promised is None or stream.frames or seconds > promised - late:
+        return None
+    return f"cut off: {count:,} frames, {seconds:.1f} of {promised:.1f} seconds"
+
+
+def _promised_seconds(container: "InputContainer", stream: "VideoStream") -> float | None:
+    """How long the video is by its header, None where that says it of sound and video together."""
+    if stream.duration is not None and stream.time_base is not None:
+        return float(stream.duration * stream.time_base)
+    if written := stream.metadata.get("DURATION"):  # Matroska: 00:00:06.000000000
+        with suppress(ValueError):
+            hours, minutes, seconds = map(float, written.split(":"))
+            return hours * 3600 + minutes * 60 + seconds
+    alone = len(container.streams) == 1
+    return container.duration / 1e6 if alone and container.duration else None
+
+
+def _rate(stream: "VideoStream") -> float:
+    return float(stream.average_rate or DEFAULT_RATE)
 
 
 @contextmanager
-def _opened(path: Path) -> "Iterator[tuple[InputContainer, VideoStream]]":
+def _opened(
+    file: BinaryIO, max_pixels: int = MOST_PIXELS, wanted: int = 0
+) -> "Iterator[tuple[InputContainer, VideoStream]]":
+    """The video stream with the memory reserved that it takes, with so many wanted frames of it."""
     import av
 
     # Not `options`: before PyAV 18 they crash the process on formats without a header (FLV, MPEG).
-    with av.open(str(path), container_options=_OPEN) as container:
+    with av.open(file, "r", container_options=_OPEN) as container:
         if not container.streams.video:
             raise ValueError("no video stream")
         stream = container.streams.video[0]
+        size = (stream.codec_context.width, stream.codec_context.height)
+        require_pixels(size, max_pixels, _PIXEL_BYTES, "a video")
         stream.thread_type = "AUTO"  # frame threads too: PyAV's default is slices alone
-        # a bomb is refused before it is allocated
-        stream.codec_context.options = {"max_pixels": str(MAX_PIXELS)}
-        yield container, stream
+        # pictures may grow within a video: a bomb is refused before it is allocated
+        largest = max(_LARGEST, size[0] * size[1])
+        stream.codec_context.options = {"max_pixels": str(largest)}
+        with DECODING.hold(size[0] * size[1] * (_PIXEL_BYTES + 3 * wanted)):
+            yield container, stream
 
 
 def _frames(container: "InputContainer", stream: "VideoStream") -> "Iterator[VideoFrame]":

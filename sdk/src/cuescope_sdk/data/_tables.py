@@ -1,0 +1,113 @@
+"""Tables with commas or tabs, read strictly: a row that is not what its writer meant is refused.
+
+A quote that is not closed would take the rows below it into its cell without a word.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from pathlib import Path
+
+from cuescope_sdk import UserError
+
+_SHOWN = 60  # characters of a line in an error
+_WIDE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+def read_text(path: Path, title: str) -> str:
+    """A text in UTF-8, or in UTF-16 with its mark, as spreadsheets write it.
+
+    Raises UserError where it is neither, or holds a NUL, with the line.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{title}: cannot read {path.name}", got=error.strerror) from None
+    try:
+        text = content.decode(_WIDE.get(content[:2], "utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"{title}: cannot read {path.name}",
+            expected="UTF-8 text",
+            got=f"{error.reason} in line {line}",
+            remedy="Save it as UTF-8",
+        ) from None
+    if "\0" in text:
+        raise UserError(
+            f"{title}: {path.name} line {text.count(chr(10), 0, text.index(chr(0))) + 1}",
+            expected="UTF-8 text",
+            got="a NUL character",
+            remedy="Save it as UTF-8",
+        )
+    return text
+
+
+def table_rows(text: str, name: str, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table with a header, each by column, behind the number of its last line.
+
+    `name` stands before the line in errors. Raises UserError for a quote that is not closed or
+    stands where none may, a row longer or shorter than the header, and a column named twice.
+    """
+    records = _records(text, name, delimiter)
+    _, header, _ = next(records, (0, [], ""))
+    if twice := [column for column, count in Counter(header).items() if count > 1 and column]:
+        raise UserError(f"{name} has two columns '{twice[0]}'", remedy="Rename one of them")
+    for line, cells, raw in records:
+        if len(cells) != len(header):
+            mark = "comma" if delimiter == "," else "tab"
+            many = len(cells) > len(header)
+            raise UserError(
+                f"{name} line {line}",
+                expected=f"{len(header)} cells",
+                got=f"{'more' if many else 'fewer'}: {raw[:_SHOWN]!r}",
+                remedy=f"Where line {line} has more cells than the header because a text holds "
+                f"a {mark}, put double quotes around the text"
+                if many
+                else "A cell may be empty, but its delimiter must be there",
+            )
+        yield line, dict(zip(header, cells, strict=True))
+
+
+def _records(text: str, name: str, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
+    """The last line, the cells and the raw text of each record; blank lines are none."""
+    lines = _NEWLINE.split(text)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    width = 0
+    while True:
+        start = reader.line_num
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise _stray_quote(name, start + 1, lines[start], str(error)) from None
+        if cells is None:
+            return
+        raw = "\n".join(lines[start : reader.line_num])
+        width = width or len(cells)
+        if raw.count('"') % 2 or _swallowed(cells, delimiter, width):
+            raise _stray_quote(name, start + 1, lines[start], "a quote that is not closed")
+        if cells:
+            yield reader.line_num, cells, raw
+
+
+def _swallowed(cells: Sequence[str], delimiter: str, width: int) -> bool:
+    """Whether a cell holds whole rows: as many delimiters a line as the header has."""
+    if len(cells) > width:  # told in its own words
+        return False
+    for cell in cells:
+        breaks = len(_NEWLINE.findall(cell))
+        if breaks and width > 1 and cell.count(delimiter) == breaks * (width - 1):
+            return True
+    return False
+
+
+def _stray_quote(name: str, line: int, text: str, fault: str) -> UserError:
+    return UserError(
+        f"{name} line {line}",
+        expected="quotes around whole cells",
+        got=f"{fault} in {text[:_SHOWN]!r}",
+        remedy='Write a quote within a cell twice, and quotes around the cell: "5"" nail"',
+    )
