@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -17,7 +17,7 @@ from PIL import Image
 from cuescope.errors import UserError
 from cuescope.runner import PICTURE_SIDE, thumbnail
 from cuescope.runs import RunFolder, illustrations, load_report, write_atomically
-from cuescope.store import CHUNK, ResponseCache
+from cuescope.store import CHUNK, CacheFile, ResponseCache
 from cuescope.types import Frame, Occurrence, Response, Sample
 
 from .damage import damage_survived
@@ -239,23 +239,35 @@ def test_a_file_of_a_newer_version_is_neither_read_nor_changed(path: Path, versi
     cache.close()
 
 
-def test_answers_of_the_first_table_are_taken_over(path: Path) -> None:
+def notes_of_version_0(connection: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
+    for key, note in connection.execute("SELECT name, note FROM notes"):
+        yield key, note.encode()
+
+
+class Notes(CacheFile):
+    migrations = {0: notes_of_version_0}
+
+
+def test_rows_of_an_older_table_are_taken_over(path: Path) -> None:
     path.parent.mkdir()
-    logits = np.array([1, 2], "<f4").tobytes()
     with sqlite3.connect(path) as connection:
-        connection.execute(
-            "CREATE TABLE responses (key TEXT PRIMARY KEY, logits BLOB, text TEXT, "
-            "embedding BLOB, readout BLOB, crc INTEGER)"
-        )
-        for key, crc in (("a", 2335882413), ("b", 5)):
-            connection.execute(
-                "INSERT INTO responses VALUES (?, ?, 'yes', NULL, NULL, ?)", (key, logits, crc)
-            )
+        connection.execute("CREATE TABLE notes (name TEXT PRIMARY KEY, note TEXT)")
+        connection.execute("INSERT INTO notes VALUES ('a', 'one')")
+    connection.close()
+    for _ in range(2):
+        notes = Notes(path)
+        assert notes.read(["a", "b"]) == {"a": b"one"}
+        notes.close()
+
+
+def test_tables_of_before_the_first_release_are_begun_anew(path: Path) -> None:
+    path.parent.mkdir()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE responses (key TEXT PRIMARY KEY, logits BLOB, crc INT)")
     connection.close()
     cache = ResponseCache(path)
-    ((key, answer),) = cache.get(["a", "b"]).items()
-    assert (key, answer.text) == ("a", "yes")
-    np.testing.assert_array_equal(answer.logits, [1, 2])
+    cache.put(responses(2))
+    assert len(cache.get(responses(2))) == 2
     cache.close()
 
 

@@ -7,14 +7,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from io import BytesIO
 from itertools import islice
 from math import prod
 from pathlib import Path
 from threading import RLock
 from typing import Any, ClassVar, TypeGuard, TypeVar
 from weakref import finalize
-from zlib import crc32
 
 import numpy as np
 
@@ -66,7 +64,9 @@ class CacheFile:
     """
 
     durable: ClassVar[bool] = False
-    migrations: ClassVar[Mapping[int, Callable[[Connection], Iterable[tuple[str, bytes]]]]] = {}
+    migrations: ClassVar[Mapping[int, Callable[[Connection], Iterable[tuple[str, bytes]]]]] = {
+        0: lambda _: ()  # of before the first release: keys that nobody asks for any more
+    }
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -285,29 +285,6 @@ def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
     raise UserError("of an older cuescope", remedy="The next audit that needs it takes it over")
 
 
-def _texts_of_version_0(connection: Connection) -> Iterator[tuple[str, bytes]]:
-    for key, text, checksum in connection.execute("SELECT key, text, crc FROM texts"):
-        if checksum == _checksum_of_version_0(key, text):
-            yield key, text.encode()
-
-
-def _responses_of_version_0(connection: Connection) -> Iterator[tuple[str, bytes]]:
-    for *row, checksum in connection.execute("SELECT * FROM responses"):
-        if checksum == _checksum_of_version_0(*row):
-            key, logits, text, embedding, readout = row
-            vectors = [blob and np.frombuffer(blob, "<f4") for blob in (logits, embedding)]
-            array = readout and np.load(BytesIO(readout), allow_pickle=False)
-            yield key, _pack(Response(vectors[0], text, vectors[1], array))
-
-
-def _checksum_of_version_0(*cells: str | bytes | None) -> int:
-    parts = [cell.encode() if isinstance(cell, str) else cell for cell in cells]
-    checksum = crc32(repr([part and len(part) for part in parts]).encode())
-    for part in parts:
-        checksum = crc32(part or b"", checksum)
-    return checksum
-
-
 class AnyCache(CacheFile):
     """A cache file of which only the rows matter, as `cuescope cache repair` looks at it."""
 
@@ -316,8 +293,6 @@ class AnyCache(CacheFile):
 
 class TextCache(CacheFile):
     """Texts by key: what a language model wrote, what a detector found as JSON."""
-
-    migrations: ClassVar = {0: _texts_of_version_0}
 
     def get(self, keys: Iterable[str]) -> dict[str, str]:
         """The cached ones among `keys`."""
@@ -333,8 +308,6 @@ class ResponseCache(CacheFile):
 
     Arrays are raw numbers: a replayed response equals the answered one bit by bit.
     """
-
-    migrations: ClassVar = {0: _responses_of_version_0}
 
     def get(self, keys: Iterable[str]) -> dict[str, Response]:
         """The cached ones among `keys`."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import BinaryIO, ClassVar, Self
+from typing import BinaryIO, Self
 
 from cuescope.store import CacheFile
 from cuescope_sdk import Context, UserError
@@ -69,8 +69,6 @@ def probe(path: Path, max_pixels: int) -> Probe:
 
 class ProbeCache(CacheFile):
     """Probes by path, size and time of change, under `terms`: the decoders and their limits."""
-
-    migrations: ClassVar = {0: lambda _: ()}  # the files are looked at again
 
     def __init__(self, path: Path | None, max_pixels: int) -> None:
         super().__init__(path)
