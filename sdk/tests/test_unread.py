@@ -4,6 +4,7 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from cuescope_sdk.data import Unread, image_frame, images_in, kind_of, probe, why_unread
@@ -11,6 +12,13 @@ from cuescope_sdk.data._media import files, images
 from cuescope_sdk.data._media.unread import unread_beside
 
 
+@pytest.fixture
+def without_heif(monkeypatch):
+    """As if pillow-heif were not installed."""
+    monkeypatch.setattr(files, "reads_heif", lambda: False)
+
+
+@pytest.mark.usefixtures("without_heif")
 def test_files_are_counted_by_suffix_and_reason(tmp_path):
     unread = Unread()
     for name in ("a.TXT", "b.txt", "LICENSE", "c.heic", "d.\x1b[2Jx"):
@@ -45,6 +53,15 @@ def test_what_lies_beside_is_counted(tmp_path):
         (tmp_path / name).write_bytes(b"x")
     words = unread_beside([tmp_path / "a.png", tmp_path / "gone" / "x.png"]).in_words()
     assert words == "1 .webp2 (no image or video), 1 hidden"
+
+
+def test_heic_of_its_own_library_is_read(tmp_path):
+    heif = pytest.importorskip("pillow_heif", reason="needs pillow-heif (cuescope-folder[heif])")
+    heif.from_pillow(Image.new("RGB", (8, 6), (200, 30, 30))).save(tmp_path / "a.heic")
+    assert why_unread(tmp_path / "a.heic") is None
+    image = image_frame(tmp_path / "a.heic", probe(tmp_path / "a.heic", 10_000)).load()
+    assert image.size == (8, 6)
+    assert abs(int(np.asarray(image)[3, 4, 0]) - 200) < 20
 
 
 def test_heic_is_read_where_its_library_is_installed(tmp_path, monkeypatch):

@@ -114,6 +114,13 @@ def test_rows_that_ask_other_things_do_not_contradict(data, image, opened):
     assert "contradictions" not in opened().facts
 
 
+@pytest.fixture
+def without_heif(monkeypatch):
+    """As if pillow-heif were not installed."""
+    monkeypatch.setattr("cuescope_sdk.data._media.files.reads_heif", lambda: False)
+
+
+@pytest.mark.usefixtures("without_heif")
 def test_what_is_not_read_is_counted(data, image, opened):
     for number in range(3):
         image(data / "a" / f"{number}.png", number)
@@ -133,6 +140,7 @@ def test_a_whole_folder_has_nothing_left_out(data, image, opened):
     assert {"left out", "not whole", "contradictions"}.isdisjoint(opened().facts)
 
 
+@pytest.mark.usefixtures("without_heif")
 def test_frames_that_are_not_read_are_counted(data, image, opened):
     for number in range(3):
         image(data / "c" / f"{number}.png", number)

@@ -10,7 +10,8 @@ import torch
 from PIL import Image
 
 from cuescope_scenes.objects import ObjectScenes
-from cuescope_scenes.objects.words import CLASSES, PLANTED, THINGS, WORDINGS, with_article
+from cuescope_scenes.objects.words import CLASSES, PLANTED, THINGS, WORDINGS
+from cuescope_scenes.words import with_article
 from cuescope_sdk import Context, Frame, Sample, Trial
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.testing import ModelContract, PluginShelf

@@ -331,9 +331,10 @@ def import_report(plugin: type) -> dict[str, list[str]]:
     """What importing the plugin's module alone loads ("heavy") and changes ("changed")."""
     file = inspect.getsourcefile(plugin) or ""
     script = [sys.executable, "-P", _global_state.__file__]
+    places = [*filter(None, sys.path), str(Path.cwd())]  # pytest names tests from where it stands
     finished = subprocess.run(
         [*script, plugin.__module__, file, *HEAVY],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(places)},
         capture_output=True,
         text=True,
         check=False,
