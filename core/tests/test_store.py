@@ -20,7 +20,6 @@ from cuescope.runs import RunFolder, illustrations, load_report, write_atomicall
 from cuescope.store import CHUNK, CacheFile, ResponseCache
 from cuescope.types import Frame, Occurrence, Response, Sample
 
-from .damage import damage_survived
 from .reports import make_pictures, make_report
 
 
@@ -213,14 +212,6 @@ def test_one_bad_page_costs_its_own_rows(path: Path) -> None:
     assert all(same(found[key], kept[key]) for key in found)
     assert cache.repair() == (answers, 0)
     cache.close()
-
-
-def test_no_random_damage_gives_a_wrong_answer_or_stops_the_work(
-    path: Path, tmp_path: Path
-) -> None:
-    """Bits flipped and ends cut off; `make faults` tries many more of them."""
-    kept = filled(path, 60)
-    assert damage_survived(path, kept, tmp_path / "damaged", tries=60, seed=0) > 0.5
 
 
 @pytest.mark.parametrize("version", [1, 7])

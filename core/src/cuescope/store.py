@@ -108,7 +108,8 @@ class CacheFile:
             self._connection.close()
             _rebuild(self.path, fault if fault != "ok" else "rows that do not fit their seals")
             self._connection = self._open()
-        return (kept := self.count()), max(rows - kept, 0)
+        kept = self.count()
+        return kept, max(rows - kept, 0)
 
     def count(self) -> int:
         """How many rows there are, sealed or not."""
@@ -134,12 +135,12 @@ class CacheFile:
             except sqlite3.DatabaseError as error:
                 self._connection.close()
                 self._recover(error)
-                self._connection = self._connect()
+                self._connection = self._open()
                 return transaction()
 
     def _patiently(self, action: Callable[[], T]) -> T:
         """Try again while others hold the file, for so long; say so."""
-        since, told = time.monotonic(), False
+        since, announced = time.monotonic(), False
         while True:
             try:
                 return action()
@@ -147,8 +148,8 @@ class CacheFile:
                 waited = time.monotonic() - since
                 if _code(error) not in _HELD or waited > LOCK_SECONDS:
                     raise
-            if not told and waited > 2:
-                told = True
+            if not announced and waited > 2:
+                announced = True
                 warnings.warn(f"waiting for {self.path}, which another process holds", stacklevel=2)
             time.sleep(0.02)
 
