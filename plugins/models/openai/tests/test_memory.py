@@ -143,7 +143,7 @@ def test_a_damaged_table_without_seals_stops_no_work(old: Path, tmp_path: Path) 
             kept += len(opened.get(ANSWERS))
             opened.put("new", *PLACE, Answer(text="new"))
             assert opened.get(["new"])
-    print(kept / TRIES / len(ANSWERS))
+    assert kept > 0.7 * TRIES * len(ANSWERS)  # a file whose end is cut off gives none
 
 
 def test_threads_share_one(path: Path) -> None:
