@@ -22,13 +22,17 @@ from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AverageAttention
 Audited = Callable[..., Report]
 TOKENS = np.array([VIDEO, VIDEO, VIDEO, TEXT, TEXT], dtype=np.int8)
 # Figure 1 of the paper
-FIGURE = np.array([[
-    [0.3, 0.2, 0.1, 0.4, 0.0],
-    [0.1, 0.2, 0.0, 0.5, 0.2],
-    [0.5, 0.2, 0.2, 0.0, 0.1],
-    [0.1, 0.2, 0.3, 0.3, 0.1],
-    [0.1, 0.3, 0.1, 0.2, 0.3],
-]])  # fmt: skip
+FIGURE = np.array(
+    [
+        [
+            [0.3, 0.2, 0.1, 0.4, 0.0],
+            [0.1, 0.2, 0.0, 0.5, 0.2],
+            [0.5, 0.2, 0.2, 0.0, 0.1],
+            [0.1, 0.2, 0.3, 0.3, 0.1],
+            [0.1, 0.3, 0.1, 0.2, 0.3],
+        ]
+    ]
+)
 ALL = np.ones((5, 5), dtype=bool)
 
 

@@ -31,6 +31,8 @@ class TestTable(ModelContract):
     @classmethod
     def _tiny(cls, folder: Path, image_tower: Path, fake_table: Path) -> None:
         cls.options = {
-            "model": str(folder), "checkpoint": image_tower, "class_embeddings": fake_table
-        }  # fmt: skip
+            "model": str(folder),
+            "checkpoint": image_tower,
+            "class_embeddings": fake_table,
+        }
         cls.other_options = {**cls.options, "logit_scale": 2.0}

@@ -182,9 +182,15 @@ def test_a_table_does_not_depend_on_the_text_tower(
 
 @pytest.mark.parametrize("part", ["whole", "image tower", "pt"])
 def test_a_plan_builds_no_network(
-    build: Build, folder: Path, image_tower: Path, table: Path, tmp_path: Path, part: str,
-    monkeypatch: pytest.MonkeyPatch, clip: Sample,
-) -> None:  # fmt: skip
+    build: Build,
+    folder: Path,
+    image_tower: Path,
+    table: Path,
+    tmp_path: Path,
+    part: str,
+    monkeypatch: pytest.MonkeyPatch,
+    clip: Sample,
+) -> None:
     def fail(*args: object, **kwargs: object) -> None:
         raise AssertionError("a network was built")
 
@@ -209,10 +215,12 @@ def test_a_plan_builds_no_network(
         lambda: model.canvas(clip.frames),
         lambda: model.patch_features(clip.frames),
         lambda: model.image_tower,
-        *([] if part == "image tower" else [
-            lambda: model.embed_choices(clip.choices), lambda: model.embed_texts(["a bird"])
-        ]),
-    ):  # fmt: skip
+        *(
+            []
+            if part == "image tower"
+            else [lambda: model.embed_choices(clip.choices), lambda: model.embed_texts(["a bird"])]
+        ),
+    ):
         with pytest.raises(PlanStopped, match="the weights of"):
             ask()
 

@@ -15,10 +15,29 @@ from cuescope_transformers import Transformers, TransformersOptions
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz."
 LABELS = ("bird", "boat", "cow")
-WORDS = (*LABELS, "a", "photo", "of", "the", "top", "middle", "bottom", "dog", "cat", "text",
-         "number", ".", "<unk>", "<pad>")  # fmt: skip
-SIZE = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-        "num_attention_heads": 2}  # fmt: skip
+WORDS = (
+    *LABELS,
+    "a",
+    "photo",
+    "of",
+    "the",
+    "top",
+    "middle",
+    "bottom",
+    "dog",
+    "cat",
+    "text",
+    "number",
+    ".",
+    "<unk>",
+    "<pad>",
+)
+SIZE = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
 TEXT = {**SIZE, "vocab_size": 64, "max_position_embeddings": 32}
 VISION = {**SIZE, "image_size": 32, "patch_size": 8}
 FRAMES = 4
@@ -53,9 +72,12 @@ def _word_tokenizer() -> Any:
         single="$A </s>", special_tokens=[("</s>", vocabulary["</s>"])]
     )
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=rules, unk_token="<unk>", pad_token="<pad>", eos_token="</s>",
+        tokenizer_object=rules,
+        unk_token="<unk>",
+        pad_token="<pad>",
+        eos_token="</s>",
         model_input_names=["input_ids"],
-    )  # fmt: skip
+    )
 
 
 def _parts(kind: str) -> tuple[Any, Any, Any]:
@@ -74,9 +96,12 @@ def _parts(kind: str) -> tuple[Any, Any, Any]:
                 return config, cropped, tokenizer
             mit = {f"mit_{name}": value for name, value in SIZE.items()}
             config = transformers.XCLIPConfig(
-                text_config=text, projection_dim=32, prompt_num_attention_heads=2, prompt_alpha=0.5,
+                text_config=text,
+                projection_dim=32,
+                prompt_num_attention_heads=2,
+                prompt_alpha=0.5,
                 vision_config={**VISION, **mit, "num_frames": FRAMES, "mit_num_hidden_layers": 1},
-            )  # fmt: skip
+            )
             processor = transformers.VideoMAEImageProcessor(
                 size={"shortest_edge": 32}, crop_size=square
             )

@@ -39,9 +39,12 @@ def masked_by_hand(weights: dict[str, Tensor], pixels: Tensor, hidden: Tensor) -
 
     kernel = vision["embeddings.patch_embedding.weight"].flatten(1)
     patches = torch.stack(
-        [kernel @ pixels[:, y : y + 8, x : x + 8].flatten() for y in range(0, 32, 8)
-         for x in range(0, 32, 8)]
-    )  # fmt: skip
+        [
+            kernel @ pixels[:, y : y + 8, x : x + 8].flatten()
+            for y in range(0, 32, 8)
+            for x in range(0, 32, 8)
+        ]
+    )
     tokens = torch.cat([vision["embeddings.class_embedding"][None], patches])
     tokens = normed(tokens + vision["embeddings.position_embedding.weight"], "pre_layrnorm")
     visible = [0, *(1 + place for place in range(16) if not hidden[place])]

@@ -233,9 +233,14 @@ def test_a_table_does_not_depend_on_the_text_tower(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", ["safetensors", "bin"])
 def test_a_plan_builds_no_network(
-    copied: Callable[[str], Path], build: Build, kind: str, form: str, opened: list[str],
-    table: Path, frames: tuple[Frame, ...],
-) -> None:  # fmt: skip
+    copied: Callable[[str], Path],
+    build: Build,
+    kind: str,
+    form: str,
+    opened: list[str],
+    table: Path,
+    frames: tuple[Frame, ...],
+) -> None:
     folder = copied(kind)
     if form == "bin":
         torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")

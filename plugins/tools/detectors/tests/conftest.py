@@ -13,11 +13,22 @@ from cuescope_detectors import GroundingDino, Owl
 from cuescope_sdk import Context, Frame, Plugin
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz."
-SIZE = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-        "num_attention_heads": 2}  # fmt: skip
+SIZE = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
 PIECES = ("cat", "##erpillar", "red", "bed", "dog", "st", "bernard", "tree", "branch")
-SPECIAL = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103, ".": 1012,
-           "?": 1029}  # fmt: skip
+SPECIAL = {
+    "[PAD]": 0,
+    "[UNK]": 100,
+    "[CLS]": 101,
+    "[SEP]": 102,
+    "[MASK]": 103,
+    ".": 1012,
+    "?": 1029,
+}
 SIZES = ((48, 32), (32, 48), (48, 32), (40, 40))
 
 
@@ -46,8 +57,9 @@ def _owl(kind: str) -> tuple[Any, Any]:
 def _bert() -> Any:
     """BERT's own tokenizer, with the special tokens where the model looks for them."""
     vocabulary = {f"[unused{index}]": index for index in range(1040)}
-    vocabulary = {token: index for token, index in vocabulary.items()
-                  if index not in SPECIAL.values()}  # fmt: skip
+    vocabulary = {
+        token: index for token, index in vocabulary.items() if index not in SPECIAL.values()
+    }
     vocabulary |= SPECIAL
     for index, piece in enumerate((*PIECES, *LETTERS[:-1], *(f"##{x}" for x in LETTERS[:-1]))):
         vocabulary[piece] = 1040 + index
@@ -57,14 +69,26 @@ def _bert() -> Any:
 def _dino(kind: str) -> tuple[Any, Any]:
     config = {
         "backbone_config": transformers.SwinConfig(
-            image_size=32, patch_size=4, embed_dim=8, depths=[1, 1, 1], num_heads=[1, 2, 2],
-            window_size=2, out_features=["stage2", "stage3"],
+            image_size=32,
+            patch_size=4,
+            embed_dim=8,
+            depths=[1, 1, 1],
+            num_heads=[1, 2, 2],
+            window_size=2,
+            out_features=["stage2", "stage3"],
         ),
         "text_config": transformers.BertConfig(**SIZE, vocab_size=1110),
-        "d_model": 32, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 4,
-        "decoder_attention_heads": 4, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32,
-        "num_queries": 12, "num_feature_levels": 2, "max_text_len": 16,
-    }  # fmt: skip
+        "d_model": 32,
+        "encoder_layers": 1,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 4,
+        "decoder_attention_heads": 4,
+        "encoder_ffn_dim": 32,
+        "decoder_ffn_dim": 32,
+        "num_queries": 12,
+        "num_feature_levels": 2,
+        "max_text_len": 16,
+    }
     if kind == "grounding-dino":
         model = transformers.GroundingDinoForObjectDetection(
             transformers.GroundingDinoConfig(**config)
@@ -82,28 +106,47 @@ def _dino(kind: str) -> tuple[Any, Any]:
 def _sam(kind: str) -> tuple[Any, Any]:
     config = transformers.SamConfig(
         vision_config={
-            "hidden_size": 32, "output_channels": 16, "num_hidden_layers": 1, "image_size": 64,
-            "num_attention_heads": 2, "patch_size": 8, "window_size": 2, "mlp_dim": 32,
-            "global_attn_indexes": [0], "num_pos_feats": 8,
+            "hidden_size": 32,
+            "output_channels": 16,
+            "num_hidden_layers": 1,
+            "image_size": 64,
+            "num_attention_heads": 2,
+            "patch_size": 8,
+            "window_size": 2,
+            "mlp_dim": 32,
+            "global_attn_indexes": [0],
+            "num_pos_feats": 8,
         },
         prompt_encoder_config={
-            "hidden_size": 16, "image_size": 64, "patch_size": 8, "mask_input_channels": 4,
+            "hidden_size": 16,
+            "image_size": 64,
+            "patch_size": 8,
+            "mask_input_channels": 4,
         },
         mask_decoder_config={
-            "hidden_size": 16, "mlp_dim": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "hidden_size": 16,
+            "mlp_dim": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
             "iou_head_hidden_dim": 16,
         },
-    )  # fmt: skip
+    )
     images = transformers.SamImageProcessor(
-        size={"longest_edge": 64}, pad_size={"height": 64, "width": 64},
-        mask_size={"longest_edge": 32}, mask_pad_size={"height": 32, "width": 32},
-    )  # fmt: skip
+        size={"longest_edge": 64},
+        pad_size={"height": 64, "width": 64},
+        mask_size={"longest_edge": 32},
+        mask_pad_size={"height": 32, "width": 32},
+    )
     return transformers.SamModel(config), transformers.SamProcessor(images)
 
 
 MAKERS: dict[str, Callable[[str], tuple[Any, Any]]] = {
-    "owlv2": _owl, "owlvit": _owl, "grounding-dino": _dino, "mm-grounding-dino": _dino, "sam": _sam,
-}  # fmt: skip
+    "owlv2": _owl,
+    "owlvit": _owl,
+    "grounding-dino": _dino,
+    "mm-grounding-dino": _dino,
+    "sam": _sam,
+}
 
 
 @pytest.fixture(scope="session")

@@ -70,11 +70,14 @@ def test_boxes_are_found_by_the_frame(tmp_path: Path) -> None:
     )
     frames = [plain(4), plain(3), plain(1)]
     assert tool.detect(frames, ("cat", "water  ouzel", "cat", "no such thing")) == [
-        (), (), (box("cat", CAT), box("cat", WIDE), box("water  ouzel", WIDE)),
-    ]  # fmt: skip
+        (),
+        (),
+        (box("cat", CAT), box("cat", WIDE), box("water  ouzel", WIDE)),
+    ]
     assert tool.detect(frames[1:], ("dog", "caterpillar")) == [
-        (box("caterpillar", CAT),), (box("dog", CAT),),
-    ]  # fmt: skip
+        (box("caterpillar", CAT),),
+        (box("dog", CAT),),
+    ]
 
 
 def test_the_data_set_is_read_once_and_not_before(tmp_path: Path) -> None:
@@ -91,12 +94,12 @@ def test_masks_are_white_on_black_or_arrays(tmp_path: Path) -> None:
     foreground[4, 5] = True
     tool = masks(
         tmp_path,
-        sample("a", plain(1), label="Cat", masks={"dog": drawn((0, 1), (2, 3))},
-               foreground=foreground),
-        sample("b", plain(2), label="cat", masks={"cat": drawn((0, 0))},
-               foreground=drawn((1, 1))),
+        sample(
+            "a", plain(1), label="Cat", masks={"dog": drawn((0, 1), (2, 3))}, foreground=foreground
+        ),
+        sample("b", plain(2), label="cat", masks={"cat": drawn((0, 0))}, foreground=drawn((1, 1))),
         sample("no label", plain(3), foreground=foreground),
-    )  # fmt: skip
+    )
     one, two, three = tool.segment([plain(1), plain(2), plain(3)], ("cat", "dog", "catfish"))
     assert [np.argwhere(mask).tolist() for mask in one] == [[[4, 5]], [[0, 1], [2, 3]], []]
     assert [np.argwhere(mask).tolist() for mask in two] == [[[0, 0], [1, 1]], [], []]

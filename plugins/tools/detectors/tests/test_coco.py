@@ -24,16 +24,28 @@ CLASSES = {0: "N/A", 1: "person", 2: "Dining Table", 3: "cat"}
 def detr(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tiny DETR."""
     backbone = transformers.ResNetConfig(
-        embedding_size=8, hidden_sizes=[8, 8], depths=[1, 1], layer_type="basic",
+        embedding_size=8,
+        hidden_sizes=[8, 8],
+        depths=[1, 1],
+        layer_type="basic",
         out_features=["stage2"],
-    )  # fmt: skip
+    )
     config = transformers.DetrConfig(
-        use_timm_backbone=False, backbone_config=backbone, backbone=None,
-        use_pretrained_backbone=False, d_model=16,
-        encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
-        encoder_ffn_dim=16, decoder_ffn_dim=16, num_queries=12, id2label=CLASSES,
+        use_timm_backbone=False,
+        backbone_config=backbone,
+        backbone=None,
+        use_pretrained_backbone=False,
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+        num_queries=12,
+        id2label=CLASSES,
         label2id={name: place for place, name in CLASSES.items()},
-    )  # fmt: skip
+    )
     folder = tmp_path_factory.mktemp("detr")
     with torch.random.fork_rng():
         torch.manual_seed(1)

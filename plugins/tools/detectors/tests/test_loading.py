@@ -52,8 +52,9 @@ def test_missing_parts(copied: Spoil) -> None:
     assert "1 without, class_head.dense0.weight the first" in line
     save_file(
         {**weights, "class_head.dense0.weight": removed},
-        folder / "model.safetensors", {"format": "pt"},
-    )  # fmt: skip
+        folder / "model.safetensors",
+        {"format": "pt"},
+    )
     for file in folder.glob("*processor*"):
         file.unlink()
     assert said(folder).startswith("owl: ")

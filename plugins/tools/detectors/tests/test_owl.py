@@ -90,9 +90,13 @@ def test_an_image_is_encoded_once_and_a_name_is_read_once(
         plain = tower.forward
 
         def counting(
-            self: Any, *args: Any, _plain: Any = plain, _counts: list[int] = counts,
-            _given: str = given, **kwargs: Any,
-        ) -> Any:  # fmt: skip
+            self: Any,
+            *args: Any,
+            _plain: Any = plain,
+            _counts: list[int] = counts,
+            _given: str = given,
+            **kwargs: Any,
+        ) -> Any:
             _counts.append(len(kwargs[_given]))
             return _plain(self, *args, **kwargs)
 

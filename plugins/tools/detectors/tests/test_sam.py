@@ -62,9 +62,10 @@ def library(folder: Path, frame: Frame, box: tuple[float, ...]) -> np.ndarray:
     given = processor(frame.load(), input_boxes=[[list(box)]], return_tensors="pt")
     with torch.no_grad():
         said = model(
-            pixel_values=given.pixel_values, input_boxes=given.input_boxes.float(),
+            pixel_values=given.pixel_values,
+            input_boxes=given.input_boxes.float(),
             multimask_output=False,
-        )  # fmt: skip
+        )
     (masks,) = processor.post_process_masks(
         said.pred_masks, given.original_sizes, given.reshaped_input_sizes
     )

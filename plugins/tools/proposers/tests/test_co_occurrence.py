@@ -47,15 +47,23 @@ def boxes(*names: str) -> tuple[Detection, ...]:
 def scenes() -> list[Sample]:
     """Cups are beside tables in 6 of 8 images, boats beside the sea; the caption names a spoon."""
     cups = [
-        sample(i, objects=("Cup",), boxes=boxes("Cup", *["Table"] * (i < 6)),
-               captions=("A spoon in a cup.",))
+        sample(
+            i,
+            objects=("Cup",),
+            boxes=boxes("Cup", *["Table"] * (i < 6)),
+            captions=("A spoon in a cup.",),
+        )
         for i in range(8)
-    ]  # fmt: skip
+    ]
     boats = [
-        sample(8 + i, objects=("boat",), boxes=boxes("boat", *["table"] * (i < 1)),
-               captions=("Two boats on the sea",))
+        sample(
+            8 + i,
+            objects=("boat",),
+            boxes=boxes("boat", *["table"] * (i < 1)),
+            captions=("Two boats on the sea",),
+        )
         for i in range(8)
-    ]  # fmt: skip
+    ]
     return [*cups, *boats]
 
 
@@ -103,8 +111,11 @@ def test_what_cannot_be_counted_is_refused() -> None:
 
 def test_the_fingerprint_is_that_of_data_and_options() -> None:
     data = Shelf(scenes())
-    found = {tool(data).fingerprint, tool(data, least=2).fingerprint,
-             tool(Shelf(scenes(), "other")).fingerprint}  # fmt: skip
+    found = {
+        tool(data).fingerprint,
+        tool(data, least=2).fingerprint,
+        tool(Shelf(scenes(), "other")).fingerprint,
+    }
     assert len(found) == 3
     assert tool(data).fingerprint == tool(Shelf(scenes())).fingerprint
 

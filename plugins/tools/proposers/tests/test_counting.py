@@ -18,11 +18,13 @@ from cuescope_proposers.co_occurrence import Counts, bond
         ("the building has many windows", {"building", "window"}),
         ("A stop sign in front of parked cars", {"stop sign", "sign", "car"}),
         ("A bed with red sheets and a clock", {"bed", "sheet", "clock"}),
-        ("A group of people.", {"people"}), ("past a child's chair", {"child", "chair"}),
+        ("A group of people.", {"people"}),
+        ("past a child's chair", {"child", "chair"}),
         ("A cup and a boat with a table and a tree.", {"cup", "boat", "table", "tree"}),
-        ("", set()), ("It is very nice!", set()),
+        ("", set()),
+        ("It is very nice!", set()),
     ],
-)  # fmt: skip
+)
 def test_nouns_of_captions(caption: str, wanted: set[str]) -> None:
     assert nouns(caption) == wanted
 

@@ -50,7 +50,7 @@ WANTED: dict[str, list[str]] = {
         ("a.json", json.dumps(WANTED)),
         ("a.txt", "# mine\ntoaster: kitchen counter, bread,\n\ndining table: plate\nkite:\n"),
     ],
-)  # fmt: skip
+)
 def test_each_form_of_a_file(written: Write, name: str, text: str) -> None:
     assert read_cues(written(name, text)) == WANTED
 
@@ -95,7 +95,7 @@ def test_a_class_that_is_not_there(written: Write) -> None:
         ("a.txt", "", "expected a row or more, got none"),
         ("a.csv", "x", ".txt file, or a folder of .txt files, got '.csv'"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_told_in_a_line(written: Write, name: str, text: str, line: str) -> None:
     assert line in said(written(name, text))
 

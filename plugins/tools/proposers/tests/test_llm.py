@@ -45,8 +45,13 @@ def tool(generator: str, **options: Any) -> LLMProposer:
 def test_the_first_of_each_reply_come_first() -> None:
     Writer.asked.clear()
     assert tool("writer", each=5).propose("Toaster") == [
-        "bread", "counter", "butter", "wall", "plate", "jam",
-    ]  # fmt: skip
+        "bread",
+        "counter",
+        "butter",
+        "wall",
+        "plate",
+        "jam",
+    ]
     assert len(set(Writer.asked)) == 4
     assert all('"Toaster"' in prompt and " 5 names" in prompt for prompt in Writer.asked)
 
@@ -64,9 +69,10 @@ def test_a_tool_that_writes_nothing_is_refused() -> None:
 
 def test_fingerprint_and_facts_are_those_of_the_writer() -> None:
     found = {
-        tool("writer").fingerprint, tool("writer:prose").fingerprint,
+        tool("writer").fingerprint,
+        tool("writer:prose").fingerprint,
         tool("writer", generator_options={"voice": "other"}).fingerprint,
         tool("writer", each=3).fingerprint,
-    }  # fmt: skip
+    }
     assert len(found) == 4
     assert tool("writer:prose").facts == {"voice": "prose", "cues are named by": "writer:prose"}

@@ -7,16 +7,27 @@ import pytest
 import torch
 import transformers
 
-WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz.",
-         *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"))  # fmt: skip
+WORDS = (
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    *"abcdefghijklmnopqrstuvwxyz.",
+    *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"),
+)
 
 
 def bert() -> Any:
     """The smallest BERT that reads letters, seeded."""
     config = transformers.BertConfig(
-        vocab_size=len(WORDS), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=24, max_position_embeddings=32,
-    )  # fmt: skip
+        vocab_size=len(WORDS),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=24,
+        max_position_embeddings=32,
+    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = transformers.BertModel(config, add_pooling_layer=False)

@@ -110,10 +110,15 @@ def minilm(tmp_path: Path) -> Callable[[], SentenceTransformers]:
 def test_the_real_minilm_tells_related_from_unrelated(
     minilm: Callable[[], SentenceTransformers],
 ) -> None:
-    rows = minilm().encode([
-        "The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium.",
-        "A red chair is left of the table.", "The chair, which is red, stands left of a table.",
-    ])  # fmt: skip
+    rows = minilm().encode(
+        [
+            "The weather is lovely today.",
+            "It's so sunny outside!",
+            "He drove to the stadium.",
+            "A red chair is left of the table.",
+            "The chair, which is red, stands left of a table.",
+        ]
+    )
     likeness = rows @ rows.T
     # the figures in the library's own documentation
     assert likeness[0, :3] == pytest.approx([1, 0.6660, 0.1046], abs=1e-3)

@@ -72,8 +72,12 @@ def video() -> Callable[..., Sample]:
 def context(tmp_path: Path) -> Context:
     """With the detectors here, and verifiers that need no weights."""
     tools = {
-        "knowing": Knowing, "narrow": Narrow, "doubtful": Doubtful, "box-geometry": BoxGeometry,
-        "scene-graph": SceneGraph, "camera": Camera,
-    }  # fmt: skip
+        "knowing": Knowing,
+        "narrow": Narrow,
+        "doubtful": Doubtful,
+        "box-geometry": BoxGeometry,
+        "scene-graph": SceneGraph,
+        "camera": Camera,
+    }
     shelf = PluginShelf({("tool", name): tool for name, tool in tools.items()}, installed=True)
     return Context(registry=shelf, cache=tmp_path, device="cpu")

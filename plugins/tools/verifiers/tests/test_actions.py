@@ -16,8 +16,14 @@ from cuescope_verifiers.actions import Actions, choose_clips, fits, verdict
 from cuescope_verifiers.phrases import opposites, sentence
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz."
-VISION = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
-          "num_attention_heads": 2, "image_size": 16, "patch_size": 8}  # fmt: skip
+VISION = {
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "image_size": 16,
+    "patch_size": 8,
+}
 CLASSES = ("opening a door", "putting something down", "closing a book", "eating")
 SIZE = {"size": {"shortest_edge": 16}, "crop_size": {"height": 16, "width": 16}}
 FRAMES = tuple(
@@ -33,14 +39,28 @@ def xclip(folder: Path) -> None:
         vocab={token: index for index, token in enumerate(tokens)}, merges=[], model_max_length=48
     )
     ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
-    text = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
-            "num_attention_heads": 2, "vocab_size": 64, "max_position_embeddings": 48}  # fmt: skip
-    mit = {"mit_hidden_size": 16, "mit_intermediate_size": 24, "mit_num_hidden_layers": 1,
-           "mit_num_attention_heads": 2, "num_frames": 4}  # fmt: skip
+    text = {
+        "hidden_size": 16,
+        "intermediate_size": 24,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "vocab_size": 64,
+        "max_position_embeddings": 48,
+    }
+    mit = {
+        "mit_hidden_size": 16,
+        "mit_intermediate_size": 24,
+        "mit_num_hidden_layers": 1,
+        "mit_num_attention_heads": 2,
+        "num_frames": 4,
+    }
     config = transformers.XCLIPConfig(
-        text_config={**text, **ends}, vision_config={**VISION, **mit}, projection_dim=16,
-        prompt_layers=1, prompt_num_attention_heads=2,
-    )  # fmt: skip
+        text_config={**text, **ends},
+        vision_config={**VISION, **mit},
+        projection_dim=16,
+        prompt_layers=1,
+        prompt_num_attention_heads=2,
+    )
     model = transformers.XCLIPModel(config)
     for name, weight in model.named_parameters():
         if weight.ndim > 1 and "norm" not in name:
@@ -53,9 +73,12 @@ def xclip(folder: Path) -> None:
 def videomae(folder: Path) -> None:
     """One that sees someone open a door, whatever it is shown."""
     config = transformers.VideoMAEConfig(
-        **VISION, num_frames=4, tubelet_size=2, id2label=dict(enumerate(CLASSES)),
+        **VISION,
+        num_frames=4,
+        tubelet_size=2,
+        id2label=dict(enumerate(CLASSES)),
         label2id={name: index for index, name in enumerate(CLASSES)},
-    )  # fmt: skip
+    )
     model = transformers.VideoMAEForVideoClassification(config)
     model.classifier.weight.data.zero_()
     model.classifier.bias.data = torch.tensor([2.0, 1.5, -3.0, -3.0])
@@ -106,16 +129,33 @@ class TestVideoMAE(_Tiny):
 def test_classes_of_videomae_decide(build: Callable[..., Actions]) -> None:
     door = action("man", "open", object="red door")
     seen = says(
-        build("videomae"), VIDEO, door, door.model_copy(update={"negated": True}),
-        action("man", "put down", object="cup"), action("man", "close", object="book"),
-        action("man", "eat", 2), action("man", "open", object="window"), action("man", "sing"),
-        action("man", "want"), entity("door"), motion("turn left"), order(door, "before", door),
-    )  # fmt: skip
+        build("videomae"),
+        VIDEO,
+        door,
+        door.model_copy(update={"negated": True}),
+        action("man", "put down", object="cup"),
+        action("man", "close", object="book"),
+        action("man", "eat", 2),
+        action("man", "open", object="window"),
+        action("man", "sing"),
+        action("man", "want"),
+        entity("door"),
+        motion("turn left"),
+        order(door, "before", door),
+    )
     assert seen == [
-        "supported", "unsupported", "no evidence", "unsupported", "unsupported",
-        "out of vocabulary", "out of vocabulary", "abstract", "out of vocabulary",
-        "out of vocabulary", "unsupported",
-    ]  # fmt: skip
+        "supported",
+        "unsupported",
+        "no evidence",
+        "unsupported",
+        "unsupported",
+        "out of vocabulary",
+        "out of vocabulary",
+        "abstract",
+        "out of vocabulary",
+        "out of vocabulary",
+        "unsupported",
+    ]
 
 
 def test_xclip_weighs_a_claim_against_others_as_the_stock_model_does(
@@ -128,9 +168,12 @@ def test_xclip_weighs_a_claim_against_others_as_the_stock_model_does(
     model = transformers.XCLIPModel.from_pretrained(folders["xclip"]).eval()
     processor = transformers.AutoProcessor.from_pretrained(folders["xclip"])
     given = processor(
-        text=texts, videos=[frame.load() for frame in FRAMES[:4]], return_tensors="pt",
-        padding="max_length", max_length=48,
-    )  # fmt: skip
+        text=texts,
+        videos=[frame.load() for frame in FRAMES[:4]],
+        return_tensors="pt",
+        padding="max_length",
+        max_length=48,
+    )
     with torch.no_grad():
         wanted = softmax(model(**given).logits_per_video[0].numpy())
     assert found.score == pytest.approx(wanted[0], abs=1e-5)

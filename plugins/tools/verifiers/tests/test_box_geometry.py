@@ -19,10 +19,14 @@ ROOM = (
     {**STILL, "chair": [CHAIR], "red chair": [CHAIR]},
     {**STILL, "chair": [(14, 40, 24, 50)], "red chair": [(14, 40, 24, 50)]},
     {**STILL, "chair": [(14, 40, 24, 50)], "blue chair": [(14, 40, 24, 50)]},
-    {**STILL, "chair": [(14, 40, 24, 50)], "blue chair": [(14, 40, 24, 50)],
-     "person": [(62, 10, 70, 42)]},
+    {
+        **STILL,
+        "chair": [(14, 40, 24, 50)],
+        "blue chair": [(14, 40, 24, 50)],
+        "person": [(62, 10, 70, 42)],
+    },
     {**STILL, "person": [(62, 10, 70, 42)]},
-)  # fmt: skip
+)
 
 
 def tool(context: Context, detector: str = "knowing", **options: Any) -> BoxGeometry:
@@ -126,11 +130,13 @@ def test_each_frame_is_looked_at_once_for_all_claims(
 ) -> None:
     one, other = video(*ROOM[:3]), video(*ROOM[2:], key="other")
     verifier = tool(context)
-    verifier.judge([
-        (one, [entity("chair"), relation("chair", "left of", "table", 0), motion("turn left")]),
-        (other, [entity("person", 1), entity("sofa", 1)]),
-        (other, [attribute("chair", "red", 1), attribute("chair", "happy", 0)]),
-    ])  # fmt: skip
+    verifier.judge(
+        [
+            (one, [entity("chair"), relation("chair", "left of", "table", 0), motion("turn left")]),
+            (other, [entity("person", 1), entity("sofa", 1)]),
+            (other, [attribute("chair", "red", 1), attribute("chair", "happy", 0)]),
+        ]
+    )
     shown = [key for keys, _ in calls for key in keys]
     assert len(shown) == len(set(shown)) == verifier.finder.passes == 4
     asked = {key: names for keys, names in calls for key in keys}
@@ -152,11 +158,18 @@ def test_a_judgement_points_at_the_box(video: Callable[..., Sample], context: Co
 
 def test_movement_is_read_from_verbs_and_boxes() -> None:
     assert [movement(v) for v in ("move left", "slide up", "rise", "walk", "eat", "turn red")] == [
-        "left", "up", "up", "any", None, None,
-    ]  # fmt: skip
+        "left",
+        "up",
+        "up",
+        "any",
+        None,
+        None,
+    ]
     assert [colour_after(v) for v in ("turn red", "turn left", "become blue")] == [
-        "red", None, "blue",
-    ]  # fmt: skip
+        "red",
+        None,
+        "blue",
+    ]
     before, after = (0, 0, 10, 10), (5, -8, 15, 2)
     ways = {how: has_moved(before, after, how, 1) for how in ("left", "right", "up", "down", "any")}
     assert [how for how, so in ways.items() if so] == ["up", "any"]

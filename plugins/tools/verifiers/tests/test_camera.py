@@ -57,17 +57,37 @@ def test_motion_is_seen_in_frames() -> None:
     other = np.random.default_rng(9).integers(0, 256, (160, 400)).astype(np.uint8)
     frames = [view(100), view(120), view(120), view(105), view(105, 25), view(105, 25, other)]
     seen = says(
-        camera(), sample(frames), motion("turn right", 1), motion("turn left", 1),
-        motion("stop", 2), motion("turn left", 3), motion("look up", 4), motion("look down", 4),
-        motion("turn left", 5), motion("move forward", 1), motion("turn right"),
-        motion("turn right", 2, 3, negated=True), motion("dance", 1),
-        order(motion("turn right"), "before", motion("turn left")), entity("chair"),
-    )  # fmt: skip
+        camera(),
+        sample(frames),
+        motion("turn right", 1),
+        motion("turn left", 1),
+        motion("stop", 2),
+        motion("turn left", 3),
+        motion("look up", 4),
+        motion("look down", 4),
+        motion("turn left", 5),
+        motion("move forward", 1),
+        motion("turn right"),
+        motion("turn right", 2, 3, negated=True),
+        motion("dance", 1),
+        order(motion("turn right"), "before", motion("turn left")),
+        entity("chair"),
+    )
     assert seen == [
-        "supported", "unsupported", "supported", "supported", "supported", "unsupported",
-        "no evidence", "no evidence", "supported", "supported", "out of vocabulary", "supported",
+        "supported",
+        "unsupported",
+        "supported",
+        "supported",
+        "supported",
+        "unsupported",
+        "no evidence",
+        "no evidence",
+        "supported",
+        "supported",
         "out of vocabulary",
-    ]  # fmt: skip
+        "supported",
+        "out of vocabulary",
+    ]
 
 
 def test_a_single_frame_tells_nothing_of_motion() -> None:
@@ -82,15 +102,27 @@ def test_frames_of_two_sizes_tell_nothing() -> None:
 def test_motion_follows_from_poses() -> None:
     # east by 2 m, a right angle to the right (south), up 1 m and south by 1 m, rest, about turn
     poses = [
-        (0, 0, 0, pi / 2), (2, 0, 0, pi / 2), (2, 0, 0, pi), (2, -1, 1, pi), (2, -1, 1, pi),
-        (2, -1, 1, 0), (2, 1, 1, pi),
-    ]  # fmt: skip
+        (0, 0, 0, pi / 2),
+        (2, 0, 0, pi / 2),
+        (2, 0, 0, pi),
+        (2, -1, 1, pi),
+        (2, -1, 1, pi),
+        (2, -1, 1, 0),
+        (2, 1, 1, pi),
+    ]
     walk = sample([view(0)] * 7, **{POSES: poses})
     seen = says(
-        camera(), walk, motion("move forward", 1), motion("move backward", 1),
-        motion("turn right", 2), motion("turn left", 2), motion("go up", 3),
-        motion("move forward", 3), motion("stop", 4), motion("turn around", 5),
-    )  # fmt: skip
+        camera(),
+        walk,
+        motion("move forward", 1),
+        motion("move backward", 1),
+        motion("turn right", 2),
+        motion("turn left", 2),
+        motion("go up", 3),
+        motion("move forward", 3),
+        motion("stop", 4),
+        motion("turn around", 5),
+    )
     assert [one == "supported" for one in seen] == [1, 0, 1, 0, 1, 1, 1, 1]
 
 
@@ -99,8 +131,9 @@ def test_annotated_motion_comes_first_and_is_said() -> None:
     told = sample([view(100), view(120), view(120)], **{SCENE: scene, POSES: [(0, 0, 0, 0)] * 3})
     tool = camera()
     assert says(tool, told, motion("turn left", 1), motion("turn right", 2)) == [
-        "supported", "no evidence",
-    ]  # fmt: skip
+        "supported",
+        "no evidence",
+    ]
     assert says(camera(source="frames"), told, motion("turn right", 1)) == ["supported"]
     assert says(camera(source="poses"), told, motion("stop", 1)) == ["supported"]
     says(tool, sample([view(1), view(2)]), motion("stop"))

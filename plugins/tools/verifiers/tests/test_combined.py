@@ -38,16 +38,21 @@ def test_the_first_that_can_tell_decides(room: Sample, context: Context, calls: 
 def test_the_first_reason_stays(room: Sample, context: Context) -> None:
     claims = (attribute("chair", "happy"), entity("zebra"), action("sofa", "sing"))
     assert says(combined(context, "scene-graph", "camera"), room, *claims) == [
-        "abstract", "out of vocabulary", "out of vocabulary",
-    ]  # fmt: skip
+        "abstract",
+        "out of vocabulary",
+        "out of vocabulary",
+    ]
 
 
 def test_what_all_can_tell_is_asked_of_the_first_alone(
     room: Sample, context: Context, calls: list[Any]
 ) -> None:
-    assert combined(context, "scene-graph", "box-geometry:knowing").judge([
-        (room, [entity("chair")]), (room, []),
-    ])[1] == []  # fmt: skip
+    assert (
+        combined(context, "scene-graph", "box-geometry:knowing").judge(
+            [(room, [entity("chair")]), (room, [])]
+        )[1]
+        == []
+    )
     assert calls == []
 
 

@@ -55,10 +55,12 @@ class _Verifier(ToolContract):
     @classmethod
     def context(cls) -> Context:
         shelf = {
-            ("tool", NAME): cls.plugin, ("tool", "corners"): FakeDetector,
-            ("tool", "scene-graph"): SceneGraph, ("tool", "camera"): Camera,
+            ("tool", NAME): cls.plugin,
+            ("tool", "corners"): FakeDetector,
+            ("tool", "scene-graph"): SceneGraph,
+            ("tool", "camera"): Camera,
             ("model", "pair"): Pair,
-        }  # fmt: skip
+        }
         return replace(super().context(), registry=PluginShelf(shelf))
 
 

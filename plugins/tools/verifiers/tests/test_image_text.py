@@ -26,9 +26,12 @@ from cuescope_verifiers.phrases import opposites, sentence, third_person
 
 # What a frame shows, by its shade of grey.
 SHOWN = {
-    10: "There is a red chair.", 20: "The chair is left of the table.", 30: "The door is open.",
-    40: "The man picks up the red cup.", 50: "There is no red chair.",
-}  # fmt: skip
+    10: "There is a red chair.",
+    20: "The chair is left of the table.",
+    30: "The door is open.",
+    40: "The man picks up the red cup.",
+    50: "There is no red chair.",
+}
 SHADES = list(SHOWN)
 
 
@@ -136,8 +139,12 @@ def test_claims_in_words() -> None:
     assert opposites(action("dog", "bark")) == ["The dog does not bark."]
     assert "There is a small blue cup." in opposites(entity("small red cup"))
     assert [third_person(v) for v in ("carry", "wash", "go up", "play", "pick up")] == [
-        "carries", "washes", "goes up", "plays", "picks up",
-    ]  # fmt: skip
+        "carries",
+        "washes",
+        "goes up",
+        "plays",
+        "picks up",
+    ]
 
 
 def test_a_model_without_texts_is_refused(build: Any) -> None:

@@ -40,9 +40,12 @@ def mixed(trial: MakeTrial, kind: str, edit: Edit | None = None) -> list[Trial]:
     if kind in SINGLE:
         return [trial(1, **asked), trial(1, LONGER, first=3, **asked), trial(1, None, **asked)]
     return [
-        trial(4, **asked), trial(4, LONGER, first=4, **asked), trial(3, None, **asked),
-        trial(1, **asked), *([trial(0, **asked)] if kind != "blip-2" else []),
-    ]  # fmt: skip
+        trial(4, **asked),
+        trial(4, LONGER, first=4, **asked),
+        trial(3, None, **asked),
+        trial(1, **asked),
+        *([trial(0, **asked)] if kind != "blip-2" else []),
+    ]
 
 
 def farthest(one: list[Response], other: list[Response]) -> float:
@@ -96,8 +99,11 @@ def by_hand(processor: Any, kind: str, shown: Trial) -> dict[str, torch.Tensor]:
     if kind in VIDEO:
         clip = np.stack([np.asarray(image) for image in images])
         told |= {"videos": [clip], "do_sample_frames": False}
-        told |= {"video_metadata": [{"total_num_frames": 4, "fps": 1.0, "duration": 4.0,
-                                       "frames_indices": [0, 1, 2, 3]}]}  # fmt: skip
+        told |= {
+            "video_metadata": [
+                {"total_num_frames": 4, "fps": 1.0, "duration": 4.0, "frames_indices": [0, 1, 2, 3]}
+            ]
+        }
     else:
         told |= {"images": [images]}
     if kind == "qwen2-vl":
@@ -208,12 +214,20 @@ def crossed_out(
 @pytest.mark.parametrize(
     ("kind", "video"),
     [
-        ("qwen2-vl", 2 * 4 * 2), ("qwen2.5-vl", 2 * 4 * 2), ("llava-next-video", 4 * 4),
-        ("llava-onevision", 4 * 4 + 1), ("internvl", 4 * 4), ("idefics3", 4 * 4),
-        ("smolvlm", 4 * 4), ("mllama", 4 * 2 * 17), ("paligemma", 4 * 16), ("gemma3", 4 * 4),
-        ("florence2", 5), ("blip-2", 4),
+        ("qwen2-vl", 2 * 4 * 2),
+        ("qwen2.5-vl", 2 * 4 * 2),
+        ("llava-next-video", 4 * 4),
+        ("llava-onevision", 4 * 4 + 1),
+        ("internvl", 4 * 4),
+        ("idefics3", 4 * 4),
+        ("smolvlm", 4 * 4),
+        ("mllama", 4 * 2 * 17),
+        ("paligemma", 4 * 16),
+        ("gemma3", 4 * 4),
+        ("florence2", 5),
+        ("blip-2", 4),
     ],
-)  # fmt: skip
+)
 def test_tokens_are_told_apart(build: Build, trial: MakeTrial, kind: str, video: int) -> None:
     """As many visual tokens as frames and patches make; the question's words are text."""
     short, longer = (one for one in mixed(trial, kind)[:2])

@@ -16,13 +16,22 @@ Build = Callable[..., TransformersVLM]
 BOTH = frozenset({"logits", "text"})
 # family, frames, their height and width (which the processor keeps), pixels a side of a token
 CASES = [
-    ("qwen2-vl", 1, (16, 24), 8), ("qwen2-vl", 4, (16, 24), 8), ("qwen2.5-vl", 1, (24, 32), 8),
-    ("qwen2.5-vl", 3, (16, 24), 8), ("llava", 1, (16, 16), 4), ("llava-next", 1, (16, 16), 4),
-    ("llava-next", 2, (16, 16), 4), ("llava-next-video", 1, (16, 16), 4),
-    ("llava-next-video", 3, (16, 16), 8), ("llava-onevision", 1, (16, 16), 4),
-    ("llava-onevision", 3, (16, 16), 8), ("paligemma", 1, (16, 16), 4),
-    ("paligemma", 2, (16, 16), 4), ("mllama", 1, (16, 32), 4), ("mllama", 2, (16, 16), 4),
-]  # fmt: skip
+    ("qwen2-vl", 1, (16, 24), 8),
+    ("qwen2-vl", 4, (16, 24), 8),
+    ("qwen2.5-vl", 1, (24, 32), 8),
+    ("qwen2.5-vl", 3, (16, 24), 8),
+    ("llava", 1, (16, 16), 4),
+    ("llava-next", 1, (16, 16), 4),
+    ("llava-next", 2, (16, 16), 4),
+    ("llava-next-video", 1, (16, 16), 4),
+    ("llava-next-video", 3, (16, 16), 8),
+    ("llava-onevision", 1, (16, 16), 4),
+    ("llava-onevision", 3, (16, 16), 8),
+    ("paligemma", 1, (16, 16), 4),
+    ("paligemma", 2, (16, 16), 4),
+    ("mllama", 1, (16, 32), 4),
+    ("mllama", 2, (16, 16), 4),
+]
 every_case = pytest.mark.parametrize(("kind", "frames", "size", "cell"), CASES)
 
 
@@ -33,9 +42,11 @@ def pixels(frames: int, size: tuple[int, int], seed: int = 0) -> np.ndarray:
 def asking(shown: np.ndarray, mask: np.ndarray | None = None, **fields: Any) -> Trial:
     """A trial of frames (frame, row, col, 3) with what is under the mask hidden."""
     sample = Sample(
-        key="a sample", frames=tuple(map(Frame.from_array, shown)),
-        question=fields.pop("question", "what is it"), choices=("yes", "no", "red ball"),
-    )  # fmt: skip
+        key="a sample",
+        frames=tuple(map(Frame.from_array, shown)),
+        question=fields.pop("question", "what is it"),
+        choices=("yes", "no", "red ball"),
+    )
     edit = None if mask is None else HideTokens.from_mask(mask)
     return Trial(sample=sample, edit=edit, **{"outputs": BOTH, **fields})
 
@@ -145,15 +156,17 @@ def test_hiding_all_leaves_an_answer_that_is_the_same_for_all_frames(
 @pytest.mark.parametrize(
     ("kind", "frames", "size", "visual"),
     [
-        ("qwen2-vl", 1, (16, 24), 6 - 2), ("qwen2-vl", 4, (16, 24), 2 * 6 - 1 - 1),
-        ("qwen2.5-vl", 1, (24, 32), 12 - 2), ("llava", 1, (16, 16), 16 - 2),
+        ("qwen2-vl", 1, (16, 24), 6 - 2),
+        ("qwen2-vl", 4, (16, 24), 2 * 6 - 1 - 1),
+        ("qwen2.5-vl", 1, (24, 32), 12 - 2),
+        ("llava", 1, (16, 16), 16 - 2),
         ("llava-next", 1, (16, 16), 16 - 2 + 16 - 2 + 4),  # the image, its tile, ends of lines
         ("llava-next-video", 3, (16, 16), 3 * 4 - 2),
         ("llava-onevision", 3, (16, 16), 3 * 4 - 2 + 1),
         ("paligemma", 1, (16, 16), 16 - 2),
         ("mllama", 1, (16, 32), 2 * (1 + 16) - 2),  # and class tokens
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_there_are_as_few_visual_tokens(
     build: Build, kind: str, frames: int, size: tuple[int, int], visual: int, dtype: str
@@ -184,7 +197,7 @@ def test_there_are_as_few_visual_tokens(
         ("mllama", 1, (16, 16), "vision_model.transformer.layers.0", 2 * (1 + 16 + 7) - 1),
         ("mllama", 1, (16, 16), "vision_model.global_transformer.layers.0", 2 * 24 - 1),
     ],
-)  # fmt: skip
+)
 def test_hidden_patches_never_enter_the_vision_encoder(
     build: Build, kind: str, frames: int, size: tuple[int, int], first: str, entering: int
 ) -> None:

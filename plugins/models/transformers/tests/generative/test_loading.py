@@ -177,9 +177,13 @@ def test_it_can_be_looked_into(build: Build) -> None:
     plugin = build("qwen2-vl")
     assert isinstance(plugin, HasFusion)
     assert plugin.fusion.model_dump() == {
-        "layers": 2, "heads": 4, "kv_heads": 2, "head_dim": 8, "dim": 32,
+        "layers": 2,
+        "heads": 4,
+        "kv_heads": 2,
+        "head_dim": 8,
+        "dim": 32,
         "mlp_multiplications": 3 * 32 * 48,
-    }  # fmt: skip
+    }
 
 
 def test_the_fingerprint_follows_what_answers(

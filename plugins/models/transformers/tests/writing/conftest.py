@@ -15,11 +15,40 @@ from cuescope_sdk.torch import quiet
 from cuescope_transformers.writing import TransformersWriter, WriterOptions
 
 MARKS = ("<unk>", "<pad>", "<s>", "</s>", "<turn>")
-WORDS = ("user", "assistant", "system", "name", "an", "a", "animal", "plant", "say", "where",
-         "tree", "stands", "yes", "no", "dog", "rope", "moss", ".", ":", "be", "brief")  # fmt: skip
-SIZE = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-        "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 256,
-        "vocab_size": len(MARKS) + len(WORDS), "bos_token_id": 2, "eos_token_id": 3}  # fmt: skip
+WORDS = (
+    "user",
+    "assistant",
+    "system",
+    "name",
+    "an",
+    "a",
+    "animal",
+    "plant",
+    "say",
+    "where",
+    "tree",
+    "stands",
+    "yes",
+    "no",
+    "dog",
+    "rope",
+    "moss",
+    ".",
+    ":",
+    "be",
+    "brief",
+)
+SIZE = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 256,
+    "vocab_size": len(MARKS) + len(WORDS),
+    "bos_token_id": 2,
+    "eos_token_id": 3,
+}
 CHAT = (
     "{% for message in messages %}<turn> {{ message['role'] }} : {{ message['content'] }} "
     "{% endfor %}{% if add_generation_prompt %}<turn> assistant :{% endif %}"
@@ -32,25 +61,38 @@ def _tokenizer(template: str | None) -> Any:
     rules = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
     rules.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=rules, unk_token="<unk>", bos_token="<s>", eos_token="</s>",
-        extra_special_tokens={"turn_token": "<turn>"}, chat_template=template,
-    )  # fmt: skip
+        tokenizer_object=rules,
+        unk_token="<unk>",
+        bos_token="<s>",
+        eos_token="</s>",
+        extra_special_tokens={"turn_token": "<turn>"},
+        chat_template=template,
+    )
 
 
 MAKERS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "llama": lambda: (
-        transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZE)), _tokenizer(CHAT),
+        transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZE)),
+        _tokenizer(CHAT),
     ),
     "qwen2": lambda: (
-        transformers.Qwen2ForCausalLM(transformers.Qwen2Config(**SIZE)), _tokenizer(STRICT + CHAT),
+        transformers.Qwen2ForCausalLM(transformers.Qwen2Config(**SIZE)),
+        _tokenizer(STRICT + CHAT),
     ),
     "bloom": lambda: (  # has no position_ids
-        transformers.BloomForCausalLM(transformers.BloomConfig(
-            vocab_size=SIZE["vocab_size"], hidden_size=32, n_layer=2, n_head=4,
-            bos_token_id=2, eos_token_id=3,
-        )), _tokenizer(None),
+        transformers.BloomForCausalLM(
+            transformers.BloomConfig(
+                vocab_size=SIZE["vocab_size"],
+                hidden_size=32,
+                n_layer=2,
+                n_head=4,
+                bos_token_id=2,
+                eos_token_id=3,
+            )
+        ),
+        _tokenizer(None),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="session")

@@ -140,10 +140,12 @@ def test_the_fingerprint_follows_what_writes(
     assert writer(str(folder)).fingerprint == plain
     assert writer("llama", batch_size=2).fingerprint == plain
     found = {
-        plain, writer("llama", system="be brief").fingerprint, writer("qwen2").fingerprint,
+        plain,
+        writer("llama", system="be brief").fingerprint,
+        writer("qwen2").fingerprint,
         writer("llama", max_new_tokens=2).fingerprint,
         writer("llama", dtype="bfloat16").fingerprint,
-    }  # fmt: skip
+    }
     template = folder / "chat_template.jinja"
     template.write_text(template.read_text().replace("assistant", "user"))
     found.add(writer(str(folder)).fingerprint)
