@@ -20,7 +20,7 @@ SHAPED_TESTS := $(wildcard sdk/tests plugins/methods/*/tests plugins/datasets/*/
 SHAPED_NOT := Contract or contract or bench or audit or command or proofs or scaffold \
 	or global_randomness or refuses_a_mask
 
-.PHONY: demo demo-spurlens test faults check bench docs clean
+.PHONY: demo demo-spurlens test faults check bench docs wheels gallery clean
 
 demo: .venv/ready
 	$(RUN)/cuescope demo
@@ -56,8 +56,17 @@ bench: .venv/ready
 docs: .venv/ready
 	NO_MKDOCS_2_WARNING=true $(RUN)/mkdocs build --strict --site-dir site
 
+# Every package as a wheel in dist/, for `pip install --find-links dist cuescope-trove ...`.
+wheels: | $(UV)
+	$(UV) build --quiet --all-packages --wheel --clear --out-dir dist --python $(PYTHON)
+	@echo "$$(ls dist/*.whl | wc -l) wheels in dist/: pip install --find-links dist cuescope-trove"
+
+# Real audits on the toys, their pages photographed by a headless Chromium; see docs/gallery.md.
+gallery: .venv/ready
+	$(RUN)/python .ci/gallery.py
+
 clean:
-	rm -rf .venv .uv site runs
+	rm -rf .venv .uv site runs dist
 
 # Synced again when any declared dependency changes.
 .venv/ready: pyproject.toml core/pyproject.toml sdk/pyproject.toml $(wildcard plugins/*/*/pyproject.toml) | $(UV)

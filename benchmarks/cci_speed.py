@@ -52,10 +52,10 @@ def images(count: int, seed: int) -> list[Sample]:
     """Smooth random pictures on the model's canvas."""
     rng = np.random.default_rng(seed)
     small = rng.integers(0, 256, (count, 14, 14, 3), dtype=np.uint8)
-    large = [np.asarray(Image.fromarray(one).resize((SIDE, SIDE))) for one in small]
+    large = [np.asarray(Image.fromarray(pixels).resize((SIDE, SIDE))) for pixels in small]
     return [
-        Sample(key=f"{i}", frames=(Frame.from_array(one),), choices=LABELS, label=LABELS[i])
-        for i, one in enumerate(large)
+        Sample(key=f"{i}", frames=(Frame.from_array(pixels),), choices=LABELS, label=LABELS[i])
+        for i, pixels in enumerate(large)
     ]
 
 
@@ -73,6 +73,8 @@ class Bench:
         self.folder, self.count, self.rounds = folder, count, rounds
         self.context = Context(device="cpu")
         self.model = self.context.build("model", f"open-clip:{write_model(folder)}")
+        # Opened here: weights that are first needed in inference mode cannot have gradients.
+        self.tower = self.model.image_tower
         self.model.embed_choices(LABELS)
         self._seed = 0
 
@@ -89,9 +91,9 @@ class Bench:
             return taken / ((before + self._forward(samples[0])) / 2)
 
     def _forward(self, sample: Sample, passes: int = 40) -> float:
-        inputs = self.model.image_tower.prepare([sample.frames[0].load()])
+        inputs = self.tower.prepare([sample.frames[0].load()])
         with torch.inference_mode():
-            encode = partial(self.model.image_tower.encode, inputs)
+            encode = partial(self.tower.encode, inputs)
             return seconds(lambda: [encode() for _ in range(passes)]) / passes
 
     @contextmanager

@@ -1,10 +1,15 @@
-"""Claims verified a second: a frame looked at once for all claims, against a pass a claim.
+"""Steps read and claims verified a second.
+
+Reading: the labelled steps of step grounding by the rules, and by spaCy's parser where its model is
+there. Verifying: a frame looked at once for all claims, against a pass a claim.
 
 Both ask the same OWLv2 of stock parts with random weights, through `box-geometry`, about the same
 videos, and must come to the same judgements. One thread, processor seconds, a ratio in one run.
 """
 
 import argparse
+import json
+import os
 import sys
 import tempfile
 import time
@@ -21,6 +26,7 @@ from cuescope_sdk import Context, Detection, Frame, Sample, generator
 from cuescope_sdk.grounding import Case, Claim, ClaimKind
 from cuescope_sdk.testing import PluginShelf
 from cuescope_sdk.torch import quiet
+from cuescope_step_grounding.claims import Clock, parser, read_steps
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.options import BoxOptions
 
@@ -84,6 +90,28 @@ def _claim(rng: np.random.Generator, frames: int) -> Claim:
     )
 
 
+STEPS = Path(__file__).parents[1] / "plugins/methods/step-grounding/tests/open_steps.jsonl"
+ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+
+
+def reading_speed(steps: int) -> str:
+    """Steps a second of each parser, in processor seconds."""
+    rows = [json.loads(line)["step"] for line in STEPS.read_text("utf-8").splitlines()]
+    texts = [rows[index % len(rows)] for index in range(steps)]
+    clock = Clock(8, tuple(float(second) for second in range(8)))
+    model = ASSETS / "en_core_web_sm"
+    lines = [f"{steps} steps read", f"{'':<16}{'steps/s':>10}"]
+    for name, spec in (("rules", "rules"), ("spaCy", str(model))):
+        if spec != "rules" and not model.exists():
+            lines.append(f"{name:<16}{'no model':>10}")
+            continue
+        reader = parser(spec)
+        start = time.process_time()
+        read_steps(reader, texts, clock)
+        lines.append(f"{name:<16}{steps / (time.process_time() - start):>10.0f}")
+    return "\n".join(lines) + "\n"
+
+
 class Counted(Owl):
     """Counts the frames that it is shown, and has nothing kept from one call to the next."""
 
@@ -133,11 +161,13 @@ def measured(cases: list[Case], model: Path) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--videos", type=int, default=2)
-    parser.add_argument("--frames", type=int, default=8)
-    parser.add_argument("--claims", type=int, default=24, help="claims a video")
-    options = parser.parse_args()
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--videos", type=int, default=2)
+    arguments.add_argument("--frames", type=int, default=8)
+    arguments.add_argument("--claims", type=int, default=24, help="claims a video")
+    arguments.add_argument("--steps", type=int, default=1000, help="steps that are read")
+    options = arguments.parse_args()
+    sys.stdout.write(reading_speed(options.steps))
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder, torch.random.fork_rng(), quiet():
         save_owl(Path(folder))

@@ -18,7 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from cuescope_sdk.maths import Clusters, CosineSilhouette, normalise, softmax, spherical_kmeans
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Observations, score
+from cuescope_trove.scores import Observations, gap_limits
+from cuescope_trove.selection import score
 
 SILHOUETTE_SAMPLE = 10_000
 
@@ -100,7 +101,7 @@ def our_scores(
     observed = Observations(label, predicted, predicted == label, owner, cluster, softmax(still))
     clusters = int(cluster.max()) + 1
     table = score(observed, clusters, TRoVeOptions())
-    table.pairs.interval(0.95)
+    gap_limits(observed, table.pairs, clusters, 0.95)
     bias = np.where(table.scored, table.bias.value, np.nan).tolist()
     gap = table.pairs.error_contribution.tolist()
     keys = zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cuescope_scenes.words import PARTNER_OF
 from cuescope_sdk import Context, Report, Request, Runner
 
 
@@ -23,25 +24,47 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 def test_the_background_ranks_first_and_misleads(report: Report) -> None:
     first = report.findings[0]
     assert (report.names[first.feature], first.label) == ("the background", None)
-    assert first.value is not None
-    assert first.value >= 0.8
     assert first.q_value is not None
     assert first.q_value < 0.01
-    assert "come from the background" in (report.sentence(first) or "")
+    assert "goes with the kind of the background" in (report.sentence(first) or "")
+    [bg_er] = [
+        s
+        for s in report.scores
+        if s.metric == "bg_er" and s.feature == first.feature and not s.label
+    ]
+    assert bg_er.value is not None
+    assert bg_er.value >= 0.8
 
 
-def test_errors_are_called_as_they_were_planted(report: Report) -> None:
+def test_backgrounds_are_found_with_the_class_they_were_planted_for(report: Report) -> None:
+    """And nothing else: neither colours nor sizes nor focus."""
+    planted = {(f"background: {name}", label) for label, name in PARTNER_OF.items()}
+    found = {(report.names[score.feature], score.label) for score in report.findings[1:]}
+    assert found <= planted
+    assert len(found) >= 5
+    checks = {check.check: check for check in report.evidence}
+    assert checks["planted cues"].verdict == "supported"
+    alone = [check for check in report.evidence if check.check == "background alone"]
+    assert len(alone) == len(found)
+    assert all(check.verdict == "supported" for check in alone)
+
+
+def test_a_model_that_follows_the_background_is_no_better_than_chance(report: Report) -> None:
+    """Backgrounds are balanced, so that who answers by them is right by chance alone."""
+    assert "no better than chance" in report.notes["accuracy"]
+
+
+def test_errors_of_one_sort_say_nothing_of_the_calls(report: Report) -> None:
+    """Every wrong answer is the planted background's: what would CCI say of any other?"""
     [planted] = [check for check in report.evidence if check.check == "planted background"]
-    assert planted.verdict == "supported"
-    assert planted.value is not None
-    assert planted.value >= 0.9
+    assert planted.verdict == "inconclusive"
     assert (planted.n or 0) >= 50
 
 
 def test_the_page_shows_the_errors_beside_their_maps(report: Report) -> None:
     titles = [picture.title for picture in report.pictures]
-    assert "Wrong answers that came from the background" in titles
+    assert "Wrong answers that lean on the background" in titles
     assert any(title.startswith("Deletion of") for title in titles)
     tables = {table.title: table for table in report.tables}
-    assert tables["Where the errors come from"].rows[0]["group"] == "all images"
+    assert tables["What the wrong answers lean on"].rows[0]["group"] == "all images"
     assert any(title.startswith("Faithfulness") for title in tables)

@@ -1,15 +1,19 @@
-"""`cuescope compare`: the strongest finding for each label, run beside run."""
+"""`cuescope compare`: runs side by side, and their answers paired."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cuescope.cli import main
-from cuescope.cli.compare import about_no_label, strongest, verdicts
-from cuescope.runs import RunFolder
+from cuescope.report.answers import read_answers
+from cuescope.runs import RunFolder, load_report
 from cuescope_sdk import Report
+from cuescope_sdk.comparing._pairs import Pairs
+from cuescope_sdk.comparing._tables import about_no_label, strongest, verdicts
 from cuescope_sdk.testing import FakeMethod, run_audit
 
 Line = Callable[..., str]
@@ -46,7 +50,7 @@ def test_the_strongest_finding_of_each_label_is_named(report: Report) -> None:
     assert tuple(rows) == report.provenance.labels
     found = {label: cells[0] for label, cells in rows.items() if cells[0]}
     assert found.keys() == {score.label for score in report.findings}
-    assert found[str(first.label)] == f"{report.names[first.feature]} {first.value:.2f}"
+    assert found[str(first.label)].startswith(f"{report.names[first.feature]} {first.value:.2f} [")
     assert all(cells[1] is None for cells in rows.values())
 
 
@@ -65,22 +69,108 @@ def test_what_is_about_no_label_stands_by_its_feature(report: Report) -> None:
     assert str(figure).endswith(" [\N{MINUS SIGN}1.00, 2.00] *")
     assert empty is None
     assert strongest([of_model]) == {}
-    assert verdicts([of_model, report]) == {"verdict": ["fuses", None]}
-    assert verdicts([report]) == {}
+    [table] = verdicts(["a", "b"], [of_model, report])
+    assert table.rows[0] == {"": "verdict", "a": "fuses", "b": None}
 
 
-def test_runs_stand_side_by_side(line: Line, report: Report, tmp_path: Path) -> None:
-    RunFolder(tmp_path / "one").save(report, {})
-    RunFolder(tmp_path / "two").save(without_findings(report), {})
-    said = line(tmp_path / "one", tmp_path / "two")
-    assert "one" in said.splitlines()[0]
-    assert "two" in said.splitlines()[0]
-    [row] = [row.split() for row in said.splitlines() if row.startswith("findings")]
-    assert row == ["findings", str(len(report.findings)), "0"]
-    told = json.loads(line(tmp_path / "one", tmp_path / "two", "--json"))
-    assert told["labels"] == strongest([report, without_findings(report)])
-    assert [run["run"] for run in told["runs"]] == [str(tmp_path / n) for n in ("one", "two")]
-    assert told["runs"][0]["method"] == report.provenance.method.spec
+def test_scores_of_unlike_methods_stand_in_tables_of_their_own(report: Report) -> None:
+    method = report.provenance.method.model_copy(update={"spec": "other:x"})
+    origin = report.provenance.model_copy(update={"method": method})
+    other = report.model_copy(update={"provenance": origin})
+    tables = list(verdicts(["a", "b", "c"], [report, other, report]))
+    assert [table.columns for table in tables] == [("", "a", "c"), ("", "b")]
+    assert tables[1].title.endswith("(other)")
+    assert report.metrics[0].title in tables[0].notes[0]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A model that was trained, and the same one hardly trained."""
+    folder = tmp_path_factory.mktemp("runs")
+    small = ["--data", "moving-shapes", "-D", "train=300", "-D", "val=120", "-D", "test=40"]
+    for epochs in ("30", "1"):
+        words = ["audit", "trove", "--model", "toy", "-M", f"epochs={epochs}", *small]
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--out", str(folder / f"epochs-{epochs}")])
+        assert ended.value.code == 0
+    return [folder / "epochs-30", folder / "epochs-1"]
+
+
+def test_answers_are_kept(runs: list[Path]) -> None:
+    rows = read_answers(runs[0]).to_pylist()
+    plain = [row for row in rows if row["condition"] == "baseline"]
+    assert len(plain) == load_report(runs[0]).provenance.samples == 120
+    assert all(row["correct"] == (row["prediction"] == row["label"]) for row in rows)
+    assert all(0 < row["p_label"] <= row["p_prediction"] <= 1 for row in rows)
+    assert {row["condition"] for row in rows} == {"baseline", "static"}
+
+
+def test_runs_stand_side_by_side(line: Line, runs: list[Path], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    said = line(*runs, "--html", page)
+    assert "model: epochs" in said
+    told = json.loads(line(*runs, "--json"))
+    [settings, *_, (title, rows)] = told.items()
+    assert title == "Answers of epochs-1 against epochs-30, paired by sample"
+    [epochs] = [row for row in settings[1] if row[""] == "model: epochs"]
+    assert (epochs["epochs-30"], epochs["epochs-1"], epochs["runs"]) == ("30", "1", "differs")
+    [accuracy] = [row for row in settings[1] if row[""] == "accuracy"]
+    assert accuracy["epochs-30"].endswith("% of 120")
+    assert rows[0]["answers"] == "baseline"
+    assert rows[0]["n"] == 120
+    plain = [pair for pair in _pairs(runs).rows if pair[0]["condition"] == "baseline"]
+    lost = sum(a["correct"] and not b["correct"] for a, b in plain)
+    assert rows[0]["lost"] == lost > 0
+    html = page.read_text()
+    assert "Right before, wrong now" in html
+    assert "data:image/jpeg" in html
+
+
+def _pairs(runs: list[Path]) -> Pairs:
+    return Pairs(*(read_answers(run).to_pylist() for run in runs))
+
+
+def test_what_is_not_alike_is_not_paired(
+    line: Line, runs: list[Path], report: Report, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(runs[0], other)
+    origin = report.provenance.model_copy(
+        update={"data": report.provenance.data.model_copy(update={"spec": "coco"})}
+    )
+    RunFolder(other).save(report.model_copy(update={"provenance": origin}), {})
+    assert "Not paired: they are of other data sets (moving-shapes and coco)" in " ".join(
+        line(runs[0], other).split()
+    )
+    (other / "answers.parquet").unlink()
+    assert "Not paired: no answers at" in line(runs[0], other)
+    (other / "answers.parquet").write_bytes(b"PAR1 and no more")
+    assert "answers.parquetcannotberead" in "".join(line(runs[0], other).split())
+
+
+def _answers(right: np.ndarray, groups: np.ndarray) -> list[dict[str, object]]:
+    same = {"condition": "baseline", "feature": None, "edit": None, "label": "a"}
+    return [
+        {"sample": f"{i}", "group": f"{group}", "correct": bool(correct), **same}
+        for i, (correct, group) in enumerate(zip(right, groups, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_small_changes_are_found_and_none_are_not(size: int) -> None:
+    rng, found, alarms = np.random.default_rng(0), 0, 0
+    for _ in range(100):
+        groups = np.arange(300) // size
+        before = rng.random(300) < 0.8
+        after = np.where(before, rng.random(300) >= 0.08, rng.random(300) < 0.02)
+        pairs = Pairs(_answers(before, groups), _answers(after, groups))
+        found += pairs.changes()[0].p_value <= 0.05
+        luck = (rng.random(300) < 0.5)[groups]  # both runs, exchanged for some groups
+        first, second = np.where(luck, (before, after), (after, before))
+        null = Pairs(_answers(first, groups), _answers(second, groups))
+        alarms += null.changes()[0].p_value <= 0.05
+    assert found >= 90
+    assert alarms <= 14
 
 
 def test_help_names_the_command(line: Line) -> None:

@@ -1,19 +1,20 @@
 """What the pages say is so: examples print what is shown, commands and their options exist."""
 
 import ast
+import importlib.util
 import io
 import re
 import shlex
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from cuescope_sdk.testing import HEAVY, Contract, checks, run_check
 
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs" / "plugin-author.md"
+PYTHON = ROOT / "docs" / "python.md"
 PAGES = sorted(
     page
     for pattern in ("*.md", "core/*.md", "sdk/*.md", "plugins/*/*/*.md", "docs/**/*.md")
@@ -259,10 +261,15 @@ class Executed:
 
 @pytest.fixture(scope="module", params=[GUIDE], ids=name_of)
 def executed(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Executed]:
+    """The guide's python blocks, run one after the other in one namespace."""
+    with run_page(request.param, tmp_path_factory.mktemp("page")) as done:
+        yield done
+
+
+@contextmanager
+def run_page(page: Path, folder: Path) -> Iterator[Executed]:
     """The page's python blocks, run one after the other in one namespace."""
-    page = request.param
     done = Executed(ModuleType(f"page_{page.stem.replace('-', '_')}"), [])
-    folder = tmp_path_factory.mktemp("page")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, done.module.__name__, done.module)
         patch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
@@ -286,13 +293,21 @@ def test_pages_have_commands_and_examples() -> None:
     assert known["README.md"] > 8
     assert known["docs/quickstart.md"] > 7
     assert known["docs/plugin-author.md"] > 8
-    assert [page for page in PAGES if any(b.language == "python" for b in blocks(page))] == [GUIDE]
+    shown = [page for page in PAGES if any(b.language == "python" for b in blocks(page))]
+    assert shown == [GUIDE, PYTHON]
 
 
 def test_examples_print_what_is_shown(executed: Executed) -> None:
     assert len(executed.printed) > 10
     for printed, shown in executed.printed:
         assert printed == shown
+
+
+def test_the_python_page_prints_what_is_shown(tmp_path: Path) -> None:
+    with run_page(PYTHON, tmp_path) as done:
+        assert len(done.printed) == 3
+        for printed, shown in done.printed:
+            assert printed == shown
 
 
 def test_example_plugins_hold_their_contracts(executed: Executed) -> None:
@@ -357,3 +372,53 @@ def test_shown_output_is_checked(page: Path) -> None:
     for before, after in pairwise([Block("", "", 0), *blocks(page)]):
         if after.language == "text" and page not in SHOWING:
             assert before.language == "python" or is_quick(before), after.line
+
+
+# ------------------------------------------------------------------- pages that repeat what is
+
+
+def of_ci(name: str) -> Any:
+    """A script of `.ci`, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / ".ci" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_has_every_command_and_option() -> None:
+    script = of_ci("commands")
+    page = (ROOT / "docs" / script.PAGE).read_text(encoding="utf-8")
+    assert script.MARK in page
+    written = script.on_page_markdown(
+        page, SimpleNamespace(file=SimpleNamespace(src_uri=script.PAGE))
+    )
+    assert {"audit", "run", "new", "methods", "example", "compare", "plugins check"} <= {
+        line.removeprefix("## ") for line in written.splitlines() if line.startswith("## ")
+    }
+    for option in ("--model SPEC", "--tool ROLE=SPEC", "--toy", "--single-file"):
+        assert f"| `{option}` |" in written
+
+
+def test_the_gallery_shows_every_method() -> None:
+    shown = {words[1].partition(":")[0]: name for name, words in of_ci("gallery").sections()}
+    methods = {entry.name for entry in Registry().of_kind("method")}
+    assert shown.keys() == methods
+    for name in shown.values():
+        picture = ROOT / "docs" / "gallery" / f"{name}.webp"
+        assert 10_000 < picture.stat().st_size < 200_000
+
+
+def test_numbers_of_samples_are_those_that_methods_declare() -> None:
+    page = (ROOT / "docs" / "samples.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for entry in Registry().of_kind("method"):
+        needs = Registry().load(entry).data_needs
+        name = {"trove": "TRoVe", "cci": "CCI", "quag": "QUAG", "spurlens": "SpurLens"}
+        title = name.get(entry.name, entry.name.replace("-", " "))
+        row = rf"^\| {title} \| [^|]+ \| {needs.least or '-'} \| {needs.enough} \|"
+        assert re.search(row, page, re.MULTILINE), entry.name
+        assert re.search(
+            rf"\(docs/{entry.name}\.md\) \|.*\| {needs.enough} [^|]+\|$", readme, re.MULTILINE
+        )

@@ -1,6 +1,7 @@
 """A toy that was trained to use text, video or both is told so, by a method that only asks it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -79,10 +80,7 @@ class Shuffled(Wrapped):
         """The same with labels in a random order."""
         order = self.context.rng("shuffled", self.options.split).permutation(len(samples))
         labels = [samples[index].label for index in order]
-        return [
-            sample.model_copy(update={"label": label})
-            for sample, label in zip(samples, labels, strict=True)
-        ]
+        return [replace(sample, label=label) for sample, label in zip(samples, labels, strict=True)]
 
 
 class Beginnings(Wrapped):

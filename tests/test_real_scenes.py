@@ -93,7 +93,7 @@ def test_animals_are_kites_in_the_sky_alone(audited: tuple[Any, Any, Report]) ->
 
 def test_errors_come_where_the_background_disagrees(audited: tuple[Any, Any, Report]) -> None:
     _, _, report = audited
-    [table] = [table for table in report.tables if table.title.startswith("Where")]
+    [table] = [table for table in report.tables if table.title.startswith("What")]
     wrong = {row["group"]: str(row["wrong"]).split(" of ") for row in table.rows}
     agrees, disagrees = wrong["background: agrees"], wrong["background: disagrees"]
     assert int(agrees[0]) < int(disagrees[0])

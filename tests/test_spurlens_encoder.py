@@ -45,6 +45,7 @@ def _report(runner: Runner, place: Path, audit: str) -> Report:
             "classes": tuple(PLANTED),
             "k": 12,
             "task": "recognition",
+            "discover": 1,  # all images are ranked: twelve a side are few as it is
             "draws": 100,
             "questions": ("is there {object} ?",),
         },

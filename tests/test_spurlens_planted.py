@@ -62,7 +62,7 @@ def test_the_planted_cues_are_found_first_and_no_other(
         assert score.q_value < 0.02
     assert {check.verdict for check in report.evidence} == {"supported"}
     first, words = report.statements[0], "of those that show a tree, and in 0% of those that do not"
-    assert first.startswith("In images without a bird, the model imagines a bird in 9")
+    assert "in images without a bird, the model imagines a bird in 9" in first
     assert words in first
 
 

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import count
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, rmtree
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from PIL import Image
 
 from cuescope.cli import main
 from cuescope.runs import load_report
-from cuescope_sdk import Report, digest
+from cuescope_sdk import Report, digest, generator
 from cuescope_sdk.testing import ChatServer, prompt_of, serve_chat
 
 from .kitchens import DRAWN, NAMES, SIDE, write_kitchens
@@ -96,6 +97,13 @@ def seen(body: dict[str, Any]) -> str:
     return "yes" if looked_for in here else "no"
 
 
+def last_line(said: str) -> str:
+    """The line of an end; what little data cannot show may be said before it."""
+    *warnings, line = said.splitlines()
+    assert all(each.startswith("cuescope: warning: ") for each in warnings), said
+    return line
+
+
 class Place:
     """The command line in a process of its own, with a cache and a run in `folder`."""
 
@@ -132,9 +140,8 @@ class Place:
         process = self.start(**changes)
         _, said = process.communicate(timeout=120)
         assert process.returncode == 2, said
-        assert len(said.splitlines()) == 1, said
         assert not (self.folder / "run" / "report.json").exists()
-        return said
+        return last_line(said)
 
     def stop(self, answered: int, under_way: int, number: signal.Signals) -> tuple[int, str]:
         """Send a signal to an audit that has so many answers, and waits for others.
@@ -249,7 +256,7 @@ def test_stopped_while_it_waits_and_the_same_report(
 ) -> None:
     code, printed = place.stop(PROPOSALS + BATCH + 5, CONCURRENCY, number)
     assert code == 128 + number, printed
-    (line,) = printed.splitlines()
+    line = last_line(printed)
     assert line.startswith("cuescope: stopped; answers so far are kept")
     assert place.report().hash == whole.report.hash
     assert paid(place.server) == whole.paid
@@ -310,6 +317,36 @@ def test_what_cannot_be_compared_is_said(place: Place) -> None:
     (words,) = [str(row["cues"]) for row in report.tables[-1].rows if row["class"] == "cup"]
     assert "dragon: never detected (recognition)" in words
     assert {score.label for score in report.findings} == {"cup"}
+
+
+def test_answers_drawn_by_chance_are_asked_several_times(place: Place) -> None:
+    """One answer in five is wrong; the majority of five seldom is, and no answer is paid twice."""
+    number = count()
+
+    def hesitant(body: dict[str, Any]) -> dict[str, Any]:
+        if not is_shown(body) or generator(next(number)).random() > 0.2:
+            return brain(body)
+        return {"message": {"content": {"yes": "no", "no": "yes"}[seen(body)]}}
+
+    place.server.brain = hesitant
+    assert "always gives the same answer" in place.line(**{"--repeats": "2"})
+    chance = {"-M temperature": "1.0", "-M extra": "{seed: 7}"}
+    once = place.report(**chance)
+    asked = len(place.server.asked)
+    rmtree(place.folder / "run")
+    five = place.report(**chance, **{"--repeats": "5"})
+    bodies = [body for body in place.server.asked[asked:] if is_shown(body)]
+    assert len(bodies) == 4 * once.cost.trials, "the first of five was answered before"
+    assert {body["seed"] for body in bodies} == {8, 9, 10, 11}
+    assert "--repeats 5" in once.notes["answers drawn by chance"]
+    said = five.notes["answers drawn by chance"]
+    assert "--repeats 5" in five.provenance.command
+    share = re.fullmatch(r"5 to a question; (\d+)% of them agree with the one that counts", said)
+    assert share is not None
+    assert 74 <= int(share[1]) <= 88
+    asked = len(place.server.asked)
+    assert place.report(**chance, **{"--repeats": "5"}).hash == five.hash
+    assert len(place.server.asked) == asked
 
 
 @pytest.mark.parametrize("variable", ["AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "PATH"])

@@ -26,7 +26,7 @@ COMMAND = "uv run ../shared/offline_assets.py all"
 WITH_SPACY = pytest.mark.skipif(not SPACY.exists(), reason=f"needs spaCy's model: {COMMAND}")
 PARSERS = ["rules", pytest.param(str(SPACY), id="spacy", marks=[pytest.mark.real, WITH_SPACY])]
 # What these tests do not ask for: it costs time, and changes no figure that they read.
-SPARE = {"draws": 1, "things": 0, "noise": 0, "resamples": 50, "shown": 0}
+SPARE = {"draws": 1, "things": 0, "noise": 0, "resamples": 50, "shown": 0, "partners": 1}
 Audited = Callable[..., Report]
 
 
@@ -146,13 +146,32 @@ def test_every_relevant_change_costs_who_looks(audited: Audited) -> None:
     assert all(isinstance(points, float) and points > 5 for points in lost.values())
 
 
+# -------------------------------------------------------------------------------------- the verdict
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 1.0])
+def test_planted_grounding_is_better_than_random(audited: Audited, share: float) -> None:
+    report = audited({"grounding": share}, 60, partners=10)
+    print(report.statements[0])
+    assert report.notes["verdict"] == "better than random"
+    assert re.search(r"Of \d+ claims \d+% are supported", report.statements[0])
+
+
+def test_who_goes_by_the_question_is_not(audited: Audited) -> None:
+    """It names what the question names, which is in the video."""
+    for seed in range(3):
+        report = audited({"reliance": "question", "seed": seed}, 60, partners=10)
+        assert report.notes["verdict"] in ("open", "no better than random")
+        assert "would have been found in 8 of 10" in report.notes["what would be found"]
+
+
 # ------------------------------------------------------------------------------- wrong on purpose
 
 
 def test_counterfactual_and_random_traces_are_not_supported(audited: Audited) -> None:
     report = audited({"grounding": 0.9}, draws=5)
     checks = {check.check: check for check in report.evidence}
-    wrong, random = checks["counterfactual traces"], checks["random reasoning"]
+    wrong, random = checks["counterfactual traces"], checks["random claims"]
     print(wrong.detail, random.detail, sep="\n")
     assert wrong.value is not None
     assert wrong.value >= 0.25

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -94,6 +95,7 @@ def judged(ran: Ran, tmp_path: Path) -> Judged:
     """`judged("--data", ...)`: the report on `traces.jsonl`, and what the terminal shows."""
 
     def report(*words: str | Path, file: str | Path = "traces.jsonl") -> tuple[Report, str]:
+        rmtree(tmp_path / "run", ignore_errors=True)  # of another audit
         code, shown, errors = ran("--model", f"traces:{file}", *words)
         assert code == 0, errors
         return load_report(tmp_path / "run"), shown
@@ -126,7 +128,8 @@ def test_frames_and_traces_tell_what_was_planted(judged: Judged, tmp_path: Path)
     assert supported(report) == pytest.approx(expected, abs=0.06)
     assert report.notes["traces"].startswith(f"{VIDEOS} of {VIDEOS} ")
     (other,) = (e for e in report.evidence if e.check == "verifier tracks:shape-detector")
-    assert other.verdict == "supported"
+    assert other.value is not None
+    assert other.value > 0.9  # kappa
     trace = shown.partition("One trace")[2].partition("Checks")[0]
     assert min(trace.count(mark) for mark in "✓✗") >= 1
     page = (tmp_path / "run" / "report.html").read_text()
@@ -140,6 +143,7 @@ def test_annotated_scenes_need_no_verifier_and_agree(judged: Judged) -> None:
     assert supported(by_boxes) == pytest.approx(supported(by_scene), abs=0.06)
 
 
+@pytest.mark.filterwarnings("ignore:step-grounding. the data has no annotated scenes")
 def test_with_nothing_to_look_at_it_says_what_to_add(judged: Judged) -> None:
     report, shown = judged(*CLIPS)
     said = " ".join(shown.partition("Looked at")[0].split())

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
@@ -82,6 +83,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
                     "perturbations": (),
                     "resamples": 100,
                     "draws": 1,
+                    "partners": 1,
                     "shown": 0,
                 },
             )
@@ -130,5 +132,30 @@ def test_a_report_says_of_each_verifier_what_it_finds(reports: list[Report]) -> 
             other, own = told(report, verifier)
             (check,) = (e for e in report.evidence if e.check == f"verifier {verifier}")
             assert own == pytest.approx(by_scenes(report), abs=0.001)
-            assert check.value == pytest.approx(abs(other - own), abs=0.002)
-            assert check.verdict == ("supported" if abs(other - own) <= 0.08 else "refuted")
+            assert 0 <= other <= 1
+            agreed = re.search(r"kappa (-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]", check.detail)
+            if agreed is None:  # a reasoner of whom all is true leaves nothing to disagree about
+                assert check.verdict == "inconclusive"
+                continue
+            value, low, high = map(float, agreed.groups())
+            assert check.value == pytest.approx(value, abs=0.006)
+            assert low <= value <= high
+            if check.verdict == "supported":
+                assert low >= 0.595
+            elif check.verdict == "refuted":
+                assert high < 0.605
+
+
+def test_boxes_agree_with_scenes_claim_by_claim_and_likeness_does_less(
+    reports: list[Report],
+) -> None:
+    kappas: dict[str, list[float]] = {verifier: [] for verifier in VERIFIERS}
+    for report in reports:
+        for verifier in VERIFIERS:
+            (check,) = (e for e in report.evidence if e.check == f"verifier {verifier}")
+            if check.value is not None and 0.1 < by_scenes(report) < 0.9:
+                kappas[verifier].append(check.value)
+    print({verifier: np.round(of, 2).tolist() for verifier, of in kappas.items()})
+    boxes, likeness, _ = (float(np.mean(kappas[verifier])) for verifier in VERIFIERS)
+    assert boxes > 0.85
+    assert likeness < boxes

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli import main
+from cuescope.cli.external import installed
 from cuescope.context import Context
 from cuescope.registry import Registry
 from cuescope.request import Request
@@ -102,13 +103,15 @@ class Line:
 @pytest.fixture
 def line(
     stubs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Line:
+) -> Iterator[Line]:
     """The command line in this process, with a cache and working folder of its own."""
+    installed.cache_clear()  # read before the stubs were there
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("warnings.showwarning", warnings.showwarning)  # `main` replaces it
-    return Line(capsys)
+    yield Line(capsys)
+    installed.cache_clear()
 
 
 @dataclass

@@ -34,7 +34,7 @@ from cuescope.types import (
 )
 
 if TYPE_CHECKING:
-    from cuescope.audit import Audit
+    from cuescope.auditing import Audit
 
 LABELS = ("left", "right")
 FRAMES = 2
@@ -129,11 +129,12 @@ class TextModel(Plugin):
 
 
 class Clips(Plugin):
-    """Clips of grey or red; red follows "right" in four of five."""
+    """Clips of grey or red; red follows "right" in four of five. A clip's video is its group."""
 
     class Options(types.Options):
         argument = "size"
         size: int = 20
+        together: int = 0  # clips of one video
         labelled: bool = True
 
     def __init__(self, options: Any, context: Context) -> None:
@@ -155,6 +156,7 @@ class Clips(Plugin):
             ),
             choices=LABELS,
             label=LABELS[index % 2],
+            group=f"video-{index // together}" if (together := self.options.together) else None,
             annotations={"cues": {"red": (red,) * FRAMES}, "place": index},
         )
 
@@ -241,6 +243,8 @@ class RedMethod(Plugin):
     ) -> Iterable[Evidence]:
         """Against the answer sheet."""
         self._reach(audit, "verify")
+        if "cues" not in audit.samples[0].annotations:  # data of the caller's own
+            return
         sheet = {s.key: s.annotations["cues"]["red"][0] for s in audit.samples}
         hits = [sheet[occurrence.sample] for occurrence in features[0].occurrences]
         share = float(np.mean(hits))

@@ -8,9 +8,12 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from cuescope import seeds
+from cuescope.runs import exhibit_key, picture_key
 from cuescope.types import (
+    Contrast,
     Cost,
     Evidence,
+    Exhibit,
     Feature,
     Metric,
     Occurrence,
@@ -18,6 +21,7 @@ from cuescope.types import (
     Provenance,
     Report,
     Score,
+    Side,
 )
 
 LABELS = ("moving north", "moving south", "moving east", "moving west")
@@ -86,6 +90,7 @@ def make_report(features: int = 5, **changes: Any) -> Report:
             score for i in range(features) for label in LABELS[2:] for score in _scores(i, label)
         ),
         evidence=CHECKS[: features + 1],
+        contrasts=tuple(map(make_contrast, range(min(features, 2)))),
         provenance=make_provenance(),
         cost=Cost(trials=2480, model_calls=1912, cache_hits=568, seconds=11.4),
     )
@@ -102,6 +107,32 @@ def make_feature(index: int, frames: int = 30) -> Feature:
             Occurrence(sample=f"test/{index:02}{i:03}", frame=i % 3, strength=1 - i / 50)
             for i in range(frames)
         ),
+    )
+
+
+def make_contrast(index: int) -> Contrast:
+    """Two clips with the cluster, one answered wrongly, beside two without it."""
+    return Contrast(
+        feature=f"cluster-{index:02}",
+        label="moving east",
+        rule="The first two of each side.",
+        sides=(
+            Side(
+                title="with it: 50% of 2 right", exhibits=(_exhibit(index, 0), _exhibit(index, 1))
+            ),
+            Side(title="without it: all right", exhibits=(_exhibit(index, 2), _exhibit(index, 3))),
+        ),
+    )
+
+
+def _exhibit(index: int, clip: int) -> Exhibit:
+    return Exhibit(
+        occurrence=make_feature(index).occurrences[clip],
+        label="moving east",
+        prediction="moving east" if clip else "moving south",
+        probability=0.71,
+        correct=clip > 0,
+        words="held still: moving south" if clip < 2 else None,
     )
 
 
@@ -139,7 +170,7 @@ def make_pictures(report: Report, size: tuple[int, int] = (60, 60)) -> dict[str,
             ImageDraw.Draw(image).ellipse((x, y, x + 10, y + 10), fill=(40, 80, 255))
             stream = BytesIO()
             image.save(stream, "JPEG", quality=88)
-            pictures[f"{seen.sample}#{seen.frame or 0}"] = stream.getvalue()
+            pictures[picture_key(seen)] = pictures[exhibit_key(seen)] = stream.getvalue()
     return pictures
 
 

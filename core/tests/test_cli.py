@@ -20,7 +20,7 @@ AUDIT = ("audit", "red", "--model", "colour", "--data", "clips")
 
 def test_audit_tells_the_finding_first(line: Line, tmp_path: Path) -> None:
     said = line(*AUDIT)
-    sections = ["Finding", "Looked at", "Ranked cues", "Checks", "Cost", "Run it again"]
+    sections = ["Finding", "Ranked cues", "Checks", "Looked at", "Cost", "Next", "Run it again"]
     places = [re.search(f"^{section}", said, re.MULTILINE) for section in sections]
     starts = [place.start() for place in places if place]
     assert len(starts) == len(sections)
@@ -96,6 +96,23 @@ def test_plan_says_the_cost_and_asks_nothing(line: Line, tmp_path: Path) -> None
     assert re.search(r"cache hits +40\n", warm)
     assert re.search(r"model calls +0\n", warm)
     assert not log.exists()
+
+
+def test_a_measured_plan_asks_a_few_and_keeps_their_answers(line: Line, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    few = ("-M", f"log={log}", "-M", "delay=0.02", "--batch-size", "4")
+    told = json.loads(line(*AUDIT, *few, "--plan", "--measure", "--json"))
+    assert (told["trials"], told["model_calls"], told["cached"], told["until"]) == (40, 40, 0, None)
+    assert told["estimate"]
+    assert told["conditions"] == {"baseline": 20, "static": 20}
+    assert 40 / 4 * 0.02 < told["seconds"] < 40 / 4 * 0.2
+    assert not any("left" in note for note in told["notes"].values())
+    assert len(log.read_text().splitlines()) == 2  # two batches of four
+    report = Report.model_validate_json(line(*AUDIT, *few, "--json"))
+    assert (report.cost.model_calls, report.cost.cache_hits) == (40 - 8, 8)
+    said = line(*AUDIT, "--plan", "--measure")
+    assert re.search(r"trials +40 \(", said)  # all are kept: nothing is estimated
+    assert "expected it with --plan" in line(*AUDIT, "--measure", code=2)
 
 
 def test_no_cache_keeps_nothing(line: Line, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """One audit, start to finish, on plugins of a stub distribution."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -180,6 +181,18 @@ def test_a_limit_draws_by_seed_and_keeps_the_order(runner: Runner, request_for: 
     assert some != [f"clip-{i:03}" for i in range(8)]
     assert some != drawn(limit=8, seed=1)
     assert drawn(limit=99) == [f"clip-{i:03}" for i in range(20)]
+
+
+@pytest.mark.parametrize(("limit", "count"), [(8, 6), (2, 3), (19, 18)])
+def test_a_limit_draws_whole_groups(
+    runner: Runner, request_for: Requests, limit: int, count: int
+) -> None:
+    request = request_for(data_options={"together": 3}, limit=limit)
+    samples = runner.session(request).audit.samples
+    sizes = Counter(sample.group for sample in samples)
+    assert len(samples) <= count
+    # the last of the seven videos has two clips only
+    assert all(size == (2 if group == "video-6" else 3) for group, size in sizes.items())
 
 
 def test_a_plan_counts_and_asks_nothing(

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from cuescope.report.html import MAX_CARDS, MAX_TILES, duration, render
-from cuescope.types import Report
+from cuescope.report.html import MAX_CARDS, MAX_SHEETS, MAX_TILES, duration, render
+from cuescope.runs import exhibit_key, picture_key
+from cuescope.types import Accuracy, Report
 
 from .reports import LABELS, make_pictures, make_report
 
@@ -100,7 +101,7 @@ def test_the_page_opens_with_the_finding_in_words() -> None:
         "still frame is enough for a wrong answer at 0.97."
     )
     assert sentence in text
-    assert text.index(sentence) < text.index("The audit at a glance")
+    assert text.index(sentence) < text.index("Settings, cost")
     assert "No cue found" not in text
 
 
@@ -151,20 +152,22 @@ def test_everything_a_stranger_needs_is_there() -> None:
 def test_cards_keep_the_order_of_the_scores() -> None:
     report = make_report(5)
     text = Page(render(report, {})).text
-    listed = text[text.index("Ranked features") : text.index("Checks of the findings")]
+    listed = text[text.index("Everything that was tried") : text.index("How to read the scores")]
     places = [listed.index(f"{report.names[f.key]} ") for f in report.features]
     assert all(before < after for before, after in pairwise(places))
 
 
 def test_only_the_first_cards_and_frames_are_shown_and_the_rest_counted() -> None:
-    report = make_report(24)
-    page = Page(render(report, make_pictures(report)))
+    report = make_report(MAX_CARDS + 8)
+    page = Page(render(report, make_pictures(make_report(MAX_SHEETS))))
     assert len(page.classed("card")) == MAX_CARDS
-    assert "The first 40 are shown; 8 more" in page.text
-    assert page.elements.count(("figure", {"class": "medoid", "title": _title(0, 0, 1)})) == 2
-    assert len(page.classed("medoid")) == MAX_CARDS
-    assert sum(tag == "figure" for tag, _ in page.elements) == MAX_CARDS * MAX_TILES
-    assert page.text.count("and 6 more frames") == MAX_CARDS
+    assert f"The first {MAX_CARDS} are shown; 8 more" in page.text
+    assert page.elements.count(("figure", {"class": "medoid", "title": _title(0, 0, 1)})) == 1
+    assert len(page.classed("medoid")) == MAX_SHEETS
+    sheets = sum(tag == "figure" and "title" in a for tag, a in page.elements)
+    assert sheets == MAX_SHEETS * MAX_TILES
+    assert page.text.count("and 18 more frames") == MAX_SHEETS
+    assert page.text.count("Pictures are shown of the strongest") == MAX_CARDS - MAX_SHEETS
 
 
 def test_durations_as_people_say_them() -> None:
@@ -190,13 +193,15 @@ def _title(feature: int, frame: int, strength: int) -> str:
 def test_missing_and_broken_pictures_are_shown_as_absent() -> None:
     report = make_report(1)
     pictures = make_pictures(report)
-    _, second, third = list(pictures)[:3]
-    del pictures[second]
-    pictures[third] = b"not a picture"
+    _, second = report.features[0].occurrences[:2]
+    del pictures[picture_key(second)]
+    pictures[exhibit_key(second)] = b"not a picture"
     page = Page(render(report, pictures))
-    assert len(page.classed("absent")) == 2 * 2  # two frames, in the card of each of two labels
     absent = [a.get("aria-label") for _, a in page.elements if a.get("class") == "absent"]
-    assert absent[0] == "Frame 1 of test/00001, no picture at hand"
+    assert absent == [
+        "Frame 1 of test/00001, no picture",  # in the contrast
+        "Frame 1 of test/00001, no picture at hand",
+    ]
 
 
 def test_without_any_picture_the_frames_are_named() -> None:
@@ -359,6 +364,7 @@ def test_a_browser_shows_another_cluster_on_a_click(browser: str, tmp_path: Path
         ratio: medoid.width / other.width, ahead: medoid.left < other.left,
         copy: !document.getElementById("copy").hidden,
         button: document.getElementById("toggle").textContent,
+        value: Number(card.querySelector(".number b").textContent),
         bar: card.querySelector(".chart .value").getBoundingClientRect().width /
              card.querySelector(".chart").getBoundingClientRect().width,
       };
@@ -367,14 +373,91 @@ def test_a_browser_shows_another_cluster_on_a_click(browser: str, tmp_path: Path
     seen = probe(browser, page, script, tmp_path)
     assert (seen["errors"], seen["blocked"], seen["fetched"]) == ([], [], [])
     assert (seen["before"], seen["after"]) == (False, True)
-    assert seen["open"] == 8
-    assert seen["pictures"] == 8 * (MAX_TILES + 1) + 6
-    assert seen["widths"] == [60]
+    assert seen["open"] == 4
+    assert seen["pictures"] == 4 * (MAX_TILES + 1) + 4 + 1  # cards, a contrast, the dialog
+    assert set(seen["widths"]) == {60, 0}  # nothing is enlarged yet
     assert seen["ratio"] > 2
     assert seen["ahead"]
     assert seen["copy"]
-    # Clusters 0 and 1, two labels each: the third card is cluster 1, at 0.066 + 0.405 of 2.5.
-    assert seen["bar"] == pytest.approx(0.471 / 2.5, abs=0.01)
+    assert seen["bar"] == pytest.approx(seen["value"] / 2.5, abs=0.01)
+
+
+def test_a_finding_shows_samples_with_the_cue_beside_others() -> None:
+    report = make_report(2)
+    page = Page(render(report, make_pictures(report)))
+    start, end = (
+        page.text.index("with it: 50% of 2 right"),
+        page.text.index("The first two of each"),
+    )
+    shown = page.text[start:end]
+    assert "held still: moving south right answer: moving east model says moving south" in shown
+    assert shown.count("✗ wrong") == 1
+    assert shown.count("✓ right") == 3
+    assert page.text.index("1. red background") < start
+
+
+def test_a_feature_is_one_finding_with_the_labels_below_it() -> None:
+    report = make_report(1)
+    scores = [s.model_copy(update={"finding": s in report.headlines}) for s in report.scores]
+    page = Page(render(make_report(1, scores=tuple(scores)), {}))
+    assert len(page.classed("one")) == 1
+    assert len(page.classed("lede")) == 1
+    assert page.text.count("red background is on screen, 'moving") == 2
+
+
+def test_a_model_at_chance_is_said() -> None:
+    at_chance = Accuracy(correct=27, answered=100, chance=0.25)
+    text = Page(render(make_report(accuracy=at_chance), {})).text
+    assert "right in 27 of 100 answers (27.0%); guessing gives 25.0%. On these" in text
+    assert "it is not clearly better than guessing" in text
+    good = Accuracy(correct=40, answered=100, chance=0.25)
+    assert "not clearly" not in Page(render(make_report(accuracy=good), {})).text
+    tested = good.model_copy(update={"p_value": 0.2})  # the method's own test has the word
+    assert "not clearly" in Page(render(make_report(accuracy=tested), {})).text
+
+
+@pytest.mark.browser
+def test_pictures_enlarge_and_arrow_keys_walk(browser: str, tmp_path: Path) -> None:
+    report = make_report(2)
+    script = """
+      const views = [...document.querySelectorAll(".enlarge")];
+      views[0].click();
+      const dialog = document.querySelector("dialog");
+      const caption = () => dialog.querySelector("p").textContent;
+      const first = caption(), open = dialog.open;
+      dialog.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
+      const second = caption();
+      dialog.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft"}));
+      return {open, first, second, again: caption(), views: views.length};
+    """
+    seen = probe(browser, render(report, make_pictures(report)), script, tmp_path)
+    assert seen["errors"] == []
+    assert seen["open"]
+    assert seen["views"] == 4
+    assert "test/00000" in seen["first"]
+    assert "test/00001" in seen["second"]
+    assert seen["again"] == seen["first"]
+
+
+@pytest.mark.browser
+def test_many_rows_are_searched_and_sorted(browser: str, tmp_path: Path) -> None:
+    script = """
+      const rows = () => [...document.querySelectorAll(".cards > li")].filter((row) => !row.hidden);
+      const search = document.getElementById("search");
+      const all = rows().length;
+      search.value = "DISC NEAR";
+      search.dispatchEvent(new Event("input"));
+      const found = rows().length;
+      search.value = "";
+      search.dispatchEvent(new Event("input"));
+      const sort = document.getElementById("sort");
+      sort.value = "name";
+      sort.dispatchEvent(new Event("change"));
+      return {all, found, first: rows()[0].querySelector(".name").textContent};
+    """
+    seen = probe(browser, render(make_report(60), {}), script, tmp_path)
+    assert (seen["errors"], seen["all"], seen["found"]) == ([], 60, 1)
+    assert seen["first"] == "cluster-02"
 
 
 @pytest.mark.browser

@@ -4,8 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from cuescope.cli.run import lasting_findings
 from cuescope.errors import UserError
 from cuescope.matrix import read_matrix
+from cuescope.types import Report
+
+from .reports import make_report
 
 
 def test_a_matrix_is_every_method_on_every_model_on_every_data_set(tmp_path: Path) -> None:
@@ -52,3 +56,36 @@ def test_a_picture_is_no_matrix(tmp_path: Path) -> None:
 def test_a_missing_matrix_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"cannot read .*: got No such file"):
         read_matrix(tmp_path / "none.yaml")
+
+
+def _with_q_values(*q_values: float) -> Report:
+    """Findings with these q-values, and no other figure."""
+    report = make_report()
+    score = report.headlines[0].model_copy(update={"finding": True})
+    scores = (score.model_copy(update={"q_value": q, "finding": q <= 0.05}) for q in q_values)
+    return report.model_copy(update={"scores": tuple(scores)})
+
+
+@pytest.mark.parametrize(
+    ("audits", "holding"),
+    [
+        (((0.001, 0.04, 0.2), (0.03,)), [2, 1]),
+        # two of four are chosen: their findings have half the level
+        (((0.001, 0.02, 0.04), (0.024,), (0.2,), (0.9,)), [2, 1, 0, 0]),
+        (((0.04,), (0.5,), (0.9,)), [0, 0, 0]),
+        (((0.04,),), [1]),
+        ((), []),
+    ],
+)
+def test_audits_share_one_error_budget(
+    audits: tuple[tuple[float, ...], ...], holding: list[int]
+) -> None:
+    assert lasting_findings([_with_q_values(*audit) for audit in audits]) == holding
+
+
+def test_what_has_no_q_value_takes_no_part() -> None:
+    report = _with_q_values(0.001)
+    bare = report.model_copy(
+        update={"scores": tuple(s.model_copy(update={"q_value": None}) for s in report.scores)}
+    )
+    assert lasting_findings([bare, report]) == [1, 1]

@@ -3,6 +3,7 @@
 import pickle
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -89,7 +90,7 @@ def _content(dtype: str, shape: tuple[int, ...], seed: float) -> np.ndarray:
 def sample(value: int, **changes: Any) -> Sample:
     frame = Frame.from_array(np.full((2, 2, 3), value, np.uint8))
     plain = {"key": f"s{value}", "frames": (frame,), "choices": ("a",), "label": "a"}
-    return Sample.model_validate(plain | changes)
+    return Sample(**(plain | changes))
 
 
 @pytest.fixture
@@ -205,7 +206,7 @@ SAME = {
     "label": Brightness().of(sample(1, label=None)),
     "annotations": Brightness().of(sample(1, annotations={"cues": {"red": (True,)}})),
     "key": Brightness().of(sample(1, key="other")),
-    "condition": BASE.model_copy(update={"condition": "hidden", "feature": "red"}),
+    "condition": replace(BASE, condition="hidden", feature="red"),
 }
 
 

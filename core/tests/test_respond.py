@@ -1,11 +1,13 @@
 """`respond`: what is asked of the model, and what is not asked twice."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from cuescope import respond
 from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.respond import ModelRunner, trial_key
 from cuescope.store import ResponseCache
@@ -40,7 +42,7 @@ def trial(value: int, **changes: object) -> Trial:
     sample = Sample(
         key=f"s{value}", frames=(Frame.from_array(pixels(value)),), choices=("a", "b"), label="a"
     )
-    return Trial.model_validate({"sample": sample} | changes)
+    return Trial(sample=sample, **changes)
 
 
 def means(runner: ModelRunner, trials: Sequence[Trial]) -> list[float]:
@@ -118,7 +120,7 @@ def changed_pixel() -> Trial:
 
 
 def with_sample(**changes: object) -> Trial:
-    return BASE.model_copy(update={"sample": BASE.sample.model_copy(update=changes)})
+    return replace(BASE, sample=replace(BASE.sample, **changes))
 
 
 OTHER = {
@@ -264,6 +266,52 @@ def test_planning_counts_and_asks_nothing(ask: Callable[..., ModelRunner]) -> No
         planned([trial(1), trial(5), trial(6), trial(5)])
     assert (planned.trials, planned.model_calls, planned.cache_hits) == (4, 2, 2)
     assert len(model.batches) == 1
+
+
+def test_long_lists_are_answered_in_windows(
+    ask: Callable[..., ModelRunner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(respond, "WINDOW", 3)
+    values, progress = [1, 2, 1, 3, 2, 4, 5, 1, 5, 6], list[tuple[int, int, int]]()
+    planned, model = ask(Recorder(), planning=True), Recorder()
+    with pytest.raises(PlanStopped):
+        planned([trial(value) for value in values])
+    assert (planned.trials, planned.model_calls) == (6, 6)
+    parts: list[int] = []
+    runner = ask(
+        model,
+        on_progress=lambda *numbers: progress.append(numbers),
+        on_answers=lambda outcomes: parts.append(len(outcomes)),
+    )
+    assert means(runner, [trial(value) for value in values]) == values
+    assert (runner.trials, runner.model_calls, runner.cache_hits) == (6, 6, 0)
+    assert parts == [3, 3, 3, 1]
+    assert [done for done, _, _ in progress] == sorted(done for done, _, _ in progress)
+    assert progress[-1] == (10, 10, 4)
+
+
+class Undecided:
+    """Chooses b the first time, and a ever after."""
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        return [
+            Response(logits=np.array([0.0, -np.log(3 if trial.repeat else 1 / 3)]), text=text)
+            for trial in trials
+            for text in ["a" if trial.repeat else "b"]
+        ]
+
+
+def test_repeated_answers_are_one_response(ask: Callable[..., ModelRunner]) -> None:
+    runner = ask(Undecided(), repeats=3)
+    asked = [trial(1), trial(2)]
+    outcomes = runner(asked)
+    assert [outcome.trial for outcome in outcomes] == asked
+    assert (runner.trials, runner.combined, runner.agreeing) == (6, 6, 4)
+    for outcome in outcomes:
+        assert (outcome.prediction, outcome.response.text) == ("a", "a")
+        mean = (0.25 + 0.75 + 0.75) / 3
+        np.testing.assert_allclose(outcome.response.logits, np.log([mean, 1 - mean]), rtol=1e-6)
+    assert ask(Undecided())([trial(1)])[0].prediction == "b"
 
 
 class Backwards:

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from cuescope.errors import UserError
-from cuescope.runner import PICTURE_SIDE, thumbnail
+from cuescope.report.pictures import PICTURE_SIDE, jpeg
 from cuescope.runs import RunFolder, illustrations, load_report, write_atomically
 from cuescope.store import CHUNK, CacheFile, ResponseCache
 from cuescope.types import Frame, Occurrence, Response, Sample
@@ -356,7 +356,7 @@ def test_pictures_are_of_the_best_ranked_features_first() -> None:
     first = report.model_copy(update={"scores": (last, *report.scores[:-1])})
     shown = illustrations(first)
     assert shown[0] == next(f for f in first.features if f.key == last.feature).occurrences[0]
-    assert len(shown) == 40 * 24
+    assert len(shown) == 24 * 12
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -396,14 +396,14 @@ def test_thumbnails_are_small_jpegs_with_the_place_outlined() -> None:
     grey = Image.new("RGB", (40, 20), (90, 90, 90))
     frames = (Frame.from_array(np.asarray(grey)),) * 2
     sample = Sample(key="s", frames=frames)
-    plain = Image.open(io.BytesIO(thumbnail(sample, Occurrence(sample="s", frame=1))))
+    plain = Image.open(io.BytesIO(jpeg(sample, Occurrence(sample="s", frame=1), PICTURE_SIDE)))
     outlined = Occurrence(sample="s", region=(4, 4, 30, 15))
-    marked = Image.open(io.BytesIO(thumbnail(sample, outlined)))
+    marked = Image.open(io.BytesIO(jpeg(sample, outlined, PICTURE_SIDE)))
     assert (plain.format, plain.size) == ("JPEG", (40, 20))
     assert np.ptp(np.asarray(plain)) < 5
     red = np.asarray(marked)[..., 0].astype(int) - np.asarray(marked)[..., 1]
     assert red[4, 4:30].min() > 40
     assert abs(red[9, 12]) < 30
     large = Sample(key="l", frames=(Frame.from_array(np.zeros((320, 640, 3), np.uint8)),))
-    small = Image.open(io.BytesIO(thumbnail(large, Occurrence(sample="l"))))
+    small = Image.open(io.BytesIO(jpeg(large, Occurrence(sample="l"), PICTURE_SIDE)))
     assert small.size == (PICTURE_SIDE, PICTURE_SIDE // 2)

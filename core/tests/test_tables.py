@@ -12,7 +12,7 @@ from PIL import Image
 from pydantic import ValidationError
 from rich.console import Console
 
-from cuescope.audit import Audit
+from cuescope.auditing import Audit
 from cuescope.context import Context
 from cuescope.report.html import render
 from cuescope.report.tables import beside, render_table

@@ -35,7 +35,7 @@ def test_the_finding_comes_first_in_the_words_that_a_check_found() -> None:
     first = report.sentence(report.findings[0])
     assert first is not None
     words = " ".join(said.split())
-    assert f"Finding {first}" in words
+    assert f"Findings {first}" in words
     assert "cluster-00" not in said
     assert report.hash in said
     assert report.provenance.command in words
@@ -81,9 +81,10 @@ def test_the_table_ranks_and_stops() -> None:
     said = shown(report)
     assert f"Ranked cues (first {MAX_ROWS} of {len(report.headlines)})" in said
     table = said[said.index("Ranked cues") : said.index("Checks")]
+    assert table.count("\n *  ") == sum(score.finding for score in report.headlines[:MAX_ROWS])
     intervals = re.findall(r"-?\d\.\d+ to -?\d\.\d+", table.replace("−", "-"))
     assert len(intervals) == 2 * MAX_ROWS
-    assert "red background" in table
+    assert re.search(r"red +moving east", table)
 
 
 def test_checks_are_told_with_their_verdicts() -> None:

@@ -2,7 +2,9 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +13,7 @@ import pytest
 from PIL import Image
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Context, Frame, PlantedCue, Sample
+from cuescope_sdk import Context, Frame, FrameSource, PlantedCue, Sample
 from cuescope_sdk.testing import DatasetContract, FakeDataset, checks, run_check
 from cuescope_sdk.testing._fake_data import FakeDataOptions
 
@@ -31,7 +33,7 @@ def sampling(change: Callable[[Sample], Any]) -> type[FakeDataset]:
 
 
 def updating(**update: Any) -> type[FakeDataset]:
-    return sampling(lambda sample: sample.model_copy(update=update))
+    return sampling(lambda sample: replace(sample, **update))
 
 
 def built(change: Callable[[FakeDataset], None]) -> type[FakeDataset]:
@@ -50,9 +52,7 @@ def attribute(name: str, make: Callable[[], Any]) -> type[FakeDataset]:
 
 
 def with_frames(change: Callable[[Frame], Frame]) -> type[FakeDataset]:
-    return sampling(
-        lambda s: s.model_copy(update={"frames": tuple(change(frame) for frame in s.frames)})
-    )
+    return sampling(lambda s: replace(s, frames=tuple(change(frame) for frame in s.frames)))
 
 
 class Loose(FakeDataOptions):
@@ -90,7 +90,7 @@ class Wandering(FakeDataset):
 
     def __getitem__(self, index: int) -> Sample:
         sample = super().__getitem__(index)
-        return sample.model_copy(update={"question": f"Where is it? {next(self._calls) // 40}"})
+        return replace(sample, question=f"Where is it? {next(self._calls) // 40}")
 
 
 class Reborn(FakeDataset):
@@ -119,7 +119,7 @@ class AnySplit(FakeDataset):
 def nested(sample: Sample) -> Sample:
     """The last sample's key continues the first one's."""
     split, number = sample.key.split("-")
-    return sample.model_copy(update={"key": f"{split}-000/b"}) if number == "149" else sample
+    return replace(sample, key=f"{split}-000/b") if number == "149" else sample
 
 
 def _grey(image: Image.Image) -> Image.Image:
@@ -129,6 +129,19 @@ def _grey(image: Image.Image) -> Image.Image:
 def renamed(frame: Frame) -> Frame:
     """A key of a quarter of a digest: two hundred frames share sixteen keys."""
     return Frame(frame.key[:1], frame.loader)
+
+
+FILM = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
+
+
+def of_one_file(frame: Frame) -> Frame:
+    """The frame of a file that all samples show, each as if it had been drawn by itself."""
+    return Frame(FILM.key, FILM.loader, FrameSource(Path("film.png")))
+
+
+def half_grouped(sample: Sample) -> Sample:
+    """Only every second sample names its group."""
+    return replace(sample, group=sample.group if int(sample.key[-1]) % 2 else None)
 
 
 def loaded_by_lambda(frame: Frame) -> Frame:
@@ -167,6 +180,8 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_gives_the_same_samples_when_built_again": (Reborn, set()),
     "test_labels_with_its_labels": (updating(choices=("up", "down"), label="up"), set()),
     "test_offers_its_labels_as_choices": (updating(choices=()), set()),
+    "test_names_a_group_for_all_or_none": (sampling(half_grouped), set()),
+    "test_groups_samples_of_one_file": (with_frames(of_one_file), set()),
     "test_loads_rgb_frames": (with_frames(lambda frame: frame.derive("grey", _grey)), set()),
     "test_has_equal_pixels_under_equal_keys": (with_frames(renamed), set()),
     "test_can_be_sent_to_a_worker": (with_frames(loaded_by_lambda), set()),
@@ -193,6 +208,25 @@ def contract_of(data: type) -> type[DatasetContract]:
 def test_every_check_is_proved() -> None:
     assert set(checks(DatasetContract)) == PROOFS.keys() | ELSEWHERE
     assert len(PROOFS) >= 10
+
+
+class Regrouped(FakeDataset):
+    """Other groups each time it is built, under the same fingerprint."""
+
+    def __init__(self, options: FakeDataOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self._name = uuid4().hex
+
+    def __getitem__(self, index: int) -> Sample:
+        return replace(super().__getitem__(index), group=self._name)
+
+
+def test_other_groups_in_another_build_are_caught() -> None:
+    assert failed(contract_of(Regrouped)) == {"test_gives_the_same_samples_when_built_again"}
+
+
+def test_an_empty_group_is_caught() -> None:
+    assert failed(contract_of(updating(group=""))) == {"test_names_a_group_for_all_or_none"}
 
 
 @pytest.mark.parametrize("check", PROOFS)

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ from cuescope_sdk.explain._perturbation import (
     fill_pixels,
     perturb_image,
 )
-from cuescope_sdk.maths._resampling import bootstrap_mean_band
+from cuescope_sdk.statistics import Groups
 
 SIDE = 20
 LABELS = ("red", "green", "blue")
@@ -304,7 +305,7 @@ def test_bad_samples_are_named() -> None:
     twice = samples[0].with_frames(samples[0].frames * 2, "twice")
     with pytest.raises(UserError, match=r"s0/twice.*expected one frame.*got 2 frames"):
         classification_curves(audit, [twice], truth, RISE, "deletion")
-    unknown = samples[0].model_copy(update={"label": None})
+    unknown = replace(samples[0], label=None)
     with pytest.raises(UserError, match="s0: expected a label, got none"):
         classification_curves(audit, [unknown], truth, RISE, "deletion")
     with pytest.raises(UserError, match="s0: expected a caption, got none"):
@@ -379,22 +380,15 @@ def test_pairs_see_what_means_hide() -> None:
     rng = np.random.default_rng(0)
     first = rng.random((40, 1)) * np.ones((40, 6))
     second = first - 0.05 - 0.01 * rng.random((40, 1))
-    found = paired_difference(first, second, generator(0, "pairs"))
+    groups = Groups.single(40)
+    found = paired_difference(first, second, groups)
     assert found.sign == 1
-    assert 0.05 <= found.low <= found.value <= found.high <= 0.06
-    assert paired_difference(second, first, generator(0, "pairs")).sign == -1
-    shuffled = paired_difference(first, first[::-1], generator(0, "pairs"))
+    assert 0.03 <= found.low <= found.value <= found.high <= 0.08
+    assert paired_difference(second, first, groups).sign == -1
+    shuffled = paired_difference(first, first[::-1], groups)
     assert shuffled.sign == 0
     with pytest.raises((ValueError, TypeError), match=r"same images|image=40"):
-        paired_difference(first, second[:3], generator(0, "pairs"))
-
-
-def test_a_band_is_the_interval_of_each_step() -> None:
-    curves = np.random.default_rng(0).random((50, 4))
-    low, high = bootstrap_mean_band(curves, generator(0, "band"))
-    half = 1.96 * curves.std(axis=0) / np.sqrt(50)
-    assert low == pytest.approx(curves.mean(axis=0) - half, abs=0.015)
-    assert high == pytest.approx(curves.mean(axis=0) + half, abs=0.015)
+        paired_difference(first, second[:3], groups)
 
 
 # ------------------------------------------------------------------------------------- evidence
@@ -419,7 +413,7 @@ def test_evidence_for_right_maps_and_against_wrong_ones() -> None:
         assert [type(item) for item in audit.attachments] == [Picture, Picture, Table]
         table = audit.attachments[-1]
         assert isinstance(table, Table)
-        assert [row["maps"] for row in table.rows] == [name, "random maps", "better by"]
+        assert [row["maps"] for row in table.rows] == [name, "maps of other images", "better by"]
         assert table.columns == (
             "maps",
             "deletion, top 1",
@@ -432,6 +426,34 @@ def test_evidence_for_right_maps_and_against_wrong_ones() -> None:
             table.rows[0]["insertion, top 1"] - table.rows[1]["insertion, top 1"]  # type: ignore[operator]
         )
     assert verdicts == {"right": ["supported"] * 2, "wrong": ["refuted"] * 2}
+
+
+def test_a_map_of_the_middle_is_no_better_than_another_images() -> None:
+    """It says nothing of the image, and beats random maps wherever objects are in the middle."""
+    samples, _ = painted([1, 2] * 6)
+    for index, sample in enumerate(samples):
+        pixels = np.zeros((SIDE, SIDE, 3), dtype=np.uint8)
+        pixels[7:13, 7:13, LABELS.index(str(sample.label))] = 255
+        pixels[0, 0] = index  # two images alike would be one
+        samples[index] = replace(sample, frames=(Frame.from_array(pixels),))
+    middle = np.zeros((SIDE, SIDE))
+    middle[6:14, 6:14] = 1
+    audit, schedule = auditing(Counting()), Schedule(steps=20, share=0.01)
+    maps = [middle] * len(samples)
+    found = list(faithfulness_evidence(audit, samples, maps, name="middle", schedule=schedule))
+    assert [check.verdict for check in found] == ["inconclusive"] * 2
+    chance = [np.random.default_rng(index).random((SIDE, SIDE)) for index in range(len(samples))]
+    curves = [
+        classification_curves(audit, samples, each, schedule, "deletion", (1,))[1]
+        for each in (chance, maps)
+    ]
+    assert paired_difference(*curves, Groups.single(len(samples))).sign == 1
+
+
+def test_images_of_one_group_have_no_other_map_to_be_held_against() -> None:
+    samples, truth = painted([1, 2] * 6)
+    alike = [replace(sample, group="one film") for sample in samples]
+    assert not list(faithfulness_evidence(auditing(Counting()), alike, truth, name="right"))
 
 
 def test_few_images_decide_nothing() -> None:

@@ -61,6 +61,13 @@ def sample(*scene: SceneFrame) -> Sample:
     return Sample(key="a", frames=(BLANK,) * len(scene), annotations={SCENE: scene})
 
 
+def count(subject: str, number: str, *frames: int, **more: object) -> Claim:
+    return Claim.model_validate(
+        {"kind": "count", "text": "", "subject": subject, "predicate": number, "frames": frames}
+        | more
+    )
+
+
 def verdict_on(said: Claim, *scene: SceneFrame) -> str:
     """The verdict, or the reason that there is none."""
     [found] = says(SceneVerifier(), sample(*(scene or WORLD)), said)
@@ -84,6 +91,19 @@ def verdict_on(said: Claim, *scene: SceneFrame) -> str:
         (entity("star", 0, 1, negated=True), "supported"),
         (entity("star", 0, 3, negated=True), "unsupported"),
         (entity("red circle", 2, negated=True), "occluded"),
+        (count("thing", "2", 0), "supported"),
+        (count("thing", "3", 0), "unsupported"),
+        (count("thing", "1", 0), "unsupported"),
+        (count("thing", "3", 0, 4), "supported"),
+        (count("green thing", "3", 4), "supported"),
+        (count("green thing", "2", 4), "unsupported"),
+        (count("green thing", "2", 4, negated=True), "supported"),
+        # of three green things two may do what is said of them
+        (count("green thing", "2", 4, parts=(entity("thing"),)), "complex relation"),
+        (count("green thing", "4", 4, parts=(entity("thing"),)), "unsupported"),
+        (count("circle", "1", 2), "occluded"),
+        (count("circle", "many", 0), "out of vocabulary"),
+        (count("circle", "", 0), "unclear reference"),
         (attribute("circle", "red", 0), "supported"),
         (attribute("circle", "green", 0), "unsupported"),
         (attribute("circle", "green"), "supported"),
@@ -279,3 +299,26 @@ def test_judgements_are_opposite_under_denial() -> None:
         denied = verdict_on(said.model_copy(update={"negated": True}))
         assert {plain, denied} == {"supported", "unsupported"}
     assert Judgement.of(True).verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("subject", "known", "verdict", "general"),
+    [
+        ("woman", "person", "supported", True),
+        ("person", "woman", "supported", False),
+        ("woman", "woman", "supported", False),
+        ("woman", "person/woman", "supported", False),
+        ("person", "person", "supported", False),
+        ("woman", "man", "unsupported", False),
+    ],
+)
+def test_a_person_supports_a_woman_and_says_that_no_more_was_seen(
+    subject: str, known: str, verdict: str, general: bool
+) -> None:
+    scene = told(Thing(id="p", name=known, box=(0, 0, 9, 9)), actions=(going("walk", "p"),))
+    video = Sample(key="a", frames=(BLANK,), annotations={SCENE: (scene,)})
+    claims = [entity(subject), entity(subject, negated=True), action(subject, "walk")]
+    there, denied, walking = SceneVerifier().judge([(video, claims)])[0]
+    assert (there.verdict, there.general) == (verdict, general)
+    assert denied.verdict != there.verdict
+    assert (walking.verdict, walking.general) == (verdict, general)

@@ -61,6 +61,8 @@ class TestPets(LayoutContract):
     mistakes = (
         Mistake("val.csv", None, "no val.csv: expected val.csv in "),
         Mistake("", None, "no split 'vall': expected one of train, val", {"split": "vall"}),
+        Mistake("", None, "one capturing group, such as", {"group": "val/[0-9]"}),
+        Mistake("", None, "got '(x': missing )", {"group": "(x"}),
         Mistake("", None, "no class 'cta': expected one of cat, dog", {"classes": ["cta"]}),
     )
 
@@ -73,6 +75,23 @@ class TestPets(LayoutContract):
             lines = [f"{name},{pet}\n" for name, pet in zip(names, pets, strict=True)]
             (root / f"{split}.csv").write_text("".join(["file,pet\n", *lines]))
         write_mask(root / "masks/val/0.png", (1, 2, 5, 7), (16, 12))
+
+    def test_a_rule_on_paths_says_which_images_are_of_one_source(self):
+        plain = self.open()
+        assert {sample.group for sample in plain} == {None}
+        assert "groups" not in plain.facts
+        data = self.open(group=r"/([0-7])\.")
+        assert [s.group for s in data] == [*"01234567", "val/8.png", "val/9.png"]
+        assert data.facts["groups"] == (
+            r"each of the 10 samples is a group by itself, by the rule '/([0-7])\.'; 2 samples "
+            "without one count by themselves (val/8.png, val/9.png)"
+        )
+        assert self.open(group="(val)").facts["groups"] == (
+            "1 of 10 samples, by the rule '(val)'; all are of 'val', so nothing can be said beyond "
+            "it; 1 of several labels (val)"
+        )
+        assert data.fingerprint != plain.fingerprint
+        assert data.split("train")[0].group == "0"
 
     def test_an_image_is_a_sample(self):
         data = self.open()

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -9,7 +10,20 @@ import numpy as np
 import pytest
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Audit, Feature, Frame, Metric, Occurrence, Outcome, Score, Trial, hookimpl
+from cuescope_sdk import (
+    Audit,
+    Contrast,
+    Exhibit,
+    Feature,
+    Frame,
+    Metric,
+    Occurrence,
+    Outcome,
+    Score,
+    Side,
+    Trial,
+    hookimpl,
+)
 from cuescope_sdk.testing import FakeMethod, FakeRelianceMethod, MethodContract, checks, run_check
 from cuescope_sdk.testing._fake_method import FakeMethodOptions
 
@@ -102,6 +116,13 @@ class Unmarked(FakeMethod):
         raise RuntimeError("nobody calls this")
 
 
+def showing_a_stranger(audit: Audit, scores: list[Score]) -> list[Score]:
+    exhibits = (Exhibit(occurrence=Occurrence(sample="nobody")),)
+    sides = (Side(title="with it", exhibits=exhibits), Side(title="without", exhibits=exhibits))
+    audit.attach(Contrast(feature=scores[0].feature, sides=sides, rule="at will"))
+    return scores
+
+
 class Silent(FakeMethod):
     """Finds no feature at all."""
 
@@ -132,9 +153,7 @@ def nonce_asking(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
     """A question with a nonce: never the same trial again."""
     for trial in trials:
         question = uuid4().hex
-        yield trial.model_copy(
-            update={"sample": trial.sample.model_copy(update={"question": question})}
-        )
+        yield replace(trial, sample=replace(trial.sample, question=question))
 
 
 def batch_minded(audit: Audit, scores: list[Score]) -> list[Score]:
@@ -184,9 +203,7 @@ class Impatient(FakeMethod):
 def strangers(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
     """A sample from nowhere, for each of the real ones."""
     for trial in trials:
-        yield trial.model_copy(
-            update={"sample": trial.sample.model_copy(update={"key": f"new {trial.sample.key}"})}
-        )
+        yield replace(trial, sample=replace(trial.sample, key=f"new {trial.sample.key}"))
 
 
 def one_frame_key(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
@@ -198,15 +215,15 @@ def one_frame_key(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
             Frame(f"{name}-hidden-{index}", frame.loader) if changed else frame
             for index, frame in enumerate(trial.sample.frames)
         )
-        sample = trial.sample.model_copy(update={"frames": frames})
-        yield trial.model_copy(update={"sample": sample})
+        sample = replace(trial.sample, frames=frames)
+        yield replace(trial, sample=sample)
 
 
 def one_name(audit: Audit, trials: Iterator[Trial]) -> Iterator[Trial]:
     """Every change of a sample under the sample's own key."""
     for trial in trials:
         key = trial.sample.key.partition("/")[0]
-        yield trial.model_copy(update={"sample": trial.sample.model_copy(update={"key": key})})
+        yield replace(trial, sample=replace(trial.sample, key=key))
 
 
 def everywhere(audit: Audit, features: list[Feature]) -> list[Feature]:
@@ -324,6 +341,7 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         each_place(lambda o: {"strength": int(o.sample[-3:])}),
         set(),
     ),
+    "test_shows_samples_of_the_data": (scoring(showing_a_stranger), set()),
     "test_scores_known_features": (
         scoring(lambda a, scores: [*scores, scores[-1].model_copy(update={"feature": "new"})]),
         {"*"},  # the engine refuses the report as well
@@ -359,7 +377,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_reads_no_cues": (scoring(peeking), set()),
     "test_asks_through_respond": (OwnModel, set()),
     "test_plans_without_asking": (Impatient, set()),
-    "test_shows_the_data": (perturbing(strangers), {"test_stays_within_the_limit"}),
+    "test_shows_the_data": (
+        perturbing(strangers),
+        {"test_stays_within_the_limit", "test_shows_samples_of_the_data"},
+    ),
     "test_shows_one_sample_under_a_key": (perturbing(one_name), set()),
     "test_shows_equal_pixels_under_equal_keys": (perturbing(one_frame_key), {"*"}),
     "test_stays_within_the_limit": (proposing(everywhere), set()),

@@ -1,5 +1,6 @@
 """A trial that a model does not declare is refused in words; one that it declares is not."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ CAPABLE = Capabilities(outputs=frozenset({"logits", "embedding"}), edits=frozens
     [
         ({"edit": AverageTokens(modalities=frozenset({"text"}))}, "expected hide-tokens, got the"),
         ({"outputs": frozenset({"text"})}, "m gives no text: expected outputs embedding or logits"),
-        ({"sample": SAMPLE.model_copy(update={"choices": ()})}, "'s' has no choices"),
+        ({"sample": replace(SAMPLE, choices=())}, "'s' has no choices"),
     ],
 )
 def test_what_is_not_declared_is_refused(changes: dict[str, Any], said: str) -> None:
@@ -30,5 +31,5 @@ def test_what_is_not_declared_is_refused(changes: dict[str, Any], said: str) -> 
 
 def test_what_is_declared_is_not_refused() -> None:
     refuse_unanswerable("m", CAPABLE, Trial(sample=SAMPLE, edit=HIDE))
-    open_ended = SAMPLE.model_copy(update={"choices": ()})
+    open_ended = replace(SAMPLE, choices=())
     refuse_unanswerable("m", CAPABLE, Trial(sample=open_ended, outputs=frozenset({"embedding"})))

@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field
 
 import cuescope_sdk as sdk
-from cuescope_sdk.maths import benjamini_hochberg, paired_flips
 from cuescope_sdk.models import TowerEdit
+from cuescope_sdk.statistics import Groups, benjamini_hochberg, paired_flips
 
 
 class AblateHead(TowerEdit):
@@ -86,9 +86,9 @@ class HeadAblation(sdk.Plugin):
         def right(key: str | None) -> list[bool]:
             return [o.correct() for o in outcomes if o.trial.feature == key]
 
-        keys = [feature.key for feature in features]
+        keys, groups = [feature.key for feature in features], Groups.of(audit.samples)
         flips = [
-            paired_flips(right(key), right(None), audit.rng(key), alternative="greater")
+            paired_flips(right(key), right(None), groups, audit.rng(key), alternative="greater")
             for key in keys
         ]
         q_values = benjamini_hochberg([flip.p_value for flip in flips])

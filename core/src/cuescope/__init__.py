@@ -1,3 +1,36 @@
 """cuescope finds the cues that a vision-language model is really using."""
 
+TYPE_CHECKING = False  # typing's own costs milliseconds, and this module is to cost none
+if TYPE_CHECKING:
+    from cuescope.errors import UserError as UserError
+    from cuescope.python.functions import Classifier as Classifier, TextModel as TextModel
+    from cuescope.python.images import Images as Images
+    from cuescope.python.running import audit as audit, load as load
+    from cuescope.python.stored import StoredReport as StoredReport
+    from cuescope.types import Report as Report
+
 __version__ = "0.1.0"
+
+# What Python users call, by the module that has it; each is imported when it is first asked for.
+_DOOR = {
+    "audit": "cuescope.python.running",
+    "load": "cuescope.python.running",
+    "Classifier": "cuescope.python.functions",
+    "TextModel": "cuescope.python.functions",
+    "Images": "cuescope.python.images",
+    "StoredReport": "cuescope.python.stored",
+    "Report": "cuescope.types",
+    "UserError": "cuescope.errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name not in _DOOR:
+        raise AttributeError(f"module 'cuescope' has no attribute {name!r}")
+    return getattr(import_module(_DOOR[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*_DOOR, "__version__"]

@@ -1,11 +1,13 @@
 """From a request to built plugins: data, method, tools, verifiers, and the model last."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, chain
 from typing import Any
 
-from cuescope.capabilities import ROLES, Capabilities, Model, Requirements, ToolRole
+from cuescope.capabilities import ROLES, Capabilities, HasGroups, Model, Requirements, ToolRole
 from cuescope.context import Context
 from cuescope.errors import PluginError, UserError, nearest
 from cuescope.registry import Entry, Registry, code_digest
@@ -68,7 +70,7 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
             expected=f"a data set with at least {least} label{'s' * (least > 1)}",
             got=", ".join(labels) or "none",
         )
-    return Parts(
+    parts = Parts(
         context=context,
         data=data,
         method=method,
@@ -77,6 +79,14 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
         executor=build(context, "executor", request.executor) if request.executor else None,
         model=build(context, "model", request.model, request.model_options),  # last: the costliest
     )
+    if request.repeats > 1 and not getattr(parts.model.plugin, "random_answers", False):
+        raise UserError(
+            f"--repeats {request.repeats}",
+            expected="a model whose answers are drawn by chance",
+            got=f"{request.model}, which always gives the same answer",
+            remedy="Leave --repeats out, or ask a text model at a temperature above 0",
+        )
+    return parts
 
 
 def settled(request: Request, context: Context, planning: bool = False) -> Context:
@@ -157,20 +167,38 @@ def rebuild_model(request: Request, context: Context) -> Model:
 
 
 def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
-    """All samples, or a seeded draw of `limit` in their own order; raises where keys repeat."""
+    """All samples, or a seeded draw of `limit` in their own order; raises where keys repeat.
+
+    Groups are drawn whole: as many as fit, and one at least.
+    """
     dataset = parts.data.plugin
-    indices: Sequence[int] = range(len(dataset))
-    if limit is not None and limit < len(dataset):
-        drawn = generator(parts.context.seed, "limit").choice(len(dataset), limit, replace=False)
-        # the order of the data set: neighbours share files
-        indices = sorted(int(index) for index in drawn)
-    samples = tuple(dataset[index] for index in indices)
+    samples = tuple(dataset[index] for index in _chosen_indices(parts, limit))
     spec = parts.data.spec
     if not samples:
         raise UserError(f"data set {spec} is empty", remedy="Check its path and split")
     if len({sample.key for sample in samples}) < len(samples):  # reports and pictures go by key
         raise PluginError(f"data set {spec} broke its contract", expected="one key a sample")
     return samples
+
+
+def _chosen_indices(parts: Parts, limit: int | None) -> Sequence[int]:
+    dataset, rng = parts.data.plugin, generator(parts.context.seed, "limit")
+    everything = range(len(dataset))
+    if limit is None or limit >= len(dataset):
+        return everything
+    groups: dict[str | int, list[int]] = {}
+    if dataset[0].group is not None:
+        has = isinstance(dataset, HasGroups)
+        for index in everything:
+            name = dataset.group_of(index) if has else dataset[index].group
+            groups.setdefault(name or index, []).append(index)
+    # the order of the data set: neighbours share files
+    if len(groups) in (0, len(dataset)):
+        return sorted(rng.choice(len(dataset), limit, replace=False).tolist())
+    drawn = list(groups.values())
+    rng.shuffle(drawn)
+    fitting = bisect_right(list(accumulate(map(len, drawn))), limit)
+    return sorted(chain.from_iterable(drawn[: max(1, fitting)]))
 
 
 def check_capabilities(request: Request, context: Context) -> None:

@@ -85,7 +85,8 @@ class Model(Protocol):
     """Answers trials.
 
     `fingerprint` digests the weights and the preprocessing: equal fingerprints give equal
-    answers. `facts` are worth printing in a report ("validation accuracy": "0.93").
+    answers, unless `random_answers = True` says that they are drawn by chance. `facts` are worth
+    printing in a report ("validation accuracy": "0.93").
     """
 
     Options: ClassVar[type[Options]]
@@ -134,6 +135,13 @@ class HasPlantedCues(Protocol):
     """A data set whose cues were put there on purpose, or annotated, and are known by name."""
 
     planted_cues: tuple[PlantedCue, ...]
+
+
+@runtime_checkable
+class HasGroups(Protocol):
+    """A data set that tells the `group` of a sample without opening the sample's files."""
+
+    def group_of(self, index: int) -> str | None: ...
 
 
 @runtime_checkable
@@ -293,5 +301,6 @@ HOOKS: dict[str, tuple[str, ...]] = {
     "verify": ("audit", "features", "scores"),
     "audit_started": ("audit",),
     "responses_progressed": ("audit", "done", "total", "cached"),
+    "answered": ("audit", "outcomes"),
     "audit_finished": ("audit", "report"),
 }

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import pluggy
 
 from cuescope import hookspecs
-from cuescope.audit import Audit, without_cues
+from cuescope.auditing import Audit, without_cues
 from cuescope.building import build_all, chosen_samples, rebuild_model
 from cuescope.capabilities import HasPlantedCues, LazyWeights
 from cuescope.context import Context
@@ -28,6 +28,8 @@ from cuescope.respond import ModelRunner
 from cuescope.spec import Spec
 from cuescope.store import ResponseCache
 from cuescope.types import (
+    Accuracy,
+    Contrast,
     Cost,
     Evidence,
     Feature,
@@ -93,9 +95,11 @@ class Session:
             else lambda: parts.model.plugin,
             cache,
             batch_size=request.batch_size,
+            repeats=request.repeats,
             executor=parts.executor.plugin if parts.executor else None,
             blaming=partial(self._blaming, "model", parts.model.spec),
             on_progress=self._on_progress,
+            on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
             planning=planning,
             name=f"model '{parts.model.spec}'",
         )
@@ -133,6 +137,8 @@ class Session:
             scores = flatten(of_hook)
             self._reveal_cues()
             evidence = list(self._verify(features, scores))
+            self._note_repeats()
+            own = [item for item in audit.attachments if isinstance(item, Accuracy)]
             return Report(
                 title=method.plugin.title,
                 metrics=method.plugin.metrics,
@@ -142,6 +148,8 @@ class Session:
                 evidence=tuple(evidence),
                 tables=tuple(item for item in audit.attachments if isinstance(item, Table)),
                 pictures=tuple(item for item in audit.attachments if isinstance(item, Picture)),
+                contrasts=tuple(item for item in audit.attachments if isinstance(item, Contrast)),
+                accuracy=own[-1] if own else None,
                 provenance=self.provenance(),
                 cost=self._cost(),
             )
@@ -150,6 +158,15 @@ class Session:
         """The outcomes of what `perturb` gave, in order; those that it has are not asked again."""
         answers = iter(self.audit.respond(item for item in perturbed if isinstance(item, Trial)))
         return [item if isinstance(item, Outcome) else next(answers) for item in perturbed]
+
+    def _note_repeats(self) -> None:
+        if not getattr(self.parts.model.plugin, "random_answers", False):
+            return
+        words = "one to a question; --repeats 5 averages over chance"
+        if (count := self.respond.repeats) > 1:
+            share = self.respond.agreeing / max(self.respond.combined, 1)
+            words = f"{count} to a question; {share:.0%} of them agree with the one that counts"
+        self.audit.note("answers drawn by chance", words)
 
     def _open_weights(self) -> None:
         """Weights that cannot be opened are reported before the first question."""

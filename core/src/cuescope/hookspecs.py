@@ -1,4 +1,4 @@
-"""The hooks. A method implements the first four, an observer the last three.
+"""The hooks. A method implements the first four, an observer the last four.
 
 pluggy calls every registered implementation with keywords, so an implementation may take fewer
 arguments than its specification. Return or yield; None adds nothing.
@@ -12,7 +12,7 @@ import pluggy
 from cuescope.types import Evidence, Feature, Outcome, Report, Score, Trial
 
 if TYPE_CHECKING:
-    from cuescope.audit import Audit
+    from cuescope.auditing import Audit
 
 hookspec = pluggy.HookspecMarker("cuescope")
 hookimpl = pluggy.HookimplMarker("cuescope")
@@ -63,7 +63,12 @@ def audit_started(audit: "Audit") -> None:
 
 @hookspec
 def responses_progressed(audit: "Audit", done: int, total: int, cached: int) -> None:
-    """`done` of `total` distinct trials are answered, `cached` of them from the cache."""
+    """`done` of the `total` trials asked for are answered, `cached` of them without the model."""
+
+
+@hookspec
+def answered(audit: "Audit", outcomes: Sequence[Outcome]) -> None:
+    """What the method asked at a time, in its order; it may ask for a trial again."""
 
 
 @hookspec

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError
 
-from cuescope.errors import UserError
+from cuescope.errors import UserError, nearest
 from cuescope.plain_yaml import load_yaml
 from cuescope.request import Request, Settings
 from cuescope.spec import fault
@@ -48,8 +48,23 @@ def read_matrix(path: Path) -> Matrix:
         raise UserError(f"cannot read {path}", got=error.strerror or str(error)) from error
     except yaml.YAMLError as error:
         raise UserError(f"{path} is no YAML", got=" ".join(str(error).split())) from error
+    _refuse_unknown_words(path, content)
     try:
         return Matrix.model_validate(content)
     except ValidationError as error:
         remedy = "`cuescope schema` describes the file"
         raise fault(str(path), error, Matrix.model_fields, remedy) from error
+
+
+def _refuse_unknown_words(path: Path, content: object) -> None:
+    """Raise UserError for a plugin that is described by other words than `use` and `options`."""
+    lists = content if isinstance(content, dict) else {}
+    for kind in ("methods", "models", "data"):
+        uses = lists.get(kind)
+        for use in uses if isinstance(uses, list) else ():
+            for word in set(use if isinstance(use, dict) else ()) - Use.model_fields.keys():
+                raise UserError(
+                    f"{path}: '{word}:' in {kind}",
+                    expected=" and ".join(f"`{field}:`" for field in Use.model_fields),
+                    remedy=nearest(str(word), Use.model_fields) or "`cuescope schema` describes it",
+                )

@@ -157,7 +157,7 @@ def _entries_of(dist: Distribution, api: str | None) -> Iterator[Entry]:
                 target=point.value,
                 dist=metadata["Name"],
                 version=metadata["Version"],
-                summary=metadata["Summary"] or "",
+                summary=" ".join(metadata.get_all("Summary", [])),
                 problem=problem,
             )
 

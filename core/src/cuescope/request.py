@@ -27,6 +27,10 @@ class Settings(Value):
     device: str = "auto"
     dtype: Dtype = "float32"
     batch_size: PositiveInt = Field(default=64, description="trials a model call")
+    repeats: PositiveInt = Field(
+        default=1,
+        description="times that each question is asked, where answers are drawn by chance",
+    )
 
 
 class Request(Settings):
@@ -68,7 +72,7 @@ class Request(Settings):
             for key, value in options.items():
                 words += [flag, f"{key}={written(value)}"]
         words += [word for name in self.verify_with for word in ("--verify-with", name)]
-        for name in ("executor", "seed", "limit", "device", "dtype", "batch_size"):
+        for name in ("executor", "seed", "limit", "device", "dtype", "batch_size", "repeats"):
             if (value := getattr(self, name)) != Settings.model_fields[name].default:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         return shlex.join(words)

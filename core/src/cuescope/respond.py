@@ -6,17 +6,21 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
+from itertools import islice
 
 import numpy as np
 
 from cuescope.capabilities import Executor, Model, Respond
 from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError
+from cuescope.repeats import agreeing, combine, copies
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Readout, Response, Trial
 
 OnProgress = Callable[[int, int, int], None]
-MEMORY_BYTES = 2**28  # a quarter of a GiB, beside the models
+MEMORY_BYTES = 2**26  # what is older comes from the cache
+WINDOW = 20_000  # trials looked up together: keys and answers of more need not be in memory
+MODEL_LETTERS = 8  # of its identity begin its keys, so that a cache can tell models apart
 
 
 class InProcess:
@@ -89,7 +93,8 @@ class ModelRunner:
     """Answers the trials of an audit through memory, cache, executor and model.
 
     `identity` is everything about the model that enters an answer. `planning` asks nothing of
-    the model: trials are counted, and the first that are not cached raise PlanStopped.
+    the model: trials are counted, and the first that are not cached raise PlanStopped. Each trial
+    is asked `repeats` times: of `combined` answers, `agreeing` say what counts for their trial.
     """
 
     def __init__(
@@ -99,8 +104,10 @@ class ModelRunner:
         cache: ResponseCache,
         *,
         batch_size: int,
+        repeats: int = 1,
         executor: Executor | None = None,
         on_progress: OnProgress = lambda done, total, cached: None,
+        on_answers: Callable[[list[Outcome]], None] = lambda outcomes: None,
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
         planning: bool = False,
         name: str = "the model",
@@ -108,46 +115,66 @@ class ModelRunner:
         self.identity = identity
         self.build = partial(open_respond, build)  # picklable: an executor sends it to workers
         self.cache = cache
-        self.batch_size = batch_size
+        self.batch_size, self.repeats = batch_size, repeats
         self.executor = executor or InProcess()
-        self.on_progress = on_progress
+        self.on_progress, self.on_answers = on_progress, on_answers
         self.blaming = blaming
         self.planning, self.name = planning, name
         self.trials = self.model_calls = self.cache_hits = 0
+        self.combined = self.agreeing = 0
         self.conditions: Counter[str] = Counter()
-        self._counted: set[str] = set()
+        self._counted: set[int] = set()  # hashes: less than the keys
         self._memory = Memory(MEMORY_BYTES)
 
     def __call__(self, trials: Iterable[Trial]) -> list[Outcome]:
         """Outcomes in the order of the trials."""
-        trials = list(trials)
-        keys = [trial_key(self.identity, trial) for trial in trials]
-        # labels make no other trial: each is asked once
-        distinct = dict(zip(keys, trials, strict=True))
-        responses = self._memory.get(distinct)
-        responses |= self.cache.get(key for key in distinct if key not in responses)
-        missing = [key for key in distinct if key not in responses]
-        self._count(distinct, missing)
-        if missing:
-            if self.planning:
-                raise PlanStopped("the answers of the model")
-            responses |= self._ask(missing, distinct, len(responses))
-        self._memory.put(responses)
-        return [Outcome(trial, responses[key]) for key, trial in zip(keys, trials, strict=True)]
+        trials, outcomes, asked = list(trials), list[Outcome](), 0
+        for start in range(0, len(trials), WINDOW):
+            window = trials[start : start + WINDOW]
+            each = [copy for trial in window for copy in copies(trial, self.repeats)]
+            keys = [trial_key(self.identity, trial) for trial in each]
+            # labels make no other trial: each is asked once
+            distinct = dict(zip(keys, each, strict=True))
+            responses = self._memory.get(distinct)
+            responses |= self.cache.get(key for key in distinct if key not in responses)
+            missing = [key for key in distinct if key not in responses]
+            self._count(distinct, missing)
+            asked += len(missing)
+            if self.planning and asked:
+                continue  # a plan counts the rest
+            for answers, left in self._ask(missing, distinct):
+                responses |= answers
+                known = start * self.repeats + len(each)
+                self.on_progress(known - left, len(trials) * self.repeats, known - asked)
+            self._memory.put(responses)
+            answers_to = iter([responses[key] for key in keys])
+            answered = [Outcome(t, self._combine(islice(answers_to, self.repeats))) for t in window]
+            self.on_answers(answered)
+            outcomes += answered
+        if self.planning and asked:
+            raise PlanStopped("the answers of the model")
+        return outcomes
+
+    def _combine(self, answers: Iterable[Response]) -> Response:
+        response = combine(responses := list(answers))
+        self.agreeing += agreeing(responses, response)
+        self.combined += len(responses)
+        return response
 
     def _count(self, distinct: Mapping[str, Trial], missing: list[str]) -> None:
         """A trial asked again within an audit counts once."""
-        fresh = [key for key in distinct if key not in self._counted]
-        self._counted.update(fresh)
+        fresh = [key for key in distinct if hash(key) not in self._counted]
+        self._counted.update(map(hash, fresh))
+        asked = set(fresh).intersection(missing)  # a plan misses a trial in each window it is in
         self.trials += len(fresh)
-        self.model_calls += len(missing)
-        self.cache_hits += len(set(fresh).difference(missing))
+        self.model_calls += len(asked)
+        self.cache_hits += len(fresh) - len(asked)
         self.conditions.update(distinct[key].condition for key in fresh)
 
     def _ask(
-        self, keys: Sequence[str], trials: Mapping[str, Trial], cached: int
-    ) -> dict[str, Response]:
-        """The model's answers to these trials, each batch stored as soon as it is there."""
+        self, keys: Sequence[str], trials: Mapping[str, Trial]
+    ) -> Iterator[tuple[dict[str, Response], int]]:
+        """What is answered so far, nothing at first, and how many are left; all of it is stored."""
         # A batch goes through the model once, so it holds one readout or none.
         by_readout: dict[Readout | None, list[str]] = {}
         for key in keys:
@@ -158,14 +185,14 @@ class ModelRunner:
             for group in by_readout.values()
             for start in range(0, len(group), size)
         ]
-        responses: dict[str, Response] = {}
-        self.on_progress(cached, cached + len(keys), cached)
-        since = time.perf_counter()
-        for answered in self._answer(batches, trials):
-            responses |= answered
-            self.on_progress(cached + len(responses), cached + len(keys), cached)
+        left, since = len(keys), time.perf_counter()
+        yield {}, left
+        if not keys:
+            return
+        for answers in self._answer(batches, trials):
+            left -= len(answers)
+            yield answers, left
         self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
-        return responses
 
     def _answer(
         self, batches: list[list[str]], trials: Mapping[str, Trial]
@@ -242,7 +269,9 @@ def trial_key(identity: str, trial: Trial) -> str:
     # two packages may name a class alike; kinds are unique
     edit = trial.edit and (trial.edit.kind, trial.edit)
     readout = trial.readout and (trial.readout.name, trial.readout)
-    return digest(shared, "|".join([frame.key for frame in sample.frames]), edit, readout)
+    again = [trial.repeat] if trial.repeat else []
+    own = digest(shared, "|".join([frame.key for frame in sample.frames]), edit, readout, *again)
+    return f"{identity[:MODEL_LETTERS]}-{own}"
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.types import SCHEMA_VERSION, Occurrence, Report
 
-PICTURED_FEATURES, PICTURES_EACH = 40, 24  # as many as a page shows: see report/html.py
+PICTURED_FEATURES, PICTURES_EACH = 24, 12  # as many as a page shows: see report/html.py
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -32,7 +32,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 class RunFolder:
-    """`report.json`, `report.html` and the pictures of one run."""
+    """`report.json`, `report.html`, `answers.parquet` and the pictures of one run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -41,6 +41,11 @@ class RunFolder:
     def report_file(self) -> Path:
         """The JSON report, there once the run is whole."""
         return self.path / "report.json"
+
+    @property
+    def answers_file(self) -> Path:
+        """What the model answered, a row a trial: see report/answers.py."""
+        return self.path / "answers.parquet"
 
     def prepare(self) -> None:
         """Raise UserError now, not after the audit, where nothing can be written here."""
@@ -54,8 +59,9 @@ class RunFolder:
         (self.path / ".started").unlink(missing_ok=True)
 
     def pictures(self, report: Report) -> dict[str, bytes]:
-        """The stored thumbnails, JPEG, by `picture_key`."""
-        files = {key: self._picture(key) for key in map(picture_key, illustrations(report))}
+        """The stored pictures, JPEG, by `picture_key` and `exhibit_key`."""
+        keys = [*map(picture_key, illustrations(report)), *map(exhibit_key, exhibited(report))]
+        files = {key: self._picture(key) for key in keys}
         return {key: file.read_bytes() for key, file in files.items() if file.exists()}
 
     def _picture(self, key: str) -> Path:
@@ -106,6 +112,18 @@ def picture_key(occurrence: Occurrence) -> str:
     """`sample#frame`, the name of an occurrence's picture; a region is part of it."""
     region = "" if occurrence.region is None else f"@{occurrence.region}"
     return f"{occurrence.sample}#{occurrence.frame or 0}{region}"
+
+
+def exhibit_key(occurrence: Occurrence) -> str:
+    """The name of an occurrence's picture in a contrast, which is larger."""
+    return f"{picture_key(occurrence)} large"
+
+
+def exhibited(report: Report) -> Sequence[Occurrence]:
+    """The occurrences in the contrasts of a report, each once."""
+    sides = [side for contrast in report.contrasts for side in contrast.sides]
+    shown = {exhibit_key(e.occurrence): e.occurrence for side in sides for e in side.exhibits}
+    return list(shown.values())
 
 
 def illustrations(report: Report) -> Sequence[Occurrence]:

@@ -95,7 +95,8 @@ class CacheFile:
     def write(self, values: Mapping[str, bytes]) -> None:
         """Keep values by key, all of them or none."""
         rows = [_seal(key, value) for key, value in values.items()]
-        self._guarded(lambda connection: connection.executemany(_INSERT, rows))
+        # closed under the lock: a cursor that is freed later disturbs another thread's statement
+        self._guarded(lambda connection: connection.executemany(_INSERT, rows).close())
 
     def repair(self) -> tuple[int, int]:
         """Make the file anew from its readable rows; how many there are, and how many were lost.

@@ -1,8 +1,9 @@
 """The words of cuescope: the values that cross a boundary. Frozen, strict, free of torch."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from PIL import Image, ImageOps
 from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from cuescope.digest import digest
 from cuescope.errors import BadDataError
@@ -20,10 +22,13 @@ Output = Literal["logits", "text", "embedding"]
 Verdict = Literal["supported", "refuted", "inconclusive"]
 
 
+STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
 class Value(BaseModel):
     """Base of every word: immutable, and an unknown field is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, **STRICT)
 
 
 class Options(Value):
@@ -143,11 +148,16 @@ def _load_and_apply(frame: Frame, function: Callable[[Image.Image], Image.Image]
     return function(frame.load().copy())  # the parent may be kept by whoever loaded it
 
 
-class Sample(Value):
-    """One example of a data set.
+# A data set has hundreds of thousands of samples, and an audit several trials of each: a model of
+# pydantic's would take five times their memory.
+@checked_dataclass(config=STRICT, frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One example of a data set; `dataclasses.replace` gives another one.
 
     `key` is unique in the data set, and does not continue another key after a "/", which is how
     derived samples are named. `frames` () is a question without a video, for models that take it.
+    `group` names what was drawn independently: samples of one source video, patient, scene or
+    original image share it. None in all samples means that each was drawn by itself.
     `choices` is the closed label or answer set, `label` the right choice. `annotations` may hold
     anything else known of the sample; the key "cues" is the answer sheet of planted or annotated
     cues (`{cue name: (present in frame 0, ...)}`) and is hidden from a method until `verify`.
@@ -158,7 +168,8 @@ class Sample(Value):
     question: str | None = None
     choices: tuple[str, ...] = ()
     label: str | None = None
-    annotations: Mapping[str, Any] = {}
+    group: str | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict)
 
     @model_validator(mode="after")
     def _label_is_a_choice(self) -> Self:
@@ -168,7 +179,7 @@ class Sample(Value):
 
     def with_frames(self, frames: tuple[Frame, ...], suffix: str) -> "Sample":
         """The same example with other frames; `suffix` tells its key from the original's."""
-        return self.model_copy(update={"frames": frames, "key": f"{self.key}/{suffix}"})
+        return replace(self, frames=frames, key=f"{self.key}/{suffix}")
 
     def static(self, frame: int) -> "Sample":
         """The still clip: one frame repeated to the sequence's own length (TRoVe, section 3.2)."""
@@ -243,11 +254,13 @@ class Readout(Value):
         return Trial(sample=sample, edit=edit, readout=self, outputs=frozenset())
 
 
-class Trial(Value):
+@checked_dataclass(config=STRICT, frozen=True, slots=True, kw_only=True)
+class Trial:
     """Show `sample`, perhaps with `edit` inside the model, and ask for `outputs` or a `readout`.
 
     `feature` and `condition` say what the trial is for; they never reach the cache key, and a
-    model must not read them, nor the sample's label and annotations.
+    model must not read them, nor the sample's label and annotations. `repeat` numbers the times
+    that the same is asked of a model whose answers are drawn by chance.
     """
 
     sample: Sample
@@ -255,6 +268,7 @@ class Trial(Value):
     readout: Readout | None = None
     feature: str | None = None
     condition: str = "baseline"
+    repeat: int = 0
     outputs: frozenset[Output] = frozenset({"logits"})
 
 
@@ -409,6 +423,69 @@ class Picture(Value):
     image: bytes
 
 
+class Exhibit(Value):
+    """A sample in a contrast, and what the model says of it.
+
+    `prediction` has its `probability` among the choices; `correct` is None where no label is
+    known. `words` are the method's own: a question, a claim, what was changed. `drawing` is what
+    the method saw, the bytes of a PNG or JPEG, shown beside the frame.
+    """
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    occurrence: Occurrence
+    label: str | None = None
+    prediction: str | None = None
+    probability: FiniteFloat | None = None
+    correct: bool | None = None
+    words: str | None = None
+    drawing: bytes | None = None
+
+
+class Side(Value):
+    """One side of a contrast; the title says what it shows and how often the model is right."""
+
+    title: str
+    exhibits: tuple[Exhibit, ...]
+
+
+class Contrast(Value):
+    """What the model does with a feature, beside what it does without it: evidence to look at.
+
+    `rule` says how the samples were chosen.
+    """
+
+    feature: str
+    label: str | None = None
+    sides: tuple[Side, Side]
+    rule: str
+
+
+class Accuracy(Value):
+    """How often the model is right on the samples as they are; `chance` is what guessing gives.
+
+    `p_value` is the method's own test that the model does no better, None where it has none.
+    """
+
+    correct: int
+    answered: int
+    chance: FiniteFloat
+    p_value: FiniteFloat | None = None
+
+    @property
+    def share(self) -> float:
+        """Of the answers, those that are right."""
+        return self.correct / self.answered
+
+    @property
+    def above_chance(self) -> bool:
+        """By the p-value (0.05), else by more than two standard errors of guessing above it."""
+        if self.p_value is not None:
+            return self.p_value <= 0.05
+        error = math.sqrt(self.chance * (1 - self.chance) / self.answered)
+        return self.share > self.chance + 2 * error
+
+
 class PluginStamp(Value):
     """One plugin of an audit, exactly enough to build it again.
 
@@ -497,6 +574,8 @@ class Report(Value):
     evidence: tuple[Evidence, ...]
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    contrasts: tuple[Contrast, ...] = ()
+    accuracy: Accuracy | None = None
     provenance: Provenance
     cost: Cost
     seal: str | None = None
@@ -510,11 +589,14 @@ class Report(Value):
                 raise ValueError(
                     f"score of {score.metric!r} for {score.feature!r}: no such metric or feature"
                 )
+        for contrast in self.contrasts:
+            if contrast.feature not in features:
+                raise ValueError(f"contrast of {contrast.feature!r}: no such feature")
         return self
 
     @property
     def hash(self) -> str:
-        """Digest of what was asked and found; time, machine, cache and pictures have no part."""
+        """Digest of what was asked and found; time, machine, cache and evidence have no part."""
         origin = self.provenance
         results = self.notes, self.features, self.scores, self.evidence, self.tables
         return digest(origin.identity, origin.method.options, origin.seed, origin.limit, *results)

@@ -1,6 +1,6 @@
 """The one import of a plugin author: the words of cuescope, its hooks, and its Protocols."""
 
-from cuescope.audit import Audit as Audit
+from cuescope.auditing import Audit as Audit
 from cuescope.capabilities import (
     ROLES as ROLES,
     Bench as Bench,
@@ -12,6 +12,7 @@ from cuescope.capabilities import (
     EmbedsText as EmbedsText,
     Executor as Executor,
     HasBenchmark as HasBenchmark,
+    HasGroups as HasGroups,
     HasPatches as HasPatches,
     HasPlantedCues as HasPlantedCues,
     HasSplits as HasSplits,
@@ -38,17 +39,21 @@ from cuescope.errors import (
 from cuescope.hookspecs import hookimpl as hookimpl
 from cuescope.plugin import Plugin as Plugin
 from cuescope.printable import printable as printable
+from cuescope.python.objects import TakesObjects as TakesObjects
 from cuescope.request import Request as Request
 from cuescope.runner import Runner as Runner
 from cuescope.runs import load_report as load_report
 from cuescope.seeds import derive as derive, generator as generator
 from cuescope.store import CacheFile as CacheFile
 from cuescope.types import (
+    Accuracy as Accuracy,
     Cell as Cell,
     CommandLineOnly as CommandLineOnly,
+    Contrast as Contrast,
     Edit as Edit,
     EnvironmentName as EnvironmentName,
     Evidence as Evidence,
+    Exhibit as Exhibit,
     Feature as Feature,
     Frame as Frame,
     FrameSource as FrameSource,
@@ -65,7 +70,9 @@ from cuescope.types import (
     Response as Response,
     Sample as Sample,
     Score as Score,
+    Side as Side,
     Table as Table,
     Trial as Trial,
     Verdict as Verdict,
 )
+from cuescope_sdk._data_needs import AnnotationNeed as AnnotationNeed, DataNeeds as DataNeeds

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import cuescope_sdk as sdk
 from cuescope_region_reliance.options import RegionRelianceOptions
-from cuescope_sdk.maths import PairedFlips, benjamini_hochberg
+from cuescope_sdk.statistics import PairedFlips, benjamini_hochberg
 
 
 def score_rows(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import cuescope_sdk as sdk
-from cuescope_sdk.maths import PairedFlips, paired_flips
+from cuescope_sdk.statistics import Groups, PairedFlips, paired_flips
 
 
 def losses(audit: sdk.Audit) -> dict[str, PairedFlips]:
@@ -14,6 +14,7 @@ def losses(audit: sdk.Audit) -> dict[str, PairedFlips]:
         feature: paired_flips(
             right_answers(audit.outcomes, "hidden", feature),
             shown,
+            Groups.of(audit.samples),
             audit.rng("interval", feature),
             alternative="greater",
         )

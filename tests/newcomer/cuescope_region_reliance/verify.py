@@ -6,7 +6,7 @@ import numpy as np
 
 import cuescope_sdk as sdk
 from cuescope_region_reliance.scores import right_answers
-from cuescope_sdk.maths import exceeds_rate_p_value
+from cuescope_sdk.statistics import exceeds_rate_p_value
 
 ALPHA = 0.01
 

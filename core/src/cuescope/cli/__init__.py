@@ -14,9 +14,9 @@ from typing import Annotated
 import typer
 
 from cuescope import __version__
-from cuescope.cli import audit, bench, cache, compare, demo, plugins, report, run, schema
+from cuescope.cli import audit, bench, cache, demo, export, plugins, report, run, runs, schema
 from cuescope.cli.echo import echo
-from cuescope.cli.external import PluginCommands
+from cuescope.cli.external import AuditCommand, PluginCommands
 from cuescope.errors import UserError
 
 STOPPED = 130  # what typer returns after Ctrl-C
@@ -33,10 +33,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
-app.command("audit")(audit.audit)
-app.command("run")(run.run)
+app.command("audit", cls=AuditCommand)(audit.audit)
+app.command("run", cls=AuditCommand)(run.run)
 app.command("report")(report.report)
-app.command("compare")(compare.compare)
+app.command("runs")(runs.runs)
+app.command("open")(runs.open_page)
+app.command("export")(export.export)
 app.command("bench", context_settings=bench.FREE_OPTIONS)(bench.bench)
 app.add_typer(plugins.app, name="plugins")
 app.add_typer(cache.app, name="cache")

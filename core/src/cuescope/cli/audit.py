@@ -1,14 +1,22 @@
 """`cuescope audit METHOD --model SPEC --data SPEC`."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cuescope.cli import completion
 from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.options import AsJson, NoCache, Observers, make_request, open_runner
+from cuescope.cli.options import (
+    AsJson,
+    NoCache,
+    Observers,
+    Quiet,
+    Verbose,
+    make_request,
+    open_runner,
+)
+from cuescope.errors import UserError
 
 if TYPE_CHECKING:
     from cuescope.request import Request
@@ -18,17 +26,56 @@ Pairs = list[str] | None
 
 
 def audit(
-    method: Annotated[str, typer.Argument(metavar="METHOD", help="Method, NAME[:ARG].")],
-    model: Annotated[str, typer.Option("--model", metavar="SPEC", help="Model, NAME[:ARG].")],
-    data: Annotated[str, typer.Option("--data", metavar="SPEC", help="Data set, NAME[:ARG].")],
+    method: Annotated[
+        str,
+        typer.Argument(
+            metavar="METHOD", help="Method, NAME[:ARG].", autocompletion=completion.complete_method
+        ),
+    ],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            metavar="SPEC",
+            help="Model, NAME[:ARG].",
+            autocompletion=completion.complete_model,
+        ),
+    ],
+    data: Annotated[
+        str,
+        typer.Option(
+            "--data",
+            metavar="SPEC",
+            help="Data set, NAME[:ARG].",
+            autocompletion=completion.complete_data,
+        ),
+    ],
     model_option: Annotated[
-        Pairs, typer.Option("-M", metavar="KEY=VALUE", help="Option of the model.")
+        Pairs,
+        typer.Option(
+            "-M",
+            metavar="KEY=VALUE",
+            help="Option of the model.",
+            autocompletion=completion.complete_model_option,
+        ),
     ] = None,
     data_option: Annotated[
-        Pairs, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
+        Pairs,
+        typer.Option(
+            "-D",
+            metavar="KEY=VALUE",
+            help="Option of the data set.",
+            autocompletion=completion.complete_data_option,
+        ),
     ] = None,
     method_option: Annotated[
-        Pairs, typer.Option("-O", metavar="KEY=VALUE", help="Option of the method.")
+        Pairs,
+        typer.Option(
+            "-O",
+            metavar="KEY=VALUE",
+            help="Option of the method.",
+            autocompletion=completion.complete_method_option,
+        ),
     ] = None,
     tool: Annotated[
         Pairs, typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role.")
@@ -40,7 +87,12 @@ def audit(
         Pairs, typer.Option("--verify-with", metavar="NAME", help="Method that verifies too.")
     ] = None,
     executor: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Where the model answers.")
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Where the model answers.",
+            autocompletion=completion.complete_executor,
+        ),
     ] = None,
     observe: Observers = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = "auto",
@@ -50,16 +102,33 @@ def audit(
         int | None, typer.Option(help="Audit this many samples, drawn by seed.")
     ] = None,
     batch_size: Annotated[int, typer.Option(help="Trials a model call.")] = 64,
+    repeats: Annotated[
+        int, typer.Option(help="Ask each question so often; for text models at a temperature.")
+    ] = 1,
     plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost.")] = False,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="With --plan: ask a few trials, for the pace and for what depends on answers.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]")
     ] = None,
     no_cache: NoCache = False,
     as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Audit one model with one method on one data set."""
+    from cuescope.cli.hints import refuse_bare_argument
+    from cuescope.registry import Registry
     from cuescope.spec import by_role, pairs
 
+    registry = Registry()
+    refuse_bare_argument("model", model, registry)
+    refuse_bare_argument("dataset", data, registry)
     request = make_request(
         method=method,
         model=model,
@@ -76,10 +145,17 @@ def audit(
         seed=seed,
         limit=limit,
         batch_size=batch_size,
+        repeats=repeats,
     )
-    runner = open_runner(out=out, observe=observe or (), cache_responses=not no_cache)
+    runner = open_runner(
+        out=out, observe=observe or (), cache_responses=not no_cache, quiet=quiet, verbose=verbose
+    )
+    if measure and not plan:
+        raise UserError("--measure", expected="it with --plan")
     if plan:
-        show_plan(runner, request, as_json=as_json)
+        from cuescope.cli.planning import show_plan
+
+        show_plan(runner, request, as_json=as_json, measure=measure)
     else:
         audit_and_show(runner, request, as_json=as_json)
 
@@ -93,30 +169,6 @@ def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = Fals
     if as_json:
         echo_json(report.model_dump_json(indent=1))
         return
-    show(report, stdout())
-    echo(f"pictures: {runner.folder(request).path / 'report.html'}")
-
-
-def show_plan(runner: "Runner", request: "Request", *, as_json: bool = False) -> None:
-    """Print what a request would cost."""
-    from cuescope.report.terminal import by_condition
-
-    plan = runner.plan(request)
-    if as_json:
-        echo_json(json.dumps(asdict(plan), indent=1))
-        return
-    least = "at least " if plan.until else ""
-    pace = "unknown until this model has answered once here"
-    lines = {
-        "trials": f"{least}{plan.trials:,}{by_condition(plan.conditions)}",
-        "cache hits": f"{plan.cached:,}",
-        "model calls": f"{least}{plan.model_calls:,}",
-        "time": pace if plan.seconds is None else f"{least}{plan.seconds:.0f} s",
-        **{work: f"{count:,}" for work, count in plan.tool_calls.items()},
-    }
-    for name, words in lines.items():
-        echo(f"{name:<{max(map(len, lines))}}  {words}")
-    if plan.until:
-        echo(f"What follows depends on {plan.until}.")
-        for key, text in plan.notes.items():
-            echo(f"{key}: {text}")
+    run = runner.folder(request).path
+    show(report, stdout(), str(run))
+    echo(f"pictures: {run / 'report.html'}")

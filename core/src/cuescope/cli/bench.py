@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from cuescope.cli.completion import complete_bench
 from cuescope.cli.echo import echo_json
-from cuescope.cli.options import announce
+from cuescope.cli.options import Quiet, Verbose, announce, verbosity
 from cuescope.errors import UserError
 
 FREE_OPTIONS: dict[str, Any] = {
@@ -20,7 +21,9 @@ FREE_OPTIONS: dict[str, Any] = {
 
 def bench(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Bench plugin.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Bench plugin.", autocompletion=complete_bench)
+    ],
     seed: Annotated[int, typer.Option(min=0, help="Every random draw depends on it.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = "auto",
     again: Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")] = False,
@@ -28,6 +31,8 @@ def bench(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with the pictures here.")
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Redo a paper's table or figure.
 
@@ -35,15 +40,20 @@ def bench(
     """
     from rich.text import Text
 
-    from cuescope.cli.terminal import Bars, stdout
-    from cuescope.context import Context
+    from cuescope.cli.progress import Bars
+    from cuescope.cli.terminal import stdout
+    from cuescope.context import Context, ignore
     from cuescope.report import bench_page
     from cuescope.report.tables import render_table
     from cuescope.runs import write_atomically
     from cuescope.types import Table
 
     context = Context(
-        seed=seed, device=device, progress=Bars(), resume=not again, announce=announce
+        seed=seed,
+        device=device,
+        progress=Bars(verbosity(quiet, verbose)),
+        resume=not again,
+        announce=ignore if quiet else announce,
     )
     items = []
     for item in context.build("bench", name, free_options(ctx.args)).run():

@@ -1,22 +1,199 @@
-"""`cuescope cache repair`: what can be read of damaged cache files is saved."""
+"""`cuescope cache`: what is kept on this computer, and how to look after it."""
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cuescope.cli.echo import echo
+from cuescope.cli.echo import echo, echo_json
+from cuescope.errors import UserError, nearest
 
-app = typer.Typer(help="Look after the answers that are kept on this computer.")
+if TYPE_CHECKING:
+    from cuescope.report.kept import KeptAnswers, KeptModel
+
+HELP = """Look after the answers that are kept on this computer.
+
+They lie in the folder that the environment variable CUESCOPE_CACHE names, and without it in the
+user's cache folder; `cuescope cache` shows which one that is."""
+
+app = typer.Typer(help=HELP)
+Model = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Answers of this model only, as the list has it.")
+]
 
 
-@app.callback()
-def cache() -> None:
-    """Look after the answers that are kept on this computer."""
+@app.callback(invoke_without_command=True)
+def cache(
+    ctx: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    """Show where answers are kept, how much room they take, and of which models they are."""
+    if ctx.invoked_subcommand is None:
+        show(as_json=as_json)
+
+
+def show(*, as_json: bool) -> None:
+    """Print the folder, its files, and the answers of each model."""
+    from cuescope.context import cache_folder
+
+    folder = cache_folder()
+    sizes = _sizes(folder)
+    kept = _open()
+    models = kept.models() if kept is not None else []
+    if as_json:
+        facts = [{k: v for k, v in vars(model).items() if k != "mark"} for model in models]
+        echo_json(json.dumps({"folder": str(folder), "files": sizes, "models": facts}, indent=1))
+        return
+    echo(f"{folder}: {_bytes(sum(sizes.values()))} (CUESCOPE_CACHE names another folder)")
+    for name, size in sizes.items():
+        echo(f"  {_bytes(size):>9}  {name}")
+    if models:
+        from rich.table import Table
+        from rich.text import Text
+
+        from cuescope.cli.terminal import stdout
+
+        table = Table("model", "answers", "size", "last used", box=None, padding=(0, 2, 0, 0))
+        for model in models:
+            used = (
+                "-" if model.used is None else time.strftime("%Y-%m-%d", time.localtime(model.used))
+            )
+            cells = (model.name, f"{model.answers:,}", _bytes(model.size), used)
+            table.add_row(*map(Text, cells))
+        stdout().print(table)
+
+
+@app.command("prune")
+def prune(
+    model: Model = None,
+    older_than: Annotated[
+        float | None,
+        typer.Option(metavar="DAYS", min=0, help="Answers of models not used for so many days."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")
+    ] = False,
+) -> None:
+    """Delete kept answers, by model, by age or both; the next audit asks for them again."""
+    from cuescope.report.kept import DAY
+
+    if model is None and older_than is None:
+        raise UserError("cache prune", expected="--model NAME, --older-than DAYS or both")
+    kept = _open()
+    chosen = [] if kept is None else _chosen(kept, model)
+    if older_than is not None:
+        before = time.time() - older_than * DAY
+        chosen = [each for each in chosen if (each.used or 0) <= before]
+    for each in chosen:
+        if kept is not None and not dry_run:
+            kept.forget(each)
+        echo(f"{each.name}: {each.answers:,} answers, {_bytes(each.size)}")
+    if kept is not None and chosen and not dry_run:
+        kept.shrink()
+    echo("nothing was deleted" if dry_run or not chosen else "deleted")
+
+
+@app.command("export")
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")], model: Model = None
+) -> None:
+    """Write kept answers into one file, for another computer or an archive."""
+    from cuescope.report.kept import KeptAnswers
+
+    if file.exists():
+        raise UserError(f"{file} exists", expected="a new file")
+    kept = _open()
+    chosen = [] if kept is None else _chosen(kept, model)
+    if kept is None or not chosen:
+        raise UserError("cache export: there are no answers here")
+    copy = KeptAnswers(file)
+    for each in chosen:
+        for rows in kept.parts(each):
+            copy.write(rows)
+    copy.shrink()
+    copy.close()
+    answers = sum(each.answers for each in chosen)
+    echo(
+        f"wrote {file}: {answers:,} answers of {len(chosen)} models, {_bytes(file.stat().st_size)}"
+    )
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File of `cache export`.")],
+) -> None:
+    """Take the answers of an exported file over.
+
+    They are believed to be the models' own: import files of people whom you trust.
+    """
+    from itertools import islice
+
+    from cuescope.context import cache_folder
+    from cuescope.report.kept import KeptAnswers, read_export
+
+    if not file.is_file():
+        raise UserError(f"no file {file}", expected="a file of `cuescope cache export`")
+    rows = read_export(file)
+    taken = 0
+    kept = KeptAnswers(cache_folder() / "responses.sqlite")
+    while part := dict(islice(rows, 500)):
+        kept.write(part)
+        taken += sum(" " not in key for key in part)
+    echo(f"took {taken:,} answers from {file}")
+
+
+def _open() -> "KeptAnswers | None":
+    """The response cache, None where there is none yet."""
+    from cuescope.context import cache_folder
+    from cuescope.report.kept import KeptAnswers
+
+    file = cache_folder() / "responses.sqlite"
+    return KeptAnswers(file) if file.is_file() else None
+
+
+def _chosen(kept: "KeptAnswers", name: str | None) -> "list[KeptModel]":
+    """The models of this name, all where it is None; raises UserError where there is none."""
+    models = kept.models()
+    chosen = [model for model in models if name in (None, model.name)]
+    if name is not None and not chosen:
+        known = sorted({model.name for model in models})
+        raise UserError(
+            f"no answers of a model '{name}' are kept",
+            expected=f"one of {', '.join(known)}" if known else None,
+            remedy=nearest(name, known) or "`cuescope cache` lists them",
+        )
+    return chosen
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """Bytes of each file and folder in the cache."""
+    sizes: dict[str, int] = {}
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            parts = file.relative_to(folder).parts
+            name = parts[0] + "/" * (len(parts) > 1)
+            sizes[name] = sizes.get(name, 0) + file.stat().st_size
+    return sizes
+
+
+def _bytes(size: float) -> str:
+    """`1.2 MB`.
+
+    >>> _bytes(1_200_000), _bytes(900)
+    ('1.2 MB', '900 bytes')
+    """
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
 
 
 @app.command("repair")
 def repair() -> None:
     """Check every row of every cache file; of a damaged file, save what can be read."""
     from cuescope.context import cache_folder
-    from cuescope.errors import UserError
     from cuescope.store import AnyCache
 
     folder = cache_folder()

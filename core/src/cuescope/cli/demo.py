@@ -1,5 +1,6 @@
 """`cuescope demo`: a tiny VLM learns a bias, and the audit finds it."""
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -7,30 +8,69 @@ import typer
 
 from cuescope.cli.audit import audit_and_show
 from cuescope.cli.echo import echo
-from cuescope.cli.options import RUNS, make_request, open_runner
+from cuescope.cli.options import RUNS, Quiet, Verbose, make_request, open_runner
+from cuescope.cli.program import program
 
 STORY = """\
 A small video model learns to say where a blue disc moves: north, south, east or west.
-Its training clips have a flaw: where the disc moves south, the background is mostly red.
-Did the model learn to see motion, or red? The method TRoVe does not know about the flaw.
+Its training clips have a flaw: {flaw}.
+Did the model learn to see motion, or {shortcut}? The method TRoVe does not know about the flaw.
 """
 
 
+class Cue(Enum):
+    """What was planted."""
+
+    background = "background"
+    object = "object"
+    attribute = "attribute"
+
+
+# what the training clips show, what a model may learn instead of motion
+FLAWS = {
+    Cue.background: ("where the disc moves south, the background is mostly red", "red"),
+    Cue.object: (
+        "where the disc moves south, a red square mostly lies beside it",
+        "to look for the square",
+    ),
+    Cue.attribute: (
+        "where the disc moves south, it is mostly red itself",
+        "the colour of the disc",
+    ),
+}
+
+
 def demo(
-    cue: Annotated[str, typer.Option(help="background, object or attribute.")] = "background",
-    seed: Annotated[int, typer.Option(help="Seed of data, training and audit.")] = 0,
+    cue: Annotated[Cue, typer.Option(help="What gives 'moving south' away.")] = Cue.background,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of data, training and audit.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the run. [default: runs/demo]")
+        Path | None, typer.Option(metavar="DIR", help="Folder of the run. [default: runs/demo...]")
     ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Train a tiny biased model, find the cue that it uses, show it."""
     request = make_request(
         method="trove",
         model="toy",
-        data=f"moving-shapes:{cue}",
+        data=f"moving-shapes:{cue.value}",
         data_options={"seed": seed} if seed else {},
         seed=seed,
     )
-    echo(STORY)
-    audit_and_show(open_runner(out=out or RUNS / "demo"), request)
-    echo("next: cuescope demo --cue object; cuescope plugins; cuescope audit --help")
+    flaw, shortcut = FLAWS[cue]
+    echo(STORY.format(flaw=flaw, shortcut=shortcut))
+    folder = out or RUNS / demo_name(cue, seed)
+    audit_and_show(open_runner(out=folder, quiet=quiet, verbose=verbose), request)
+    other = next(other for other in Cue if other is not cue)
+    for words in (f"open {folder}", f"demo --cue {other.value}", "methods", "audit --help"):
+        echo(f"next: {program()} {words}")
+
+
+def demo_name(cue: Cue, seed: int) -> str:
+    """The folder of a demo: each cue and seed has its own.
+
+    >>> demo_name(Cue.background, 0), demo_name(Cue.object, 3)
+    ('demo', 'demo-object-seed-3')
+    """
+    other = f"-{cue.value}" if cue is not Cue.background else ""
+    return f"demo{other}" + (f"-seed-{seed}" if seed else "")

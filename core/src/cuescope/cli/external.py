@@ -4,13 +4,16 @@ from functools import cache
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from cuescope.registry import Entry, Registry
 
 # Help lines of the sdk's commands: an entry point has no room for words, and importing the sdk
 # for them would cost `--help` a second. Other packages' commands show their package's summary.
 SDK_HELP = {
+    "compare": "Show what differs between runs, beyond chance.",
+    "example": "Fetch an open CLIP and free photos, and say how to audit the one on the other.",
+    "methods": "Show the methods: what each finds and needs, and which fit a model and data.",
     "new": "Write a plugin package of your own, whose tests pass as they are.",
     "plugins check": "Check that a plugin holds what its kind promises.",
 }
@@ -35,8 +38,17 @@ class PluginCommands(TyperGroup):
         entry = self._external().get(cmd_name)
         return None if entry is None else _forwarding(cmd_name, entry)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that a line names; raises UserError with what was probably meant."""
+        named = bool(args) and not args[0].startswith("-") and not ctx.resilient_parsing
+        if named and self.get_command(ctx, args[0]) is None:
+            from cuescope.cli.hints import no_such_command
+
+            raise no_such_command(args[0], self.list_commands(ctx), installed())
+        return super().resolve_command(ctx, args)
+
     def _external(self) -> dict[str, Entry]:
-        split = [(entry.name.rpartition(" "), entry) for entry in _installed().of_kind("command")]
+        split = [(entry.name.rpartition(" "), entry) for entry in installed().of_kind("command")]
         return {name: entry for (path, _, name), entry in split if path == self.path}
 
 
@@ -47,8 +59,22 @@ class PluginsCommands(PluginCommands):
 
 
 @cache
-def _installed() -> Registry:
+def installed() -> Registry:
+    """The installed plugins, looked up once a process."""
     return Registry()
+
+
+class AuditCommand(TyperCommand):
+    """Offers `--executor` and `--observe` only where a plugin fills them; both are taken always."""
+
+    offered: ClassVar = {"executor": "executor", "observe": "observer"}
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options of the help."""
+        for option in self.params:
+            if kind := self.offered.get(option.name or ""):
+                option.hidden = not installed().of_kind(kind)  # type: ignore[attr-defined]
+        super().format_options(ctx, formatter)
 
 
 def _forwarding(name: str, entry: Entry) -> Any:
@@ -59,7 +85,7 @@ def _forwarding(name: str, entry: Entry) -> Any:
 
     @stub.command(name, help=line, context_settings=free, add_help_option=False)
     def forward(ctx: typer.Context) -> Any:
-        command = _installed().load(entry)
+        command = installed().load(entry)
         return command(ctx.args, prog_name=f"cuescope {entry.name}", standalone_mode=False)
 
     return typer.main.get_command(stub)

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cuescope.cli.completion import complete_observer
 from cuescope.cli.echo import echo
+from cuescope.errors import UserError
 
 if TYPE_CHECKING:
+    from cuescope.cli.progress import Verbosity
     from cuescope.request import Request
     from cuescope.runner import Runner
 
@@ -16,10 +19,21 @@ RUNS = Path("runs")
 
 Observers = Annotated[
     list[str] | None,
-    typer.Option("--observe", metavar="SPEC", help="Observer plugin that follows the audit."),
+    typer.Option(
+        "--observe",
+        metavar="SPEC",
+        help="Observer plugin that follows the audit.",
+        autocompletion=complete_observer,
+    ),
 ]
 NoCache = Annotated[
     bool, typer.Option("--no-cache", help="Neither read nor keep responses of the model.")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no notes beside the result.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Say more of what is done, and more often.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of the report.")]
 
@@ -36,17 +50,28 @@ def open_runner(
     observe: Iterable[str] = (),
     cache_responses: bool = True,
     trusted: Collection[str] | None = None,
+    quiet: bool = False,
+    verbose: bool = False,
 ) -> "Runner":
     """A runner with progress bars and the observers asked for; `trusted` is for run files."""
-    from cuescope.cli.terminal import Bars
-    from cuescope.context import Context
+    from cuescope.cli.progress import Bars
+    from cuescope.context import Context, ignore
     from cuescope.runner import Runner
 
-    bars = Bars()
+    bars = Bars(verbosity(quiet, verbose))
     allowed = None if trusted is None else frozenset(trusted)
-    context = Context(progress=bars, announce=announce, trusted=allowed)
+    context = Context(progress=bars, announce=ignore if quiet else announce, trusted=allowed)
     observers = [bars, *(context.build("observer", spec) for spec in observe)]
     return Runner(context, runs, observers, cache_responses, out=out)
+
+
+def verbosity(quiet: bool, verbose: bool) -> "Verbosity":
+    """How much is said; raises UserError for both at once."""
+    from cuescope.cli.progress import Verbosity
+
+    if quiet and verbose:
+        raise UserError("--quiet and --verbose", expected="one of them")
+    return Verbosity.quiet if quiet else Verbosity.verbose if verbose else Verbosity.normal
 
 
 def make_request(**settings: Any) -> "Request":

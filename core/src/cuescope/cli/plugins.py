@@ -4,14 +4,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from enum import Enum
 from importlib.util import find_spec
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 
+from cuescope.cli.completion import complete_plugin
 from cuescope.cli.echo import echo
 from cuescope.cli.external import PluginsCommands
+from cuescope.cli.fitting import show_use
+from cuescope.cli.source import first_line
 from cuescope.errors import UserError, nearest
 from cuescope.printable import printable
 from cuescope.registry import IMPORT_SECONDS, Entry, Registry
@@ -19,35 +23,58 @@ from cuescope.registry import IMPORT_SECONDS, Entry, Registry
 app = typer.Typer(cls=PluginsCommands, help="List, describe, check and install plugins.")
 Check = Annotated[bool, typer.Option("--check", help="Import each plugin, and say what is broken.")]
 Strict = Annotated[bool, typer.Option("--strict", help="As --check; exit 1 if one is broken.")]
+OWN_COMMANDS = {("command", "cuescope"), ("command", "cuescope-sdk")}  # `--help` lists them
+
+
+class Kind(Enum):
+    """A kind of plugin."""
+
+    method = "method"
+    model = "model"
+    dataset = "dataset"
+    tool = "tool"
+    executor = "executor"
+    observer = "observer"
+    bench = "bench"
+    command = "command"
+
+
+OfKind = Annotated[Kind | None, typer.Option("--kind", help="List plugins of this kind only.")]
 
 
 @app.callback(invoke_without_command=True)
-def plugins(ctx: typer.Context, check: Check = False, strict: Strict = False) -> None:
+def plugins(
+    ctx: typer.Context, kind: OfKind = None, check: Check = False, strict: Strict = False
+) -> None:
     """List the installed plugins (without importing any, unless --check)."""
     if ctx.invoked_subcommand is None:
-        show_list(check=check, strict=strict)
+        show_list(kind=kind, check=check, strict=strict)
 
 
 @app.command("list")
-def list_(check: Check = False, strict: Strict = False) -> None:
+def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> None:
     """List the installed plugins."""
-    show_list(check=check, strict=strict)
+    show_list(kind=kind, check=check, strict=strict)
 
 
-def show_list(*, check: bool, strict: bool) -> None:
+def show_list(*, kind: Kind | None, check: bool, strict: bool) -> None:
     """Print every plugin by kind; broken ones with reason and remedy."""
     registry = Registry()
     check = check or strict
     problems = {
         entry: registry.check(entry, seconds=IMPORT_SECONDS) if check else entry.problem
-        for entry in registry.entries
+        for entry in (registry.entries if kind is None else registry.of_kind(kind.value))
     }
     broken = {entry: problem for entry, problem in problems.items() if problem}
-    if not problems:
+    listed = [e for e in problems if e not in broken and (e.kind, e.dist) not in OWN_COMMANDS]
+    if not listed and kind is None:
         echo("No plugin is installed: `pip install cuescope-trove` is a start.")
-    for entry in [entry for entry in problems if entry not in broken]:
-        does = entry.summary if entry.kind != "command" else f"`cuescope {entry.name}`"
-        echo(f"{entry.kind:<8}  {entry.name:<14}  {entry.version:<8}  {does}")
+    elif kind is not None and not listed:
+        echo(f"No {kind.value} is installed.")
+    width = max([14, *(len(entry.name) for entry in listed)])
+    for entry in listed:
+        does = f"`cuescope {entry.name}`" if entry.kind == "command" else summary_of(entry)
+        echo(f"{entry.kind:<8}  {entry.name:<{width}}  {entry.version:<8}  {does}")
     for entry, problem in broken.items():
         typer.secho(
             printable(f"broken: {entry.kind} {entry.name} ({entry.dist} {entry.version})"), fg="red"
@@ -61,9 +88,18 @@ def show_list(*, check: bool, strict: bool) -> None:
         raise typer.Exit(1)
 
 
+def summary_of(entry: Entry) -> str:
+    """What an entry is, by its own source, and else by the package that brings it."""
+    return first_line(entry) or entry.summary
+
+
 @app.command("info")
-def info(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
-    """Describe a plugin: where it comes from, what it can do, its options."""
+def info(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Plugin.", autocompletion=complete_plugin)
+    ],
+) -> None:
+    """Describe a plugin: what it can do, its options, what fits it, and an example."""
     registry = Registry()
     entries = [entry for entry in registry.entries if entry.name == name]
     if not entries:
@@ -74,6 +110,7 @@ def info(name: Annotated[str, typer.Argument(metavar="NAME")]) -> None:
         )
     for entry in entries:
         describe(entry, registry.load(entry))
+        show_use(entry, registry)
 
 
 def describe(entry: Entry, plugin: Any) -> None:

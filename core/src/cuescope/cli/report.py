@@ -22,12 +22,11 @@ def report(
     from cuescope.report.terminal import show
     from cuescope.runs import RunFolder, load_report, write_atomically
 
-    stored = load_report(run)
+    stored, folder = load_report(run), RunFolder(run if run.is_dir() else run.parent)
     if html is not None:
-        folder = RunFolder(run if run.is_dir() else run.parent)
-        write_atomically(html, render(stored, folder.pictures(stored)))
+        write_atomically(html, render(stored, folder.pictures(stored), str(folder.path)))
         echo(f"wrote {html}")
     elif as_json:
         echo_json(stored.model_dump_json(indent=1))
     else:
-        show(stored, stdout())
+        show(stored, stdout(), str(folder.path))

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli.echo import echo
-from cuescope.cli.options import RUNS, NoCache, Observers, open_runner
+from cuescope.cli.options import RUNS, NoCache, Observers, Quiet, Verbose, open_runner
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cuescope.types import Report
+
+LEVEL = 0.05  # of false findings, over all audits of a file
 
 
 def run(
@@ -23,8 +27,10 @@ def run(
     ] = None,
     observe: Observers = None,
     no_cache: NoCache = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Audit every method on every model and data set of a YAML file; resumes."""
+    """Run the audits of a YAML file; goes on where it stopped."""
     from rich.table import Table
     from rich.text import Text
 
@@ -34,28 +40,60 @@ def run(
 
     requests = list(read_matrix(file).requests())
     runner = open_runner(
-        out, observe=observe or (), cache_responses=not no_cache, trusted=allow or ()
+        out,
+        observe=observe or (),
+        cache_responses=not no_cache,
+        trusted=allow or (),
+        quiet=quiet,
+        verbose=verbose,
     )
     for request in requests:
         checked_classes(request, runner.context)  # a typo ends it before hours of audits
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("run", "findings", "the strongest"):
+    for column in ("run", "findings", "of which hold", "the strongest"):
         table.add_column(column, overflow="fold")  # what differs between runs is at the end
-    failed = 0
+    reports: dict[str, Report] = {}
+    faults: dict[str, str] = {}
     for number, request in enumerate(requests, 1):
-        echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)
+        if not quiet:
+            echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)
         try:
-            report = runner.run(request, resume=not again)
+            reports[request.slug] = runner.run(request, resume=not again)
         except UserError as error:  # one that fails must not cost the night's others
-            failed += 1
-            cells = [request.slug, "-", f"failed: {error}"]
+            faults[request.slug] = f"failed: {error}"
+    holding = dict(zip(reports, lasting_findings(list(reports.values())), strict=True))
+    for slug in (request.slug for request in requests):
+        if slug in faults:
+            cells = [slug, "-", "-", faults[slug]]
         else:
-            cells = [request.slug, str(len(report.findings)), _strongest(report)]
+            report = reports[slug]
+            cells = [slug, str(len(report.findings)), str(holding[slug]), _strongest(report)]
         table.add_row(*map(Text, cells))
     stdout().print(table)
-    echo(f"{len(requests) - failed} of {len(requests)} reports are in {out}")
-    if failed:
+    if len(reports) > 1:
+        echo(
+            f"of which hold: {len(reports)} audits share one error budget, so that in those with "
+            f"findings at most {LEVEL:.0%} of these are false on average"
+        )
+    echo(f"{len(reports)} of {len(requests)} reports are in {out}")
+    if faults:
         raise typer.Exit(1)
+
+
+def lasting_findings(reports: "Sequence[Report]") -> list[int]:
+    """How many findings of each audit hold when all audits share one error budget.
+
+    Audits are chosen by the p-value that none of their hypotheses is true (Simes, 1986: the lowest
+    q-value), and each chosen one has its share of the level (Benjamini and Bogomolov, 2014).
+    A finding without a q-value does not take part.
+    """
+    tested = [[s.q_value for s in report.headlines if s.q_value is not None] for report in reports]
+    lowest = sorted(min(q_values) for q_values in tested if q_values)
+    fitting = [n for n, p in enumerate(lowest, 1) if p <= LEVEL * n / len(lowest)]
+    level = LEVEL * max(fitting, default=0) / max(len(lowest), 1)
+    return [
+        sum(s.q_value is None or s.q_value <= level for s in report.findings) for report in reports
+    ]
 
 
 def _strongest(report: "Report") -> str:

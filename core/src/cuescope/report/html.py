@@ -11,26 +11,30 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
+from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells
-from cuescope.runs import picture_key
-from cuescope.types import Occurrence, Report, Score
+from cuescope.runs import exhibit_key, picture_key
+from cuescope.types import Contrast, Exhibit, Occurrence, Report, Score
 
-MAX_CARDS = 40  # a page stays below some megabytes
-MAX_TILES = 24
-MAX_OPEN = 3
+MAX_CARDS = 200  # rows that a browser filters in a fifth of a second
+MAX_SHEETS = 24  # of them with frames and bars inside: a page stays below some megabytes
+MAX_TILES = 12
+MAX_FINDINGS = 8  # told in full, with their contrasts; the others are marked in the list
+MAX_CONTRASTS = 3  # of one finding
 MAX_LABELS = 24
 
 Drawn = dict[str, Any]
 
 
-def render(report: Report, pictures: Mapping[str, bytes]) -> str:
+def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> str:
     """One HTML file that needs nothing else, for a stranger to read.
 
-    `pictures` maps `runs.picture_key` to the bytes of a thumbnail; those missing or unreadable
-    are shown as absent. The first `MAX_CARDS` (feature, label) pairs get a card.
+    `pictures` maps `runs.picture_key` and `exhibit_key` to the bytes of pictures; those missing
+    or unreadable are shown as absent. The first `MAX_CARDS` features get a card; `run` is the
+    folder of the run, for the commands that go on from here.
     """
     axes = _axes(report)
-    cards = _cards(report, report.headlines[:MAX_CARDS], pictures, axes)
+    cards = _cards(report, pictures, axes)
     asked = report.provenance
     return (
         environment()
@@ -40,8 +44,11 @@ def render(report: Report, pictures: Mapping[str, bytes]) -> str:
             asked=asked,
             headline=report.metrics[0] if report.metrics else None,
             axis=axes[report.metrics[0].name] if report.metrics else None,
-            findings=[_finding(report, score, cards) for score in report.findings],
+            findings=[card for card in cards if card["sentences"]],
+            told=MAX_FINDINGS,
+            steps=next_steps(report, run),
             cards=cards,
+            features=len({score.feature for score in report.headlines}),
             pairs=len(report.headlines),
             verdicts=Counter(sorted((c.verdict for c in report.evidence), reverse=True)),
             stamps=asked.stamps,
@@ -52,59 +59,93 @@ def render(report: Report, pictures: Mapping[str, bytes]) -> str:
     )
 
 
-def _cards(
-    report: Report, scores: Sequence[Score], pictures: Mapping[str, bytes], axes: Mapping[str, Axis]
-) -> list[Drawn]:
-    """A feature and label a card: figures, frames and checks that belong to them."""
+def _cards(report: Report, pictures: Mapping[str, bytes], axes: Mapping[str, Axis]) -> list[Drawn]:
+    """A feature a card, in the order of its first headline: labels, frames, checks, contrasts."""
     features = {feature.key: feature for feature in report.features}
+    by_feature: dict[str, list[Score]] = {}
+    for score in report.headlines:
+        by_feature.setdefault(score.feature, []).append(score)
     cards: list[Drawn] = []
-    for rank, score in enumerate(scores, start=1):
-        feature, name = features[score.feature], report.names[score.feature]
-        tiles = [_tile(occurrence, pictures) for occurrence in feature.occurrences[:MAX_TILES]]
-        fresh = all(card["score"].feature != score.feature for card in cards)
+    for rank, (key, scores) in enumerate(list(by_feature.items())[:MAX_CARDS], start=1):
+        feature, name = features[key], report.names[key]
+        shown = feature.occurrences[:MAX_TILES] if rank <= MAX_SHEETS else ()
+        tiles = [_tile(occurrence, pictures) for occurrence in shown]
+        passing = [score for score in scores if score.finding]
+        best = (passing or scores)[0]
         cards.append(
             {
                 "rank": rank,
-                "score": score,
+                "score": best,
+                "finding": bool(passing),
                 "name": name,
-                "key": feature.key if feature.key != name else None,
-                "open": rank == 1 or (score.finding and rank <= MAX_OPEN and fresh),
-                "bar": bar(score, axes[score.metric]),
-                "rows": _rows(report, score, axes),
+                "key": key if key != name else None,
+                "sentences": [_sentence(report, score) for score in passing],
+                "contrasts": _contrasts(report, key, passing, pictures),
+                "bar": bar(best, axes[best.metric]),
+                "labels": [_of_label(report, score, axes) for score in scores],
+                "drawn": rank <= MAX_SHEETS,
                 "tiles": tiles,
                 "pictured": any(tile["source"] for tile in tiles),
                 "unseen": len(feature.occurrences) - len(tiles),
-                "checks": [
-                    check
-                    for check in report.evidence
-                    if check.feature == score.feature and check.label in (None, score.label)
-                ],
+                "checks": [check for check in report.evidence if check.feature == key],
             }
         )
     return cards
 
 
-def _rows(report: Report, score: Score, axes: Mapping[str, Axis]) -> list[Drawn]:
+def _of_label(report: Report, score: Score, axes: Mapping[str, Axis]) -> Drawn:
     """Every metric of the feature for this label, or for no label in particular."""
     of_feature = {(s.metric, s.label): s for s in report.scores if s.feature == score.feature}
     rows = []
     for metric in report.metrics:
-        of_label = of_feature.get((metric.name, score.label)) or of_feature.get((metric.name, None))
-        if of_label is not None:
+        known = of_feature.get((metric.name, score.label)) or of_feature.get((metric.name, None))
+        if known is not None:
             scale = axes[metric.name]
-            row = {"metric": metric, "axis": scale, "bar": bar(of_label, scale), "n": of_label.n}
-            rows.append(row | {"p": p_value(of_label.p_value), "q": p_value(of_label.q_value)})
-    return rows
+            row = {"metric": metric, "axis": scale, "bar": bar(known, scale), "n": known.n}
+            rows.append(row | {"p": p_value(known.p_value), "q": p_value(known.q_value)})
+    return {"label": score.label, "finding": score.finding, "rows": rows}
+
+
+def _contrasts(
+    report: Report, feature: str, findings: Sequence[Score], pictures: Mapping[str, bytes]
+) -> list[Drawn]:
+    """The contrasts of a feature's findings, those of its labels before the others."""
+    labels = {score.label for score in findings}
+    own = [contrast for contrast in report.contrasts if contrast.feature == feature]
+    own = [contrast for contrast in own if contrast.label in (None, *labels)]
+    return [_contrast(contrast, pictures) for contrast in own[:MAX_CONTRASTS]]
+
+
+def _contrast(contrast: Contrast, pictures: Mapping[str, bytes]) -> Drawn:
+    sides = [
+        {"title": side.title, "exhibits": [_exhibit(each, pictures) for each in side.exhibits]}
+        for side in contrast.sides
+    ]
+    own = {exhibit.label for side in contrast.sides for exhibit in side.exhibits}
+    of_label = contrast.label is not None and own == {contrast.label}
+    return {"label": contrast.label, "of_label": of_label, "rule": contrast.rule, "sides": sides}
+
+
+def _exhibit(exhibit: Exhibit, pictures: Mapping[str, bytes]) -> Drawn:
+    """One captioned sample; `source` is a data: URI, None where there is no picture."""
+    return _framed(exhibit.occurrence, pictures.get(exhibit_key(exhibit.occurrence), b"")) | {
+        "exhibit": exhibit,
+        "drawing": data_uri(exhibit.drawing) if exhibit.drawing else None,
+    }
 
 
 def _tile(occurrence: Occurrence, pictures: Mapping[str, bytes]) -> Drawn:
-    """One frame of a contact sheet; `source` is a data: URI, None where there is no picture."""
+    """One frame of a contact sheet."""
+    return _framed(occurrence, pictures.get(picture_key(occurrence), b""))
+
+
+def _framed(occurrence: Occurrence, picture: bytes) -> Drawn:
+    """An occurrence and its picture; `source` is a data: URI, None where there is no picture."""
     tile = {
         "sample": occurrence.sample,
         "frame": occurrence.frame or 0,
         "strength": occurrence.strength,
     }
-    picture = pictures.get(picture_key(occurrence), b"")
     try:
         with Image.open(BytesIO(picture)) as image:
             width, height = image.size
@@ -119,7 +160,7 @@ def data_uri(picture: bytes) -> str:
     return f"data:image/{kind};base64,{b64encode(picture).decode()}"
 
 
-def _finding(report: Report, score: Score, cards: Sequence[Drawn]) -> Drawn:
+def _sentence(report: Report, score: Score) -> Drawn:
     """A finding in the method's words, or in plain ones: the pieces between which `name` stands."""
     title = next(metric.title for metric in report.metrics if metric.name == score.metric)
     where = "" if score.label is None else f" for '{score.label}'"
@@ -127,7 +168,6 @@ def _finding(report: Report, score: Score, cards: Sequence[Drawn]) -> Drawn:
     return {
         "pieces": (score.statement or plain).split("{feature}"),
         "name": report.names[score.feature],
-        "card": next((card for card in cards if card["score"] is score), None),
     }
 
 

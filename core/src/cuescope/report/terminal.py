@@ -10,24 +10,31 @@ from rich.table import Table
 from rich.text import Text
 
 from cuescope.report.bars import figure, p_value
+from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
-from cuescope.types import Cost, Evidence, Report, Score
+from cuescope.types import Contrast, Cost, Evidence, Exhibit, Report, Score
 
 MAX_ROWS = 10
-NAMES, INTERVAL, FIGURE = 32, 13, 8  # columns of names, n and q; of a figure with its interval
+NARROW = 72  # columns of a screen on which the headline alone has its column
+NAMES, INTERVAL, FIGURE = 35, 13, 8  # columns of names, n and q; of a figure with its interval
 VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
 
 
-def show(report: Report, console: Console) -> None:
-    """Print a report: the finding in words, the ranked table, the checks, the cost."""
+def show(report: Report, console: Console, run: str = "RUN") -> None:
+    """Print a report: findings in words and samples, the ranked table, checks, what to do next.
+
+    `run` is the folder of the run, for the commands that go on from here.
+    """
     sections: list[tuple[str, RenderableType]] = [
-        ("Finding", _finding(report)),
-        ("Looked at", _facts(report)),
+        ("Finding" if len(report.findings) < 2 else "Findings", _finding(report)),
+        *((_contrast_title(report, each), _contrast(each)) for each in _first_contrast(report)),
         (_ranked_title(report), _ranked(report, console.width)),
         *((table.title, render_table(table)) for table in report.tables),
         ("Checks", _checks(report.evidence)),
         ("How to read the table", _legend(report)),
+        ("Looked at", _facts(report)),
         ("Cost", Text(_cost(report.cost))),
+        ("Next", _steps(report, run)),
         ("Run it again", Text(report.provenance.command)),
     ]
     asked = report.provenance
@@ -35,19 +42,83 @@ def show(report: Report, console: Console) -> None:
     console.print(Rule(Text(title, "bold")))
     for head, body in sections:
         console.print(Text(head, "bold cyan"))
-        console.print(Padding(body, (0, 0, 1, 2)))
+        indent = 0 if isinstance(body, Table) and body.box else 2  # a wide table needs the width
+        console.print(Padding(body, (0, 0, 1, indent)))
     console.print(Text(f"report {report.hash}", "dim"))
 
 
 def _finding(report: Report) -> RenderableType:
-    nothing, asked = "Nothing could be compared; why is told below.", report.provenance.method.spec
-    if tried := len(report.headlines):
+    asked = report.provenance.method.spec
+    nothing = "Nothing could be tested; why is told below. This says nothing about the model."
+    if any(score.value is not None for score in report.headlines):
+        tried = len(report.headlines)
         nothing = f"No cue found. {tried} candidates were tried; none passes the rule of {asked}."
     # Text: rich would read [brackets] as markup
     first, *others = map(Text, report.statements or [nothing])
     first.stylize("bold")
     more = [Text(f"and {len(others) - 2} more, in the table.", "dim")] if len(others) > 2 else []
-    return Group(first, *others[:2], *more)
+    return Group(first, *others[:2], *more, *_accuracy(report))
+
+
+def _accuracy(report: Report) -> list[Text]:
+    """How often the model is right, and a warning where that is no better than guessing."""
+    if (accuracy := report.accuracy) is None:
+        return []
+    words = (
+        f"The model is right in {accuracy.correct:,} of {accuracy.answered:,} answers "
+        f"({accuracy.share:.1%}); guessing gives {accuracy.chance:.1%}."
+    )
+    if accuracy.above_chance:
+        return [Text(words, "dim")]
+    why = (
+        " On these samples it is not clearly better than guessing: either it has not learned the "
+        "task, or what it relies on misleads it here."
+    )
+    return [Text(words + why, "yellow")]
+
+
+def _first_contrast(report: Report) -> list[Contrast]:
+    """That of the strongest finding, or none."""
+    if not report.findings:
+        return []
+    first = report.findings[0]
+    own = [each for each in report.contrasts if each.feature == first.feature]
+    return [each for each in own if each.label in (None, first.label)][:1]
+
+
+def _contrast_title(report: Report, contrast: Contrast) -> str:
+    own = {exhibit.label for side in contrast.sides for exhibit in side.exhibits}
+    where = f", samples of '{contrast.label}'" if own == {contrast.label} != {None} else ""
+    return f"What the model says: {report.names[contrast.feature]}{where}"
+
+
+def _contrast(contrast: Contrast) -> RenderableType:
+    """Both sides, a sample a line."""
+    table = Table.grid(padding=(0, 2))
+    for side in contrast.sides:
+        table.add_row(Text(side.title, "bold"))
+        for exhibit in side.exhibits:
+            table.add_row(Text(_exhibit(exhibit)))
+    return Group(table, Text(contrast.rule, "dim"))
+
+
+def _exhibit(exhibit: Exhibit) -> str:
+    mark = {True: "right: ", False: "WRONG: ", None: ""}[exhibit.correct]
+    words = f"  {mark}{exhibit.occurrence.sample}"
+    if exhibit.prediction is not None:
+        sure = "" if exhibit.probability is None else f" {figure(exhibit.probability)}"
+        words += f" - model says '{exhibit.prediction}'{sure}"
+    if exhibit.label is not None and not exhibit.correct:
+        words += f", right is '{exhibit.label}'"
+    return words + (f"; {exhibit.words}" if exhibit.words else "")
+
+
+def _steps(report: Report, run: str) -> RenderableType:
+    lines: list[Text] = []
+    for words, command in next_steps(report, run):
+        lines.append(Text(words))
+        lines += [Text(f"  {command}", "bold")] if command else []
+    return Group(*lines)
 
 
 def _facts(report: Report) -> Table:
@@ -75,22 +146,27 @@ def _ranked_title(report: Report) -> str:
 def _ranked(report: Report, width: int) -> RenderableType:
     if not report.scores:
         return Text("nothing to rank")
-    wide = len({score.metric for score in report.scores if score.low is not None})
-    with_intervals = width >= NAMES + INTERVAL * wide + FIGURE * (len(report.metrics) - wide)
+    # of a narrow screen the headline has all
+    metrics = report.metrics if width >= NARROW else report.metrics[:1]
+    shown = {metric.name for metric in metrics}
+    wide = len({s.metric for s in report.scores if s.low is not None and s.metric in shown})
+    with_intervals = width >= NAMES + INTERVAL * wide + FIGURE * (len(metrics) - wide)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("cue", min_width=8)
-    table.add_column("label", min_width=8)
-    for metric in report.metrics:
+    table.add_column("", width=1)  # a sign that survives a pipe
+    table.add_column("cue", min_width=10)
+    table.add_column("label", min_width=6)
+    for metric in metrics:
         table.add_column(metric.title.replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("q", justify="right", no_wrap=True, min_width=5)
     by_row = {(s.feature, s.label, s.metric): s for s in report.scores}
     for headline in report.headlines[:MAX_ROWS]:
-        row = [by_row.get((headline.feature, headline.label, m.name)) for m in report.metrics]
+        row = [by_row.get((headline.feature, headline.label, m.name)) for m in metrics]
         known = [score for score in row if score is not None]
         n = next((score.n for score in known if score.n is not None), None)
         q = next((score.q_value for score in known if score.q_value is not None), None)
         table.add_row(
+            "*" if headline.finding else "",
             Text(report.names[headline.feature]),
             Text(headline.label or "all"),
             *[_value(score, with_intervals) for score in row],
@@ -122,6 +198,7 @@ def _checks(evidence: Iterable[Evidence]) -> RenderableType:
 
 def _legend(report: Report) -> RenderableType:
     return _grid(
+        *([("*", "a finding: it passes the rule of the method")] if report.findings else []),
         *((metric.title, metric.meaning) for metric in report.metrics),
         ("n", "samples behind the figure"),
         ("q", "p-value corrected for all that was tried"),

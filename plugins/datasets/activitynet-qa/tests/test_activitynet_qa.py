@@ -72,6 +72,7 @@ class TestActivityNetQA(LayoutContract):
     def test_a_question_is_a_sample(self):
         data = self.open(frames=2)
         assert [sample.key for sample in data] == ["v_-c_c_0", "v_-c_c_1", "v_ddd_0", "v_ddd_1"]
+        assert [sample.group for sample in data] == ["-c_c", "-c_c", "ddd", "ddd"]
         first, second = data[0], data[1]
         assert (first.question, first.label, first.choices) == ("is the man outdoors", "yes", ())
         assert first.annotations == {"video_id": "-c_c", "split": "test", "question_type": "Yes/No"}

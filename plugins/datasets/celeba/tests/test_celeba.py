@@ -7,6 +7,7 @@ from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 NAMES = "Bald Blond_Hair Male Smiling"
 FLAGS = ["-1  1 -1  1", "-1 -1  1 -1", " 1 -1  1  1", "-1  1  1 -1"]
 ATTRIBUTES, PARTITION = "list_attr_celeba.txt", "list_eval_partition.txt"
+PERSONS = "identity_CelebA.txt"
 
 
 class TestCelebA(LayoutContract):
@@ -21,6 +22,8 @@ class TestCelebA(LayoutContract):
             "txt line 3: expected a file and 4 times 1 or -1, got '000001.jpg 1 -1 1'",
         ),
         Mistake(ATTRIBUTES, f"1\n{NAMES}\n000001.jpg -1 1 -1 1\n", "txt has no '000005.jpg'"),
+        Mistake(PERSONS, "000005.jpg\n", "txt line 1: expected '000001.jpg 2880', got '000005"),
+        Mistake(PERSONS, "000005.jpg 7\n", "identity_CelebA.txt has no '000006.jpg'"),
         Mistake(PARTITION, None, "no list_eval_partition.txt"),
         Mistake(PARTITION, "000001.jpg 0\n000002.jpg 3\n", "txt line 2: expected '000001.jpg 0'"),
         Mistake(
@@ -63,11 +66,24 @@ class TestCelebA(LayoutContract):
             "objects": ("blond hair",),
             "attributes": ("blond hair", "smiling"),
             "factors": {"blond hair": "blond hair", "male": "not male"},
-            "group": "blond hair, not male",
+            "subgroup": "blond hair, not male",
             "cues": {"male": (False,)},
         }
         assert [sample.annotations["cues"]["male"] for sample in data][1:] == [(True,)] * 3
-        assert data[3].annotations["group"] == "blond hair, male"
+        assert data[3].annotations["subgroup"] == "blond hair, male"
+
+    def test_faces_of_a_person_are_a_group(self):
+        data = self.open()
+        assert {sample.group for sample in data} == {None}
+        assert data.facts["persons"] == "not known: there is no identity_CelebA.txt"
+        with self.copy() as root:
+            faces = [f"{n:06d}.jpg {n // 6}\n" for n in range(1, 13)]
+            (root / PERSONS).write_text("".join(faces))
+            known = self.open(root)
+        assert [sample.group for sample in known] == ["0", "1", "1", "1"]
+        assert known.facts["groups"] == (
+            "2 of 4 samples, by person; the largest has 3; 1 of several labels (1)"
+        )
 
     def test_any_two_attributes_are_target_and_cue(self):
         data = self.open(target="Smiling", spurious="Bald")

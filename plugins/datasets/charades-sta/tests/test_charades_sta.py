@@ -81,6 +81,7 @@ class TestCharadesSTA(LayoutContract):
     def test_a_video_is_a_sample_that_asks_nothing(self):
         data = self.open(frames=2)
         assert [sample.key for sample in data] == ["CCCCC", "DDDDD"]
+        assert [sample.group for sample in data] == ["CCCCC", "DDDDD"]
         sample = data[0]
         assert (sample.question, sample.label, sample.choices) == (None, None, ())
         assert sample.annotations == {

@@ -99,6 +99,8 @@ def test_segments_are_cut_and_swapped_without_writing_a_video(
     data = build(charades, tmp_path, extension=0, frames=9)
     videos = by_video(data)
     assert {name for name, _ in videos} == {"AAAAA", "BBBBB"}
+    for (name, _), samples in videos.items():  # a complement is of the group of its original
+        assert {sample.group for sample in samples} == {name}
     first, second = videos["AAAAA", "original"][0], videos["AAAAA", "complement"][0]
     assert grey_levels(first.frames) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert grey_levels(second.frames) == [7, 8, 9, 10, 5, 6, 2, 3, 4]

@@ -136,6 +136,7 @@ def test_splits_follow_the_source_and_share_no_video() -> None:
         for name in ("train", "val", "test")
     ]
     assert [len(videos) for videos in ids] == [40, 12, 8]
+    assert all(s.group == s.annotations["video_id"] for s in all_of(data))
     assert len(set.union(*ids)) == 60
 
 
@@ -152,12 +153,14 @@ def test_a_folder_of_clips_with_timed_actions(tmp_path: Path) -> None:
     rows = []
     for clip, (one, other) in enumerate([names[:2], names[1:]]):
         write_video(folder / f"{clip}.mp4", 12)  # 10 frames a second
-        rows.append({"path": f"{clip}.mp4", "actions": [[one, 0.2, 0.5], [other, 0.7, 1.1]]})
+        actions = [[one, 0.2, 0.5], [other, 0.7, 1.1]]
+        rows.append({"path": f"{clip}.mp4", "actions": actions, "group": "one film"})
     (folder / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     given = {"source": f"folder:{folder}", "source_options": {"frames": 12}}
     options = ClaviOptions(**given, frames=9, shortest=3, extension=0)
     data = Clavi(options, Context(cache=tmp_path))
     assert len(data) == 2 * 38
+    assert {sample.group for sample in all_of(data)} == {"one film"}
     assert grey_levels(data[0].frames) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert grey_levels(data[19].frames) == [7, 8, 9, 10, 5, 6, 2, 3, 4]
     assert data[2].question == "Was someone eating a sandwich?"

@@ -64,7 +64,7 @@ class TestCounterAnimals(LayoutContract):
             "split": "all",
             "objects": ("ice bear",),
             "factors": {"background": "snow", "difficulty": "easy"},
-            "group": "ice bear on snow",
+            "subgroup": "ice bear on snow",
             "class_number": 296,
             "cues": {"grass background": (False,), "snow background": (True,)},
         }

@@ -31,6 +31,7 @@ def test_samples_are_whole() -> None:
     for sample in samples:
         assert len(sample.frames) == 3
         assert sample.question is None
+        assert sample.group == sample.key, "each is drawn by itself"
         assert sample.annotations["split"] == "val"
         assert len(sample.annotations["cues"]["red square"]) == 3
 

@@ -25,6 +25,12 @@ class TestMSRVTTQA(LayoutContract):
             "test_qa.json entry 1 'category_id': expected less than 20, got 20",
         ),
         Mistake(
+            "test_videodatainfo.json",
+            '{"videos": [{"video_id": "video7010", "url": "a"}]}',
+            "no upload of video7011: expected it in train_val_videodatainfo.json or test_video",
+        ),
+        Mistake("test_videodatainfo.json", "[]", "test_videodatainfo.json"),
+        Mistake(
             "test_qa.json",
             '[{"answer": "a", "category_id": 2, "id": 1, "question": "q", "video_id": "video2"}]',
             "entry 1 'video_id': expected a valid integer",
@@ -71,6 +77,19 @@ class TestMSRVTTQA(LayoutContract):
         }
         assert grey_levels(sample.frames) == [1, 4]
         assert len(data.split("train")) == 4
+
+    def test_clips_of_one_upload_are_a_group(self):
+        data = self.open()
+        assert [sample.group for sample in data] == ["video7010"] * 2 + ["video7011"] * 2
+        assert "a clip is a group" in data.facts["uploads"]
+        upload = "https://www.youtube.com/watch?v=abc"
+        videos = [{"video_id": f"video{number}", "url": upload} for number in SPLITS["test"]]
+        with self.copy() as root:
+            (root / "test_videodatainfo.json").write_text(json.dumps({"videos": videos}))
+            known = self.open(root)
+        assert {sample.group for sample in known} == {upload}
+        assert "uploads" not in known.facts
+        assert known.fingerprint != data.fingerprint
 
     def test_missing_and_empty_videos_are_left_out_and_said(self):
         with self.copy() as root:

@@ -76,6 +76,7 @@ class TestNExTQA(LayoutContract):
     def test_a_question_is_a_sample(self):
         data = self.open(frames=2)
         assert [sample.key for sample in data] == ["33_0", "33_3", "33_7", "44_0", "44_3", "44_7"]
+        assert [sample.group for sample in data] == ["33"] * 3 + ["44"] * 3
         sample = data[0]
         assert sample.question == "why does he run"
         assert sample.choices == ("hungry, tired", "late", "afraid", "happy", "bored")

@@ -105,6 +105,7 @@ class TestR2R(LayoutContract):
     def test_an_instruction_is_a_walk(self):
         data = self.open()
         assert [sample.key for sample in data] == ["2_0", "2_1", "3_0", "3_1"]
+        assert {sample.group for sample in data} == {"houseA"}
         sample = data[0]
         assert sample.question == "Turn around and walk."
         known = sample.annotations

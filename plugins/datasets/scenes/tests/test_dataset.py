@@ -24,6 +24,10 @@ def every(data: Scenes) -> list[Sample]:
     return [data[index] for index in range(len(data))]
 
 
+def test_every_picture_is_a_group_of_its_own() -> None:
+    assert all(sample.group == sample.key for sample in every(build()))
+
+
 @pytest.mark.parametrize("dial", [0.0, 0.5, 0.95, 1.0])
 def test_the_dial_is_the_share_of_partners_beyond_chance(dial: float) -> None:
     label = draw_labels(16_000, "train", 0)

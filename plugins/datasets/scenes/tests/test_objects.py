@@ -212,6 +212,7 @@ def test_questions_are_balanced_within_each_image_and_true() -> None:
             "no": len(objects),
         }
         assert {name for name, sample in said.items() if sample.label == "yes"} == set(objects)
+        assert {sample.group for sample in questions} == {image.group} == {image.key}
         for name, sample in said.items():
             assert sample.frames[0].key == image.frames[0].key
             assert sample.choices == data.labels == ("yes", "no")

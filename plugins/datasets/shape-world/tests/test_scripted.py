@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -139,7 +140,7 @@ def test_the_blind_one_opens_no_frame_and_says_the_same_of_any(drawn: Drawn) -> 
     sample, blind = drawn()[0], scripted(reliance="question")
     closed = tuple(Frame(str(at), unseen) for at in range(16))
     assert text(blind, sample.with_frames(closed, "closed")) == text(blind, sample)
-    other = sample.model_copy(update={"question": "Where is the blue star?"})
+    other = replace(sample, question="Where is the blue star?")
     assert text(blind, other) != text(blind, sample)
     shares = grounded(blind, drawn(count=COUNT))
     assert 0.02 < shares.mean() < 0.25
@@ -186,7 +187,7 @@ def test_writes_numbered_steps_over_the_video_then_the_answer(drawn: Drawn) -> N
 def test_writes_json_where_it_is_asked_for(drawn: Drawn) -> None:
     sample = drawn()[0]
     asked = f"{sample.question}\nState beliefs as a JSON list."
-    written = text(scripted(), sample.model_copy(update={"question": asked}))
+    written = text(scripted(), replace(sample, question=asked))
     beliefs, _, answer = written.rpartition("\nAnswer: ")
     assert answer == sample.label
     assert all(set(one) == {"frame", "belief"} for one in json.loads(beliefs))
@@ -198,7 +199,7 @@ def test_takes_the_choices_from_the_words_of_a_prompt(drawn: Drawn) -> None:
     assert listed_choices("Which way?") == []
     for sample in drawn()[:10]:
         asked = f"{sample.question}\nChoices: {'; '.join(sample.choices)}.\nReason in steps."
-        shown = sample.model_copy(update={"question": asked, "choices": (), "label": None})
+        shown = replace(sample, question=asked, choices=(), label=None)
         assert text(scripted(), shown).endswith(f"Answer: {sample.label}")
         wrong = text(scripted(accuracy=0), shown).rpartition("Answer: ")[2]
         assert wrong in set(sample.choices) - {sample.label}

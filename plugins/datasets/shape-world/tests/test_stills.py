@@ -52,6 +52,12 @@ def seen(sample: Sample) -> SceneFrame:
     return frame
 
 
+def test_the_pictures_of_a_video_are_a_group(pictures: list[Sample]) -> None:
+    assert [sample.group for sample in pictures[:8]] == ["val-video-00000"] * 4 + [
+        "val-video-00001"
+    ] * 4
+
+
 def test_captions_are_true_of_the_pixels_and_foils_are_not(pictures: list[Sample]) -> None:
     for sample in pictures:
         frame = seen(sample)

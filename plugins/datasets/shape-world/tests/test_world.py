@@ -111,6 +111,7 @@ def test_splits_share_no_video_and_ood_alone_has_the_held_out_shapes(drawn: Draw
         for split in SPLITS
     }
     assert len(set.union(*videos.values())) == 4 * 40
+    assert len({sample.group for split in SPLITS for sample in drawn(split)}) == 4 * 40
     held = {split: [held_out_in(sample) for sample in drawn(split)] for split in SPLITS}
     assert not any(map(any, (held[split] for split in SPLITS[:3])))
     assert min(map(len, held["ood"])) >= 2

@@ -41,7 +41,7 @@ class TestSpuriousImageNet(LayoutContract):
             "spurious_class": "hummingbird",
             "wnid": "n01833805",
             "component": 1,
-            "group": "cue of hummingbird",
+            "subgroup": "cue of hummingbird",
         }
 
     def test_a_class_opens_the_images_with_its_cue(self):

@@ -77,6 +77,7 @@ SPLITS = {
         entry(4, "BBBBB", "wash", "hands"),
         entry(5, "CCCCC", situations={"000003": graph(actions=["a002"])}),
         entry(6, "CCCCC", "hold", "window"),
+        entry(8, "EEEEE"),
     ],
     "test": [entry(7, "DDDDD")],
 }
@@ -211,12 +212,15 @@ class TestSTAR(LayoutContract):
             ("tidy up", "o004"),
         ]
 
-    def test_parts_share_no_category(self):
+    def test_parts_share_no_category_and_no_video(self):
         inside, outside = self.open(split="iid"), self.open().split("ood")
-        assert [sample.key for sample in inside] == ["Interaction_T1_3"]
+        # question 3 names nothing that is held out, but question 4 of the same video does
+        assert [sample.key for sample in inside] == ["Interaction_T1_8"]
         assert [sample.key for sample in outside] == ["Interaction_T1_4", "Interaction_T1_6"]
         assert inside.facts["held out"] == "actions wash; objects window"
-        assert "1 are in, 2 out of it, and 1 neither" in inside.facts["distribution"]
+        assert "1 are in, 2 out of it, and 2 neither" in inside.facts["distribution"]
+        assert [sample.group for sample in outside] == ["BBBBB", "CCCCC"]
+        assert {sample.group for sample in inside}.isdisjoint({"BBBBB", "CCCCC"})
         assert inside[0].annotations["split"] == "iid"
 
     def test_held_out_categories_are_drawn_by_seed(self):

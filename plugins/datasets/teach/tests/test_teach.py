@@ -162,6 +162,7 @@ class TestTEACh(LayoutContract):
     def test_an_instance_is_a_game_with_its_dialogue(self):
         data = self.open()
         assert [sample.key for sample in data] == [f"{game}.edh0" for game in TASKS]
+        assert [sample.group for sample in data] == list(TASKS)
         sample = data[0]
         assert sample.question == "Driver: Hi.\nCommander: Rinse the mug."
         assert (sample.label, sample.annotations["game"]) == (None, "aaa_1")
@@ -201,6 +202,16 @@ class TestTEACh(LayoutContract):
         first, second = scene_of(sample) or ()
         assert (second.motion, second.closed) == (None, frozenset())
         assert ("pick up", MUG) in {(action.verb, action.object) for action in first.actions}
+
+    def test_the_instances_of_a_game_are_a_group_and_stay_together(self):
+        with self.copy() as root:
+            first = root / EDH
+            again = first.with_name(first.name.replace("edh0", "edh1"))
+            again.write_text(first.read_text())
+            whole = self.open(root)
+            parts = [{s.group for s in self.open(root, split=name)} for name in ("iid", "ood")]
+        assert [sample.group for sample in whole][:3] == ["aaa_1", "aaa_1", "bbb_2"]
+        assert not set.intersection(*parts)
 
     def test_no_recipe_is_in_and_out(self):
         inside, outside = self.open(split="iid"), self.open(split="ood")

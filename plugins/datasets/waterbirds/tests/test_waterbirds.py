@@ -59,11 +59,11 @@ class TestWaterbirds(LayoutContract):
             "split": "val",
             "objects": ("waterbird",),
             "factors": {"background": "land", "species": "Black footed Albatross"},
-            "group": "waterbird on land",
+            "subgroup": "waterbird on land",
             "cues": {"land background": (True,), "water background": (False,)},
         }
-        assert (wren.label, wren.annotations["group"]) == ("landbird", "landbird on land")
-        assert data[3].annotations["group"] == "landbird on water"
+        assert (wren.label, wren.annotations["subgroup"]) == ("landbird", "landbird on land")
+        assert data[3].annotations["subgroup"] == "landbird on water"
         assert data.labels == wren.choices == ("landbird", "waterbird")
 
     def test_the_folder_above_will_do(self, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 from cuescope_cci.error_source import AnswerSource
+from cuescope_cci.error_source.regions import Apart
 from cuescope_cci.scores import Region
-from cuescope_sdk import Frame, Sample
+from cuescope_sdk import Frame, Outcome, Response, Sample, Trial
 from cuescope_sdk.testing import FakeDataset
 
 CHOICES = ("owl", "toad", "hawk")
@@ -28,14 +30,17 @@ def _source(
     prediction: str = "owl",
     region: Region | None = "foreground",
     alike: bool | None = False,
+    apart: tuple[str, str] | None = None,
+    group: str | None = None,
+    columns: int = 4,
     **factors: str,
 ) -> AnswerSource:
     pixels = np.random.default_rng(list(key.encode())).integers(0, 256, (8, 8, 3))
     frame = Frame.from_array(pixels.astype(np.uint8))
-    sample = Sample(key=f"{key}/canvas", frames=(frame,), choices=CHOICES, label=label)
+    sample = Sample(key=f"{key}/canvas", frames=(frame,), choices=CHOICES, label=label, group=group)
     foreground = np.zeros((8, 8), dtype=bool)
-    foreground[:, :4] = True
-    logits = np.array([choice == prediction for choice in CHOICES], dtype=np.float64)
+    foreground[:, :columns] = True
+    logits = _logits(prediction)
     return AnswerSource(
         sample=sample,
         cluster=np.array([[0, 1], [0, 1]]),
@@ -46,12 +51,22 @@ def _source(
         region=region,
         alike=alike,
         factors=factors,
+        apart=apart and Apart(*map(_logits, apart)),
+        outcomes=[Outcome(Trial(sample=sample), Response(logits=logits))],
     )
+
+
+def _logits(prediction: str) -> np.ndarray:
+    return np.array([choice == prediction for choice in CHOICES], dtype=np.float64)
 
 
 @pytest.fixture(scope="session")
 def source() -> Callable[..., AnswerSource]:
-    """`source(key, label, prediction, region, alike, **factors)`: one answer, foreground left."""
+    """`source(key, label, prediction, region, alike, apart, group, columns, **factors)`.
+
+    The foreground is the left half, or so many of 8 `columns`. `apart` has the answers to the
+    background and to the objects.
+    """
     return _source
 
 
@@ -96,7 +111,7 @@ def changing() -> Callable[..., type[FakeDataset]]:
                 if only not in (None, index):
                     return sample
                 notes = {**sample.annotations, **fields.get("annotations", {})}
-                return sample.model_copy(update={**fields, "annotations": notes})
+                return replace(sample, **{**fields, "annotations": notes})
 
         return Changed
 

@@ -1,6 +1,7 @@
 """The paper's figures, the tables, and a whole run on a tiny stock model."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from cuescope_cci.bench import CCIBench, areas_table, captions_of, gain, gains_t
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import Context, Frame, Request, Runner, Sample, Table, UserError
 from cuescope_sdk.explain import Schedule
+from cuescope_sdk.statistics import Groups
 
 # ------------------------------------------------------------------------------- paper's figures
 
@@ -72,26 +74,31 @@ def test_no_figures_of_the_paper_beside_rises_protocol() -> None:
 
 @pytest.mark.parametrize(("direction", "sign"), [("deletion", "+"), ("insertion", "-")])
 def test_the_gain_is_positive_where_ours_is_better(direction: Any, sign: str) -> None:
-    rng = np.random.default_rng(0)
-    table = gains_table("classification", "paper", direction, CURVES, "CCI", rng)
+    groups = Groups.single(len(next(iter(CURVES["CCI"].values()))))
+    table = gains_table("classification", "paper", direction, CURVES, "CCI", groups)
     [row] = table.rows
     assert row["CCI against"] == "random"
     assert str(row["GT@1"]).startswith(f"{sign}0.375 [")
 
 
 def test_a_star_where_the_interval_leaves_out_zero() -> None:
-    low, high = np.zeros((9, 3)), np.ones((9, 3))
-    rng = np.random.default_rng(0)
-    assert gain(low, high, "deletion", rng) == "+1.000 [+1.000, +1.000] *"
-    assert gain(high, low, "deletion", rng) == "-1.000 [-1.000, -1.000] *"
-    assert gain(low, low, "deletion", rng) == "+0.000 [+0.000, +0.000]"
+    low, high = np.zeros((20, 3)), np.ones((20, 3))
+    groups = Groups.single(20)
+    better, worse = gain(low, high, "deletion", groups), gain(high, low, "deletion", groups)
+    assert (better[:8], better[-1]) == ("+1.000 [", "*")
+    assert (worse[:8], worse[-1]) == ("-1.000 [", "*")
+    same = gain(low, low, "deletion", groups)
+    assert same.startswith("+0.000 [")
+    assert not same.endswith("*")
+    few = Groups(np.repeat([0, 1], 10), 2, True)
+    assert not gain(low, high, "deletion", few).endswith("*")
 
 
 def test_captions_of_a_sample_are_one_or_several() -> None:
     sample = Sample(key="a", frames=(Frame.from_array(np.zeros((2, 2, 3), np.uint8)),))
 
     def captioned(given: Any) -> Sample:
-        return sample.model_copy(update={"annotations": {"caption": given}})
+        return replace(sample, annotations={"caption": given})
 
     assert captions_of(sample) == ()
     assert captions_of(captioned("an owl")) == ("an owl",)

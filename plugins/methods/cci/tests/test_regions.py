@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_cci import CCI
-from cuescope_cci.error_source.regions import hidden_regions
+from cuescope_cci.error_source.regions import answers_apart, hidden_region
 from cuescope_cci.trials import AnsweredImage
 from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Trial, UserError
 from cuescope_sdk.testing import FakeDataset, FakeSegmenter, Setup
@@ -103,14 +103,17 @@ def anything(left: np.ndarray) -> Sequence[float]:
     ("says", "region"),
     [(any_background, "background"), (any_object, "foreground"), (anything, "foreground")],
 )
-def test_the_region_whose_absence_costs_more_decides(says: Any, region: str) -> None:
-    assert hidden_regions(audit_of(says), [answered(says)], ["toad"], [OBJECT]) == [region]
+def test_an_answer_leans_on_the_region_whose_absence_costs_more(says: Any, region: str) -> None:
+    image = answered(says)
+    [apart] = answers_apart(audit_of(says), [image], [OBJECT])
+    assert hidden_region(image, "toad", apart) == region
 
 
 def test_nothing_is_said_of_a_mask_of_one_region() -> None:
     audit, image = audit_of(any_background), answered(any_background)
     for mask in (np.zeros((16, 16), bool), np.ones((16, 16), bool)):
-        assert hidden_regions(audit, [image], ["toad"], [mask]) == [None]
+        assert answers_apart(audit, [image], [mask]) == [None]
+        assert hidden_region(image, "toad", None) is None
 
 
 def test_a_text_of_its_own_has_no_choices_to_be_compared_with() -> None:
@@ -118,4 +121,13 @@ def test_a_text_of_its_own_has_no_choices_to_be_compared_with() -> None:
         return (float((left & (CLUSTER != 3)).any()),)
 
     image = answered(heat, choices=("a pond",))
-    assert hidden_regions(audit_of(heat), [image], ["a pond"], [OBJECT]) == ["background"]
+    [apart] = answers_apart(audit_of(heat), [image], [OBJECT])
+    assert hidden_region(image, "a pond", apart) == "background"
+
+
+def test_the_background_and_the_objects_are_each_asked_alone() -> None:
+    [apart] = answers_apart(audit_of(any_background), [answered(any_background)], [OBJECT])
+    assert apart is not None
+    assert apart.background.tolist() == [0.0, 5.0]
+    assert apart.objects.tolist() == [0.0, 0.0]
+    assert apart.embedding is None  # a model without embeddings is not asked for any

@@ -1,18 +1,21 @@
 """From answers to counts, scores, findings and the table; every figure by hand."""
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
-import numpy as np
 import pytest
-from scipy.stats import binomtest, false_discovery_control, fisher_exact, hypergeom
+from PIL import Image
+from scipy.stats import binomtest
 
+from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
+from cuescope_cci.backgrounds.pulls import Pull
 from cuescope_cci.error_source import BACKGROUND, AnswerSource, factor_words, features, groups
+from cuescope_cci.figures import attach_evidence
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.report import Row, error_table, rows, scores, statement, tally
-from cuescope_cci.scores import Tally, contrast_p_value
-from cuescope_sdk import Audit, Context, Score
-from cuescope_sdk.maths import benjamini_hochberg
+from cuescope_cci.report import error_table, possible_mislabels, pull_statement, rows, scores, tally
+from cuescope_cci.scores import Tally
+from cuescope_sdk import Audit, Context, Contrast, Score, Table
 
 CHOICES = ("owl", "toad", "hawk")
 Many = Callable[..., list[AnswerSource]]
@@ -27,6 +30,20 @@ def leaning(many: Many) -> list[AnswerSource]:
         *many(1, "coarse", label="owl", prediction="toad"),
         *many(4, "br", label="toad", prediction="toad", region="background"),
         *many(12, "bw", label="toad", prediction="owl", region="background", alike=True),
+    ]
+
+
+@pytest.fixture
+def pulled(many: Many) -> list[AnswerSource]:
+    """In the sky toads and hawks are owls, and without the sky they are what they are."""
+    sea = {"place": "sea", "apart": ("toad", "hawk")}
+    return [
+        *many(12, "to", label="toad", prediction="owl", apart=("owl", "toad"), place="sky"),
+        *many(12, "ho", label="hawk", prediction="owl", apart=("owl", "hawk"), place="sky"),
+        *many(12, "oo", label="owl", prediction="owl", apart=("owl", "owl"), place="sky"),
+        *many(12, "tt", label="toad", prediction="toad", **sea | {"apart": ("toad", "toad")}),
+        *many(12, "hh", label="hawk", prediction="hawk", **sea),
+        *many(12, "o", label="owl", prediction="owl", **sea | {"apart": ("toad", "owl")}),
     ]
 
 
@@ -58,7 +75,6 @@ def test_counts_by_hand(leaning: list[AnswerSource]) -> None:
         images=36, errors=14, background=16, background_errors=12, fine_errors=1
     )  # a look-alike on the background is no fine-grained error
     assert counts.foreground_errors == 2
-    assert counts.gap_counts == (18, 20, 4, 16)
 
 
 def test_an_image_without_a_label_is_neither_right_nor_wrong(
@@ -116,130 +132,230 @@ def test_no_feature_where_no_region_is_known(many: Many) -> None:
 # ---------------------------------------------------------------------------------------- scores
 
 
-def test_rates_and_the_gap_by_hand(leaning: list[AnswerSource]) -> None:
+def test_shares_by_hand(leaning: list[AnswerSource]) -> None:
     of_report, _ = scored(leaning)
-    bg_er, gap = value(of_report, "bg_er"), value(of_report, "accuracy_gap")
-    assert bg_er.value == pytest.approx(12 / 14)
-    assert value(of_report, "fine_er").value == pytest.approx(1 / 14)
-    assert gap.value == pytest.approx(18 / 20 - 4 / 16)
-    assert (bg_er.n, gap.n) == (16, 16)  # images that the background decided
-    assert gap.low is not None
-    assert gap.high is not None
-    assert gap.low < 0.65 < gap.high
-
-
-def test_the_gaps_p_value_is_fishers(leaning: list[AnswerSource]) -> None:
-    of_report, _ = scored(leaning)
-    [[right_fore, wrong_fore], [right_back, wrong_back]] = table = [[18, 2], [4, 12]]
-    exact = fisher_exact(table, alternative="greater").pvalue
-    total, right = 36, right_fore + right_back
-    tail = hypergeom(total, right, right_back + wrong_back).cdf(right_back)
-    assert value(of_report, "accuracy_gap").p_value == pytest.approx(exact)
-    assert exact == pytest.approx(tail)
-    majority = binomtest(12, 14, 0.5, alternative="greater").pvalue
-    assert value(of_report, "bg_er").p_value == pytest.approx(2 * min(exact, majority))
-    assert wrong_fore + wrong_back == total - right
-
-
-def test_q_values_are_over_all_rows_that_were_tested(
-    leaning: list[AnswerSource], many: Many
-) -> None:
-    more = many(3, "more", label="owl", region="background")
-    p_values = {row.label: row.p_value for row in rows([*leaning, *more], CHOICES)}
-    of_report, _ = scored([*leaning, *more])
-    q_values = {s.label: s.q_value for s in of_report if s.metric == "bg_er"}
-    tested = [label for label, p in p_values.items() if p is not None]
-    expected = false_discovery_control([p_values[label] for label in tested])
-    assert [q_values[label] for label in tested] == pytest.approx(expected.tolist())
-
-
-def test_a_model_that_looks_at_nothing_else_is_found_by_the_majority(many: Many) -> None:
-    [whole, *_] = rows(
-        many(12, "all", label="owl", prediction="toad", region="background"), CHOICES
-    )
-    assert whole.p_value == pytest.approx(0.5**12)
-    assert "never looks at an object" in statement(whole, whole.tally)
-
-
-def test_a_factor_is_news_only_where_it_differs() -> None:
-    whole = Tally(images=40, errors=30, background=20, background_errors=15, fine_errors=0)
-    group = Tally(images=12, errors=10, background=10, background_errors=9, fine_errors=0)
-    exact = fisher_exact([[9, 1], [6, 14]], alternative="greater").pvalue
-    assert contrast_p_value(group, whole) == pytest.approx(exact)
-    alike = Tally(images=12, errors=10, background=6, background_errors=5, fine_errors=0)
-    assert (contrast_p_value(alike, whole) or 0) > 0.5
-    assert contrast_p_value(whole, whole) is None
-    row = Row("background|size=small", None, group, exact)
-    assert statement(row, whole) == (
-        "Where the images have {feature}, 9 of 10 wrong answers come from the background. "
-        "Elsewhere 6 of 20 do."
-    )
-
-
-@pytest.mark.parametrize(
-    ("given", "is_finding"),
-    [({}, True), ({"min_bg_er": 0.9}, False), ({"fdr": 1e-6}, False), ({"min_bg_er": 0.85}, True)],
-)
-def test_the_rule_of_a_finding(
-    leaning: list[AnswerSource], given: dict[str, float], is_finding: bool
-) -> None:
-    of_report, _ = scored(leaning, **given)
-    headline = value(of_report, "bg_er")
-    assert headline.finding is is_finding
-    assert (headline.statement is not None) is is_finding
-
-
-def test_where_the_background_does_no_harm_there_is_no_finding(many: Many) -> None:
-    of_report, _ = scored(
-        [
-            *many(10, "fw", label="toad"),
-            *many(10, "fr"),
-            *many(10, "br", region="background"),
-            *many(9, "bw", label="toad", region="background"),
-        ]
-    )
-    assert value(of_report, "bg_er").value == pytest.approx(9 / 19)
+    bg_er, fine_er = value(of_report, "bg_er"), value(of_report, "fine_er")
+    assert (bg_er.value, bg_er.n) == (pytest.approx(12 / 14), 14)
+    exact = binomtest(12, 14).proportion_ci(0.95, method="exact")
+    assert (bg_er.low, bg_er.high) == (pytest.approx(exact.low), pytest.approx(exact.high))
+    assert fine_er.value == pytest.approx(1 / 14)
+    assert bg_er.p_value is None  # a share alone is no cue
     assert not any(score.finding for score in of_report)
 
 
 def test_no_errors_is_missing_not_zero(many: Many) -> None:
     of_report, _ = scored(many(4, "a") + many(4, "b", region="background"))
     bg_er = value(of_report, "bg_er")
-    assert (bg_er.value, bg_er.low, bg_er.high, bg_er.n) == (None, None, None, 4)
-    assert value(of_report, "accuracy_gap").value == 0
+    assert (bg_er.value, bg_er.low, bg_er.high, bg_er.n) == (None, None, None, 0)
 
 
-def test_the_statement_has_the_numbers(leaning: list[AnswerSource]) -> None:
-    [whole, *_] = rows(leaning, CHOICES)
-    assert statement(whole, whole.tally) == (
-        "Wrong answers come from {feature} in 12 of 14 cases. Where the model looks at the "
-        "background, it is right 25% of the time. Where it looks at an object, it is right 90% "
-        "of the time."
+def test_a_kind_of_background_that_pulls_is_found(pulled: list[AnswerSource]) -> None:
+    of_report, audit = scored(pulled)
+    found = [(s.feature, s.label) for s in of_report if s.finding]
+    assert found == [(BACKGROUND, None), ("background|place=sky", "owl")]
+    [whole, pair] = [score for score in of_report if score.finding]
+    assert (whole.value, whole.n) == (pytest.approx(24 / 72), 72)
+    assert (pair.value, pair.n) == (pytest.approx(1 - 1 / 3), 36)  # elsewhere the owls alone
+    assert whole.statement == (
+        "The class answered goes with the kind of {feature}. 24 of 72 answers (33% [23, 45]) are "
+        "what the model answers to the background alone, and not what it answers to the objects "
+        "alone."
     )
+    assert (pair.statement or "").startswith(
+        "The model takes images with {feature} for 'owl': it answers so in 36 of 36, and in 24 of "
+        "these only while the background is there. Before other backgrounds it answers so in 33% "
+        "of the images of the same labels. That is 67 points ["
+    )
+    assert "could be missed" not in audit.notes
 
 
-def test_findings_come_first_and_the_whole_data_set_before_its_parts(
-    leaning: list[AnswerSource], many: Many
+@pytest.mark.parametrize("given", [{"min_pull": 0.7}, {"fdr": 1e-6}])
+def test_the_rule_of_a_finding(pulled: list[AnswerSource], given: dict[str, float]) -> None:
+    of_report, _ = scored(pulled, **given)
+    assert not any(score.finding for score in of_report)
+
+
+def test_answers_that_stay_without_the_background_are_no_pull(many: Many) -> None:
+    """Wrong labels, and birds that are owls with and without the sky behind them."""
+    sources = [
+        *many(12, "sky", label="toad", prediction="owl", apart=("owl", "owl"), place="sky"),
+        *many(12, "sea", label="toad", apart=("toad", "toad"), prediction="toad", place="sea"),
+        *many(12, "owl", label="owl", apart=("toad", "owl"), place="sea"),
+    ]
+    of_report, audit = scored(sources)
+    assert not any(score.finding for score in of_report)
+    assert audit.notes["labels to look at"].startswith("12 of 36 images")
+    assert audit.notes["kinds of backgrounds"].startswith("none could be compared")
+    assert "any pull" in audit.notes["could be missed"]
+
+
+def test_a_contrast_shows_what_a_background_turns(pulled: list[AnswerSource]) -> None:
+    of_report, audit = scored(pulled)
+    known = audit.once(measure_backgrounds, audit, audit.options, pulled)
+    attach_evidence(audit, pulled, known, of_report)
+    shown = {(c.feature, c.label): c for c in audit.attachments if isinstance(c, Contrast)}
+    found = {(s.feature, s.label): s for s in of_report if s.finding}
+    assert shown.keys() == found.keys()
+    sky = "background|place=sky", "owl"
+    left, right = shown[sky].sides
+    assert left.title == "with place: sky: 36 of 36 answered 'owl'"
+    assert right.title == "the same labels, other backgrounds: 33% answered 'owl'"
+    assert found[sky].value == pytest.approx(36 / 36 - 12 / 36)
+    assert {e.occurrence.sample[:2] for e in left.exhibits} == {"to", "ho"}  # and no owl in the sky
+    assert {e.occurrence.sample[:2] for e in right.exhibits} == {"tt", "hh"}
+    assert sorted(str(e.label) for e in left.exhibits) == sorted(
+        str(e.label) for e in right.exhibits
+    )
+    first = left.exhibits[0]
+    assert (first.prediction, first.correct, first.occurrence.frame) == ("owl", False, 0)
+    assert first.words == f"background alone: 'owl'; objects alone: '{first.label}'"
+    assert first.drawing is not None
+    assert Image.open(BytesIO(first.drawing)).size == (256, 128)
+    [table] = [item for item in audit.attachments if isinstance(item, Table)][-1:]
+    assert table.rows[0] | {"points": ""} == {
+        "background": "place: sky",
+        "taken for": "owl",
+        "images": 36,
+        "here %": 100,
+        "elsewhere %": 33,
+        "points": "",
+        "finding": "finding",
+    }
+
+
+def test_the_others_of_a_kind_that_pulls_are_no_finding(pulled: list[AnswerSource]) -> None:
+    """Off the sky owls, toads and hawks keep their names; that pulls to no class."""
+    of_report, _ = scored(pulled)
+    sea = [
+        score for score in of_report if score.feature == "background|place=sea" and score.q_value
+    ]
+    assert sea
+    assert not any(score.finding for score in sea)
+
+
+def test_a_model_that_is_no_better_than_chance_is_said_to_be(many: Many) -> None:
+    """A pull counts there only where the background alone is answered so."""
+
+    def guesses(alone: str) -> list[AnswerSource]:
+        return [
+            source
+            for label in CHOICES
+            for place, answer in (("sky", "owl"), ("sea", "toad"))
+            for source in many(
+                10,
+                f"{label}-{place}",
+                label=label,
+                prediction=answer,
+                apart=(answer if alone == "place" else alone, "hawk"),
+                place=place,
+            )
+        ]
+
+    by_place, audit = scored(guesses("place"))
+    assert audit.notes["accuracy"].startswith("33% [22, 47] of 60 images: no better than chance")
+    found = {(s.feature, s.label) for s in by_place if s.finding}
+    assert {("background|place=sky", "owl"), ("background|place=sea", "toad")} <= found
+    by_something_else, _ = scored(guesses("hawk"))
+    assert not any(score.finding for score in by_something_else)
+
+
+def test_whole_groups_count_not_images(pulled: list[AnswerSource], many: Many) -> None:
+    """The same answers, but two sources of images a place: nothing is proved."""
+    videos = [
+        source
+        for label in ("toad", "hawk")
+        for place, answer in (("sky", "owl"), ("sea", label))
+        for source in many(
+            20,
+            f"{label}-{place}",
+            label=label,
+            prediction=answer,
+            apart=(answer, label),
+            place=place,
+            group=f"{label}-{place}",
+        )
+    ]
+    of_report, audit = scored(videos)
+    assert not any(score.finding for score in of_report)
+    assert audit.notes["groups"] == "4"
+    whole = value(of_report, "bg_er")
+    assert whole.low is not None
+    assert whole.high is not None
+
+
+def test_answers_that_go_with_size_are_said_to(many: Many) -> None:
+    sources = [
+        *many(20, "small", label="toad", prediction="owl", apart=("owl", "owl"), columns=1),
+        *many(20, "large", label="toad", prediction="toad", apart=("owl", "toad"), columns=4),
+    ]
+    _, audit = scored(sources)
+    words = audit.notes["object's size"]
+    assert words.startswith(
+        "wrong answers go with it; wrong: 100% [83, 100] of smaller objects, 0%"
+    )
+    assert "no cue of the background" in words
+
+
+def test_suspect_labels_are_the_surest_first(
+    many: Many, source: Callable[..., AnswerSource]
 ) -> None:
-    """One error of one counts for less than twelve of twelve."""
-    alone = many(1, "x", label="hawk", prediction="owl", region="background")
-    of_report, _ = scored([*leaning, *alone])
-    order = [(s.label, s.finding) for s in of_report if s.metric == "bg_er"]
-    assert order[0] == (None, True)
-    assert [label for label, _ in order[1:]] == ["toad", "hawk", "owl"]  # 1 of 12, 1 of 1, 0 of 2
+    sources = [
+        *many(3, "owl", apart=("toad", "owl")),
+        source("mislabelled", label="toad", prediction="owl", apart=("toad", "owl")),
+        source("pulled", label="toad", prediction="owl", apart=("owl", "toad")),
+        *many(3, "toad", label="toad", prediction="toad", apart=("toad", "toad")),
+    ]
+    assert [suspect.key for suspect in possible_mislabels(sources)] == ["mislabelled"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "note"),
+    [
+        ({"label": "owl", "prediction": "owl", "apart": ("toad", "owl")}, "100% [74, 100]"),
+        ({"label": "toad", "prediction": "owl", "apart": ("toad", "owl")}, "0% [0, 26]"),
+    ],
+)
+def test_all_right_and_all_wrong_are_reported_in_words(
+    many: Many, answers: dict[str, Any], note: str
+) -> None:
+    of_report, audit = scored(many(12, "a", **answers))
+    assert not any(score.finding for score in of_report)
+    assert audit.notes["accuracy"].startswith(f"{note}, few of 12 images: no better than chance")
+    assert "could be missed" in audit.notes
+
+
+def test_one_group_a_group_of_two_labels_and_missing_groups(many: Many) -> None:
+    about = {"prediction": "owl", "apart": ("owl", "toad")}
+    one = [
+        *many(9, "a", label="toad", group="v", place="sky", **about),
+        *many(9, "b", label="owl", group="v", place="sea", **about),
+    ]
+    of_report, audit = scored(one)
+    assert not any(score.finding for score in of_report)
+    assert audit.notes["groups"].startswith("1; 1 have images of several labels")
+    some = [*one, *many(9, "c", label="toad", place="sea", **about)]
+    of_report, audit = scored(some)
+    assert not any(score.finding for score in of_report)
+    assert audit.notes["groups"].startswith("10; 1 have")
+
+
+def test_few_groups_are_said_beside_the_figure() -> None:
+    pull = Pull(0.6, 0.1, 0.9, here=0.7, elsewhere=0.1, images=9, few=True)
+    row = PullRow("background|place=sky", "owl", 9, 6, 5, 0.1, pull, 0.01, 0.02, pull, 0.01)
+    assert "60 points [10, 90] more (few groups: the interval is rough)." in pull_statement(row)
 
 
 # ----------------------------------------------------------------------------- table and the notes
 
 
 def test_the_table_has_the_shares_of_each_group(leaning: list[AnswerSource]) -> None:
-    table = error_table(rows(leaning, CHOICES), 0.95)
+    table = error_table(rows(leaning, CHOICES), leaning, 0.95)
     assert table.rows[0] == {
         "group": "all images",
         "wrong": "14 of 36",
-        "BG-Er %": "86 [60, 96]",
-        "FG-Er %": "14 [4, 40]",
-        "Fine-Er %": "7 [1, 31]",
+        "BG-Er %": "86 [57, 98] few",
+        "FG-Er %": "14 [2, 43] few",
+        "Fine-Er %": "7 [0, 34] few",
     }
     assert [row["group"] for row in table.rows] == ["all images", "owl", "toad"]
     assert set(table.columns) == set(table.rows[0])
@@ -247,39 +363,7 @@ def test_the_table_has_the_shares_of_each_group(leaning: list[AnswerSource]) -> 
 
 def test_the_notes_tell_what_was_left_out(leaning: list[AnswerSource], many: Many) -> None:
     _, audit = scored([*leaning, *many(2, "none", region=None), *many(1, "bare", label=None)])
-    assert audit.notes["accuracy"] == "63.2% of 38 images"  # 22 and the two without a region
+    assert audit.notes["accuracy"].startswith("63% [46, 78] of 38 images")  # two have no region
     assert audit.notes["left out"].startswith("3 images")
     _, audit = scored(many(2, "bare", label=None))
     assert "no labels" in audit.notes["error sources"]
-
-
-def test_errors_that_have_nothing_to_do_with_the_background_are_found_as_rarely_as_promised(
-    many: Many,
-) -> None:
-    """Of 200 draws at a false discovery rate of 0.2, at most 0.2 are expected to find anything."""
-    rng = np.random.default_rng(8)
-    pool = {
-        (label, wrong, region): many(
-            1,
-            f"{label}-{wrong}-{region}",
-            label=label,
-            region=region,
-            prediction="hawk" if wrong else label,
-        )[0]
-        for label in ("owl", "toad")
-        for wrong in (False, True)
-        for region in ("foreground", "background")
-    }
-    found_any = 0
-    for _ in range(200):
-        draw = [
-            pool[
-                ("owl", "toad")[rng.integers(2)],
-                bool(rng.random() < 0.4),
-                ("foreground", "background")[rng.integers(2)],
-            ]
-            for _ in range(80)
-        ]
-        q_values = benjamini_hochberg([row.p_value for row in rows(draw, CHOICES)])
-        found_any += any(q is not None and q <= 0.2 for q in q_values)
-    assert 0 < found_any <= 0.2 * 200 + 2 * np.sqrt(200 * 0.2 * 0.8)

@@ -1,5 +1,6 @@
 """Clusters of patch embeddings, and what is asked of them."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -99,7 +100,7 @@ CHOICES = ("owl", "toad", "hawk")
 
 def picture(**fields: object) -> Sample:
     frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
-    return Sample(key="a", frames=(frame,), choices=CHOICES, label="owl").model_copy(update=fields)
+    return replace(Sample(key="a", frames=(frame,), choices=CHOICES, label="owl"), **fields)
 
 
 def test_an_image_is_asked_whole_then_without_each_cluster() -> None:

@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cuescope_cci import CCI
+from cuescope_cci.backgrounds.measure import PullRow
+from cuescope_cci.backgrounds.pulls import Pull
 from cuescope_cci.error_source import AnswerSource
 from cuescope_cci.figures import attach_examples
-from cuescope_cci.verify import check_planted
-from cuescope_sdk import HideTokens, Outcome, Trial, UserError
+from cuescope_cci.verify import check_alone, check_cues, check_regions
+from cuescope_sdk import HideTokens, Outcome, PlantedCue, Trial, UserError
 from cuescope_sdk.testing import FakeDataset, FakeModel, Setup, temporary_cache
 
 Many = Callable[..., list[AnswerSource]]
@@ -27,23 +30,20 @@ def audited(data: Any = FakeDataset, **given: Any) -> Any:
 def sheet(sources: list[AnswerSource], **misled: bool) -> Any:
     """Samples whose background is planted for "owl" where `misled` says so, by name of a group."""
     return [
-        source.sample.model_copy(
-            update={
-                "key": source.key,
-                "annotations": {
-                    "cues": {"background of owl": (misled[source.key.partition("-")[0]],)}
-                },
-            }
+        replace(
+            source.sample,
+            key=source.key,
+            annotations={"cues": {"background of owl": (misled[source.key.partition("-")[0]],)}},
         )
         for source in sources
     ]
 
 
-def test_agreement_with_the_sheet_by_hand(many: Many) -> None:
+def test_errors_of_both_sorts_are_compared_by_hand(many: Many) -> None:
     sources = [
-        *many(6, "misled", label="toad", region="background"),
+        *many(12, "misled", label="toad", region="background"),
         *many(1, "missed", label="toad", region="foreground"),
-        *many(2, "own", label="toad", region="foreground"),
+        *many(9, "own", label="toad", region="foreground"),
         *many(1, "wrongly", label="toad", region="background"),
         *many(5, "right", label="owl", region="background"),  # no error
         *many(2, "unknown", label="owl", prediction="hawk"),  # no such line on the sheet
@@ -51,33 +51,90 @@ def test_agreement_with_the_sheet_by_hand(many: Many) -> None:
     ]
     truth = {"misled": True, "missed": True, "own": False, "wrongly": False}
     truth |= dict.fromkeys(("right", "unknown", "nowhere"), True)
-    evidence = check_planted(sheet(sources, **truth), sources)
+    evidence = check_regions(sheet(sources, **truth), sources, 0.95)
     assert evidence is not None
-    assert (evidence.value, evidence.n, evidence.verdict) == (pytest.approx(0.8), 10, "refuted")
-    assert "caused 7" in evidence.detail
-    assert "says that 7" in evidence.detail
+    assert (evidence.value, evidence.n) == (pytest.approx(12 / 13 - 1 / 10), 23)
+    assert evidence.verdict == "supported"
+    assert "of 23 errors, 13 name the label" in evidence.detail
 
 
-@pytest.mark.parametrize(("errors", "verdict"), [(4, "inconclusive"), (5, "supported")])
-def test_few_errors_decide_nothing(many: Many, errors: int, verdict: str) -> None:
-    sources = many(errors, "misled", label="toad", region="background")
-    evidence = check_planted(sheet(sources, misled=True), sources)
+def test_calls_that_contradict_the_sheet_are_refuted(many: Many) -> None:
+    sources = [
+        *many(10, "misled", label="toad"),
+        *many(10, "own", label="toad", region="background"),
+    ]
+    evidence = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
     assert evidence is not None
-    assert (evidence.value, evidence.verdict) == (1.0, verdict)
+    assert (evidence.value, evidence.verdict) == (-1.0, "refuted")
 
 
-def test_a_background_that_misleads_by_chance_alone_decides_nothing(many: Many) -> None:
-    sources = [*many(6, "a", label="toad"), *many(2, "b", label="toad", region="background")]
-    evidence = check_planted(sheet(sources, a=False, b=True), sources)
+def test_calling_everything_background_earns_nothing(many: Many) -> None:
+    """The share of agreement, 90% here, would have been called support."""
+    sources = [
+        *many(18, "misled", label="toad", region="background"),
+        *many(2, "own", label="toad", region="background"),
+    ]
+    evidence = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
+    assert evidence is not None
+    assert (evidence.value, evidence.verdict) == (0.0, "inconclusive")
+    evidence = check_regions(sheet(sources, misled=True, own=True), sources, 0.95)
+    assert evidence is not None
+    assert (evidence.value, evidence.verdict) == (None, "inconclusive")
+    assert "errors of both sorts" in evidence.detail
+
+
+def test_few_errors_decide_nothing(many: Many) -> None:
+    sources = [*many(1, "misled", label="toad", region="background"), *many(1, "own", label="toad")]
+    evidence = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
     assert evidence is not None
     assert (evidence.value, evidence.verdict) == (1.0, "inconclusive")
-    assert "no more than by chance" in evidence.detail
 
 
 def test_no_sheet_no_evidence(many: Many) -> None:
     sources = many(8, "a", label="toad", region="background")
-    samples = [source.sample.model_copy(update={"key": source.key}) for source in sources]
-    assert check_planted(samples, sources) is None
+    samples = [replace(source.sample, key=source.key) for source in sources]
+    assert check_regions(samples, sources, 0.95) is None
+
+
+# --------------------------------------------------------------------------------- what is found
+
+
+def row(feature: str, label: str, alone: tuple[float, float, float] = (0.5, 0.3, 0.7)) -> PullRow:
+    strong = Pull(0.6, 0.4, 0.8, here=0.7, elsewhere=0.1, images=30, few=False)
+    value, low, high = alone
+    by_itself = Pull(value, low, high, here=value, elsewhere=0.0, images=30, few=False)
+    return PullRow(feature, label, 30, 21, 20, 0.5, strong, 0.001, 0.01, by_itself, 0.001)
+
+
+@pytest.mark.parametrize(
+    ("alone", "verdict"),
+    [
+        ((0.5, 0.3, 0.7), "supported"),
+        ((0.3, -0.1, 0.6), "inconclusive"),
+        ((0.1, -0.1, 0.3), "refuted"),  # less than the pull of 0.4 at least
+    ],
+)
+def test_a_background_alone_must_be_answered_so(
+    alone: tuple[float, float, float], verdict: str
+) -> None:
+    check = check_alone(row("background|place=sky", "owl", alone))
+    assert (check.verdict, check.feature, check.label) == (verdict, "background|place=sky", "owl")
+
+
+def test_findings_are_held_against_the_answer_sheet(many: Many) -> None:
+    sources = [*many(9, "misled", place="sky"), *many(9, "own", place="sea")]
+    samples = sheet(sources, misled=True, own=False)
+    planted = [PlantedCue(key="background of owl", name="the sky", labels=("owl",))]
+    sky, sea = (row(f"background|place={place}", "owl") for place in ("sky", "sea"))
+    check = check_cues(planted, samples, sources, [sky])
+    assert check is not None
+    assert (check.verdict, check.value) == ("supported", 1.0)
+    check = check_cues(planted, samples, sources, [sky, sea])
+    assert check is not None
+    assert (check.verdict, check.value) == ("refuted", 0.5)
+    assert "not planted: background|place=sea: owl" in check.detail
+    assert check_cues(planted, samples, sources, []) is None
+    assert check_cues([], samples, sources, [sky]) is None
 
 
 # ------------------------------------------------------------------------------------- pictures
@@ -85,7 +142,7 @@ def test_no_sheet_no_evidence(many: Many) -> None:
 
 def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> None:
     kinds = {
-        "came from the background": many(3, "b", label="toad", region="background"),
+        "lean on the background": many(3, "b", label="toad", region="background"),
         "look-alike": many(1, "f", label="hawk", alike=True),
         "Other wrong": many(1, "o", label="toad"),
         "Right": many(1, "r"),
@@ -140,7 +197,7 @@ def test_each_trial_passes_respond_once() -> None:
 
 @pytest.fixture(scope="module")
 def report() -> Any:
-    chosen = {"steps": 4, "faithfulness": 16}
+    chosen = {"steps": 4, "faithfulness": 40}
     return Setup(CCI, options=chosen, data_options={"frames": 1}).report()
 
 
@@ -150,12 +207,23 @@ def test_faithful_on_a_model_that_uses_two_places(report: Any) -> None:
     assert verdicts["deletion"].value > 0.05
 
 
-def test_the_red_corner_makes_the_background_errors(report: Any) -> None:
-    [headline] = [s for s in report.headlines if s.label is None]
-    assert headline.finding
-    assert headline.value > 0.6
-    assert "the background in" in report.sentence(headline)
-    assert next(table.title for table in report.tables) == "Where the errors come from"
+def test_the_red_corner_pulls_to_its_class(report: Any) -> None:
+    whole, *pairs = report.findings
+    assert (report.names[whole.feature], whole.label) == ("the background", None)
+    assert {pair.label for pair in pairs} == {"top"}
+    assert "alone mostly 'top'" in report.names[pairs[0].feature]
+    assert (pairs[0].value or 0) > 0.2
+    assert "only while the background is there" in (report.sentence(pairs[0]) or "")
+    whole_shown = next(c for c in report.contrasts if c.feature == whole.feature)
+    assert whole_shown.sides[0].title.endswith(
+        f"{round(whole.value * whole.n)} of {whole.n} answers"
+    )
+    assert report.accuracy.answered == whole.n
+    [bg_er] = [
+        s for s in report.scores if (s.feature, s.label, s.metric) == ("background", None, "bg_er")
+    ]
+    assert bg_er.value > 0.6
+    assert next(table.title for table in report.tables) == "What the wrong answers lean on"
 
 
 def test_a_model_that_does_not_lean_has_no_background_errors_to_find() -> None:
@@ -168,18 +236,27 @@ def test_a_model_that_does_not_lean_has_no_background_errors_to_find() -> None:
     assert not setup.report().findings
 
 
+def test_images_of_one_video_prove_nothing(changing: Callable[..., Any]) -> None:
+    """The red corner pulls as ever, but all images are one draw, and of several labels."""
+    with pytest.raises(UserError, match=r"too few samples for any finding.* got 1"):
+        audited(changing(group="one video"), faithfulness=0, pictures=0)
+
+
 def test_without_masks_the_maps_are_still_checked(changing: Callable[..., Any]) -> None:
     report = audited(changing(annotations={"foreground": None}), faithfulness=8)
+    assert "no cue can be found" in report.notes["weak data"]
     assert not report.scores
     assert "no foreground masks" in report.notes["error sources"]
-    assert [e.check.partition(" ")[0] for e in report.evidence] == ["deletion", "insertion"]
+    checks = [evidence.check.partition(" ")[0] for evidence in report.evidence]
+    assert checks == ["independent", "deletion", "insertion"]
     assert any("Right" in picture.title for picture in report.pictures)
 
 
 def test_without_labels_there_are_maps_and_no_errors(changing: Callable[..., Any]) -> None:
     report = audited(changing(label=None), faithfulness=8)
+    assert "the data has no labels" in report.notes["weak data"]
     assert not report.scores
-    assert not report.evidence
+    assert [evidence.check for evidence in report.evidence] == ["independent samples"]
     assert "no labels" in report.notes["error sources"]
     assert [picture.title for picture in report.pictures] == ["Images without a label"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from cuescope_quag import QUAG
 from cuescope_quag.clavi.consistency import (
@@ -139,15 +140,15 @@ def test_parted_complements_are_counted_and_few_say_nothing() -> None:
     consistent = table_of(report, "Consistent accuracy")
     assert consistent.rows[0]["CAcc_V complement"] == "6 (3)"
     assert "complements" not in report.notes
-    assert "Videos: 4; with so few, the intervals are rough" in consistent.notes[-1]
+    assert "Videos: 4, so few that the intervals are rough" in consistent.notes[-1]
 
 
 def test_a_shortcut_is_told_by_its_complements() -> None:
     report = run_audit(QUAG, Shortcut, Complements)
     baseline = table(report, "Consistent accuracy")["baseline"]
-    assert baseline["CAcc_V control"] == "100.0 [100.0, 100.0]"
-    assert baseline["CAcc_V complement"] == "0.0 [0.0, 0.0]"
-    assert baseline["CAcc_T complement"] == "0.0 [0.0, 0.0]"
+    assert baseline["CAcc_V control"] == "100.0 [91.2, 100.0]"
+    assert baseline["CAcc_V complement"] == "0.0 [0.0, 8.8]"
+    assert baseline["CAcc_T complement"] == "0.0 [0.0, 8.8]"
     assert baseline["CAcc_V"].startswith("50.0 ")
     assert "shortcuts answer the control questions" in report.notes["complements"]
     consistent = table(report, "Consistent accuracy")
@@ -170,7 +171,7 @@ def test_a_model_that_knows_the_order_is_told_too() -> None:
     report = run_audit(QUAG, Knowing, Complements)
     rows = table(report, "Consistent accuracy")
     assert rows["baseline"]["CAcc_T complement"].startswith("80.0 ")
-    assert rows["without question"]["CAcc_T complement"] == "0.0 [0.0, 0.0]"
+    assert rows["without question"]["CAcc_T complement"] == "0.0 [0.0, 8.8]"
     assert report.notes["complements"].startswith("neither a clear")  # the interval is below 75
 
 
@@ -182,7 +183,7 @@ def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
         "attention differs between complements, text (appendix B.7)",
     }
     for check in checks.values():
-        assert check.n == 20 + 16  # 16 pairs of eight videos are not both right
+        assert check.n == 20 + 8  # one pair of each of the eight videos where not both are right
         assert "for 20 pairs that are both answered rightly" in check.detail
     without = run_audit(QUAG, Knowing, Complements, pairs=0)
     assert not [check for check in without.evidence if "appendix B.7" in check.check]
@@ -202,7 +203,7 @@ def test_no_question_is_asked_twice() -> None:
         session.audit.respond = log
         report = session.run()
     assert len(names) == len(set(names)) == 7 * len(ALL)
-    assert [check.n for check in report.evidence if "appendix B.7" in check.check] == [36, 36]
+    assert [check.n for check in report.evidence if "appendix B.7" in check.check] == [28, 28]
 
 
 def test_checks_another_method_by_answers_of_its_own() -> None:
@@ -212,7 +213,9 @@ def test_checks_another_method_by_answers_of_its_own() -> None:
         own = session.run()
         other = QUAG(QUAG.Options(), session.audit.context)
         session.audit.outcomes = []
-        assert list(other.verify(session.audit, [], [])) == list(own.evidence)
+        first, *rest = own.evidence
+        assert first.check == "independent samples"
+        assert list(other.verify(session.audit, [], [])) == rest
 
 
 def test_pairs_by_column() -> None:
@@ -231,6 +234,9 @@ def test_pairs_are_chosen_of_both_kinds() -> None:
     pairs = [ConsistentPair("text", f"a{n}", f"b{n}", None, str(n)) for n in range(9)]
     correct = {f"{side}{n}": n < 3 or side == "a" for n in range(9) for side in "ab"}
     both, others = choose_pairs(pairs, correct, 4, np.random.default_rng(0))
+    again = choose_pairs([*pairs, *pairs], correct, 9, np.random.default_rng(0))
+    assert [len({pair.video for pair in group}) for group in again] == [len(g) for g in again]
+    assert [len(group) for group in again] == [3, 6]  # no video twice
     assert (len(both), len(others)) == (3, 4)
     assert all(pair.first in ("a0", "a1", "a2") for pair in both)
 
@@ -328,43 +334,53 @@ def test_both_of_a_pair_must_be_right() -> None:
     wrong = {"a-v0-q0", "b-v1-q1"}
     correct = {s.key: s.key not in wrong for s in samples}
     text = [pair for pair in pairs if pair.complement == "text"]
-    accuracy = consistent_accuracy(correct, text, np.random.default_rng(0))
+    accuracy = consistent_accuracy(correct, text)
     assert accuracy is not None
     assert (accuracy.value, accuracy.pairs, accuracy.videos) == (0.5, 4, 2)
     always_yes = {s.key: s.key.endswith("q0") for s in samples}
-    accuracy = consistent_accuracy(always_yes, text, np.random.default_rng(0))
+    accuracy = consistent_accuracy(always_yes, text)
     assert accuracy is not None
-    assert (accuracy.value, accuracy.low, accuracy.high) == (0, 0, 0)
+    assert (accuracy.value, accuracy.low) == (0, 0)
+    assert accuracy.high > 0.8  # two videos prove little
 
 
 def test_pairs_without_both_answers_are_left_out() -> None:
     pairs = consistent_pairs(square("a"))
     correct = {"a-v0-q0": True, "a-v0-q1": True, "a-v1-q0": False}
-    accuracy = consistent_accuracy(correct, pairs, np.random.default_rng(0))
+    accuracy = consistent_accuracy(correct, pairs)
     assert accuracy is not None
     assert (accuracy.value, accuracy.pairs) == (0.5, 2)
-    assert consistent_accuracy({}, pairs, np.random.default_rng(0)) is None
+    assert consistent_accuracy({}, pairs) is None
 
 
-def test_the_interval_is_that_of_every_draw_of_whole_videos() -> None:
-    right = dict(enumerate([(3, 3), (0, 1), (1, 4), (2, 2)]))  # correct pairs, pairs
-    pairs, correct = [], {}
-    for video, (good, count) in right.items():
-        for index in range(count):
-            first, second = f"{video}-{index}", f"{video}-{index}-other"
-            pairs.append(ConsistentPair("video", first, second, None, str(video)))
-            correct |= {first: True, second: index < good}
-    draws = list(product(right.values(), repeat=4))
-    shares = [sum(good for good, _ in draw) / sum(count for _, count in draw) for draw in draws]
-    accuracy = consistent_accuracy(
-        correct, pairs, np.random.default_rng(0), confidence=0.8, resamples=40000
-    )
+def test_the_interval_is_of_whole_videos() -> None:
+    """One pair a video: Clopper and Pearson's. Four that stand together: no less wide than that."""
+    rights = np.arange(30) < 18
+    widths = []
+    for copies in (1, 4):
+        pairs, correct = [], {}
+        for video, right in enumerate(rights.tolist()):
+            for index in range(copies):
+                first, second = f"{video}-{index}", f"{video}-{index}-other"
+                pairs.append(ConsistentPair("video", first, second, None, str(video)))
+                correct |= {first: True, second: right}
+        accuracy = consistent_accuracy(correct, pairs, confidence=0.9)
+        assert accuracy is not None
+        assert (accuracy.value, accuracy.videos) == (0.6, 30)
+        widths.append(accuracy.high - accuracy.low)
+        if copies == 1:
+            exact = binomtest(18, 30).proportion_ci(0.9, method="exact")
+            assert (accuracy.low, accuracy.high) == pytest.approx((exact.low, exact.high))
+    assert widths[1] == pytest.approx(widths[0], rel=0.1)
+
+
+def test_nothing_consistent_has_an_interval_too() -> None:
+    pairs = [ConsistentPair("text", f"a{n}", f"b{n}", None, str(n)) for n in range(40)]
+    accuracy = consistent_accuracy(dict.fromkeys((*"a", *"b"), False), pairs)
+    assert accuracy is None
+    accuracy = consistent_accuracy({f"{x}{n}": False for n in range(40) for x in "ab"}, pairs)
     assert accuracy is not None
-    assert accuracy.value == 0.6
-    expected = np.quantile(shares, (0.1, 0.9))
-    assert (accuracy.low, accuracy.high) == pytest.approx(tuple(expected), abs=0.02)
-    by_pair = np.random.default_rng(0).binomial(10, 0.6, 40000) / 10
-    assert accuracy.high - accuracy.low > 1.2 * np.subtract(*np.quantile(by_pair, (0.9, 0.1)))
+    assert (accuracy.low, accuracy.high) == (0.0, pytest.approx(1 - 0.025 ** (1 / 40)))
 
 
 # --------------------------------------------------------------------------- aligned distance

@@ -1,6 +1,7 @@
 """The sdk's contract suite, on a fake that takes every edit and lets none of them matter."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from cuescope_quag import QUAG
@@ -12,7 +13,7 @@ class Asking(FakeDataset):
     """The fake data set with a question."""
 
     def __getitem__(self, index: int) -> Sample:
-        return super().__getitem__(index).model_copy(update={"question": "Where is the patch?"})
+        return replace(super().__getitem__(index), question="Where is the patch?")
 
 
 class Unmoved(FakeModel):
@@ -23,7 +24,7 @@ class Unmoved(FakeModel):
     )
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        return super().respond([trial.model_copy(update={"edit": None}) for trial in trials])
+        return super().respond([replace(trial, edit=None) for trial in trials])
 
 
 class TestContract(MethodContract):

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cuescope_quag.paper import paper_rows
-from cuescope_quag.report import few_videos, loss_cell, type_notes
 from cuescope_quag.scores import Loss
-from cuescope_sdk import Report, Response, Sample
+from cuescope_quag.tables import few_videos, loss_cell, type_notes
+from cuescope_sdk import Report, Response, Sample, UserError
 
 Audited = Callable[..., Report]
 
@@ -49,16 +49,16 @@ def test_findings_are_what_was_needed(audited: Audited) -> None:
     names = [report.names[score.feature] for score in report.findings]
     assert names[0] == "Verdict on video and text"
     assert set(names[1:]) == {
-        "without question",
-        "unimodal attention (SC: unimodal)",
-        "attention to text (SC: text)",
+        "without the question",
+        "attention within video and within text (SC: unimodal)",
+        "attention to the text (SC: text)",
     }
     words = {score.feature: str(report.sentence(score)) for score in report.findings}
     lost = next(s for s in report.headlines if s.feature == "SC: text")
     assert words["SC: text"].startswith(
-        "With attention to text (SC: text) averaged, the model loses"
+        "With attention to the text (SC: text) averaged, the model loses"
     )
-    assert words["without question"].startswith("Tested without question, the model loses")
+    assert words["without question"].startswith("Asked without the question, the model loses")
     assert f"{lost.value:.1f} points" in words["SC: text"]
 
 
@@ -79,13 +79,14 @@ def test_at_chance_nothing_is_found(audited: Audited) -> None:
     assert "where guessing gives 25.0 %" in sentence
 
 
-@pytest.mark.parametrize(("samples", "kind"), [(2, "too few samples"), (16, "at chance")])
-def test_few_wrong_answers_tell_nothing(audited: Audited, samples: int, kind: str) -> None:
-    undecided(audited("both", "nothing", data_options={"samples": samples}), kind)
+def test_few_wrong_answers_tell_nothing(audited: Audited) -> None:
+    undecided(audited("both", "nothing", data_options={"samples": 16}), "at chance")
+    with pytest.raises(UserError, match="too few samples for any finding"):
+        audited("both", "nothing", data_options={"samples": 2})
 
 
 def test_an_open_verdict_opens_the_report_where_there_are_findings(audited: Audited) -> None:
-    report = audited("text", "text", data_options={"samples": 24})
+    report = audited("text", "text", data_options={"samples": 16})
     assert report.notes["verdict"] == "open"
     first, *others = report.findings
     assert "cannot be judged from these samples" in str(report.sentence(first))
@@ -98,13 +99,14 @@ class OneAnswer:
 
     def __getitem__(self, index: int) -> Sample:
         sample: Sample = super().__getitem__(index)  # type: ignore[misc]
-        return sample.model_copy(update={"label": "north"})
+        return replace(sample, label="north")
 
 
 @pytest.mark.parametrize("open_ended", [False, True])
 def test_one_right_answer_is_said(audited: Audited, quiz: type[Any], open_ended: bool) -> None:
     data = type("Same", (OneAnswer, quiz), {})
     report = audited("both", "both", data=data, data_options={"open_ended": open_ended})
+    assert "same right answer, 'north', so nothing can be tested" in report.notes["weak data"]
     sentence = undecided(report, "one right answer")
     assert "All 160 questions have the same right answer, 'north'" in sentence
     assert report.notes["accuracy"].endswith("all have the same right answer, 'north'")
@@ -187,7 +189,7 @@ def test_the_papers_figures_stand_beside_on_its_data_sets(
         def __getitem__(self, index: int) -> Sample:
             sample: Sample = super().__getitem__(index)
             kind = ("Causal", "Temporal")[index % 2]
-            return sample.model_copy(update={"annotations": {"question_type": kind}})
+            return replace(sample, annotations={"question_type": kind})
 
     report = audited("both", "both", data=Published, beside="JustAsk")
     paper = {row["condition"]: row for row in report.tables[0].paper}
@@ -232,8 +234,8 @@ def test_a_star_needs_the_test_and_the_interval(
 
 
 def test_intervals_of_few_videos_are_warned_of() -> None:
-    assert few_videos(9)[0].startswith("Videos: 9; with so few, the intervals are rough")
-    assert not few_videos(10)
+    assert few_videos(19)[0].startswith("Videos: 19, so few that the intervals are rough")
+    assert not few_videos(20)
 
 
 def samples(*annotations: dict[str, str]) -> list[Sample]:
@@ -248,3 +250,46 @@ def test_types_have_their_words() -> None:
     assert clavi.startswith("BE: at the beginning or at the end; E-NC: existence of an action that")
     assert "plain accuracy in a type with one right answer" in plain
     assert type_notes(samples(), [], "balanced accuracy") == []
+
+
+# ------------------------------------------------------------------------------- what was drawn
+
+
+def in_groups(quiz: type[Any], group: Callable[[int], str | None]) -> type[Any]:
+    """The quiz, whose questions name a group by their number."""
+
+    class Grouped(quiz):  # type: ignore[misc]
+        def __getitem__(self, index: int) -> Sample:
+            sample: Sample = super().__getitem__(index)
+            return replace(sample, group=group(range(len(self))[index]))
+
+    return Grouped
+
+
+def test_questions_of_one_video_prove_nothing(audited: Audited, quiz: type[Any]) -> None:
+    data = in_groups(quiz, lambda index: "video")
+    with pytest.raises(UserError, match=r"too few samples for any finding.* got 1"):
+        audited("both", "both", data=data)
+
+
+def test_groups_are_the_videos_that_are_counted(audited: Audited, quiz: type[Any]) -> None:
+    data = in_groups(quiz, lambda index: f"video {index // 8}")
+    report = audited("both", "both", data=data)
+    assert "160 questions about 20 videos" in report.notes["accuracy"]
+    plain = audited("both", "both")
+    assert "about 160 videos" in plain.notes["accuracy"]
+    for score, other in zip(report.headlines, plain.headlines, strict=True):
+        assert score.value is None or score.n == other.n
+
+
+def test_groups_may_miss(audited: Audited, quiz: type[Any]) -> None:
+    data = in_groups(quiz, lambda index: f"video {index // 4}" if index % 2 else None)
+    report = audited("both", "both", data=data)
+    assert report.notes["verdict"] == "fuses"
+    assert "about 120 videos" in report.notes["accuracy"]
+
+
+def test_what_would_have_been_found_is_said(audited: Audited) -> None:
+    assert "in 8 of 10 such audits" in audited("both", "both").notes["limit of detection"]
+    few = audited("both", "both", data_options={"samples": 6})
+    assert few.notes["limit of detection"].startswith("no loss, however large")

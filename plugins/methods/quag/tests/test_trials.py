@@ -1,6 +1,7 @@
 """What is averaged, in words and as edits; which answers are right; refusals are one line."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,7 @@ def test_samples_without_labels_are_refused(audited: Audited, quiz: type[Any]) -
     class Unlabelled(quiz):  # type: ignore[misc]
         def __getitem__(self, index: int) -> Sample:
             sample: Sample = super().__getitem__(index)
-            return sample.model_copy(update={"label": None})
+            return replace(sample, label=None)
 
     with pytest.raises(UserError, match="samples with a label"):
         audited("both", "both", data=Unlabelled)
@@ -163,7 +164,7 @@ def test_samples_that_cannot_be_asked_are_counted(
     class Half(quiz):  # type: ignore[misc]
         def __getitem__(self, index: int) -> Sample:
             sample: Sample = super().__getitem__(index)
-            return sample if index % 2 else sample.model_copy(update={without: None})
+            return sample if index % 2 else replace(sample, **{without: None})
 
     report = audited("both", "both", data=Half)
     assert report.notes["left out"] == f"80 samples without a {without}"
@@ -177,9 +178,9 @@ def test_data_without_a_question_is_refused_first(
     class Silent(quiz):  # type: ignore[misc]
         def __getitem__(self, index: int) -> Sample:
             sample: Sample = super().__getitem__(index)
-            return sample.model_copy(update={"question": None})
+            return replace(sample, question=None)
 
-    with pytest.raises(UserError, match=r"quag: no sample has a question\. Take data with q"):
+    with pytest.raises(UserError, match=r"quag: there is nothing to ask.*Take data with q"):
         audited("both", "both", data=Silent, model=logging)
     assert not logging.log
 

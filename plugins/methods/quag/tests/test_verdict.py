@@ -5,8 +5,8 @@ from typing import NamedTuple
 import pytest
 
 from cuescope_quag.paper import BENCHMARKS, CONSISTENT, paper_rows
-from cuescope_quag.report import verdict_sentence
-from cuescope_quag.scores import Kind, Loss, Rate, Rule, Verdict, state, verdict, verdict_kind
+from cuescope_quag.scores import Loss, Rate, Rule
+from cuescope_quag.verdict import Kind, Verdict, state, verdict, verdict_kind, verdict_sentence
 
 RULE = Rule()
 CHANCE = {"ActivityNet-QA": 0.0, "MSRVTT-QA": 0.0, "NExT-QA": 20.0, "ATP-Hard": 20.0}
@@ -76,14 +76,15 @@ def test_just_ask_never_aligns_on_any_data_set(benchmark: str) -> None:
 def test_a_verdict_has_its_figures() -> None:
     sentence = published("FrozenBiLM", "ActivityNet-QA").sentence
     assert sentence == (
-        "{feature}: the model fuses them. Averaging crossmodal attention costs 11.3 points; it "
-        "loses 11.4 points without the video and 43.5 points without the question."
+        "{feature}: the model fuses them and answers from both together. "
+        "Averaging the attention between video and text costs 11.3 points; it loses 11.4 "
+        "points without the video and 43.5 points without the question."
     )
     sentence = published("JustAsk", "ActivityNet-QA").sentence
     assert sentence == (
         "{feature}: the model uses both but never aligns them. It loses 10.5 points without the "
-        "video and 36.1 points without the question, yet averaging crossmodal attention "
-        "costs 0.4 points, and no short-circuit costs more than 0.5 points."
+        "video and 36.1 points without the question, yet averaging the attention between video "
+        "and text costs 0.4 points, and no short-circuit costs more than 0.5 points."
     )
 
 
@@ -158,7 +159,7 @@ def test_nothing_is_said_of_a_model_at_chance() -> None:
 def test_too_few_samples_are_not_called_chance() -> None:
     decision, sentence = judged(Rate(100, 50, 0.25, 100, 100, n=2, p_best=0.25), {})
     assert decision == Verdict("too few samples")
-    assert "With so few samples (n = 2), all answers could be luck." in sentence
+    assert "With so few samples (n = 2) or videos, all answers could be luck." in sentence
 
 
 @pytest.mark.parametrize(
@@ -175,13 +176,13 @@ def test_what_is_won_is_not_called_lost(lost: float, words: str) -> None:
     losses = {"without video": some, "without question": sure, "SC: crossmodal": some}
     sentence = judged(Rate(80, 25, 0.001), losses).sentence
     assert words in sentence
-    assert ("attention gains 2.0" in sentence) == (lost == -2.0)
+    assert ("video and text gains 2.0" in sentence) == (lost == -2.0)
 
 
 def test_without_the_crossmodal_short_circuit_there_is_no_verdict() -> None:
     decision, sentence = judged(Rate(80, 25, 0.001), {})
     assert decision == Verdict("not asked")
-    assert "because crossmodal attention was not averaged" in sentence
+    assert "because the attention between video and text was not averaged" in sentence
 
 
 def test_what_one_type_of_question_loses_is_not_hidden_by_another() -> None:

@@ -1,6 +1,8 @@
 """The method from end to end: the contract, planted backgrounds, masks, refusals."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,7 +46,7 @@ class Masked(FakeDataset):
         sample = super().__getitem__(index)
         green = np.asarray(sample.frames[0].load())[..., 1] == 220
         annotations = {**sample.annotations, "foreground": green}
-        return sample.model_copy(update={"annotations": annotations})
+        return replace(sample, annotations=annotations)
 
 
 class TestContract(MethodContract):
@@ -64,7 +66,6 @@ class Patches(Plugin):
     labels = LABELS
     facts: ClassVar[dict[str, str]] = {}
     fingerprint = "patches"
-    swapped: ClassVar[bool] = False
     draw: ClassVar[Any] = None
 
     def __len__(self) -> int:
@@ -72,8 +73,8 @@ class Patches(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         pixels, patches = type(self).draw(np.random.default_rng(index))
-        first, second = patches
-        row, col = (8 * part for part in divmod(patches[second if self.swapped else first], 4))
+        first, _ = patches
+        row, col = (8 * part for part in divmod(patches[first], 4))
         mask = np.zeros((32, 32), dtype=bool)
         mask[row : row + 8, col : col + 8] = True
         return Sample(
@@ -89,10 +90,19 @@ class Patches(Plugin):
 
 
 class Swapped(Patches):
-    """The mask lies on the other patch, of which the label does not speak."""
+    """The mask is the half of the picture without the patch that the label speaks of."""
 
     fingerprint = "swapped"
-    swapped = True
+
+    def __len__(self) -> int:
+        return 48  # of 24 images the model's two in five are no better than chance
+
+    def __getitem__(self, index: int) -> Sample:
+        sample = super().__getitem__(index)
+        left = sample.annotations["foreground"][:, :16].any()
+        mask = np.zeros((32, 32), dtype=bool)
+        mask[:, 16 if left else 0 :][:, :16] = True
+        return replace(sample, annotations={"foreground": mask})
 
 
 @pytest.fixture
@@ -132,10 +142,27 @@ def test_maps_on_the_background_are_found(hand_written: Any) -> None:
     score = report.findings[0]
     assert score.q_value is not None
     assert score.q_value < 0.05
-    assert score.value == pytest.approx(
-        1 / 16 - rows(report, "foreground_share")[score.label].value
-    )
-    assert "94% of the picture" in (report.sentence(score) or "")
+    assert score.value == pytest.approx(1 / 2 - rows(report, "foreground_share")[score.label].value)
+    assert "50% of the picture" in (report.sentence(score) or "")
+    assert report.accuracy is not None
+    assert report.accuracy.above_chance
+    assert f"{report.accuracy.share:.1%} of 48 images" in report.notes["accuracy"]
+    assert {(c.feature, c.label) for c in report.contrasts} == {
+        (found.feature, found.label) for found in report.findings
+    }
+    most, least = report.contrasts[0].sides  # all maps lean, so halves stand beside each other
+    n = int(score.n or 0)
+    half, of, right = re.findall(r"(\d+) of (\d+) images: \d+% of (\d+) right", most.title)[0]
+    assert (int(of), half) == (n, right)
+    assert f"{n - int(half)} of {n} images" in least.title
+
+    def on_background(exhibit: Any) -> int:
+        return int(re.match(r"(\d+)% of the map", exhibit.words)[1])  # type: ignore[index]
+
+    assert min(map(on_background, most.exhibits)) >= max(map(on_background, least.exhibits))
+    assert all(exhibit.drawing[:2] == b"\xff\xd8" for exhibit in most.exhibits if exhibit.drawing)
+    assert most.exhibits[0].drawing
+    assert "Few groups" in (report.sentence(score) or "")
 
 
 def test_any_text_is_explained_in_every_image(hand_written: Any) -> None:
@@ -155,7 +182,7 @@ def test_groups_by_the_label_that_is_explained(hand_written: Any) -> None:
     assert counts == {label: sum(s.label == label for s in samples) for label in LABELS}
     report = run_audit(Saliency, hand_written, Patches, target="predicted")
     right = sum(s.n * s.value for s in rows(report, "accuracy").values())
-    assert report.notes["accuracy"] == f"{right / 24:.1%} of 24 images"
+    assert report.notes["accuracy"].startswith(f"{right / 24:.1%} of 24 images [")
     assert 0.3 < right / 24 < 0.9  # the other patch's colour is the answer in the rest
 
 
@@ -169,7 +196,7 @@ class Odd(Patches):
         kinds = [np.zeros((32, 32), bool), np.ones((32, 32), bool), None]
         mask = (kinds * 2)[index] if index < 6 else sample.annotations["foreground"]
         annotations = {} if mask is None else {"foreground": mask}
-        return sample.model_copy(update={"annotations": annotations})
+        return replace(sample, annotations=annotations)
 
 
 def test_leaves_out_masks_that_say_nothing(hand_written: Any) -> None:
@@ -183,12 +210,15 @@ class Bare(Patches):
     fingerprint = "bare"
 
     def __getitem__(self, index: int) -> Sample:
-        return super().__getitem__(index).model_copy(update={"annotations": {}})
+        return replace(super().__getitem__(index), annotations={})
 
 
 def test_without_masks_nothing_is_said_of_the_background(hand_written: Any) -> None:
     report = run_audit(Saliency, hand_written, Bare)
+    assert "no foreground masks" in report.notes["weak data"]
     assert not report.findings
+    [said] = report.statements  # in place of "No cue found"
+    assert said.startswith("Nothing could be tested: no image has a usable foreground mask")
     assert all(s.value is None for s in rows(report, "background_lean").values())
     assert sum(s.n for s in rows(report, "accuracy").values()) == 24
     assert "the data has no masks" in report.notes["foreground"]

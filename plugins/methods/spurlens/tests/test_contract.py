@@ -1,5 +1,7 @@
 """The sdk's contract suite, on a fake that is asked whether it sees each of its classes."""
 
+from dataclasses import replace
+
 from cuescope_sdk import Response, Trial
 from cuescope_sdk.testing import LABELS, FakeModel, MethodContract
 from cuescope_spurlens import SpurLens
@@ -11,9 +13,7 @@ class Asked(FakeModel):
     def answer(self, trial: Trial) -> Response:
         words = (trial.sample.question or "").split()
         asked = next(label for label in LABELS if label in words)
-        chosen = trial.model_copy(
-            update={"sample": trial.sample.model_copy(update={"choices": LABELS})}
-        )
+        chosen = replace(trial, sample=replace(trial.sample, choices=LABELS))
         choice = super().answer(chosen).text
         return Response(text="Yes." if choice == asked else "No.")
 

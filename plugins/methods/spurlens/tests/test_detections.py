@@ -9,7 +9,7 @@ import pytest
 
 from cuescope_sdk import Context, Detection, Frame, Sample, generator
 from cuescope_sdk.tools import k_scores
-from cuescope_spurlens.detections import (
+from cuescope_spurlens.spuriosity.detections import (
     ImageSet,
     detect_cues,
     images_with,

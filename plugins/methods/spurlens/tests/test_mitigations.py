@@ -1,5 +1,6 @@
 """Strategies change the question, and their figures are those of the answers."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,8 +15,8 @@ Making = Callable[..., Setup]
 HINTS = Hints("cup", ("table", "tree"), "table", "A room.")
 
 
-def rows(report: Report) -> dict[str, dict[str, Any]]:
-    table = next(table for table in report.tables if table.title == "Other ways of asking")
+def rows(report: Report, title: str = "Other ways of asking") -> dict[str, dict[str, Any]]:
+    table = next(table for table in report.tables if table.title == title)
     return {str(row["metric"]): dict(row) for row in table.rows}
 
 
@@ -36,11 +37,20 @@ def test_a_model_that_heeds_the_warning_loses_the_gap(setup: Making) -> None:
             self.options = self.options.model_copy(update={"cue": "" if warned else "table"})
             return super().answer(trial)  # type: ignore[no-any-return]
 
-    metrics = rows(setup(model=Heeding, classes=("cup",), mitigation=("spurious-top",)).report())
+    report = setup(model=Heeding, classes=("cup",), mitigation=("spurious-top",)).report()
+    metrics = rows(report)
     assert metrics["PA with the cue"]["baseline"] == 100
     assert metrics["PA with the cue"]["spurious-top"] < 90
     assert metrics["HR with the cue"]["spurious-top"] < metrics["HR with the cue"]["baseline"] - 40
     assert "HR blank" in metrics
+    changes = rows(report, "What other ways of asking change")
+    for metric in ("PA with the cue", "HR with the cue", "HR without"):
+        value, low, high = map(float, re.findall(r"[-+][\d.]+", changes[metric]["spurious-top"]))
+        plain, warned = metrics[metric]["baseline"], metrics[metric]["spurious-top"]
+        assert value == pytest.approx(warned - plain, abs=0.06)
+        assert low < value < high
+        assert (high < 0) == (metric != "HR without")  # where there is no cue nothing is heeded
+    assert changes["HR blank"]["spurious-top"].endswith("few")  # one image a class
 
 
 def test_ensembling_is_the_majority_of_the_questions(setup: Making) -> None:

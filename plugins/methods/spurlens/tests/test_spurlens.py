@@ -1,6 +1,7 @@
 """The planted cue is found in both tasks; nothing else is, and nothing where nothing is planted."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from cuescope_sdk import (
     Sample,
     Trial,
     UserError,
+    generator,
 )
 from cuescope_sdk.testing import Setup
 
@@ -43,8 +45,8 @@ def test_finds_the_planted_cue_first_in_both_tasks(audited: Audited) -> None:
     assert all(score.q_value is not None and score.q_value < 0.01 for score in report.findings)
     statements = "\n".join(report.statements)
     rates = "a cup in 100% of those that show a table, and in"
-    assert f"In images with a cup, the model sees {rates}" in statements
-    assert f"In images without a cup, the model imagines {rates}" in statements
+    assert f"in images with a cup, the model sees {rates}" in statements
+    assert f"in images without a cup, the model imagines {rates}" in statements
     verdicts = {check.check: check.verdict for check in report.evidence}
     assert verdicts["planted cue of 'cup': recognition"] == "supported"
     assert verdicts["planted cues: nothing is found where none is planted"] == "supported"
@@ -102,7 +104,7 @@ def test_rates_are_those_of_the_images(setup: Making) -> None:
         sample = by_key[occurrence.sample]
         assert "clock" in sample.annotations["objects"]
         assert occurrence.region == (0, 3, 8, 4)
-        asked = sample.model_copy(update={"question": "Do you see a clock in the image?"})
+        asked = replace(sample, question="Do you see a clock in the image?")
         yes.append(model.answer(Trial(sample=asked, outputs=frozenset({"text"}))).text == "yes")
     (score,) = (
         s for s in report.scores if (s.feature, s.metric) == (feature.key, "perception_with")
@@ -158,7 +160,10 @@ def test_cues_that_cannot_be_ranked_are_said(setup: Making) -> None:
     words = table(report, "Cues that were left out")["cup"]["cues"]
     assert "wall: in every image alike (recognition)" in words
     assert "dragon: never detected (hallucination)" in words
-    assert {feature.name for feature in report.features} == {"table"}
+    assert {feature.name for feature in report.features if "/cup/" in feature.key} == {
+        "table beside a cup",
+        "table without a cup",
+    }
 
 
 def test_a_class_with_few_images_has_a_smaller_k(audited: Audited) -> None:
@@ -206,7 +211,7 @@ def test_a_proposer_that_names_nothing_is_said(setup: Making, names: tuple[str, 
 def test_more_cues_than_wanted_are_kept_with_the_reason(audited: Audited) -> None:
     report = audited(max_cues=2)
     assert "beyond the first 2" in table(report, "Cues that were left out")["cup"]["cues"]
-    assert {f.name for f in report.features if "/cup/" in f.key} == {"table", "tree"}
+    assert {f.key.split("/")[2] for f in report.features if "/cup/" in f.key} == {"table", "tree"}
 
 
 @pytest.mark.parametrize("speaks", ["**{}**, there is.", "Let me look.\nAnswer: {}"])
@@ -260,8 +265,128 @@ def test_samples_without_objects_are_left_out(setup: Making) -> None:
             sample = super().__getitem__(index)
             objects = tuple(n for n in sample.annotations["objects"] if n != "cup")
             known = {**sample.annotations, "objects": objects}
-            return sample.model_copy(update={"annotations": known})  # type: ignore[no-any-return]
+            return replace(sample, annotations=known)  # type: ignore[no-any-return]
 
     report = setup(data=NoCups).report()
     assert report.notes["left out: cup"] == "0 images to compare (recognition)"
     assert [score.feature for score in report.findings] == ["hallucination/cup/table"]
+
+
+# ----------------------------------------------------------------------------- what was drawn
+
+
+def with_groups(setup: Making, group: Callable[[int], str | None], **options: Any) -> Setup:
+    """An audit whose images name a group by their number."""
+
+    class Grouped(setup().data):  # type: ignore[misc, name-defined]
+        def __getitem__(self, index: int) -> Sample:
+            sample = super().__getitem__(index)
+            return replace(sample, group=group(index))  # type: ignore[no-any-return]
+
+    return setup(data=Grouped, **options)
+
+
+def test_a_group_counts_once(setup: Making) -> None:
+    report = with_groups(setup, lambda i: f"video {i // 4}", classes=("cup",)).report()
+    assert report.notes["independent"].startswith("groups: ")
+    assert all(int(score.n or 0) <= 30 for score in report.scores)
+    plain = setup(classes=("cup",)).report()
+    assert "each counts by itself" in plain.notes["independent"]
+
+
+def test_images_of_one_group_are_no_comparison(setup: Making) -> None:
+    """Everything from one video, of which the classes and their absence are all seen."""
+    with pytest.raises(UserError, match=r"too few samples for any finding.* got 1 of '"):
+        with_groups(setup, lambda index: "video").report()
+
+
+def test_groups_may_miss_and_may_be_in_several_classes(setup: Making) -> None:
+    made = with_groups(setup, lambda index: f"video {index // 3}" if index % 2 else None)
+    report = made.report()
+    assert {score.feature for score in report.findings} <= {
+        "hallucination/cup/table",
+        "recognition/cup/table",
+    }
+    assert report.findings
+
+
+@pytest.mark.parametrize("speaks", ["yes", "no"])
+def test_answers_that_are_all_alike_find_nothing_and_say_so(setup: Making, speaks: str) -> None:
+    report = setup(model_options={"speaks": speaks}).report()
+    assert not report.findings
+    assert {score.value for score in report.headlines} == {0.0}
+    assert all(score.low is not None and score.low < 0 for score in report.headlines)
+    assert "limit of detection" in report.notes
+
+
+def test_what_could_be_found_stands_in_plan_and_report(setup: Making) -> None:
+    assert "is found in 8 of 10 audits" in setup(k=10).plan().notes["power"]
+    assert "smaller ones may be there" in setup(k=10).report().notes["limit of detection"]
+
+
+def test_a_finding_is_measured_where_no_cue_was_looked_for(setup: Making) -> None:
+    """By default where half of the images have four K of them; the plan's bound holds."""
+    report = setup(k=30, data_options={"samples": 600}, classes=("cup", "lamp")).report()
+    assert report.notes["measured apart"].startswith("in 4 of 4")
+    rows = table(report, "Recognition")
+    assert rows["cup"]["apart"]
+    assert rows["lamp"]["apart"] is None
+    most = int(report.notes["questions"].partition(" ")[0].replace(",", ""))
+    assert int(report.notes["answers"].partition(" ")[0].replace(",", "")) <= most
+    few = setup(k=40, classes=("lamp",)).report()
+    assert few.notes["measured apart"].startswith("no: there are too few")
+
+
+def test_a_gap_that_goes_with_the_objects_size_is_no_cue(setup: Making) -> None:
+    """Cups are small where no tree is, and the model misses small ones; trees do nothing."""
+
+    class Sized(setup().data):  # type: ignore[misc, name-defined]
+        def __getitem__(self, index: int) -> Sample:
+            sample = super().__getitem__(index)
+            rng = generator(0, "size", str(index))
+            small = rng.random() < (0.15 if "tree" in names_of(sample) else 0.85)
+            side = float(rng.uniform(1, 2) if small else rng.uniform(6, 8))
+            boxes = tuple(
+                Detection(name=name, score=1.0, box=(0, 0, side, side))
+                for name in sample.annotations["objects"]
+            )
+            known = {**sample.annotations, "boxes": boxes}
+            return replace(sample, annotations=known)  # type: ignore[no-any-return]
+
+    data = Sized(Sized.Options(samples=600), Context())
+    small = {
+        sample.frames[0].key
+        for sample in (data[index] for index in range(len(data)))
+        if any(box.box[2] < 4 for box in sample.annotations["boxes"])
+    }
+
+    class ShortSighted(setup().model):  # type: ignore[misc, name-defined]
+        def answer(self, trial: Trial) -> Response:
+            seen = super().answer(trial)
+            missed = trial.sample.frames[0].key in small
+            luck = generator(0, "sight", trial.sample.frames[0].key).random()
+            return Response(text="no") if missed and luck < 0.7 else seen  # type: ignore[no-any-return]
+
+    report = setup(
+        data=Sized,
+        model=ShortSighted,
+        data_options={"samples": 600},
+        model_options={"cue": "", "errs": 0.1},
+        task="recognition",
+    ).report()
+    assert not report.findings
+    assert report.notes["object's size"].startswith("set aside in 3 of 3")
+    evidence = [check for check in report.evidence if "no matter of size" in check.check]
+    assert {check.verdict for check in evidence} == {"refuted"}
+    assert all("goes with the object's size" in check.detail for check in evidence)
+    assert {check.feature for check in evidence} <= {f"recognition/{c}/tree" for c in CLASSES}
+
+
+CLASSES = ("cup", "lamp", "clock")
+
+
+def names_of(sample: Sample) -> list[str]:
+    """What the rows of a kitchen say is there."""
+    pixels = np.asarray(sample.frames[0].load())
+    names = (*CLASSES, "table", "tree", "rug", "window")
+    return [name for name, row in zip(names, pixels, strict=False) if row.mean() > 120]

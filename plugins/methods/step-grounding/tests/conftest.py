@@ -70,9 +70,10 @@ class PlainParser:
 @pytest.fixture(autouse=True)
 def plain_claims(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Claims are read by `claims_of` in the tests of whole audits of rooms, and in no others."""
-    if request.module.__name__.rpartition("test_")[2] not in ("audit", "recorded"):
+    if request.module.__name__.rpartition("test_")[2] not in ("audit", "recorded", "agreement"):
         return
     from cuescope_step_grounding import trials
+    from cuescope_step_grounding.claims import written
 
     def of_steps(parser: Any, steps: Sequence[str], clock: Any) -> list[StepClaims]:
         return [
@@ -81,7 +82,7 @@ def plain_claims(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
         ]
 
     monkeypatch.setattr(trials, "parser", lambda name: PlainParser())
-    monkeypatch.setattr(trials, "read_steps", of_steps)
+    monkeypatch.setattr(written, "read_steps", of_steps)
 
 
 class RoomOptions(Options):

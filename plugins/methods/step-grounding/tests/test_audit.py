@@ -1,5 +1,6 @@
 """Whole audits of planted reasoning: what the report says of it."""
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, NoReturn
@@ -50,16 +51,18 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     first = report.findings[0]
     assert first.feature == "reasoning"
     said = str(report.sentence(first))
-    assert said.startswith(
-        "Reasoning is better than random: on average the video supports 100% [100"
-    )
+    assert said.startswith("Reasoning is better than random: it fits its own video better")
+    assert "Of 192 claims 100% are supported, 0% refuted, and 0% could not be checked." in said
+    assert "the video supports 100% [86, 100] of the claims in a step" in said
+    assert "of the same claims in other videos 75% hold" in said
     assert report.notes["verdict"] == "better than random"
-    assert "in random steps" in said
     assert [one.feature for one in report.findings] == ["reasoning"]
     assert checks(report) == {
+        "independent samples": "inconclusive",
         "counterfactual traces": "supported",
-        "random reasoning": "inconclusive",
+        "random claims": "inconclusive",  # ten different ones: they are true by luck
         "verifier noise": "supported",
+        "videos told apart": "supported",
         "pictures against words": "supported",
     }
 
@@ -110,9 +113,8 @@ def test_where_nothing_is_supported_nothing_is_said_of_reliance(audited: Audited
     assert report.notes["verdict"] == "no better than random"
     assert "video" not in [one.feature for one in report.findings]
     said = str(report.sentence(report.findings[0]))
-    assert said.startswith(
-        "Reasoning is no better than random: on average the video supports 0% [0, 0]"
-    )
+    assert said.startswith("Reasoning is no better than random: it fits other videos as well as")
+    assert "the video supports 0% [0, 9] of the claims in a step" in said
 
 
 def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(audited: Audited) -> None:
@@ -120,7 +122,8 @@ def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(audited: Audite
     verdict = headline(report, "reasoning")
     assert verdict.value == 1
     assert report.notes["verdict"] == "open"
-    assert "do not show whether it is better than random; on average" in report.statements[0]
+    assert "one video alone cannot be compared with others" in report.statements[0]
+    assert "These are few samples: 1, taken as independent." in report.statements[0]
     assert not report.findings
 
 
@@ -176,6 +179,13 @@ def test_an_invented_thing_is_named(audited: Audited) -> None:
         "'green dog': 24 traces name it, and in 24 of them the video never shows it."
     )
     assert not headline(report, "named: red cup").finding
+    shown = next(c for c in report.contrasts if c.feature == "named: green dog")
+    instead, never = shown.sides
+    assert instead.title.startswith("the video shows it: 0 of 24")
+    assert never.title == f"the video never shows it: 24 of {thing.n}"
+    assert all("Claim: green dog - the video does not" in str(e.words) for e in never.exhibits)
+    assert all(str(e.words).endswith("- supported") for e in instead.exhibits)
+    assert instead.exhibits[0].occurrence.region  # where the verifier saw it
     place = next(f for f in report.features if f.key == "named: green dog").occurrences[0]
     assert (place.sample, place.frame) == ("room-000", 0)
 
@@ -194,8 +204,15 @@ def test_right_answers_without_support_are_told(audited: Audited) -> None:
     report = audited({"right": 0.0, "invents": "green dog"}, perturbations=())
     answers = headline(report, "answers")
     assert answers.finding
-    assert "100% [100, 100]" in str(report.sentence(answers))
+    assert "100% [86, 100]" in str(report.sentence(answers))
     assert figures(report)["accuracy"] == 1
+    assert report.accuracy is not None
+    assert (report.accuracy.correct, report.accuracy.answered) == (24, answers.n)
+    assert report.accuracy.chance == 0.5  # left or right
+    claims = next(c for c in report.contrasts if c.feature == "reasoning")
+    counted = re.findall(r"(\d+) of (\d+)", " ".join(side.title for side in claims.sides))
+    [total] = map(int, re.findall(r"Of (\d+) claims", report.statements[0]))
+    assert sum(int(part) for part, _ in counted) == total == int(counted[0][1])
 
 
 class Nothing(Plugin):
@@ -218,7 +235,7 @@ def test_everything_is_judged_in_one_call(audited: Audited) -> None:
     assert (first.feature, first.value, first.finding) == ("reasoning", None, False)
     assert str(report.sentence(first)).endswith("could be verified (abstract 100%).")
     assert figures(report).get("step_grounding_rate") is None
-    assert report.evidence == ()
+    assert [evidence.check for evidence in report.evidence] == ["independent samples"]
     assert "verdict" not in report.notes
 
 
@@ -248,6 +265,7 @@ def test_a_verifier_that_skips_claims_is_named(audited: Audited) -> None:
 
 def test_without_evidence_the_report_says_what_to_add(audited: Audited) -> None:
     report = audited({}, {"scenes": False})
+    assert "no claim can be checked" in report.notes["weak data"]
     said = str(report.sentence(report.headlines[0]))
     assert "--tool claim-verifier=box-geometry" in said
     assert "nothing to see" in report.notes
@@ -298,7 +316,9 @@ def test_what_changed_traces_are_held_against(audited: Audited, source: str, vid
 def test_scenes_of_the_original_say_nothing_of_what_was_shown(audited: Audited) -> None:
     with pytest.raises(UserError, match="annotated scenes, which are of the original"):
         audited({}, {"samples": 4}, evidence="shown")
-    assert audited({}, {"samples": 4, "scenes": False}, evidence="shown").cost.trials == 24
+    report = audited({}, {"samples": 4, "scenes": False}, evidence="shown")
+    assert "no claim can be checked" in report.notes["weak data"]
+    assert report.cost.trials == 24
 
 
 def test_who_guesses_sides_is_right_half_the_time(audited: Audited) -> None:
@@ -307,7 +327,7 @@ def test_who_guesses_sides_is_right_half_the_time(audited: Audited) -> None:
 
 
 def test_styles_stand_beside_each_other(audited: Audited) -> None:
-    report = audited({}, {"samples": 8}, also=("lite", "natural"), perturbations=())
+    report = audited({}, {"samples": 40}, also=("lite", "natural"), perturbations=())
     table = next(t for t in report.tables if t.title.startswith("How well"))
     assert [row["reasoning"] for row in table.rows] == ["neutral", "lite", "natural"]
     assert checks(report)["asked in the style lite"] == "supported"
@@ -406,8 +426,8 @@ def test_another_verifier_that_is_none_is_refused_before_anything_is_asked(
 def test_other_verifiers_are_compared_with(audited: Audited) -> None:
     """The deaf one is there as a tool, so that its name is known; the scenes judge in it."""
     report = audited(
-        {},
-        {"samples": 6},
+        {"right": 0.5},
+        {"samples": 24},
         tools={"claim-verifier": Hearing},
         perturbations=(),
         other_verifiers=("under-test-claim-verifier",),
@@ -415,7 +435,12 @@ def test_other_verifiers_are_compared_with(audited: Audited) -> None:
     check = next(
         one for one in report.evidence if one.check == "verifier under-test-claim-verifier"
     )
-    assert (check.verdict, check.detail) == ("supported", "SGR 100.0% instead of 100.0%")
+    assert (check.verdict, check.value, check.threshold) == ("supported", 1, 0.6)
+    assert re.fullmatch(
+        r"SGR ([\d.]+%) instead of \1; both decide 192 of 192 claims, 100% of them alike; "
+        r"kappa 1.00 \[1.00, 1.00\]",
+        check.detail,
+    )
     assert report.notes["claims held against"] == "under-test-claim-verifier"
 
 
@@ -445,3 +470,68 @@ def test_intervals_hold_their_figures(audited: Audited) -> None:
 
 def test_the_same_audit_gives_the_same_report(audited: Audited) -> None:
     assert audited({"right": 0.7}).hash == audited({"right": 0.7}).hash
+
+
+class People(Plugin):
+    """Sees a person in every video, where a woman is claimed."""
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        seen = Judgement(verdict="supported", general=True)
+        return [
+            [seen if claim.subject == "woman" else judgement for claim, judgement in pairs]
+            for (_, claims), judgements in zip(cases, SceneVerifier().judge(cases), strict=True)
+            for pairs in [list(zip(claims, judgements, strict=True))]
+        ]
+
+
+def test_what_a_more_general_word_supports_is_counted_and_told(audited: Audited) -> None:
+    tools = {"claim-verifier": People}
+    report = audited({"invents": "woman"}, tools=tools, perturbations=(), shown=1)
+    assert "100% are supported (11% by a more general word), 0% refuted" in report.statements[0]
+    note = report.notes["by a more general word"]
+    assert note.startswith("24 of 216 supported claims, as 'woman': a person was seen, and not")
+    assert note.endswith("SGR without them 100%")
+    table = next(t for t in report.tables if t.title.startswith("One trace"))
+    assert table.rows[-1]["claims"] == "✓ woman (by a more general word)"
+    assert "by a more general word" not in audited(perturbations=()).notes
+
+
+class Blinking(Plugin):
+    """Cannot tell of seven claims in ten."""
+
+    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
+        unknown = Judgement.open("no evidence")
+        return [
+            [unknown if (index % 10) < 7 else judgement for index, judgement in enumerate(of_case)]
+            for of_case in SceneVerifier().judge(cases)
+        ]
+
+
+def test_no_verdict_is_given_where_most_claims_cannot_be_decided(audited: Audited) -> None:
+    report = audited({}, {"samples": 40}, tools={"claim-verifier": Blinking}, perturbations=())
+    verdict = headline(report, "reasoning")
+    assert report.notes["verdict"] == "open"
+    assert (verdict.finding, verdict.p_value) == (False, None)
+    said = report.statements[0]
+    assert "most claims could not be checked" in said
+    assert re.search(r"Of \d+ claims \d+% are supported, \d+% refuted, and [5-9]\d% could", said)
+
+
+def test_clips_of_one_group_make_intervals_wider(
+    audited: Audited, rooms: type[Any], teller: type[Any]
+) -> None:
+    """As many samples, of which four are of one source."""
+    from dataclasses import replace
+
+    class Sources(rooms):  # type: ignore[misc]
+        def __getitem__(self, index: int) -> Any:
+            return replace(super().__getitem__(index), group=f"source {index // 4}")
+
+    options = {"resamples": 50, "shown": 0, "perturbations": ()}
+    setup = Setup(StepGrounding, teller, Sources, options, model_options={"right": 0.5})
+    grouped, single = setup.report(), audited({"right": 0.5}, perturbations=())
+    assert "These are few samples: 6 groups." in grouped.statements[0]
+    assert "few" not in single.statements[0]
+    (wide, narrow) = (headline(report, "reasoning") for report in (grouped, single))
+    assert wide.value == narrow.value
+    assert (wide.high or 0) - (wide.low or 0) > (narrow.high or 0) - (narrow.low or 0)

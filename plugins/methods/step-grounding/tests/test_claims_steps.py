@@ -1,27 +1,35 @@
-"""Two hundred hand-written steps: how much of their claims each parser finds.
+"""Labelled steps: how much of their claims each parser finds.
 
-The parsers were made with the odd lines of the file at hand; the even ones were held out. The
-paper's own parser had a precision of 91% and a recall of 84% on 200 annotated steps (section 3.2).
+Three files hold one step a line: `step`, the steps `before` it where it looks back, `claims`, and
+the `frames` of `CLOCK` where it tells a time. A claim is a list: its kind, with "not " where it is
+denied, then what it has of subject, predicate and object; of a temporal one, the two claims with
+the order between them.
 
-`annotated_steps.jsonl` holds one step a line, written in the style of video questions about
-households ("star"), indoor navigation ("r2r") and tasks in a kitchen ("teach"): `step`, the steps
-`before` it where it looks back, `claims`, and the `frames` of `CLOCK` where it tells a time. A
-claim is a list: its kind, with "not " where it is denied, then what it has of subject, predicate
-and object; of a temporal one, the two claims with the order between them.
+- `annotated_steps.jsonl`: 212 steps of households ("star"), indoor navigation ("r2r") and kitchens
+  ("teach"), which the parsers were made with.
+- `open_steps.jsonl`: 182 of 365 steps in the style of several models, which the parsers were
+  mended with.
+- `sealed_steps.jsonl`: the other 183, drawn at random before the parsers were mended. Nobody looks
+  at what a parser gets wrong there, or the figure that a report prints is worth nothing.
+
+The paper's own parser had a precision of 91% and a recall of 84% on 200 annotated steps (section
+3.2).
 """
 
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 
 from cuescope_sdk import UserError
 from cuescope_sdk.grounding import Claim
+from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 from cuescope_step_grounding.claims.times import frames_meant
 
@@ -34,7 +42,7 @@ Key = tuple[Any, ...]  # what two claims must share to be the same
 class Annotated:
     """A step, those before it, its claims and the frames that it means (None: no time is told)."""
 
-    task: Literal["star", "r2r", "teach"]
+    task: str
     step: str
     before: tuple[str, ...]
     claims: frozenset[Key]
@@ -42,27 +50,33 @@ class Annotated:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """A share of claims with its interval; the claims of one step are not independent."""
+
+    right: int
+    of: int
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        return self.right / self.of if self.of else 0.0
+
+    def __str__(self) -> str:
+        return f"{self.value:.0%} ({self.low:.0%} to {self.high:.0%})"
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
-    """Claims found, claims annotated, and those that are both."""
+    """Of the claims found, those that are annotated; of the annotated, those that are found."""
 
-    both: int
-    found: int
-    annotated: int
-
-    @property
-    def precision(self) -> float:
-        """The share of found claims that are annotated."""
-        return self.both / self.found if self.found else 0.0
-
-    @property
-    def recall(self) -> float:
-        """The share of annotated claims that are found."""
-        return self.both / self.annotated if self.annotated else 0.0
+    precision: Share
+    recall: Share
 
 
-def annotated() -> list[Annotated]:
-    """The annotated steps, in the order of the file."""
-    lines = Path(__file__).with_name("annotated_steps.jsonl").read_text("utf-8").splitlines()
+def labelled(name: Literal["annotated", "open", "sealed"]) -> list[Annotated]:
+    """The steps of a file, in its order."""
+    lines = Path(__file__).with_name(f"{name}_steps.jsonl").read_text("utf-8").splitlines()
     return [
         Annotated(
             task=row["task"],
@@ -90,14 +104,41 @@ def found_in(parser: Parser, step: Annotated) -> frozenset[Key]:
     return frozenset(map(key_of, claims))
 
 
-def agreement(parser: Parser, steps: Iterable[Annotated]) -> Agreement:
-    """How well a parser's claims agree with the annotated ones, over all steps."""
-    pairs = [(found_in(parser, step), step.claims) for step in steps]
+def agreement(pairs: Sequence[tuple[frozenset[Key], frozenset[Key]]]) -> Agreement:
+    """How well the claims that were found in each step agree with the annotated ones."""
     return Agreement(
-        sum(len(found & right) for found, right in pairs),
-        sum(len(found) for found, _ in pairs),
-        sum(len(right) for _, right in pairs),
+        _share([[key in right for key in found] for found, right in pairs]),
+        _share([[key in found for key in right] for found, right in pairs]),
     )
+
+
+def _share(steps: Iterable[Sequence[bool]]) -> Share:
+    steps = [step for step in steps if step]
+    hits = np.array([hit for step in steps for hit in step], dtype=float)
+    step_of = np.repeat(np.arange(len(steps)), [len(step) for step in steps])
+    low, high = mean_interval(hits, Groups(step_of, len(steps), True))
+    return Share(int(hits.sum()), len(hits), low or 0.0, high or 0.0)
+
+
+def by_kind(
+    pairs: Sequence[tuple[frozenset[Key], frozenset[Key]]],
+) -> dict[str, Sequence[tuple[frozenset[Key], frozenset[Key]]]]:
+    """The same of the claims of one kind; what is denied is a kind of its own."""
+    kinds = {_kind(key) for found, right in pairs for key in found | right}
+    return {
+        kind: [
+            (
+                frozenset(k for k in found if _kind(k) == kind),
+                frozenset(k for k in right if _kind(k) == kind),
+            )
+            for found, right in pairs
+        ]
+        for kind in sorted(kinds)
+    }
+
+
+def _kind(key: Key) -> str:
+    return "denied" if str(key[0]).startswith("not ") else str(key[0])
 
 
 def _key(row: list[Any]) -> Key:
@@ -113,8 +154,7 @@ def _key(row: list[Any]) -> Key:
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 MODEL = ASSETS / "en_core_web_sm"
 COMMAND = "uv run ../shared/offline_assets.py spacy"
-STEPS = annotated()
-HALVES = {"all": STEPS, "held out": STEPS[1::2]}
+STEPS = {name: labelled(name) for name in ("annotated", "open", "sealed")}
 real = [
     pytest.mark.real,
     pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}"),
@@ -126,35 +166,50 @@ def spacy_parser() -> Parser:
     return parser(str(MODEL))
 
 
-def test_there_are_two_hundred_steps_of_three_tasks() -> None:
-    tasks = Counter(step.task for step in STEPS)
-    assert tasks == {"star": 82, "r2r": 70, "teach": 60}
-    assert len({step.step for step in STEPS}) == len(STEPS)
-    kinds = Counter(str(claim[0]).removeprefix("not ") for step in STEPS for claim in step.claims)
-    assert min(kinds[kind] for kind in ("entity", "attribute", "action", "relation")) >= 30
-    assert kinds["ego-motion"] >= 50
-    assert kinds["temporal"] >= 20
+def test_there_are_hundreds_of_steps_of_many_kinds() -> None:
+    assert {name: len(steps) for name, steps in STEPS.items()} == {
+        "annotated": 212,
+        "open": 182,
+        "sealed": 183,
+    }
+    steps = [step for steps in STEPS.values() for step in steps]
+    assert len({step.step for step in steps}) == len(steps)
+    for name in ("open", "sealed"):
+        kinds = Counter(_kind(claim) for step in STEPS[name] for claim in step.claims)
+        assert min(kinds[kind] for kind in ("entity", "action", "relation")) >= 70
+        assert min(kinds[kind] for kind in ("attribute", "count", "denied")) >= 20
 
 
-@pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize(
-    ("name", "precision", "recall"),
+    ("name", "file", "precision", "recall"),
     [
-        pytest.param(str(MODEL), 0.91, 0.84, marks=real, id="spaCy"),
-        pytest.param("rules", 0.90, 0.88, id="rules"),
+        *(
+            pytest.param(str(MODEL), file, *bounds, marks=real, id=f"spaCy-{file}")
+            for file, bounds in (
+                ("annotated", (0.96, 0.96)),
+                ("open", (0.96, 0.94)),
+                ("sealed", (0.91, 0.90)),
+            )
+        ),
+        pytest.param("rules", "annotated", 0.94, 0.92, id="rules-annotated"),
+        pytest.param("rules", "open", 0.86, 0.85, id="rules-open"),
+        pytest.param("rules", "sealed", 0.81, 0.81, id="rules-sealed"),
     ],
 )
 def test_a_parser_finds_what_a_person_reads(
-    name: str, precision: float, recall: float, half: str
+    name: str, file: str, precision: float, recall: float
 ) -> None:
     used = parser(name)
-    found = agreement(used, HALVES[half])
-    print(
-        f"{used.title}, {half}: precision {found.precision:.1%}, recall {found.recall:.1%} "
-        f"({found.both} of {found.found} found, of {found.annotated} annotated)"
-    )
-    assert found.precision >= precision
-    assert found.recall >= recall
+    pairs = [(found_in(used, step), step.claims) for step in STEPS[file]]
+    found = agreement(pairs)
+    for kind, of_kind in {"all": pairs, **by_kind(pairs)}.items():
+        figures = agreement(of_kind)
+        print(
+            f"{file} {kind}: precision {figures.precision} of {figures.precision.of}, "
+            f"recall {figures.recall} of {figures.recall.of}"
+        )
+    assert found.precision.value >= precision
+    assert found.recall.value >= recall
 
 
 @pytest.mark.real
@@ -169,18 +224,12 @@ def test_spacy_is_named_with_its_model(spacy_parser: Parser) -> None:
     assert (claim.subject, claim.predicate) == ("man", "sit")
 
 
-def test_what_a_report_says_of_a_parser_is_measured() -> None:
-    said = agreement(parser("rules"), STEPS)
-    share = f"precision {said.precision:.0%}, recall {said.recall:.0%} on {len(STEPS)} annotated"
-    assert share in parser("rules").title
-
-
-@pytest.mark.real
-@pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}")
-def test_what_a_report_says_of_spacy_is_measured(spacy_parser: Parser) -> None:
-    said = agreement(spacy_parser, STEPS)
-    share = f"precision {said.precision:.0%}, recall {said.recall:.0%} on {len(STEPS)} annotated"
-    assert share in spacy_parser.title
+@pytest.mark.parametrize("name", ["rules", pytest.param(str(MODEL), marks=real, id="spaCy")])
+def test_what_a_report_says_of_a_parser_is_measured_on_sealed_steps(name: str) -> None:
+    used, sealed = parser(name), STEPS["sealed"]
+    found = agreement([(found_in(used, step), step.claims) for step in sealed])
+    figures = f"precision {found.precision}, recall {found.recall} on {len(sealed)} steps"
+    assert figures in used.title
 
 
 @pytest.mark.parametrize(
@@ -213,6 +262,12 @@ def test_without_its_model_the_rules_stand_in_and_say_so(monkeypatch: pytest.Mon
 
 
 def test_the_moments_of_the_steps_are_those_that_a_person_means() -> None:
-    wrong = [step.step for step in STEPS if frames_meant(step.step, CLOCK) != step.frames]
-    # a question about "first" tells no time; the sentence is dropped, as it is about the question
-    assert wrong == ["The question is about what happened first, so I compare the two actions."]
+    wrong = {
+        name: sum(frames_meant(step.step, CLOCK) != step.frames for step in steps)
+        for name, steps in STEPS.items()
+    }
+    told = {name: sum(step.frames is not None for step in steps) for name, steps in STEPS.items()}
+    assert told == {"annotated": 25, "open": 20, "sealed": 25}
+    assert wrong["annotated"] <= 1
+    assert wrong["open"] <= 2
+    assert wrong["sealed"] <= 5

@@ -13,7 +13,6 @@ from cuescope_step_grounding.verification.controls import (
     vocabulary,
 )
 from cuescope_step_grounding.verification.judging import judge_claims
-from cuescope_step_grounding.verify import NoisyVerifier
 
 CUPS = (
     Thing(id="red cup", name="cup", attributes=("red",), box=(2, 3, 8, 9)),
@@ -125,18 +124,3 @@ def test_random_moments_are_even_and_of_the_same_length() -> None:
 def test_an_empty_vocabulary_leaves_words_as_they_are() -> None:
     nothing = vocabulary([], [])
     assert random_trace([[LEFT]], nothing, 2, generator(0))[0][0].subject == "red cup"
-
-
-def test_noise_reverses_one_in_ten_of_what_is_decided() -> None:
-    names = ("red cup", "green cup", "it")  # supported, unsupported, unverifiable
-    claims = [Claim(kind="entity", text="", subject=name, frames=(0,)) for name in names] * 2000
-    case, scenes = (ROOM, claims), SceneVerifier()
-    [clean], [noisy] = scenes.judge([case]), NoisyVerifier(scenes, 0.1, 3).judge([case])
-    differ = [a.verdict != b.verdict for a, b in zip(clean, noisy, strict=True)]
-    assert not any(differ[2::3])
-    assert np.mean(differ[0::3]) == pytest.approx(0.1, abs=0.02)
-    assert np.mean(differ[1::3]) == pytest.approx(0.1, abs=0.02)
-    assert NoisyVerifier(scenes, 0.1, 3).judge([case]) == [noisy]
-    assert NoisyVerifier(scenes, 0.1, 4).judge([case]) != [noisy]
-    reversed_ = NoisyVerifier(scenes, 1, 0).judge([case])[0][:2]
-    assert [judgement.verdict for judgement in reversed_] == ["unsupported", "supported"]

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def test_the_control_leaves_every_thing_as_it_is(room: Sample, side_seen: Seen) 
 
 @pytest.mark.parametrize("kind", ["position", "visibility", "irrelevant"])
 def test_without_a_scene_whole_pictures_change(room: Sample, kind: Perturbation) -> None:
-    bare = room.model_copy(update={"annotations": {}})
+    bare = replace(room, annotations={})
     found = perturbed_frames(bare, kind, key_boxes(bare, ()), generator(0, kind))
     assert found is not None
     assert magnitudes(room.frames, [found])[0] > 0
@@ -143,9 +144,7 @@ def test_key_objects_are_asked_about_or_claimed_else_all(room: Sample) -> None:
     assert named_things("Where is the cup?", things) == {"red cup", "blue cup"}
     assert named_things("Is it cupboard day?", things) == set()
     claim = Claim(kind="entity", text="", subject="blue cup")
-    red, open_ = (
-        room.model_copy(update={"question": text}) for text in ("Is it the red cup?", "What is it?")
-    )
+    red, open_ = (replace(room, question=text) for text in ("Is it the red cup?", "What is it?"))
     assert key_boxes(red, [])[0].keys() == {"red cup"}
     assert key_boxes(open_, [claim])[0].keys() == {"blue cup"}
     assert key_boxes(red, [claim])[0].keys() == {"red cup", "blue cup"}
@@ -156,7 +155,5 @@ def test_a_thing_is_known_by_all_of_its_colours(room: Sample) -> None:
     first, *others = room.annotations[SCENE]
     cup = first.things[0].model_copy(update={"attributes": ("green",)})
     turned = (first.model_copy(update={"things": (cup, first.things[1])}), *others)
-    sample = room.model_copy(
-        update={"question": "Where is the green cup?", "annotations": {SCENE: turned}}
-    )
+    sample = replace(room, question="Where is the green cup?", annotations={SCENE: turned})
     assert [boxes.keys() for boxes in key_boxes(sample, ())] == [{"red cup"}] * len(turned)

@@ -1,6 +1,7 @@
 """Recorded traces in place of a model."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def test_without_a_question_no_answer_is_right_or_wrong(rooms: Any, tmp_path: Pa
     class Clips(rooms):  # type: ignore[misc]
         def __getitem__(self, index: int) -> Sample:
             update = {"question": None, "choices": ("cooking",), "label": "cooking"}
-            return Sample.model_validate(dict(super().__getitem__(index)) | update)
+            return replace(super().__getitem__(index), **update)
 
     file = tmp_path / "traces.jsonl"
     lines = [{"sample": f"room-00{i}", "trace": [TRUE], "answer": "a cup"} for i in range(4)]

@@ -1,6 +1,7 @@
 """Class-embedding tables in place of the text tower."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,7 +32,7 @@ def test_choices_are_looked_up_by_name_in_any_order(
     build: Build, table: Path, clip: Sample
 ) -> None:
     model = build(class_embeddings=table)
-    swapped = clip.model_copy(update={"choices": ("cow", "bird")})
+    swapped = replace(clip, choices=("cow", "bird"))
     [first], [second] = model.respond([Trial(sample=clip)]), model.respond([Trial(sample=swapped)])
     np.testing.assert_allclose(second.logits, first.logits[[2, 0]], rtol=1e-6)
 
@@ -46,7 +47,7 @@ def test_a_choice_that_is_not_there_suggests_the_nearest(
     build: Build, table: Path, clip: Sample
 ) -> None:
     model = build(class_embeddings=table)
-    misspelt = clip.model_copy(update={"choices": ("brid", "boat"), "label": "boat"})
+    misspelt = replace(clip, choices=("brid", "boat"), label="boat")
     with pytest.raises(UserError, match=r"'brid' in classes.npz.*Did you mean 'bird'\?"):
         model.respond([Trial(sample=misspelt)])
 

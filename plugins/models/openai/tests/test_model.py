@@ -3,6 +3,7 @@
 import time
 from base64 import b64decode
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from math import log
@@ -25,7 +26,7 @@ YES_NO = Sample(key="s", frames=(FRAME,), question="Is there a tree?", choices=(
 
 def trial(sample: Sample = YES_NO, **changes: Any) -> Trial:
     """A trial of the sample with other fields, asking for everything."""
-    return Trial(sample=sample.model_copy(update=changes), outputs=BOTH)
+    return Trial(sample=replace(sample, **changes), outputs=BOTH)
 
 
 def parts(server: Any) -> list[dict[str, Any]]:
@@ -154,7 +155,7 @@ def test_a_prompt_stands_around_the_question(server: Any, model: Build) -> None:
 
 
 def test_an_open_question_has_no_log_probabilities(server: Any, model: Build) -> None:
-    wanted = Trial(sample=YES_NO.model_copy(update={"choices": ()}), outputs=frozenset({"text"}))
+    wanted = Trial(sample=replace(YES_NO, choices=()), outputs=frozenset({"text"}))
     (response,) = model().respond([wanted])
     assert response.text == "You said: Is there a tree?"
     assert "logprobs" not in server.asked[0]

@@ -138,7 +138,7 @@ def test_refuses_data_that_it_cannot_be_trained_on(tmp_path: Path) -> None:
     class Single(Sequences):
         def __getitem__(self, index: int) -> Sample:
             whole = super().__getitem__(index)
-            return whole.with_frames(whole.frames[:1], "one").model_copy(update={"label": None})
+            return replace(whole.with_frames(whole.frames[:1], "one"), label=None)
 
     def built(dataset: Any) -> None:
         shelf = PluginShelf({}, installed=True)

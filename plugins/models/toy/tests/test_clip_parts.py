@@ -1,5 +1,6 @@
 """The parts of the small CLIP: packing, reading, the loss, the schedule."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,7 @@ def test_pairs_hold_pictures_captions_and_prompts() -> None:
     assert torch.equal(ids, tokenize([data[3].annotations["caption"]])[0])
     ids = pairs.vocabulary[pairs.prompts[2, 5]]
     assert torch.equal(ids, tokenize([PROMPTS[2].format(label=data.labels[5])])[0])
-    assert sample_captions(data[3].model_copy(update={"annotations": {}})) == (
-        f"a photo of a {data[3].label}.",
-    )
+    assert sample_captions(replace(data[3], annotations={})) == (f"a photo of a {data[3].label}.",)
 
 
 class Captioned(FakeDataset):

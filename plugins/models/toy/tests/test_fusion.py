@@ -1,6 +1,7 @@
 """The fusion toy from end to end: trained, cached, asked with frames, words, either or both."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, cast
@@ -77,7 +78,7 @@ def without_video(samples: list[Sample]) -> list[Sample]:
 
 
 def without_words(samples: list[Sample]) -> list[Sample]:
-    return [sample.model_copy(update={"question": None}) for sample in samples]
+    return [replace(sample, question=None) for sample in samples]
 
 
 def test_text_that_tells_the_answer_is_all_that_is_used(build: Build) -> None:
@@ -148,8 +149,8 @@ def test_an_edit_is_made_in_the_layers_that_it_names(build: Build) -> None:
 def test_an_open_question_is_answered_from_all_labels(build: Build) -> None:
     model, data = build()
     sample = data[0]
-    opened = sample.model_copy(update={"choices": ()})
-    fewer = sample.model_copy(update={"choices": ("north", "up"), "label": None})
+    opened = replace(sample, choices=())
+    fewer = replace(sample, choices=("north", "up"), label=None)
     asked = [
         Trial(sample=sample, outputs=frozenset(("logits", "text"))),
         Trial(sample=opened, outputs=frozenset({"text"})),
@@ -182,12 +183,12 @@ def test_refuses_what_it_cannot_answer(build: Build) -> None:
     model, data = build()
     sample = data[0]
     beyond = AverageAttention(quadrants=frozenset({"VV"}), layers=(0, 2))
-    unknown = sample.model_copy(update={"choices": ("left", "right"), "label": None})
+    unknown = replace(sample, choices=("left", "right"), label=None)
     faults = [
         (Trial(sample=sample, edit=beyond), "no fusion layer 2: expected layers 0 to 1"),
         (Trial(sample=unknown), "has no choice that was trained on: .*got left, right"),
         (Trial(sample=sample, outputs=frozenset({"embedding"})), "gives no embedding"),
-        (Trial(sample=sample.model_copy(update={"choices": ()})), "has no choices to score"),
+        (Trial(sample=replace(sample, choices=())), "has no choices to score"),
     ]
     for trial, message in faults:
         with pytest.raises(UserError, match=message):

@@ -1,6 +1,7 @@
 """Frames as several tokens: which pixels are in which, and what that lets the model learn."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def _logits(model: ToyFusion, sample: Sample) -> np.ndarray:
 
 def _asking(sample: Sample, name: str, wording: int = 0) -> Sample:
     question = WORDINGS[wording].format(with_article(name))
-    return sample.model_copy(update={"question": question, "choices": ("yes", "no")})
+    return replace(sample, question=question, choices=("yes", "no"))
 
 
 SHIPPED_OPTIONS = {"data": "object-scenes:presence", "patches": 4, "epochs": 10}

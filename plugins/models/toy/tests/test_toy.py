@@ -102,7 +102,7 @@ def test_refuses_what_it_cannot_answer(toy: Callable[..., Toy], dots: Callable[.
     faults = [
         (Trial(sample=sample, edit=edit), "toy does not take this edit .*got the edit"),
         (Trial(sample=sample, outputs=frozenset({"text"})), "toy gives no text"),
-        (Trial(sample=sample.model_copy(update={"choices": ()})), "'val-0' has no choices"),
+        (Trial(sample=replace(sample, choices=())), "'val-0' has no choices"),
         (Trial(sample=longer), "'val-0/long' .*expected 2 frames.*, got 4. Train on"),
     ]
     for trial, message in faults:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -146,13 +147,13 @@ def test_refuses_data_that_cannot_be_trained_on(
         (None, r"nothing to train on. Name a data set: -M data=SPEC"),
         (Fixed(sample), r"has no splits to train on: expected .* Name a data set that has them"),
         (Unlabelled(sample), r"has no labels"),
-        (WithSplits(), r"split 'train' .* is empty"),
+        (WithSplits(), r"wants to train on .* the split 'train' is empty"),
         (
             WithSplits(sample, sample.with_frames(sample.frames * 2, "long")),
             r"another length than 'val-0': expected 2 frames in every sequence, got 4",
         ),
         (
-            WithSplits(sample, sample.model_copy(update={"label": None})),
+            WithSplits(sample, replace(sample, label=None)),
             r"cannot be trained on: expected a label of the data set, got no label",
         ),
     ]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def test_samples_are_known_by_what_they_show(written: Written) -> None:
     samples = data()
     model = traces(written({"sample": samples[1].key, "trace": "It is green."}))
     assert said(model, samples[1]) == "It is green."
-    assert said(model, samples[1].model_copy(update={"key": "other"})) == "It is green."
+    assert said(model, replace(samples[1], key="other")) == "It is green."
     assert said(model, samples[0]) == ""
     assert said(model, samples[1].static(0)) == ""
 
@@ -126,7 +127,7 @@ class Doubled(FakeDataset):
     """Every sample twice, under another key."""
 
     def __getitem__(self, index: int) -> Sample:
-        return super().__getitem__(index // 2 * 2).model_copy(update={"key": f"s{index}"})
+        return replace(super().__getitem__(index // 2 * 2), key=f"s{index}")
 
 
 def test_two_traces_of_what_looks_the_same_are_refused(written: Written) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ def test_a_chooser_reads_every_choice(place: Path) -> None:
     assert [prompt.text for prompt in model.runner.network.prompts(sample)][1] == (
         "what is it ?Options: dog red ball an unknown thingAnswer: red ball"
     )
-    turned = sample.model_copy(update={"choices": sample.choices[:2]})
+    turned = replace(sample, choices=sample.choices[:2])
     found = model.respond([Trial(sample=sample), Trial(sample=turned)])
     assert [len(response.logits) for response in found] == [3, 2]
     assert len(set(found[0].logits.round(5).tolist())) == 3

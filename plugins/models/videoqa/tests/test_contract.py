@@ -1,5 +1,6 @@
 """The sdk's contract suite on the four models, over frames that know their video file."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ class Questions(FakeDataset):
         sample = super().__getitem__(index)
         question = f"what is it {'before' if index % 2 else 'after the door'} ?"
         frames = video(VIDEOS[index % len(VIDEOS)], len(sample.frames))
-        return sample.model_copy(update={"frames": frames, "question": question})
+        return replace(sample, frames=frames, question=question)
 
 
 class _Small(ModelContract):

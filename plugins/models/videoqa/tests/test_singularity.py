@@ -1,6 +1,7 @@
 """Singularity against the library's BEiT and BERT, and its ranking against brute force."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -197,7 +198,7 @@ def test_self_and_cross_attention_are_layers_of_their_own(build: Callable[..., A
 
     def change(quadrants: set[str], layers: tuple[int, ...] | None = None) -> float:
         edit = AverageAttention(quadrants=frozenset(quadrants), layers=layers)
-        edited = model.respond([trial.model_copy(update={"edit": edit})])[0].logits
+        edited = model.respond([replace(trial, edit=edit)])[0].logits
         return float(np.abs(edited - plain_answer).max())
 
     assert change({"VV", "VT"}) < 1e-5

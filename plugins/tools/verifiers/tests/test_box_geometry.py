@@ -33,6 +33,29 @@ def tool(context: Context, detector: str = "knowing", **options: Any) -> BoxGeom
     return BoxGeometry(BoxGeometry.Options(detector=detector, **options), context)
 
 
+def count(subject: str, number: str, frame: int) -> Claim:
+    return Claim(kind="count", text="", subject=subject, predicate=number, frames=(frame,))
+
+
+def test_boxes_are_counted(video: Callable[..., Sample], context: Context) -> None:
+    twice = (10.5, 40, 20.5, 50)  # the same chair, found again
+    row = {"chair": [CHAIR, twice, (40, 40, 50, 50), (60, 40, 70, 50)]}
+    claims = [count("chair", number, 0) for number in ("2", "3", "4")]
+    assert says(tool(context), video(row), *claims) == ["unsupported", "supported", "unsupported"]
+    assert says(tool(context), video(row), count("sofa", "1", 0)) == ["unsupported"]
+
+
+def test_a_closed_vocabulary_counts_what_it_knows(
+    video: Callable[..., Sample], context: Context
+) -> None:
+    seen = tool(context, "narrow"), video({"chair": [CHAIR, (40, 40, 50, 50)]})
+    assert says(*seen, count("chair", "2", 0)) == ["supported"]
+    assert says(*seen, count("red chair", "2", 0)) == ["out of vocabulary"]
+    assert says(*seen, count("red chair", "3", 0)) == ["unsupported"]
+    assert says(*seen, count("zebra", "1", 0)) == ["out of vocabulary"]
+    assert says(*seen, count("red chair", "many", 0)) == ["out of vocabulary"]
+
+
 @pytest.mark.parametrize(
     ("said", "verdict"),
     [
@@ -197,3 +220,16 @@ def test_nobody_looks_for_who_holds_the_camera(
 ) -> None:
     says(tool(context), video(*ROOM), relation("chair", "left of", "agent", 0))
     assert [names for _, names in calls] == [["chair"]]
+
+
+def test_a_detector_that_knows_persons_alone_says_so_of_a_woman(
+    context: Context, video: Callable[..., Sample]
+) -> None:
+    """Its box supports the claim by a more general word; an open vocabulary is asked for women."""
+    frames = [{"person": [CHAIR], "woman": [CHAIR]}]
+    claims = [entity("woman"), entity("person"), relation("woman", "left of", "table")]
+    frames[0]["dining table"] = frames[0]["table"] = [TABLE]
+    for detector, general in (("narrow", [True, False, True]), ("knowing", [False] * 3)):
+        [judgements] = tool(context, detector).judge([(video(*frames), claims)])
+        assert [judgement.verdict for judgement in judgements] == ["supported"] * 3
+        assert [judgement.general for judgement in judgements] == general

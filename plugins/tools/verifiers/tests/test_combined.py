@@ -1,6 +1,7 @@
 """The first verifier that can tell decides."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ def room(video: Callable[..., Sample]) -> Sample:
     """Boxes know a sofa, the scene a chair that boxes have not found."""
     plain = video({"sofa": [(0, 0, 9, 9)]}, {"sofa": [(0, 0, 9, 9)]})
     scene = (SceneFrame(things=(CHAIR,)), SceneFrame(motion="turn left"))
-    return plain.model_copy(update={"annotations": {SCENE: scene}})
+    return replace(plain, annotations={SCENE: scene})
 
 
 def test_the_first_that_can_tell_decides(room: Sample, context: Context, calls: list[Any]) -> None:

@@ -14,6 +14,11 @@ from cuescope_sdk.data._episodes import (
     Episodes as Episodes,
     held_out_categories as held_out_categories,
 )
+from cuescope_sdk.data._groups import (
+    describe_groups as describe_groups,
+    groups_across as groups_across,
+    groups_by_rule as groups_by_rule,
+)
 from cuescope_sdk.data._image_folders import (
     ImageFolder as ImageFolder,
     ImageFolderOptions as ImageFolderOptions,
@@ -24,6 +29,7 @@ from cuescope_sdk.data._image_folders import (
     images_in as images_in,
     required_place as required_place,
 )
+from cuescope_sdk.data._independence import independent_samples as independent_samples
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS as MAX_PIXELS,
     MOST_PIXELS as MOST_PIXELS,
@@ -40,6 +46,13 @@ from cuescope_sdk.data._media.frames import (
 )
 from cuescope_sdk.data._media.survey import Probe as Probe, probe as probe, probe_all as probe_all
 from cuescope_sdk.data._media.unread import Unread as Unread, why_unread as why_unread
+from cuescope_sdk.data._sufficiency import (
+    DataProfile as DataProfile,
+    Shortage as Shortage,
+    find_shortages as find_shortages,
+    require_data as require_data,
+    warn_of_weak_data as warn_of_weak_data,
+)
 from cuescope_sdk.data._tables import read_text as read_text, table_rows as table_rows
 from cuescope_sdk.data._video_questions import (
     Question as Question,

@@ -60,7 +60,10 @@ def held_out_categories(
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A sample to be: a picture, a time in seconds and what is known, for each frame."""
+    """A sample to be: a picture, a time in seconds and what is known, for each frame.
+
+    `group` is what was drawn independently (the game, the house), None where that is not known.
+    """
 
     key: str
     pictures: tuple[Path, ...]
@@ -68,6 +71,7 @@ class Episode:
     scene: tuple[SceneFrame, ...]
     question: str | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)
+    group: str | None = None
 
 
 class EpisodeOptions(Options):
@@ -155,12 +159,17 @@ class Episodes(Plugin):
     def __len__(self) -> int:
         return len(self.episodes)
 
+    def group_of(self, index: int) -> str | None:
+        """The group of an episode."""
+        return self.episodes[index].group
+
     def __getitem__(self, index: int) -> Sample:
         episode = self.episodes[index]
         return Sample(
             key=episode.key,
             frames=tuple(image_frame(path, self.probes[path]) for path in episode.pictures),
             question=episode.question,
+            group=episode.group,
             annotations={
                 "split": self.options.split,
                 SCENE: episode.scene,

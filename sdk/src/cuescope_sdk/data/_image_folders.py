@@ -1,7 +1,7 @@
 """Images that are found become samples; what is left out is said, or too much."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -11,6 +11,7 @@ from PIL import Image
 from pydantic import Field
 
 from cuescope_sdk import Context, Frame, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk.data._groups import describe_groups, groups_by_rule
 from cuescope_sdk.data._media.files import (
     describe_problems,
     kind_of,
@@ -30,6 +31,8 @@ class ImageItem:
     `classes` are those of the data set that the image belongs to, or that it shows; they are its
     annotation "objects" where `annotations` gives no other. `masks` are image files by the name
     of what is not black in them. `annotations` are plain values, which enter the fingerprint.
+    `group` is what was drawn independently (a person, an original image), None where the authors'
+    files do not know.
     """
 
     key: str
@@ -38,6 +41,7 @@ class ImageItem:
     label: str | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)
     masks: Mapping[str, Path] = field(default_factory=dict)
+    group: str | None = None
 
 
 class Listing(NamedTuple):
@@ -147,12 +151,18 @@ class ImageFolderOptions(Options):
     max_missing: float = Field(
         0.01, ge=0, le=1, description="share of images that may be missing or unreadable"
     )
+    group: str | None = Field(
+        None,
+        description="which images are of one source: a regular expression whose one capturing "
+        "group names it in the path, such as (.*)_frame; default what the authors' files say",
+    )
 
 
 class ImageFolder(Plugin):
     """One sample an image that is there and can be decoded, built when it is asked for.
 
-    A subclass names itself (`title`) and its splits, and reads its layout. Every image that is
+    A subclass names itself (`title`) and its splits, and reads its layout; where it gives its items
+    a group, it gives all of them one, and `group_source` says what that is. Every image that is
     kept by `classes` and `per_class` is decoded once and remembered by size and time of change.
     Others are left out and counted in `facts`. Images are turned as their EXIF says; those with
     masks are not, nor any where `turned` is False: boxes and masks are of the stored pixels, which
@@ -166,6 +176,7 @@ class ImageFolder(Plugin):
     title: ClassVar[str]
     split_names: ClassVar[tuple[str, ...]] = ("train", "val")
     turned: ClassVar[bool] = True
+    group_source: ClassVar[str] = "original image"
 
     def __init__(self, options: ImageFolderOptions, context: Context) -> None:
         super().__init__(options, context)
@@ -182,7 +193,7 @@ class ImageFolder(Plugin):
         files = (file for item in items for file in (item.path, *item.masks.values()))
         self.probes = probe_all(files, context)
         problems = {item.key: problem for item in items if (problem := self._problem(item))}
-        self.items = [item for item in items if item.key not in problems]
+        self.items = self._grouped([item for item in items if item.key not in problems])
         require_enough(
             self.title,
             "image",
@@ -233,6 +244,7 @@ class ImageFolder(Plugin):
                 item.annotations,
                 [(name, self.probes[file].digest) for name, file in item.masks.items()],
                 self.probes[item.path].digest,
+                *(() if item.group is None else (item.group,)),
             )
             for item in self.items
         ]
@@ -240,6 +252,10 @@ class ImageFolder(Plugin):
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def group_of(self, index: int) -> str | None:
+        """The group of an image."""
+        return self.items[index].group
 
     def __getitem__(self, index: int) -> Sample:
         item = self.items[index]
@@ -254,6 +270,7 @@ class ImageFolder(Plugin):
             frames=(image_frame(item.path, self.probes[item.path], turned=turned),),
             choices=self.choices,
             label=item.label,
+            group=item.group,
             annotations={**known, **self.annotations(item)},
         )
 
@@ -262,6 +279,22 @@ class ImageFolder(Plugin):
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
     # ------------------------------------------------------------------------------ what is there
+
+    def _grouped(self, items: list[ImageItem]) -> list[ImageItem]:
+        """The items with their groups by the option's rule, where there is one; says how many."""
+        rule, source, alone = self.options.group, self.group_source, list[str]()
+        if rule is not None:
+            source = f"the rule '{rule}'"
+            groups = groups_by_rule(rule, [item.key for item in items], self.title)
+            alone = [item.key for item, group in zip(items, groups, strict=True) if group is None]
+            items = [
+                replace(item, group=group or item.key)
+                for item, group in zip(items, groups, strict=True)
+            ]
+        if items and (known := [item.group for item in items if item.group is not None]):
+            labels = [item.label for item in items]
+            self.facts["groups"] = describe_groups(known, labels, source, alone=alone)
+        return items
 
     def _problem(self, item: ImageItem) -> str | None:
         """The first fault of the image's files."""

@@ -26,7 +26,10 @@ from cuescope_sdk.models._refusals import refuse_unknown
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A sample to be: what is asked of which video. `text` None shows the video alone."""
+    """A sample to be: what is asked of which video. `text` None shows the video alone.
+
+    `group` is what the video was cut from, None where that is the video itself.
+    """
 
     key: str
     video: str
@@ -34,6 +37,7 @@ class Question:
     choices: tuple[str, ...] = ()
     label: str | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)
+    group: str | None = None
 
 
 def describe_video_problems(problems: Mapping[str, str]) -> str:
@@ -188,7 +192,7 @@ class VideoQuestionOptions(Options):
 
 
 class VideoQuestions(Plugin):
-    """One sample a question whose video is there and can be decoded.
+    """One sample a question whose video is there and can be decoded; its group is the video.
 
     A subclass names itself (`title`) and its splits, and reads its question files. The others are
     left out and counted in `facts`. Raises UserError for a file that is not there or not in the
@@ -235,13 +239,26 @@ class VideoQuestions(Plugin):
         """Of everything that a sample shows."""
         shown = [
             # content, no paths: the same data set elsewhere is the same
-            (q.key, q.text, q.choices, q.label, q.annotations, self.clips[q.video][1].digest)
+            (
+                q.key,
+                q.text,
+                q.choices,
+                q.label,
+                q.annotations,
+                self.clips[q.video][1].digest,
+                *(() if q.group is None else (q.group,)),
+            )
             for q in self.questions
         ]
         return digest(self.title, self.options.split, self.options.frames, shown)
 
     def __len__(self) -> int:
         return len(self.questions)
+
+    def group_of(self, index: int) -> str | None:
+        """The source video of a sample."""
+        question = self.questions[index]
+        return question.group or question.video
 
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
@@ -253,6 +270,7 @@ class VideoQuestions(Plugin):
             question=question.text,
             choices=question.choices,
             label=question.label,
+            group=self.group_of(index),
             annotations={**known, **question.annotations},
         )
 

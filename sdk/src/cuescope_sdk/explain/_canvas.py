@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 from PIL import Image
 
-from cuescope.audit import Audit
+from cuescope.auditing import Audit
 from cuescope.errors import UserError
 from cuescope.types import Frame, Readout, Sample, Trial
 

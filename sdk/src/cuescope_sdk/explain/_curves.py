@@ -1,12 +1,12 @@
 """Accuracy and retrieval as an image's most important pixels go or come, step after step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
 
-from cuescope.audit import Audit
+from cuescope.auditing import Audit
 from cuescope.errors import UserError
 from cuescope.types import Sample, Trial
 from cuescope_sdk.explain._canvas import single_frame
@@ -17,7 +17,7 @@ from cuescope_sdk.explain._perturbation import (
     Schedule,
     perturb_image,
 )
-from cuescope_sdk.maths._resampling import bootstrap_mean_interval
+from cuescope_sdk.statistics import Groups, change_interval
 
 Curves = Shaped[np.ndarray, "image step"]
 
@@ -54,14 +54,14 @@ class Difference:
 
 
 def paired_difference(
-    first: Curves, second: Curves, rng: np.random.Generator, *, confidence: float = 0.95
+    first: Curves, second: Curves, groups: Groups, *, confidence: float = 0.95
 ) -> Difference:
-    """Area of `first` minus area of `second` on the same images, which are resampled together."""
+    """Area of `first` minus area of `second` on the same images; values lie within 0 and 1."""
     if first.shape != second.shape:
         raise ValueError(f"expected curves of the same images, got {first.shape}, {second.shape}")
     each = areas(first) - areas(second)  # pairing takes out how hard each image is
-    low, high = bootstrap_mean_interval(each, rng, confidence=confidence)
-    return Difference(float(each.mean()), low, high)
+    low, high = change_interval(each, groups, bound=None, confidence=confidence)
+    return Difference(float(each.mean()), low or 0.0, high or 0.0)
 
 
 # ------------------------------------------------------------------------------------------ curves
@@ -120,7 +120,7 @@ def retrieval_curves(
     frames or without a caption.
     """
     choices, owns = _captioned(samples, captions)
-    asked = [sample.model_copy(update={"choices": choices, "label": None}) for sample in samples]
+    asked = [replace(sample, choices=choices, label=None) for sample in samples]
     paths = _paths(audit, asked, maps, schedule, direction)
     shape = (len(samples), schedule.steps + 1)
     curves = {f"{task}@{k}": np.empty(shape) for task in ("IR", "TR") for k in at}

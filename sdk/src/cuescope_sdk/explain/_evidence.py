@@ -1,11 +1,11 @@
-"""Maps against random maps on the same images, as evidence, a table and curves of a report."""
+"""Maps against those of other images, as evidence, a table and curves of a report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope.audit import Audit
+from cuescope.auditing import Audit
 from cuescope.types import Cell, Evidence, Picture, Sample, Table, Verdict
 from cuescope_sdk.explain._canvas import Explainer, canvas_samples
 from cuescope_sdk.explain._curves import (
@@ -16,11 +16,11 @@ from cuescope_sdk.explain._curves import (
     paired_difference,
 )
 from cuescope_sdk.explain._perturbation import DIRECTIONS, Direction, Schedule
-from cuescope_sdk.maths._resampling import bootstrap_mean_band
 from cuescope_sdk.report._figures import Line, line_chart
+from cuescope_sdk.statistics import Groups, mean_interval
 
 FEWEST_IMAGES = 8  # a bootstrap of fewer is too narrow to decide anything
-RANDOM = "random maps"
+OTHERS = "maps of other images"
 ByTop = Mapping[int, Bool[np.ndarray, "image step"]]
 
 
@@ -50,54 +50,54 @@ def faithfulness_evidence(
     name: str,
     schedule: Schedule | None = None,
 ) -> Iterator[Evidence]:
-    """Whether `maps` find what the model relies on, better than random maps of the same size.
+    """Whether `maps` find what the model relies on in their own image, better than in another one.
 
     One check for deletion and one for insertion, on top-1 accuracy: the area under the
-    curve against that of random maps, image by image. Supported where the interval of the
-    improvement is above 0, refuted where it is below. A table and a picture of the curves are
-    shown on the way. `name` is what the maps are called, and `samples` as `classification_curves`
-    takes them.
+    curve against that of maps dealt anew to images of other groups, image by image. A map that
+    always marks the middle beats random ones, and is no better than another image's. Supported
+    where the interval of the improvement is above 0, refuted where it is below. A table and a
+    picture of the curves are shown on the way. `name` is what the maps are called, and `samples`
+    as `classification_curves` takes them. Nothing is shown where all images are of one group.
     """
-    if not samples:
+    groups = Groups.of(samples)
+    if groups.count < 2:
         return
     schedule = schedule or Schedule()
-    # not shuffled maps: those would keep the shape of blobs
-    chance = random_maps(audit, samples, maps)
+    dealt = maps_of_others(audit, samples, maps)
     fewest = min(len(sample.choices) for sample in samples)  # top 5 of 5 choices is always right
     ranks = [k for k in (1, 5) if k < fewest] or [1]
-    rows: list[dict[str, Cell]] = [{"maps": m} for m in (name, RANDOM, "better by")]
+    rows: list[dict[str, Cell]] = [{"maps": m} for m in (name, OTHERS, "better by")]
     for direction in DIRECTIONS:
         setting = (schedule, direction, ranks)
         ours = classification_curves(audit, samples, maps, *setting)
-        theirs = classification_curves(audit, samples, chance, *setting)
+        theirs = classification_curves(audit, samples, dealt, *setting)
         for k in ranks:
-            # its own stream: another k moves no bound
-            rng = audit.rng("faithfulness interval", direction, str(k))
-            better = improvement(ours[k], theirs[k], direction, rng)
-            area, random = auc(ours[k]), auc(theirs[k])
-            figures: tuple[Cell, ...] = area, random, _words(better)
+            better = improvement(ours[k], theirs[k], direction, groups)
+            area, other = auc(ours[k]), auc(theirs[k])
+            figures: tuple[Cell, ...] = area, other, _words(better)
             for row, figure in zip(rows, figures, strict=True):
                 row[f"{direction}, top {k}"] = figure
             if k == ranks[0]:  # one check a direction: top 1 and top 5 are no two tests
-                yield _evidence(direction, k, area, random, better, len(samples))
-        audit.attach(_picture(audit, direction, schedule, {name: ours, RANDOM: theirs}, ranks[0]))
+                yield _evidence(direction, k, area, other, better, len(samples))
+        curves = {name: ours, OTHERS: theirs}
+        audit.attach(_picture(direction, schedule, curves, ranks[0], groups))
     audit.attach(_table(rows, schedule, len(samples)))
 
 
-def random_maps(audit: Audit, samples: Sequence[Sample], maps: Maps) -> Maps:
-    """A seeded random map for each sample, of the size of its own."""
-    return [
-        audit.rng("faithfulness random map", sample.frames[0].key).random(importance.shape)
-        for sample, importance in zip(samples, maps, strict=True)
-    ]
+def maps_of_others(audit: Audit, samples: Sequence[Sample], maps: Maps) -> Maps:
+    """For each sample the map of a random one that was drawn apart from it."""
+    codes = Groups.of(samples).codes
+    others = [np.flatnonzero(codes != code) for code in codes]
+    rng = audit.rng("faithfulness of other maps")
+    return [maps[int(rng.choice(apart))] for apart in others]
 
 
 def improvement(
-    ours: np.ndarray, theirs: np.ndarray, direction: Direction, rng: np.random.Generator
+    ours: np.ndarray, theirs: np.ndarray, direction: Direction, groups: Groups
 ) -> Difference:
     """By how much the area is better: lower in deletion, higher in insertion."""
     pair = (theirs, ours) if direction == "deletion" else (ours, theirs)
-    return paired_difference(*pair, rng)
+    return paired_difference(*pair, groups)
 
 
 def _evidence(
@@ -107,10 +107,10 @@ def _evidence(
     few = images < FEWEST_IMAGES  # then the verdict is withheld, the figures are not
     detail = (
         f"top-{k} accuracy over the {direction} of pixels: {ours:.3f} with these maps, "
-        f"{theirs:.3f} with random ones, better by {_words(better)}"
+        f"{theirs:.3f} with those of other images, better by {_words(better)}"
     )
     return Evidence(
-        check=f"{direction} by importance beats random {direction}",
+        check=f"{direction} by an image's own map",
         verdict="inconclusive" if few else verdicts[better.sign],
         detail=f"{detail}; fewer than {FEWEST_IMAGES} images decide nothing" if few else detail,
         value=better.value,
@@ -140,13 +140,12 @@ def _table(rows: Sequence[dict[str, Cell]], schedule: Schedule, images: int) -> 
 
 
 def _picture(
-    audit: Audit, direction: Direction, schedule: Schedule, curves: Mapping[str, ByTop], k: int
+    direction: Direction, schedule: Schedule, curves: Mapping[str, ByTop], k: int, groups: Groups
 ) -> Picture:
     lines = []
     for name, by_top in curves.items():
-        band = bootstrap_mean_band(
-            by_top[k].astype(np.float64), audit.rng("faithfulness band", direction, name)
-        )
+        steps = by_top[k].astype(np.float64).T
+        band = np.array([mean_interval(step, groups) for step in steps], dtype=np.float64).T
         lines.append(Line(name, 100 * schedule.changed, by_top[k].mean(axis=0), *band))
     verb = "deleted" if direction == "deletion" else "inserted"
     good = "falls" if direction == "deletion" else "rises"

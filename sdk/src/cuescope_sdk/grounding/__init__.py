@@ -17,10 +17,12 @@ from cuescope_sdk.grounding._claims import (
     best_judgement as best_judgement,
     frames_meant as frames_meant,
     judge_claim as judge_claim,
+    judge_count as judge_count,
     negate as negate,
     per_frame as per_frame,
     why_unverifiable as why_unverifiable,
 )
+from cuescope_sdk.grounding._naming import is_kind_only as is_kind_only
 from cuescope_sdk.grounding._relations import (
     IN_DEPTH as IN_DEPTH,
     INVERSE as INVERSE,

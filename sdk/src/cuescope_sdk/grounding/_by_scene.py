@@ -4,7 +4,7 @@ SceneVerifier().judge([(sample, claims), ...])
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from cuescope.digest import digest
 from cuescope.types import Frame, Sample
@@ -14,8 +14,10 @@ from cuescope_sdk.grounding._claims import (
     Judgement,
     best_judgement,
     judge_claim,
+    judge_count,
     per_frame,
 )
+from cuescope_sdk.grounding._naming import is_kind_only
 from cuescope_sdk.grounding._relations import IN_DEPTH, INVERSE, box_centre, relation_holds
 from cuescope_sdk.grounding._scenes import MOTIONS, SceneFrame, Thing, scene_of
 from cuescope_sdk.language._words import (
@@ -23,9 +25,14 @@ from cuescope_sdk.language._words import (
     COMING_AND_GOING,
     IN_SIGHT,
     OUT_OF_SIGHT,
+    PEOPLE,
+    head_noun,
     is_name_of,
-    normalise_words,
+    normalise_words as _normalise_words,
 )
+
+# A scene has few words, and is asked of each of them many times.
+normalise_words = lru_cache(maxsize=65_536)(_normalise_words)
 
 
 def agent_relation(claim: Claim) -> tuple[str, str] | None:
@@ -72,8 +79,8 @@ def holds_for_agent(relation: str, in_picture: Judgement, width: float) -> Judge
 class SceneVerifier:
     """Judges by the annotated scene of a sample; without one there is no evidence."""
 
-    # 2: count it up when a judgement changes, it keys the cache
-    fingerprint = digest("scene-graph", 2)
+    # 3: count it up when a judgement changes, it keys the cache
+    fingerprint = digest("scene-graph", 3)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
@@ -120,15 +127,29 @@ class SceneEvidence:
                 judgement = self._attribute(
                     frame, claim.subject, normalise_words(claim.predicate or "")
                 )
+            case "count":
+                judgement = self._count(frame, claim)
             case "relation":
                 judgement = self._relation(frame, claim)
             case "action":
                 judgement = self._action(index, claim)
             case _:
                 judgement = self._motion(frame, claim.predicate or "")
-        return (
-            judgement.model_copy(update={"frame": index}) if judgement.reason is None else judgement
-        )
+        if judgement.reason is not None:
+            return judgement
+        general = judgement.verdict == "supported" and self._is_general(frame, claim)
+        return judgement.model_copy(update={"frame": index, "general": general})
+
+    def _is_general(self, frame: SceneFrame, claim: Claim) -> bool:
+        """Whether all that fits a phrase of the claim is known by a more general word."""
+        for phrase in filter(None, (claim.subject, claim.object)):
+            noun = head_noun(normalise_words(phrase))
+            if noun not in PEOPLE:
+                continue
+            fits = [t for t in frame.things if self._fit(frame, t, phrase).verdict == "supported"]
+            if fits and all(is_kind_only(noun, normalise_words(t.name)) for t in fits):
+                return True
+        return False
 
     # --------------------------------------------------------------------------------- entities
 
@@ -172,6 +193,18 @@ class SceneEvidence:
         tails = [" ".join(words[start:]) for start in range(len(words))]
         known = any(is_name_of(tail, name) for tail in tails for name in self._names)
         return Judgement.open("no evidence" if known else "out of vocabulary")
+
+    def _count(self, frame: SceneFrame, claim: Claim) -> Judgement:
+        fits = [(thing, self._fit(frame, thing, claim.subject)) for thing in frame.things]
+        doubts = [fit for _, fit in fits if fit.reason]
+        meant = [thing for thing, fit in fits if fit.verdict == "supported"]
+        hidden = [Judgement.open("occluded") for thing in meant if not thing.visible]
+        judgement = judge_count(claim, len(meant) - len(hidden))
+        if judgement.verdict == "unsupported" and (doubts or hidden):
+            return best_judgement([*doubts, *hidden])
+        # nobody said that all were annotated: there may be more
+        open_ended = judgement.verdict == "unsupported" and "things" not in frame.closed
+        return Judgement.open("no evidence") if open_ended else judgement
 
     # ------------------------------------------------------------------------------- attributes
 

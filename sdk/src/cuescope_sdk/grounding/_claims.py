@@ -4,7 +4,7 @@ Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.2.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Protocol, Self, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, Self, get_args, runtime_checkable
 
 from pydantic import FiniteFloat
 
@@ -12,7 +12,7 @@ from cuescope.capabilities import ToolRole
 from cuescope.types import Sample, Value
 from cuescope_sdk.language._words import IDEAS, MENTAL, STATES, UNCLEAR, head_noun, normalise_words
 
-ClaimKind = Literal["entity", "attribute", "action", "relation", "temporal", "ego-motion"]
+ClaimKind = Literal["entity", "attribute", "count", "action", "relation", "temporal", "ego-motion"]
 Verdict = Literal["supported", "unsupported", "unverifiable"]
 Reason = Literal[  # the most telling first
     "abstract",
@@ -32,6 +32,8 @@ class Claim(Value):
 
     - entity: `subject` is on screen
     - attribute: `subject` has the attribute `predicate` ("open", "red")
+    - count: so many of `subject` are on screen, `predicate` in digits ("3"); where only those are
+      counted of which more is said ("two men sit"), `parts` say it
     - action: `subject` does `predicate`, a verb's lemma with its particle ("pick up"), to `object`
     - relation: `subject` is `predicate` ("left of", see `relations`) `object`
     - ego-motion: the camera or agent does `predicate` ("turn left", see `scenes.MOTIONS`)
@@ -55,7 +57,8 @@ class Judgement(Value):
     """A verdict: whether a claim is consistent with what can be seen, not whether it is true.
 
     `reason` says why nothing can be said (only then), `score` is the verifier's own figure, `frame`
-    and `box` (x0, y0, x1, y1, pixels) where it was seen.
+    and `box` (x0, y0, x1, y1, pixels) where it was seen. `general` says that what was seen is known
+    by a more general word than was claimed: a "person" for "a woman".
     """
 
     verdict: Verdict
@@ -63,6 +66,7 @@ class Judgement(Value):
     score: FiniteFloat | None = None
     frame: int | None = None
     box: tuple[float, float, float, float] | None = None
+    general: bool = False
 
     @classmethod
     def of(cls, holds: bool, negated: bool = False, **evidence: object) -> Self:
@@ -104,6 +108,7 @@ ORDERS = ("before", "after", "while")
 NEEDED: Mapping[ClaimKind, tuple[str, ...]] = {
     "entity": ("subject",),
     "attribute": ("subject", "predicate"),
+    "count": ("subject", "predicate"),
     "action": ("predicate",),
     "relation": ("subject", "predicate", "object"),
     "ego-motion": ("predicate",),
@@ -164,6 +169,18 @@ def best_judgement(judgements: Iterable[Judgement]) -> Judgement:
         # before any no: what could not be seen may hold
         return min(left_open, key=lambda chance: REASONS.index(chance.reason or "no evidence"))
     return chances[0] if chances else Judgement.open("no evidence")
+
+
+def judge_count(claim: Claim, seen: int, **evidence: Any) -> Judgement:
+    """Whether so many are claimed as are seen.
+
+    More may be seen than are meant where only those are counted of which more is said.
+    """
+    if not (claim.predicate or "").isdecimal():
+        return Judgement.open("out of vocabulary")
+    if claim.parts and seen > int(claim.predicate or 0):
+        return Judgement.open("complex relation")
+    return Judgement.of(seen == int(claim.predicate or 0), **evidence)
 
 
 def per_frame(at: Callable[[Claim, int], Judgement]) -> Look:

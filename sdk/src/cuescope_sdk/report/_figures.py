@@ -125,6 +125,18 @@ def frame_strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
     return _jpeg(figure)
 
 
+def frame_sheet(frames: Sequence[Frame], most: int = 4, side: int = 128) -> bytes:
+    """A JPEG: at most `most` frames of a clip, from first to last, in rows of two."""
+    images = [Image.fromarray(thumbnail(frames[i], side)) for i in _spaced(len(frames), most)]
+    width, height = (max(image.size[axis] for image in images) + 2 for axis in (0, 1))
+    sheet = Image.new("RGB", (2 * width, -(-len(images) // 2) * height), PAPER)
+    for number, image in enumerate(images):
+        row, column = divmod(number, 2)
+        sheet.paste(image, (column * width, row * height))
+    sheet.save(out := BytesIO(), "JPEG", quality=QUALITIES[1])
+    return out.getvalue()
+
+
 def _spaced(count: int, most: int) -> list[int]:
     """All of `count` indices, or `most` of them from the first to the last."""
     return [round(i) for i in np.linspace(0, count - 1, min(count, most)).tolist()]

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, overload
 from unittest import SkipTest
 
 from cuescope.spec import Spec
@@ -27,13 +27,24 @@ Status = Literal["ok", "failed", "skipped"]
 
 
 class PerClass(Generic[T]):
-    """A value that every test of a class shares, made when it is first asked for."""
+    """A value that every test of a class shares, made when an instance first asks for it.
+
+    The class itself has no value: pytest looks at all attributes of a class to collect its tests.
+    """
 
     def __init__(self, make: Callable[[Any], T]) -> None:
         self._make = make
         self._made: dict[type, T] = {}
 
-    def __get__(self, instance: object, owner: type) -> T:
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | T:
+        return self if instance is None else self.of(owner)
+
+    def of(self, owner: type) -> T:
+        """The value of a class."""
         if owner not in self._made:
             self._made[owner] = self._make(owner)
         return self._made[owner]

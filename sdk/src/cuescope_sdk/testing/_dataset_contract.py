@@ -27,8 +27,10 @@ class DatasetContract(FingerprintedContract):
     kind = "dataset"
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
     count: ClassVar[int] = 40
-    data: PerClass[Dataset] = PerClass(lambda contract: contract.built)
-    samples: PerClass[tuple[Sample, ...]] = PerClass(lambda contract: contract.read(contract.data))
+    data: PerClass[Dataset] = PerClass(lambda contract: contract.built.of(contract))
+    samples: PerClass[tuple[Sample, ...]] = PerClass(
+        lambda contract: contract.read(contract.data.of(contract))
+    )
 
     @classmethod
     def read(cls, data: Dataset) -> tuple[Sample, ...]:
@@ -155,6 +157,34 @@ class DatasetContract(FingerprintedContract):
                 remedy="Set choices=self.labels",
             )
 
+    def test_names_a_group_for_all_or_none(self) -> None:
+        """Tests and splits draw groups whole; a sample that is left out would count by itself."""
+        groups = [sample.group for sample in self.samples]
+        expect(
+            all(group is None for group in groups) or all(group for group in groups),
+            "a group, which is a text that is not empty, for every sample or for none",
+            got=f"{sum(not group for group in groups)} of {len(groups)} without one",
+            remedy="Set group=key where a sample was drawn by itself",
+        )
+
+    def test_groups_samples_of_one_file(self) -> None:
+        """Questions about one video are drawn together, and prove less than as many videos."""
+        by_frames: dict[tuple[str, ...], list[Sample]] = {}
+        for index in range(min(len(self.data), 100)):  # side by side, as questions are
+            sample = self.data[index]
+            # pixels that were drawn may be the same by chance, a file is not
+            if sample.frames and sample.frames[0].source is not None:
+                keys = tuple(frame.key for frame in sample.frames)
+                by_frames.setdefault(keys, []).append(sample)
+        for samples in by_frames.values():
+            groups = [sample.group for sample in samples]
+            expect(
+                len(samples) == 1 or (groups[0] is not None and len(set(groups)) == 1),
+                f"one group for {samples[0].key} and {samples[-1].key}, which show the same file",
+                got=f"{groups[0]!r} and {groups[-1]!r}",
+                remedy="Set group= to what was drawn: the video, the original image",
+            )
+
     def test_loads_rgb_frames(self) -> None:
         """Every model may count on three channels."""
         for frame in self.frames:
@@ -272,7 +302,8 @@ class DatasetContract(FingerprintedContract):
 def _content(sample: Sample) -> tuple[object, ...]:
     known = _comparable(sample.annotations)
     frames = [frame.key for frame in sample.frames]
-    return sample.key, frames, sample.question, sample.choices, sample.label, known
+    asked = sample.question, sample.choices, sample.label
+    return sample.key, sample.group, frames, asked, known
 
 
 def _comparable(value: object) -> object:

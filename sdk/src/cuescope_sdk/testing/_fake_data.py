@@ -58,6 +58,7 @@ class FakeDataset(Plugin):
 
     Where the cue "helps", the samples of "top" show it in place of their green patch.
     The red corner shows in all frames of a sequence but the last. It is annotated under "cues".
+    Every sample is drawn by itself, and is a group of its own.
     The foreground is the right of the frame: the green patch, and the strip of noise beside it.
     """
 
@@ -88,8 +89,10 @@ class FakeDataset(Plugin):
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
         presence = self._presence(index)
+        key = f"{self.options.split}-{index:03d}"
         return Sample(
-            key=f"{self.options.split}-{index:03d}",
+            key=key,
+            group=key,
             frames=tuple(
                 Frame.from_array(self._pixels(index, frame, present))
                 for frame, present in enumerate(presence)

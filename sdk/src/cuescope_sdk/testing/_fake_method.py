@@ -22,7 +22,8 @@ from cuescope_sdk import (
     Trial,
     hookimpl,
 )
-from cuescope_sdk.maths import PairedFlips, benjamini_hochberg, paired_flips
+from cuescope_sdk.report import contrast
+from cuescope_sdk.statistics import Groups, PairedFlips, benjamini_hochberg, paired_flips
 
 # left and top edge of each quarter, as shares of the frame
 QUARTERS = {
@@ -77,6 +78,7 @@ class FakeMethod(Plugin):
     ) -> Iterator[Score]:
         """Accuracy won by hiding, for each quarter and label."""
         labels = np.array([sample.label for sample in audit.samples])
+        groups = Groups.of(audit.samples)
         shown = correct(outcomes, None)
         rows = []
         for feature in features:
@@ -84,7 +86,9 @@ class FakeMethod(Plugin):
             for label in map(str, sorted(set(labels))):
                 rng, own = audit.rng("interval", feature.key, label), labels == label
                 before, after = (hidden, shown) if self.leans else (shown, hidden)
-                flips = paired_flips(before[own], after[own], rng, alternative="greater")
+                flips = paired_flips(
+                    before[own], after[own], groups.take(own), rng, alternative="greater"
+                )
                 rows.append((feature.key, label, flips))
         q_values = benjamini_hochberg([flips.p_value for _, _, flips in rows])
         scores = [
@@ -92,7 +96,10 @@ class FakeMethod(Plugin):
             for row, q_value in zip(rows, q_values, strict=True)
             if q_value is not None
         ]
-        yield from sorted(scores, key=lambda score: (not score.finding, -(score.value or 0)))
+        scores.sort(key=lambda score: (not score.finding, -(score.value or 0)))
+        for score in (score for score in scores if score.finding):
+            show(audit, score, outcomes)
+        yield from scores
 
     def score(self, key: str, label: str, flips: PairedFlips, q_value: float) -> Score:
         """One row of the report."""
@@ -123,6 +130,17 @@ class FakeRelianceMethod(FakeMethod):
         Metric(name="loss", title="Loss", meaning="accuracy when shown minus accuracy when hidden"),
     )
     leans = True
+
+
+def show(audit: Audit, score: Score, outcomes: Sequence[Outcome]) -> None:
+    """Attach samples of the label as they are, beside the same with the quarter hidden."""
+    of_label = [each for each in outcomes if each.trial.sample.label == score.label]
+    sides = {
+        "as it is": [each for each in of_label if each.trial.feature is None],
+        "with it hidden": [each for each in of_label if each.trial.feature == score.feature],
+    }
+    if shown := contrast(score.feature, sides, label=score.label):
+        audit.attach(shown)
 
 
 def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:

@@ -68,7 +68,7 @@ class LayoutContract(DatasetContract):
     @classmethod
     def open(cls, root: Path | None = None, **options: Any) -> Any:
         """The data set of the shared tree, or of another one, with options beside `options`."""
-        return super().build({"path": root or cls.tree, **cls.options, **options})
+        return super().build({"path": root or cls.tree.of(cls), **cls.options, **options})
 
     @classmethod
     def build(cls, options: Mapping[str, Any] | None = None) -> Dataset:

@@ -35,7 +35,7 @@ class ToolContract(ShownContract):
     label: ClassVar[str] = "top"
     count: ClassVar[int] = 4
     known_roles: ClassVar[tuple[ToolRole, ...]] = (*ROLES.values(), CLAIM_VERIFIER)
-    tool: PerClass[Any] = PerClass(lambda contract: contract.built)
+    tool: PerClass[Any] = PerClass(lambda contract: contract.built.of(contract))
 
     @property
     def frames(self) -> list[Frame]:

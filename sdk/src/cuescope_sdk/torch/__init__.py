@@ -19,6 +19,16 @@ from cuescope_sdk.torch._fusion.state import (
     require_layers as require_layers,
     use_fusion as use_fusion,
 )
+from cuescope_sdk.torch._held import (
+    HELD as HELD,
+    HeldPretrained as HeldPretrained,
+    hold_pretrained as hold_pretrained,
+    network_digest as network_digest,
+    normalisation as normalisation,
+    placed as placed,
+    preprocess_digest as preprocess_digest,
+    require_evaluation as require_evaluation,
+)
 from cuescope_sdk.torch._hiding import encode_visible as encode_visible
 from cuescope_sdk.torch._image_tower import (
     Block as Block,

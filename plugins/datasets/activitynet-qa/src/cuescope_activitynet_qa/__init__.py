@@ -36,6 +36,8 @@ class AnswerRow(BaseModel):
 class ActivityNetQA(VideoQuestions):
     """A sample a question, open-ended: the label is the authors' answer, also of yes/no questions.
 
+    The group is the upload, by its YouTube id.
+
     Videos are called by the YouTube id, or `v_` and the id as ActivityNet's own download does.
     """
 

@@ -1,15 +1,17 @@
 """CelebA (Liu et al., 2015): faces with forty attributes, of which one is asked for.
 
-The authors' `list_attr_celeba.txt` and `list_eval_partition.txt`, and `img_align_celeba`.
+The authors' `list_attr_celeba.txt` and `list_eval_partition.txt`, and `img_align_celeba`; where
+`identity_CelebA.txt` is there too, it says whose face each is.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
-from cuescope_celeba.layout import read_attributes, read_partition
+from cuescope_celeba.layout import read_attributes, read_partition, read_persons
 from cuescope_sdk import PlantedCue, UserError
-from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
 from cuescope_sdk.models import refuse_unknown
 
 
@@ -23,13 +25,15 @@ class CelebAOptions(ImageFolderOptions):
 class CelebA(ImageFolder):
     """A sample a face, labelled "blond hair" or "not blond hair"; "male" is the annotated cue.
 
-    That is what the audits of group robustness ask for; any two of the attributes will do.
+    That is what the audits of group robustness ask for; any two of the attributes will do. The
+    group is the person, where the file of identities is there.
     """
 
     Options = CelebAOptions
     options: CelebAOptions
     title: ClassVar[str] = "celeba"
     benchmark: str | None = "CelebA"
+    group_source: ClassVar[str] = "person"
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
 
     @property
@@ -64,6 +68,7 @@ class CelebA(ImageFolder):
                 f"celeba: {table.name} has no '{missing[0]}'",
                 expected="every face of list_eval_partition.txt",
             )
+        persons = self._persons(files)
         items = []
         for file in files:
             present = tuple(name for name in names if name in attributes[file])
@@ -71,11 +76,35 @@ class CelebA(ImageFolder):
             known = {
                 "attributes": tuple(words(name) for name in present),
                 "factors": {words(target): label, words(spurious): cue},
-                "group": f"{label}, {cue}",
+                "subgroup": f"{label}, {cue}",
                 "cues": {words(spurious): (spurious in present,)},
             }
-            items.append(ImageItem(file, folder / file, (label,), label=label, annotations=known))
+            items.append(
+                ImageItem(
+                    file,
+                    folder / file,
+                    (label,),
+                    label=label,
+                    annotations=known,
+                    group=persons.get(file),
+                )
+            )
         return Listing((words(target, False), words(target)), items)
+
+    def _persons(self, files: Sequence[str]) -> Mapping[str, str]:
+        """The person of each face; none where there is no file of them."""
+        table = first_place(self.root, "identity_CelebA.txt", "Anno/identity_CelebA.txt")
+        if table is None:
+            self.facts["persons"] = "not known: there is no identity_CelebA.txt"
+            return {}
+        persons = read_persons(table, self.title)
+        for file in files:
+            if file not in persons:
+                raise UserError(
+                    f"celeba: {table.name} has no '{file}'",
+                    expected="every face of list_eval_partition.txt",
+                )
+        return persons
 
 
 def words(attribute: str, present: bool = True) -> str:

@@ -37,3 +37,14 @@ def read_partition(path: Path, title: str) -> dict[str, int]:
             raise UserError(location, expected="'000001.jpg 0', 1 or 2", got=f"'{line[:60]}'")
         splits[file] = int(number[0])
     return splits
+
+
+def read_persons(path: Path, title: str) -> dict[str, str]:
+    """Who is on each image: "000001.jpg 2880" is the person 2880."""
+    persons = {}
+    for location, line in read_lines(path, title):
+        file, *number = line.split()
+        if len(number) != 1 or not number[0].isdecimal():
+            raise UserError(location, expected="'000001.jpg 2880'", got=f"'{line[:60]}'")
+        persons[file] = number[0]
+    return persons

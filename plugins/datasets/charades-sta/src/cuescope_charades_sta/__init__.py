@@ -18,6 +18,7 @@ class CharadesSTA(VideoQuestions):
     "moments" are (sentence, start, end) and "timed_actions" (name, start, end), in seconds of the
     video, by their start, as the annotators gave them: an end may lie past that of the video.
     "duration" is in seconds too; "scene", "objects", "script" and "descriptions" are of Charades.
+    The group is the video.
     """
 
     title: ClassVar[str] = "charades-sta"

@@ -35,6 +35,9 @@ TIMED = """A manifest's column 'actions' times them in seconds: [["waving", 1.5,
 class Clavi(Plugin):
     """19 questions about each segment and 19 about its complement, where two actions change places.
 
+    All questions about the segments of a source video, and about their complements, are a group; of
+    another data set's clips, all of a group there.
+
     Raises UserError for a source that cannot be had or has no two actions to tell apart, and
     BadDataError where more than `max_missing` of the segments have no readable video.
     """

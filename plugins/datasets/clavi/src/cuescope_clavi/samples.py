@@ -61,10 +61,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Footage:
-    """`look` gives the frames that are on screen at times; `content` digests what can be seen."""
+    """`look` gives the frames that are on screen at times; `content` digests what can be seen.
+
+    `group` is what was drawn independently: the source video.
+    """
 
     look: Callable[[Sequence[float]], tuple[Frame, ...]]
     content: str
+    group: str
 
 
 # -------------------------------------------------------------------------------------- entries
@@ -188,7 +192,7 @@ def open_footage(
     """The videos of these names under `root`, and what is wrong with each of the others."""
     clips, problems = open_videos(root, {name: (name,) for name in names}, context, "clavi")
     footage = {
-        name: Footage(partial(at_seconds, file, probe), probe.digest)
+        name: Footage(partial(at_seconds, file, probe), probe.digest, name)
         for name, (file, probe) in clips.items()
     }
     return footage, problems
@@ -206,9 +210,15 @@ def clip_footage(samples: Iterable[Sample]) -> tuple[list[TimedVideo], dict[str,
             actions = tuple(_action(sample, entry) for entry in entries)
             videos.append(TimedVideo(sample.key, len(sample.frames), actions, FRAME_STEP))
             # the clip's key would not do: another clip may have it
-            content = digest([frame.key for frame in sample.frames])
-            footage[sample.key] = Footage(partial(at_positions, sample.frames), content)
+            content = digest([frame.key for frame in sample.frames], *_source(sample))
+            look = partial(at_positions, sample.frames)
+            footage[sample.key] = Footage(look, content, sample.group or sample.key)
     return videos, footage
+
+
+def _source(sample: Sample) -> tuple[str, ...]:
+    """The group of a clip that is not the clip itself."""
+    return () if sample.group in (None, sample.key) else (str(sample.group),)
 
 
 def at_seconds(path: Path, probe: Probe, seconds: Sequence[float]) -> tuple[Frame, ...]:
@@ -255,6 +265,7 @@ def make_sample(
         question=question.text,
         choices=CHOICES,
         label=question.answer(complemented),
+        group=footage.group,
         annotations={
             "question_type": question.kind,
             "subset": SUBSETS[question.kind],

@@ -37,7 +37,8 @@ class Coco(ImageFolder):
 
     Of the annotations, "supercategories" goes with "objects", one by one; "boxes" and "masks" are
     of every object and crowd, "crowds" names what is there as a crowd. Excluded classes are no
-    labels, unless `classes` names them, and are annotated all the same.
+    labels, unless `classes` names them, and are annotated all the same. No group: every image is
+    there once, and no file says which are of one photographer or place.
     """
 
     Options = CocoOptions

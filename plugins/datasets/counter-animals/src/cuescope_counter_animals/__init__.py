@@ -43,7 +43,10 @@ class CounterAnimalsOptions(ImageFolderOptions):
 
 
 class CounterAnimals(ImageFolder):
-    """A sample a photo; every class's common background is an annotated cue."""
+    """A sample a photo; every class's common background is an annotated cue.
+
+    No group: nothing in the authors' folders says which photos are of one animal or photographer.
+    """
 
     Options = CounterAnimalsOptions
     title: ClassVar[str] = "counter-animals"
@@ -110,7 +113,7 @@ def cue_name(background: str) -> str:
 def _annotations(group: Group, cues: list[str]) -> dict[str, object]:
     return {
         "factors": {"background": group.background, "difficulty": group.difficulty},
-        "group": f"{group.label} on {group.background}",
+        "subgroup": f"{group.label} on {group.background}",
         "class_number": group.number,
         "cues": {cue_name(cue): (cue == group.background,) for cue in cues},
     }

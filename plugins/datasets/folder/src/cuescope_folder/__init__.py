@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from cuescope_folder.answers import answer_facts, common_choices, shared_choices, shorten_list
+from cuescope_folder.grouping import group_facts, group_items
 from cuescope_folder.layout import (
     Item,
     canonical_split,
@@ -43,9 +44,11 @@ LOOSE = (
 class Folder(Plugin):
     """Class folders or a manifest: one sample a file, frame folder, or manifest row.
 
-    Every file is probed once; what cannot be read is named in `facts` and left out. Raises
-    UserError for a layout, manifest or option that cannot be used, and BadDataError when more
-    than `max_bad` of the samples cannot be read.
+    The group of a sample is what the option `group` or the manifest's column says; where several
+    rows are about one file, it is the file; else there is none. Every file is probed once; what
+    cannot be read is named in `facts` and left out. Raises UserError for a layout, manifest or
+    option that cannot be used, and BadDataError when more than `max_bad` of the samples cannot be
+    read.
     """
 
     Options = FolderOptions
@@ -58,7 +61,9 @@ class Folder(Plugin):
             root, manifest = locate(options.path, options.manifest)
         except PermissionError as error:
             raise UserError(f"folder: cannot read {options.path}", got=error.strerror) from None
-        items, unread, passed_over = _items(root, manifest)
+        items, columns, unread, passed_over = _items(root, manifest, options.group)
+        grouping = group_items(items, options.group, columns)
+        items = grouping.items
         common = common_choices(items, options.choices, options.answers, root)
         # Before the split is taken: labels and answers are those of all splits.
         self.labels = shared_choices(items, common)
@@ -78,6 +83,8 @@ class Folder(Plugin):
         }
         passed_over |= {name: words for name, words in lost.items() if words}
         self.facts = _facts(self._samples, problems, passed_over) | answer_facts(items, common)
+        shown = {sample.key for sample in self._samples}
+        self.facts |= group_facts(grouping, [item for item in items if item.key in shown])
         sheets = (sample.annotations.get("cues", {}) for sample in self._samples)
         self.planted_cues = tuple(
             # a dict keeps their order
@@ -130,10 +137,12 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
     )
 
 
-def _items(root: Path, manifest: Path | None) -> tuple[list[Item], Unread, dict[str, str]]:
-    """The items, what was passed over, and more of that in words."""
+def _items(
+    root: Path, manifest: Path | None, group: str | None
+) -> tuple[list[Item], frozenset[str], Unread, dict[str, str]]:
+    """The items, the manifest's columns, what was passed over, and more of that in words."""
     if manifest is not None:
-        return *manifest_items(read_rows(manifest), manifest.name, root), {}
+        return *manifest_items(read_rows(manifest), manifest.name, root, group), {}
     files, unread = scan(root)
     items, outside = class_items(root, files)
     passed_over = {"ignored": f"{outside} outside the class folders"} if outside else {}
@@ -145,7 +154,7 @@ def _items(root: Path, manifest: Path | None) -> tuple[list[Item], Unread, dict[
         passed_over["not read"] = (
             f"{shorten_list(tables, NAMED)} (-D manifest={tables[0]} reads it)"
         )
-    return items, unread, passed_over
+    return items, frozenset(), unread, passed_over
 
 
 def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
@@ -153,7 +162,8 @@ def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
     known = {k: v.key if isinstance(v, Frame) else v for k, v in sample.annotations.items()}
     # Choices that are the labels are digested once, with these.
     own = () if sample.choices == labels else (sample.choices,)
-    return sample.key, sample.label, sample.question, frames, known, *own
+    group = () if sample.group is None else ("group", sample.group)
+    return sample.key, sample.label, sample.question, frames, known, *own, *group
 
 
 def _facts(

@@ -22,6 +22,7 @@ _ALIASES = {
     "dev": "val",
     "testing": "test",
 }
+MOST_NAMED = 5  # entries that an error lists
 SPLITS = frozenset({"train", "val", "test", *_ALIASES})
 
 
@@ -30,8 +31,8 @@ class Item:
     """One sample to be: a file, or with `folder` the frames of a folder in natural order.
 
     `key` is the path inside the data set, `mask` an image of the foreground; `actions` are (name,
-    start, end) in seconds; `choices` are its own, if it has any; `location` says where the item was
-    named ("manifest.csv line 4").
+    start, end) in seconds; `choices` are its own, if it has any; `group` is its source, where a
+    column names it; `location` says where the item was named ("manifest.csv line 4").
     """
 
     key: str
@@ -41,10 +42,16 @@ class Item:
     mask: Path | None = None
     folder: bool = False
     split: str | None = None
+    group: str | None = None
     question: str | None = None
     actions: tuple[tuple[str, float, float], ...] = ()
     annotations: Mapping[str, Any] = field(default_factory=dict)
     location: str = ""
+
+    @property
+    def path(self) -> str:
+        """Inside the data set; several items may be about one file."""
+        return str(self.annotations.get("path", self.key))
 
 
 def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
@@ -238,14 +245,25 @@ def natural(text: str) -> tuple[tuple[tuple[int, str], ...], str]:
 def is_inside(root: Path, path: Path) -> bool:
     """Whether `path`, with every link followed, lies in the resolved folder `root`."""
     try:
-        return path.resolve().is_relative_to(root)
-    except (OSError, RuntimeError, ValueError):  # a loop of links; a name no file can have
+        end = path.resolve()
+        # a loop of links has no end; Python 3.13 gives back the link itself
+        return end.is_relative_to(root) and not os.path.islink(end)  # noqa: PTH114 - never raises
+    except (OSError, RuntimeError, ValueError):  # the same before 3.13; a name no file can have
         return False
 
 
 def _nearest_file(missing: Path) -> str | None:
-    """A hint at what is there instead, for an error."""
+    """A hint at what is there instead, for an error: the nearest name, or what there is at all."""
+    parent = missing.absolute().parent
+    while not parent.is_dir() and parent != parent.parent:
+        parent = parent.parent  # the first folder of the path that there is
+    part = missing.absolute().relative_to(parent).parts[0]
     try:
-        return nearest(missing.name, [file.name for file in missing.absolute().parent.iterdir()])
+        entries = {e.name: e for e in sorted(parent.iterdir()) if not e.name.startswith(".")}
     except OSError:
         return None
+    if hint := nearest(part, entries):
+        return hint
+    usable = [name for name, e in entries.items() if e.is_dir() or e.suffix in MANIFEST_SUFFIXES]
+    there = ", ".join(printable_name(name) for name in usable[:MOST_NAMED])
+    return f"In {parent} there are {there}" if there else f"There is no folder in {parent}"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import scandir
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import NamedTuple
 
 from cuescope_folder.cells import actions_of, choices_of, cues_of, names_of, plain, text_of
 from cuescope_folder.layout import Item, canonical_split, is_inside, natural
@@ -95,8 +96,18 @@ class Paths:
         return self._stems[folder]
 
 
-def manifest_items(rows: Sequence[Row], name: str, root: Path) -> tuple[list[Item], Unread]:
-    """An item a row, and what is passed over in folders of frames.
+class Manifest(NamedTuple):
+    """An item a row, the columns as they are written, and what folders of frames have besides."""
+
+    items: list[Item]
+    columns: frozenset[str]
+    unread: Unread
+
+
+def manifest_items(
+    rows: Sequence[Row], name: str, root: Path, group: str | None = None
+) -> Manifest:
+    """An item a row; its group stands in the column `group`, or else in that of this name.
 
     `path` is in the resolved folder `root`, and may not leave it. The label is `label`, `answer`
     where there is no `label`, or the first of `answers`; None where the row has timed `actions`
@@ -106,16 +117,18 @@ def manifest_items(rows: Sequence[Row], name: str, root: Path) -> tuple[list[Ite
     paths = Paths(root)
     uses: Counter[str] = Counter()
     items = []
-    for row in with_known_names(rows, name):
-        item = _item(row, f"{name} {row.location}", paths)
+    named, columns = with_known_names(rows, name)
+    column = "group" if group is None else columns.get(group)
+    for row in named:
+        item = _item(row, f"{name} {row.location}", paths, column)
         # Several rows may ask about one file; the first keeps its path as the key.
         uses[item.key] += 1
         use = uses[item.key]
         items.append(item if use == 1 else replace(item, key=f"{item.key}#{use}"))
-    return items, paths.unread
+    return Manifest(items, frozenset(columns), paths.unread)
 
 
-def _item(row: Row, location: str, paths: Paths) -> Item:
+def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     cells = row.cells
     inside = paths.resolve(text_of(cells.get("path"), "path", location), location)
     file = paths.root / inside
@@ -138,6 +151,7 @@ def _item(row: Row, location: str, paths: Paths) -> Item:
         choices=choices_of(cells["choices"], label, location) if "choices" in cells else (),
         mask=_mask(row, paths, location),
         split=None if split is None else canonical_split(printable_name(str(split))),
+        group=None if group is None else _group(cells.get(group), location),
         question=None if question is None else printable_name(str(question)),
         actions=actions_of(cells["actions"], timed, location) if "actions" in cells else (),
         annotations=annotations,
@@ -151,6 +165,11 @@ def _label(row: Row, location: str) -> str | None:
     if label is None and "answers" in cells:
         return names_of(cells["answers"], "answers", location)[0]
     return None if label is None and "actions" in cells else text_of(label, "label", location)
+
+
+def _group(value: object, location: str) -> str | None:
+    """The group that a cell names; None where the cell is empty."""
+    return None if value is None or not str(value).strip() else text_of(value, "group", location)
 
 
 def _mask(row: Row, paths: Paths, location: str) -> Path | None:

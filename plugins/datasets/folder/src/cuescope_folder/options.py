@@ -22,6 +22,12 @@ class FolderOptions(Options):
     manifest: Path | None = Field(
         None, description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there"
     )
+    group: str | None = Field(
+        None,
+        description="what each sample was taken from (video, patient, scene), so that tests draw "
+        "it whole: a column of the manifest, or a regular expression on paths whose one capturing "
+        "group names it, such as (.*)_clip; default the column 'group', if there",
+    )
     choices: tuple[str, ...] | None = Field(
         None, description="the label set: names, or one file with a label a line"
     )

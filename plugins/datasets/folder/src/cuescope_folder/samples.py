@@ -111,6 +111,7 @@ def _sample(
         question=item.question,
         choices=item.choices or choices,
         label=item.label,
+        group=item.group,
         annotations=annotations,
     )
 

@@ -15,7 +15,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.data import read_text, table_rows
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
-COLUMNS = ("path", *RIGHT, "answers", "split", "question", "choices", "mask", "cues")
+COLUMNS = ("path", *RIGHT, "answers", "split", "group", "question", "choices", "mask", "cues")
 FILES = ("video", "image", "file", "filename")  # what others call the path
 ALIKE = 0.75
 MOST_ROWS, MOST_BYTES, PART_BYTES = 5_000_000, 2**30, 2**28
@@ -131,8 +131,10 @@ _READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
 }
 
 
-def with_known_names(rows: Sequence[Row], name: str) -> list[Row]:
-    """The rows with columns by the names that are known here: `Path` is `path`.
+def with_known_names(rows: Sequence[Row], name: str) -> tuple[list[Row], dict[str, str]]:
+    """The rows with columns by the names that are known here (`Path` is `path`), and all columns.
+
+    These are the names as they are written, each with the one that it has in the rows.
 
     Without a `path`, one of `video`, `image`, `file` and `filename` is. Raises UserError where
     there is none, or several, and where nothing says what is right.
@@ -153,10 +155,12 @@ def with_known_names(rows: Sequence[Row], name: str) -> list[Row]:
     if not {*RIGHT, "answers"} & known.keys():
         raise _missing(name, RIGHT, columns, RIGHT)
     canonical = {column: name for name, column in known.items()}
-    return [
-        Row(row.location, {canonical.get(column, column): v for column, v in row.cells.items()})
+    names = {column: canonical.get(column, column) for column in columns}
+    renamed = [
+        Row(row.location, {names[column]: value for column, value in row.cells.items()})
         for row in rows
     ]
+    return renamed, names
 
 
 def _spellings(columns: Collection[str], names: Sequence[str]) -> dict[str, str]:

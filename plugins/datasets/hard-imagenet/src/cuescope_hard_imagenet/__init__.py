@@ -41,7 +41,8 @@ class HardImageNet(ImageFolder):
     """A sample an image that has a mask.
 
     "spuriosity" is the authors' rank of a training image within its class, from 0 (the weakest
-    cues) to 1 (the strongest); it is no answer sheet, as nothing says which cues those are.
+    cues) to 1 (the strongest); it is no answer sheet, as nothing says which cues those are. No
+    group: every image is there once, and no file says which are of one source.
     """
 
     Options = HardImageNetOptions

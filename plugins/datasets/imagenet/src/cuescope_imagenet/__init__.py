@@ -42,7 +42,10 @@ class ImageNetOptions(ImageFolderOptions):
 
 
 class ImageNet(ImageFolder):
-    """A sample an image, labelled with the first name of its class; "synonyms" has the others."""
+    """A sample an image, labelled with the first name of its class; "synonyms" has the others.
+
+    No group: no file of ImageNet says which images are of one source.
+    """
 
     Options = ImageNetOptions
     options: ImageNetOptions

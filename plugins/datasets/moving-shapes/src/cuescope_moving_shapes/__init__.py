@@ -20,7 +20,7 @@ class MovingShapes(Plugin):
     """Sequences of a disc going north, south, east or west; a static cue goes with south.
 
     `cue_rates` is the realised P(cue | label), `cramers_v` the realised association (None where
-    nothing is planted).
+    nothing is planted). Every sequence is drawn by itself, and is a group of its own.
     """
 
     Options = ShapesOptions
@@ -88,8 +88,10 @@ class MovingShapes(Plugin):
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
         cues = {} if self.cue is None else {self.cue: tuple(self.sequences.cue[index].tolist())}
+        key = f"{self.options.split}-{index:05d}"
         sample = Sample(
-            key=f"{self.options.split}-{index:05d}",
+            key=key,
+            group=key,
             frames=tuple(map(frame, self.sequences.parameters[index])),
             choices=DIRECTIONS,
             label=DIRECTIONS[self.sequences.direction[index]],

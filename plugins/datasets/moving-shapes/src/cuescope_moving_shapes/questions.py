@@ -4,6 +4,7 @@ The four answers are equally likely, and what is not needed tells nothing of the
 needed, the words alone tell nothing, and the video alone leaves three answers, one in three right.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -54,13 +55,12 @@ def draw_questions(
 
 def with_question(sample: Sample, question: Question) -> Sample:
     """The same sequence with this question."""
-    return sample.model_copy(
-        update={
-            "question": question.text,
-            "choices": ANSWERS,
-            "label": ANSWERS[question.answer],
-            "annotations": {**sample.annotations, "question_type": question.kind},
-        }
+    return replace(
+        sample,
+        question=question.text,
+        choices=ANSWERS,
+        label=ANSWERS[question.answer],
+        annotations={**sample.annotations, "question_type": question.kind},
     )
 
 

@@ -5,7 +5,7 @@ when. While it moves, a red square lies at the edge of the picture that it moves
 frame thus tells which movement it is from, but nothing tells its place in time.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -112,7 +112,7 @@ class ActionSequences(Sequences):
         movements = zip(self.movements[index].tolist(), self.starts[index].tolist(), strict=True)
         actions = tuple((DIRECTIONS[way], start, start + self.length) for way, start in movements)
         annotations = {"split": sample.annotations["split"], "actions": actions}
-        return sample.model_copy(update={"choices": (), "label": None, "annotations": annotations})
+        return replace(sample, choices=(), label=None, annotations=annotations)
 
 
 def generate_actions(

@@ -10,7 +10,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
-from cuescope_sdk.data import Question, VideoQuestions, read_json
+from cuescope_sdk import UserError
+from cuescope_sdk.data import Question, VideoQuestions, first_place, read_json, read_json_object
 
 # MSR-VTT's category.txt, where the number of a category is its line, counted from 0.
 _CATEGORIES = (
@@ -19,6 +20,7 @@ _CATEGORIES = (
     "kids/family, documentary, food/drink, cooking, beauty/fashion, advertisement"
 )
 CATEGORIES = tuple(_CATEGORIES.split(", "))
+LISTS = ("train_val_videodatainfo.json", "test_videodatainfo.json")
 FIRST_WORDS = ("what", "who", "how", "when", "where")
 
 
@@ -32,25 +34,64 @@ class QuestionRow(BaseModel):
     category_id: Annotated[int, Field(ge=0, lt=len(CATEGORIES))]
 
 
+class VideoRow(BaseModel):
+    """An entry of "videos" of MSR-VTT's own list: clip `video7010` is of the upload `url`."""
+
+    video_id: str
+    url: str
+
+
+class VideosFile(BaseModel):
+    """`train_val_videodatainfo.json` or `test_videodatainfo.json` of MSR-VTT (Xu et al., 2016)."""
+
+    videos: list[VideoRow]
+
+
 class MSRVTTQA(VideoQuestions):
-    """A sample a question, open-ended: the label is the authors' answer."""
+    """A sample a question, open-ended: the label is the authors' answer.
+
+    The group is the upload, of which several clips may be, where MSR-VTT's own lists of videos lie
+    beside the questions; else it is the clip.
+    """
 
     title: ClassVar[str] = "msrvtt-qa"
     benchmark: str | None = "MSRVTT-QA"
 
     def read(self, split: str) -> Iterator[Question]:
         """The questions of a split."""
+        uploads = self._uploads()
         for row in read_json(self.file(f"{split}_qa.json"), QuestionRow, self.title):
+            video = f"video{row.video_id}"
+            if uploads and video not in uploads:
+                raise UserError(
+                    f"{self.title}: no upload of {video}",
+                    expected=f"it in {' or '.join(LISTS)}",
+                    remedy="Put both files there, or none",
+                )
             yield Question(
                 f"q{row.id}",
-                f"video{row.video_id}",
+                video,
                 row.question,
                 label=row.answer,
                 annotations={
                     "question_type": question_type(row.question),
                     "category": CATEGORIES[row.category_id],
                 },
+                group=uploads.get(video),
             )
+
+    def _uploads(self) -> dict[str, str]:
+        """The address of each clip's upload; none where there is no list of videos."""
+        root = self.options.path.expanduser()
+        tables = [table for name in LISTS if (table := first_place(root, name))]
+        if not tables:
+            self.facts["uploads"] = f"not known: there is no {LISTS[0]}; a clip is a group"
+        rows = [
+            row
+            for table in tables
+            for row in read_json_object(table, VideosFile, self.title).videos
+        ]
+        return {row.video_id: row.url for row in rows}
 
 
 def question_type(question: str) -> str:

@@ -46,7 +46,7 @@ class NExTQA(VideoQuestions):
 
     "question_type" is Causal, Temporal or Descriptive, "type_code" the authors' finer one ("CW" is
     causal: why). The questions of the ATP-hard list, where it is there, have "subsets":
-    ("atp-hard",).
+    ("atp-hard",). The group is the video, an upload of its own.
     """
 
     Options = NExTQAOptions

@@ -30,6 +30,8 @@ class R2ROptions(EpisodeOptions):
 class R2R(Episodes):
     """A sample an instruction: a frame where the walk begins, and after each turn and each stretch.
 
+    Its group is the house: all paths of a house show the same rooms.
+
     Its annotation "scene" says what motion led to each frame. "times" number the frames: there is
     no clock. "viewpoints" and "headings" (degrees from the y axis to the right) are by frame;
     "scan", "path_id", "path" and "distance" (metres) are the authors'.
@@ -77,6 +79,7 @@ class R2R(Episodes):
                 tuple(step.scene for step in steps),
                 instruction,
                 known,
+                row.scan,
             )
 
     def _rows(self, split: str) -> list[PathRow]:

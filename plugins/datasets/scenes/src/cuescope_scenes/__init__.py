@@ -53,7 +53,8 @@ class Scenes(Plugin):
     """Eight labels in four families of look-alikes, each with a background as its partner.
 
     `backgrounds` and `targets` are indices into BACKGROUNDS and `labels`, by sample. With another
-    dial the same objects stand in the same places.
+    dial the same objects stand in the same places. Every picture is drawn by itself, and is a group
+    of its own.
     """
 
     Options = ScenesOptions
@@ -104,8 +105,10 @@ class Scenes(Plugin):
         seed = derive(options.seed, "scenes", options.split, str(index))
         composition = compose(label, background, options.noise, options.blurred, seed)
         scene = composition.scene
+        key = f"{options.split}-{index:05d}"
         return Sample(
-            key=f"{options.split}-{index:05d}",
+            key=key,
+            group=key,
             frames=(frame(scene),),
             choices=LABELS,
             label=label,

@@ -47,7 +47,8 @@ class ShapeWorldOptions(Options):
 class ShapeWorld(Plugin):
     """Shapes move, rest, come, go, change colour and are hidden, while the camera turns at times.
 
-    A video and its question depend on seed, split, length and index alone.
+    A video and its question depend on seed, split, length and index alone. Every video is drawn by
+    itself, and is a group of its own.
     """
 
     Options: ClassVar[type[Options]] = ShapeWorldOptions
@@ -76,8 +77,10 @@ class ShapeWorld(Plugin):
         )
         known = scene(world)
         question = ask(known, rng, index)
+        key = f"{options.split}-{index:05d}"
         return Sample(
-            key=f"{options.split}-{index:05d}",
+            key=key,
+            group=key,
             frames=tuple(map(frame, pictures(world))),
             question=question.text,
             choices=question.choices,

@@ -46,7 +46,7 @@ class ShapePictures(Plugin):
     """Four frames of each of many videos that `shape-world` never shows; every shape occurs.
 
     The annotation "captions" has short sentences that are true of what can be seen, "foils" some
-    that are not.
+    that are not. The group is the video.
     """
 
     Options: ClassVar[type[Options]] = ShapePicturesOptions
@@ -72,6 +72,7 @@ class ShapePictures(Plugin):
         return Sample(
             key=f"{split}-{index:05d}",
             frames=(frame(picture),),
+            group=f"{split}-video-{video:05d}",
             annotations={"split": split, **describe(picture, rng)},
         )
 

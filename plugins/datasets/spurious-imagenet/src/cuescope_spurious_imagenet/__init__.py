@@ -38,7 +38,8 @@ class SpuriousImageNetOptions(ImageFolderOptions):
 class SpuriousImageNet(ImageFolder):
     """A sample an image, without a label: its choices are the classes, and it shows none of them.
 
-    "spurious_class" is the class whose cue it shows, and for which a model may take it.
+    "spurious_class" is the class whose cue it shows, and for which a model may take it. No group:
+    every image is there once, and no file says which are of one source.
     """
 
     Options = SpuriousImageNetOptions
@@ -66,7 +67,7 @@ class SpuriousImageNet(ImageFolder):
                 "spurious_class": name,
                 "wnid": wnid,
                 "component": component,
-                "group": f"cue of {name}",
+                "subgroup": f"cue of {name}",
             }
             items.setdefault(number, []).extend(
                 ImageItem(f"{folder.name}/{photo.name}", photo, (name,), annotations=known)

@@ -1,11 +1,12 @@
 """STAR (Wu et al., 2021): situated reasoning about clips of Charades, with situation graphs.
 
 The authors' `STAR_{train,val,test}.json` and the five files of `STAR_classes`. The splits "iid"
-and "ood" hold action and object categories out (Rahman et al., section 4.1).
+and "ood" hold action and object categories out (Rahman et al., section 4.1), and share no video.
 """
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
@@ -23,7 +24,7 @@ from cuescope_sdk.data import (
     read_json,
 )
 from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
-from cuescope_star.layout import QuestionRow, check_question, part_of, read_all_classes
+from cuescope_star.layout import QuestionRow, check_question, read_all_classes, video_parts
 from cuescope_star.samples import choose_frames, scene_frame
 
 HELD_ACTIONS, HELD_OBJECTS = 3, 5
@@ -46,7 +47,7 @@ class STAROptions(VideoQuestionOptions):
 
 
 class STAR(VideoQuestions):
-    """A sample a question with four choices, about the seconds `clip` of a video.
+    """A sample a question with four choices, about the seconds `clip` of a video, its group.
 
     "scene" has the situation graph of each annotated frame and an empty one of the others; "times"
     count from the start of the clip. "question_type" is Interaction, Sequence, Prediction or
@@ -107,11 +108,10 @@ class STAR(VideoQuestions):
             TIMES: tuple(max(0.0, round(float(times[frame]) - row.start, 3)) for frame in frames),
         }
         sample = super().__getitem__(index)
-        return sample.model_copy(
-            update={
-                "frames": frames_at(file, probe, frames),
-                "annotations": {**sample.annotations, **known},
-            }
+        return replace(
+            sample,
+            frames=frames_at(file, probe, frames),
+            annotations={**sample.annotations, **known},
         )
 
     def _part(self, rows: list[QuestionRow], wanted: str) -> list[QuestionRow]:
@@ -120,7 +120,7 @@ class STAR(VideoQuestions):
         draw = partial(held_out_categories, seed=options.held_seed, title=self.title)
         verbs = draw(options.held_actions, classes.verbs, HELD_ACTIONS, what="action")
         things = draw(options.held_objects, classes.things, HELD_OBJECTS, what="object")
-        parts = [part_of(row, verbs | things, classes) for row in rows]
+        parts = video_parts(rows, verbs | things, classes)
         count = Counter(parts)
         self.facts["held out"] = (
             f"actions {', '.join(sorted(verbs))}; objects {', '.join(sorted(things))}"
@@ -128,7 +128,7 @@ class STAR(VideoQuestions):
         self.facts["distribution"] = (
             f"of the questions of STAR_{options.ood}.json {count['iid']:,} are in, "
             f"{count['ood']:,} out of it, and {count[None]:,} neither (a held-out category is on "
-            "screen or a wrong choice)"
+            "screen, a wrong choice, or asked for in the same video)"
         )
         # those between are in neither
         return [row for row, part in zip(rows, parts, strict=True) if part == wanted]

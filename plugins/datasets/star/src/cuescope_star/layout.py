@@ -176,6 +176,19 @@ def part_of(row: QuestionRow, held: frozenset[str], classes: Classes) -> Part | 
     return None if held & (offered | visible_categories(row, classes)) else "iid"
 
 
+def video_parts(
+    rows: Iterable[QuestionRow], held: frozenset[str], classes: Classes
+) -> list[Part | None]:
+    """The part of each row; a video with an `ood` row has no `iid` row, so that none is in both."""
+    rows = list(rows)
+    parts = [part_of(row, held, classes) for row in rows]
+    outside = {row.video_id for row, part in zip(rows, parts, strict=True) if part == "ood"}
+    return [
+        None if part == "iid" and row.video_id in outside else part
+        for row, part in zip(rows, parts, strict=True)
+    ]
+
+
 def named_categories(programs: Iterable[tuple[Function, ...]], classes: Classes) -> frozenset[str]:
     """The verbs and objects that programs name."""
     words = {word for program in programs for step in program for word in _texts(step.value_input)}

@@ -43,7 +43,8 @@ class TEACh(Episodes):
     """A sample an instance: the dialogue is its question, the driver's pictures are its frames.
 
     "scene" has the actions and motions of the driver, "times" are seconds of the game, "game" is
-    its id; in the splits iid and ood, "task" is its recipe.
+    its id; in the splits iid and ood, "task" is its recipe. The group is the game, of which EDH has
+    several instances; iid and ood part whole games.
     """
 
     Options = TEAChOptions
@@ -77,6 +78,7 @@ class TEACh(Episodes):
             scenes(moments, indices),
             instance.dialogue,
             {"game": instance.game_id, **({"task": task.task_name} if task else {})},
+            instance.game_id,
         )
 
     def _part(self, split: str, wanted: str) -> dict[str, Task]:

@@ -27,7 +27,8 @@ class PhotoRow(BaseModel):
 class Waterbirds(ImageFolder):
     """A sample a photo, labelled "landbird" or "waterbird"; the background is the annotated cue.
 
-    In the split train 95% of the birds are on their own background, in val and test half.
+    In the split train 95% of the birds are on their own background, in val and test half. No group:
+    the authors used every photo of a bird, and every background, once.
     """
 
     title: ClassVar[str] = "waterbirds"
@@ -63,6 +64,6 @@ def _annotations(row: PhotoRow) -> dict[str, object]:
     species = row.img_filename.partition("/")[0].partition(".")[2].replace("_", " ")
     return {
         "factors": {"background": background, "species": species},
-        "group": f"{bird} on {background}",
+        "subgroup": f"{bird} on {background}",
         "cues": {f"{name} background": (name == background,) for name in BACKGROUNDS},
     }

@@ -6,7 +6,9 @@ import numpy as np
 
 from cuescope_cci.options import CCIOptions
 from cuescope_sdk import (
+    AnnotationNeed,
     Audit,
+    DataNeeds,
     Evidence,
     Feature,
     Metric,
@@ -20,22 +22,24 @@ from cuescope_sdk import (
 
 METRICS = (
     Metric(
-        name="bg_er",
-        title="BG-Er",
-        meaning="background errors: share of the wrong answers for which the model looked at the "
-        "background rather than at an object (0 to 1); the others are FG-Er, foreground errors",
+        name="pull",
+        title="Pull",
+        meaning="for a kind of background and a class: share of the answers that are this class, "
+        "less the same share before other backgrounds, for the same true classes (-1 to 1). For "
+        "all answers: share that are what the model answers to the background alone, and not what "
+        "it answers to the objects alone",
     ),
     Metric(
-        name="accuracy_gap",
-        title="Accuracy gap",
-        meaning="accuracy where the model looked at an object, minus accuracy where it looked at "
-        "the background (-1 to 1)",
+        name="bg_er",
+        title="BG-Er",
+        meaning="background errors: share of the wrong answers that lean more on the background "
+        "than on an object (0 to 1); the others are FG-Er, foreground errors",
     ),
     Metric(
         name="fine_er",
         title="Fine-Er",
-        meaning="fine-grained errors: share of the wrong answers for which the model looked at an "
-        "object and took it for a look-alike (0 to 1)",
+        meaning="fine-grained errors: share of the wrong answers that lean on an object and name "
+        "its look-alike (0 to 1)",
     ),
 )
 
@@ -43,25 +47,41 @@ METRICS = (
 class CCI(Plugin):
     """Hides clusters of an image's patches, and asks what that costs the answer.
 
-    A feature is the background where it decided an answer. Which answers it decided is known only
+    A feature is the background, as a whole or of a kind. Which answers lean on it is known only
     after every cluster was hidden, so proposing asks those trials.
     """
 
-    title = "CCI: which image regions the model uses, and which errors come from the background"
+    title = "CCI: which image regions the model uses, and which backgrounds go with which answers"
     requires = Requirements(
         outputs=frozenset({"logits"}),
         edits=frozenset({"hide-tokens"}),
         exposes=frozenset({"patches", "choices"}),
         may_use=frozenset({"segmenter", "text-generator"}),
     )
+    finds = "Backgrounds that pull the answers of a CLIP model to another class."
+    data_needs = DataNeeds(
+        each="data set",
+        least=6,
+        enough=48,
+        enough_for="backgrounds that outweigh the object (a pull of 3 logits)",
+        choices=2,
+        annotation=AnnotationNeed(
+            key="foreground",
+            name="masks of the objects",
+            how="Name mask files in a manifest (folder: a column 'mask')",
+            tool="segmenter",
+        ),
+    )
     metrics = METRICS
     Options = CCIOptions
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """The background, as a whole and for each annotated factor, with where it decided."""
+        """The background, as a whole and for each kind, with the images that lean on it."""
         from cuescope_cci.error_source import answer_sources, features
+        from cuescope_sdk.data import require_data
 
+        require_data(audit, self.data_needs, "cci")
         yield from features(audit.once(answer_sources, audit, self.options))
 
     @hookimpl
@@ -74,19 +94,28 @@ class CCI(Plugin):
 
     @hookimpl
     def compute_scores(self, audit: Audit) -> Iterable[Score]:
-        """BG-Er and Fine-Er of each group and label, with the accuracy gap."""
+        """Pull, BG-Er and Fine-Er of each kind of background and label."""
+        from cuescope_cci.backgrounds.measure import measure_backgrounds
         from cuescope_cci.error_source import answer_sources
+        from cuescope_cci.figures import attach_evidence
         from cuescope_cci.report import scores
 
-        return scores(audit, self.options, audit.once(answer_sources, audit, self.options))
+        sources = audit.once(answer_sources, audit, self.options)
+        ranked = list(scores(audit, self.options, sources))
+        known = audit.once(measure_backgrounds, audit, self.options, sources)
+        attach_evidence(audit, sources, known, ranked)
+        return ranked
 
     @hookimpl
     def verify(self, audit: Audit) -> Iterator[Evidence]:
-        """The planted truth, deletion and insertion, and the pictures."""
+        """Backgrounds alone, the planted truth, deletion and insertion, and the pictures."""
         from cuescope_cci.error_source import answer_sources
         from cuescope_cci.figures import attach_examples
         from cuescope_cci.verify import evidence
+        from cuescope_sdk.data import independent_samples
 
+        if audit.options is self.options:  # else another method's audit, which says so itself
+            yield from independent_samples(audit)
         sources = audit.once(answer_sources, audit, self.options)
         yield from evidence(audit, self.options, sources)
         attach_examples(audit, sources, self.options.pictures)

@@ -29,6 +29,7 @@ from cuescope_sdk import (
 # What computes is imported where it runs: `cuescope bench --help` imports this module.
 if TYPE_CHECKING:
     from cuescope_sdk.explain import Direction, Explainer, Schedule
+    from cuescope_sdk.statistics import Groups
 
 Task = Literal["classification", "retrieval"]
 Protocol = Literal["paper", "rise"]
@@ -88,6 +89,7 @@ class CCIBench(Plugin):
     def run(self) -> Iterator[Table]:
         """For each task, protocol and direction: the areas, then what CCI gains image by image."""
         from cuescope_sdk.explain import DIRECTIONS, Schedule
+        from cuescope_sdk.statistics import Groups
 
         for task in self.options.tasks:
             session = self._session(task, "float32")
@@ -110,8 +112,8 @@ class CCIBench(Plugin):
                         for name, by_text in maps.items()
                     }
                     yield areas_table(task, schedule, direction, curves, head)
-                    rng = session.audit.rng("bench intervals", task, protocol, direction)
-                    yield gains_table(task, protocol, direction, curves, OURS, rng)
+                    groups = Groups.of(questions.samples)
+                    yield gains_table(task, protocol, direction, curves, OURS, groups)
 
     def _session(self, task: Task, dtype: Literal["float32", "bfloat16", "float16"]) -> Any:
         options = self.options
@@ -235,7 +237,7 @@ def gains_table(
     direction: "Direction",
     curves: Mapping[str, Curves],
     ours: str,
-    rng: np.random.Generator,
+    groups: "Groups",
 ) -> Table:
     """By how much one explainer's area is better than each rival's on the same images."""
     against, own = f"{ours} against", curves[ours]
@@ -243,22 +245,20 @@ def gains_table(
         title=f"{task.capitalize()}, {protocol} protocol: what {ours} gains in {direction} AUC",
         columns=(against, *own),
         rows=tuple(
-            {against: name, **{c: gain(own[c], rival[c], direction, rng) for c in rival}}
+            {against: name, **{c: gain(own[c], rival[c], direction, groups) for c in rival}}
             for name, rival in curves.items()
             if name != ours
         ),
-        notes=(f"Above 0: {ours} is better. In brackets: 95% interval over images.",),
+        notes=(f"Above 0: {ours} is better. In brackets: 95% interval, for groups too.",),
     )
 
 
-def gain(
-    ours: np.ndarray, theirs: np.ndarray, direction: "Direction", rng: np.random.Generator
-) -> str:
+def gain(ours: np.ndarray, theirs: np.ndarray, direction: "Direction", groups: "Groups") -> str:
     """How much better the first area is, with its interval; a star where that leaves out 0."""
     from cuescope_sdk.explain import paired_difference
 
     # In deletion less is better, so the difference is turned over.
     pair = (theirs, ours) if direction == "deletion" else (ours, theirs)
-    difference = paired_difference(*pair, rng)
+    difference = paired_difference(*pair, groups)
     star = " *" if difference.sign else ""
     return f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]{star}"

@@ -45,8 +45,18 @@ class CCIOptions(Options):
     alike: float = Field(
         0.9, gt=0, lt=1, description="judge=embedding: pairs of labels above this rank look alike"
     )
-    min_bg_er: float = Field(0.1, ge=0, le=1, description="a finding has at least this BG-Er")
-    fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all groups tried")
+    kinds: Literal["auto", "factors", "clusters"] = Field(
+        "auto",
+        description="what backgrounds are told apart by: annotated factors, or clusters of the "
+        "model's embeddings of the background alone; auto clusters where no factor is annotated "
+        "but the object's size",
+    )
+    min_pull: float = Field(
+        0.05, ge=0, le=1, description="a finding moves at least this share of the answers"
+    )
+    fdr: float = Field(
+        0.05, gt=0, le=1, description="chance of any false finding among all that is tried"
+    )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     faithfulness: NonNegativeInt = Field(
         24, description="images of the deletion and insertion check; 0 leaves it out"

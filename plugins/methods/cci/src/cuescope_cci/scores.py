@@ -6,18 +6,10 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_sdk.maths import (
-    energy_share,
-    exceeds_rate_p_value,
-    iou,
-    single_gap_p_value,
-    soft_iou,
-    upsample,
-)
+from cuescope_sdk.maths import energy_share, iou, soft_iou, upsample
 
 Region = Literal["foreground", "background"]
 Mask = Bool[np.ndarray, "mask_row mask_col"]
-HALF = 0.5  # of the errors: beyond it the background causes more than all objects together
 
 
 def weights(
@@ -56,7 +48,7 @@ def region_of_map(
     any positive importance, or a mask that leaves no foreground or no background. Of equals the
     foreground has it.
     """
-    # What speaks against the answer did not decide it.
+    # What speaks against the answer is not what it leans on.
     values = np.maximum(importance, 0)
     if values.max() <= 0 or foreground.all() or not foreground.any():
         return None
@@ -88,7 +80,7 @@ def relative_drop(
     whole: Float[np.ndarray, " choice"], hidden: Float[np.ndarray, " choice"], choice: int
 ) -> float:
     """What the choice loses beyond what the choices lose on average; a lone one, what it loses."""
-    # Hiding anything large lowers or lifts the similarity to all texts: that decides nothing.
+    # Hiding anything large lowers or lifts the similarity to all texts: that tells nothing.
     drops = np.asarray(whole, dtype=np.float64) - hidden
     return float(drops[choice] - (drops.mean() if len(drops) > 1 else 0.0))
 
@@ -116,56 +108,10 @@ class Tally:
 
     @property
     def foreground_errors(self) -> int:
-        """Wrong answers that looked at an object."""
+        """Wrong answers that lean on an object."""
         return self.errors - self.background_errors
 
     @property
     def bg_er(self) -> float | None:
-        """Share of the errors that the background decided."""
+        """Share of the errors that lean on the background."""
         return self.background_errors / self.errors if self.errors else None
-
-    @property
-    def gap_counts(self) -> tuple[int, int, int, int]:
-        """Correct and all of those that looked at an object, then at the background."""
-        foreground = self.images - self.background
-        return (
-            foreground - self.foreground_errors,
-            foreground,
-            self.background - self.background_errors,
-            self.background,
-        )
-
-
-def background_p_value(tally: Tally) -> float | None:
-    """That the background misleads: of two tests the stronger, times the number of tests made.
-
-    A model may err where it looks at the background and nowhere else, or look at nothing else:
-    then there is no accuracy to compare with, and most of its errors come from there.
-    """
-    made = [p for p in (gap_p_value(tally), majority_p_value(tally)) if p is not None]
-    # Bonferroni: the better of two tests is chosen after both were seen.
-    return min(1.0, len(made) * min(made)) if made else None
-
-
-def majority_p_value(tally: Tally) -> float | None:
-    """That at most half of the errors come from the background (exact binomial, one-sided)."""
-    if not tally.errors:
-        return None
-    return exceeds_rate_p_value(tally.background_errors, tally.errors, HALF)
-
-
-def gap_p_value(tally: Tally) -> float | None:
-    """That answers decided by the background are wrong no more often than the others."""
-    _, foreground, _, background = tally.gap_counts
-    return single_gap_p_value(*tally.gap_counts) if min(foreground, background) else None
-
-
-def contrast_p_value(group: Tally, whole: Tally) -> float | None:
-    """That errors come from the background no more often in the group than in all other images."""
-    # Against the other images, not against chance: where the model leans on the background
-    # everywhere, no factor is news.
-    others = whole.errors - group.errors
-    if min(group.errors, others) == 0:
-        return None
-    foreground = whole.foreground_errors - group.foreground_errors
-    return single_gap_p_value(foreground, others, group.foreground_errors, group.errors)

@@ -1,7 +1,7 @@
 """What CCI asks: each image, and the image without each cluster of its patches (section 3)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -152,4 +152,4 @@ def with_text(sample: Sample, text: str) -> Sample:
     if text in sample.choices:
         return sample
     # Beside the choices it would change what they are compared with; a label must be a choice.
-    return sample.model_copy(update={"choices": (text,), "label": None})
+    return replace(sample, choices=(text,), label=None)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cuescope_quag.options import QUAGOptions
 from cuescope_sdk import (
     Audit,
+    DataNeeds,
     Evidence,
     Feature,
     Metric,
@@ -38,6 +39,14 @@ class QUAG(Plugin):
 
     title = "QUAG: does the model fuse video and text?"
     requires = Requirements(outputs=frozenset(), edits=frozenset({"average-attention"}), labels=0)
+    finds = "Whether a video-question model needs the video, the question, and both together."
+    data_needs = DataNeeds(
+        each="data set",
+        least=5,
+        enough=100,
+        enough_for="a verdict in most audits, and 400 in nearly all",
+        questions=True,
+    )
     metrics = METRICS
     Options = QUAGOptions
     options: QUAGOptions
@@ -45,11 +54,15 @@ class QUAG(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The verdict, then all that may be averaged or left out."""
-        from cuescope_quag.scores import choose_measure
+        from cuescope_quag.measures import choose_measure, warn_of_few
         from cuescope_quag.trials import features, questions
+        from cuescope_sdk.data import require_data
 
+        require_data(audit, self.data_needs, "quag")
         # An impossible measure is refused before the model is asked anything.
-        choose_measure(audit.once(questions, audit), self.options.measure)
+        samples = audit.once(questions, audit)
+        measure = choose_measure(samples, self.options.measure)
+        warn_of_few(audit, samples, measure, (1 - self.options.confidence) / 2)
         yield from features(audit, self.options)
 
     @hookimpl
@@ -78,7 +91,10 @@ class QUAG(Plugin):
     ) -> Iterator[Evidence]:
         """Theorem 2.1, lemma 2.2, and how far complements are apart."""
         from cuescope_quag.verify import evidence
+        from cuescope_sdk.data import independent_samples
 
+        if audit.options is self.options:  # else another method's audit, which says so itself
+            yield from independent_samples(audit)
         yield from evidence(audit, self.options)
 
 

@@ -1,15 +1,105 @@
-"""The pictures of a report: how many answers stay right, and a few of those that are lost."""
+"""What is lost: answers as they are beside those under a condition, and how many of each."""
 
+from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
 import numpy as np
 
-from cuescope_quag.trials import CROSSMODAL, Answers, Condition
-from cuescope_sdk import Audit, Outcome, Picture
-from cuescope_sdk.report import StripRow, bar_chart, frame_strips, thumbnail
+from cuescope_quag.measures import question_types
+from cuescope_quag.tables import Figures
+from cuescope_quag.trials import CROSSMODAL, VERDICT, Answers, Condition, is_correct
+from cuescope_quag.verdict import Verdict
+from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
+from cuescope_sdk.report import StripRow, bar_chart, contrast, frame_sheet, frame_strips, thumbnail
 
 EXAMPLES = 4
 LONGEST = 90  # characters of a question
+SHOWN = 3  # samples of a side
+
+
+# --------------------------------------------------------------------- the same questions, twice
+
+
+def contrasts(figures: Figures, decision: Verdict, scores: Sequence[Score]) -> Iterator[Contrast]:
+    """One for each finding: its questions as they are, and again with what it takes away.
+
+    That of the verdict takes away what decides it, on the type of question that decides it.
+    """
+    for score in scores:
+        verdict = score.feature == VERDICT
+        key = decision.decided_by if verdict else score.feature
+        if score.finding and key is not None:
+            kind = deciding_type(figures, key) if verdict else None
+            shown = _contrast(figures, score.feature, key, kind)
+            if shown is not None:
+                yield shown
+
+
+def deciding_type(figures: Figures, key: str) -> str | None:
+    """The type of question whose loss decides in place of that of all; mostly none does."""
+    by_type = {kind: losses[key] for kind, (_, losses) in figures.by_type.items()}
+    loss = figures.headline[1][key].with_worst(by_type, figures.rule.level)
+    return loss.worst[0] if loss.worst is not None and loss.p_costs > figures.rule.level else None
+
+
+def _contrast(figures: Figures, feature: str, key: str, kind: str | None) -> Contrast | None:
+    answers, (rate, losses) = figures.answers, figures.headline
+    column, rows = answers.keys.index(key), list(range(len(answers.samples)))
+    if kind is not None:
+        rate, losses = figures.by_type[kind]
+        rows = question_types(answers.samples)[kind].tolist()
+    before = [answers.plain[row] for row in rows]
+    after = [answers.changed[column][row] for row in rows]
+    of = f"{figures.measure} {{:.1f}} % in {len(rows):,} questions" + f" ({kind})" * bool(kind)
+    return contrast(
+        feature,
+        {
+            f"As it is: {of.format(rate.value)}": before,
+            f"{change_words(answers.conditions[column])}: {of.format(losses[key].rate)}": after,
+        },
+        where=without_pictures(before, after),
+        words=question_words,
+        drawing=clip,
+        correct=is_correct,
+        paired=True,
+        counted=False,
+        count=SHOWN,
+    )
+
+
+def change_words(condition: Condition) -> str:
+    """What is taken away, for who has read no paper."""
+    name = condition.name.removesuffix(f" ({condition.key})")
+    if condition.kind == "modality":
+        return name.capitalize()
+    averaged = " averaged, so that nothing in it stands out"
+    return f"With {name}" + averaged * (condition.kind == "short-circuit")
+
+
+def without_pictures(before: Sequence[Outcome], after: Sequence[Outcome]) -> dict[str, Occurrence]:
+    """A name of its own for what was asked without a video, so that none is shown beside it."""
+    return {
+        new.trial.sample.key: Occurrence(sample=f"{old.trial.sample.key} without the video")
+        for old, new in zip(before, after, strict=True)
+        if not new.trial.sample.frames
+    }
+
+
+def question_words(outcome: Outcome) -> str:
+    """The question as it was asked."""
+    sample = outcome.trial.sample
+    if sample.question is None:
+        return "(no question was asked)"
+    return f"{sample.question}{'' if sample.frames else ' (no video was shown)'}"
+
+
+def clip(outcome: Outcome) -> bytes | None:
+    """Frames of a clip in their order; None for a still image, or without any."""
+    frames = outcome.trial.sample.frames
+    return frame_sheet(frames) if len(frames) > 1 else None
+
+
+# ---------------------------------------------------------------------------- what stays right
 
 
 def attach_figures(audit: Audit, answers: Answers) -> None:

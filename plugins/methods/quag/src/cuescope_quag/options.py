@@ -83,7 +83,9 @@ class QUAGOptions(Options):
         0.05, gt=0, le=1, description="false discovery rate over all conditions that are tried"
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
-    resamples: PositiveInt = Field(2000, description="bootstrap draws of videos")
+    resamples: PositiveInt = Field(
+        2000, description="draws of the test against chance, for three answers or more"
+    )
     beside: Literal["FrozenBiLM", "JustAsk", "All-in-one+"] = Field(
         "FrozenBiLM",
         description="the model whose figures of the paper are printed beside ours, on its data",

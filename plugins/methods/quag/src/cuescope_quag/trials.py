@@ -4,30 +4,37 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Int
 
-from cuescope_quag.options import QUAGOptions, parse_layers, parse_quadrants
+from cuescope_quag.options import QUADRANTS, QUAGOptions, parse_layers, parse_quadrants
 from cuescope_sdk import Audit, Edit, Feature, Outcome, Output, Sample, Trial, UserError, digest
 from cuescope_sdk.fusion import AverageAttention, AverageTokens, FusionShape, FusionSize
+from cuescope_sdk.statistics import Groups
 
 Kind = Literal["modality", "short-circuit", "quag-attention"]
 VERDICT = "verdict"
 WITHOUT_VIDEO, WITHOUT_QUESTION = "without video", "without question"
+LEFT_OUT = {WITHOUT_VIDEO: "without the video", WITHOUT_QUESTION: "without the question"}
 CROSSMODAL = "SC: crossmodal"
 
 # Section 2.3: quadrants XY have queries of X and keys of Y.
 SHORT_CIRCUITS: dict[str, tuple[str, str]] = {
-    "unimodal": ("VV+TT", "unimodal attention"),
-    "crossmodal": ("VT+TV", "crossmodal attention"),
-    "video": ("VV+TV", "attention to video"),
-    "text": ("TT+VT", "attention to text"),
+    "unimodal": ("VV+TT", "attention within video and within text"),
+    "crossmodal": ("VT+TV", "attention between video and text"),
+    "video": ("VV+TV", "attention to the video"),
+    "text": ("TT+VT", "attention to the text"),
 }
-TOKENS = {"video": "video tokens", "text": "text tokens", "video-text": "video and text tokens"}
+MODALITIES = {"V": "video", "T": "text"}
+TOKENS = {
+    "video": "the video's tokens averaged into one",
+    "text": "the text's tokens averaged into one",
+    "video-text": "the video's tokens averaged into one, and the text's",
+}
 
 ARTICLES, YES_NO = {"a", "an", "the"}, {"yes", "no"}
 _COUNTS = "zero one two three four five six seven eight nine ten"
@@ -52,7 +59,7 @@ class Condition:
             return sample.with_frames((), WITHOUT_VIDEO)
         if self.key == WITHOUT_QUESTION:
             key = f"{sample.key}/{WITHOUT_QUESTION}"
-            return sample.model_copy(update={"question": None, "key": key})
+            return replace(sample, question=None, key=key)
         return sample
 
 
@@ -116,7 +123,7 @@ def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
     layers = edited_layers(audit, options)
     takes_text_alone = audit.capabilities.min_frames == 0
     left_out = (WITHOUT_VIDEO, WITHOUT_QUESTION) if takes_text_alone else (WITHOUT_QUESTION,)
-    allowed = [Condition(key, key, "modality") for key in left_out]
+    allowed = [Condition(key, LEFT_OUT[key], "modality") for key in left_out]
     allowed += _short_circuits(options, layers)
     if "average-tokens" in audit.capabilities.edits:
         allowed += _quag_attention(options, layers)
@@ -126,10 +133,21 @@ def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
 def _short_circuits(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:
     """The sets of quadrants of the paper, then those of the user's own."""
     paper = {name: SHORT_CIRCUITS[name] for name in options.short_circuits}
-    own = {words: (words, f"attention {words}") for words in options.quadrants}
+    own = {words: (words, quadrant_words(words)) for words in options.quadrants}
     for key, (quadrants, name) in (paper | own).items():
         edit = AverageAttention(quadrants=parse_quadrants(quadrants), layers=layers)
         yield Condition(f"SC: {key}", f"{name} (SC: {key})", "short-circuit", edit)
+
+
+def quadrant_words(words: str) -> str:
+    """What a set of quadrants is, in words.
+
+    >>> quadrant_words("VV+TV")
+    'attention from video to video and from text to video'
+    """
+    pairs = [quadrant for quadrant in QUADRANTS if quadrant in parse_quadrants(words)]
+    ways = [f"from {MODALITIES[query]} to {MODALITIES[key]}" for query, key in pairs]
+    return f"attention {' and '.join(ways)}"
 
 
 def _quag_attention(options: QUAGOptions, layers: tuple[int, ...] | None) -> Iterator[Condition]:
@@ -141,7 +159,7 @@ def _quag_attention(options: QUAGOptions, layers: tuple[int, ...] | None) -> Ite
             size_term=options.size_term,
         )
         key = f"merged {'both' if '-' in words else words}"
-        yield Condition(key, f"{TOKENS[words]} as one ({key})", "quag-attention", edit)
+        yield Condition(key, f"{TOKENS[words]} ({key})", "quag-attention", edit)
 
 
 def features(audit: Audit, options: QUAGOptions) -> Iterator[Feature]:
@@ -207,6 +225,11 @@ class Answers:
         return number_answers([o.prediction for o in self.plain], choices) if choices else None
 
     @property
+    def groups(self) -> Groups:
+        """The video of each sample: what was drawn, of which all intervals and tests are."""
+        return Groups(self.video, self.videos, declared=True)
+
+    @property
     def videos(self) -> int:
         """How many the questions are about."""
         return len(np.unique(self.video))
@@ -224,13 +247,15 @@ def collect_answers(audit: Audit, options: QUAGOptions, outcomes: Sequence[Outco
 
 
 def videos_of(samples: Sequence[Sample]) -> Int[np.ndarray, " sample"]:
-    """A number for each sample's video: its `annotations["video_id"]`, or else the frames."""
+    """A number for each sample's video: its group, its `annotations["video_id"]`, or the frames."""
     names = [video_name(sample) for sample in samples]
     return np.asarray(np.unique(names, return_inverse=True)[1])
 
 
 def video_name(sample: Sample) -> str:
     """Equal for samples of the same video."""
+    if sample.group is not None:
+        return f"group {sample.group}"
     # Frames as a set: a complement that shows the same frames in another order is no new video.
     return str(sample.annotations.get("video_id") or digest({f.key for f in sample.frames}))
 

@@ -5,6 +5,7 @@ The readouts bring back figures, not matrices, which grow with the square of the
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -167,7 +168,7 @@ class LayerReadout(Readout):
         (tokens,) = model.modalities([trial], self.layer)  # of queries, then of keys
         if len(tokens) > 2 * self.longest or not isinstance(trial.edit, AverageAttention):
             return ()
-        (plain,) = model.attention([trial.model_copy(update={"edit": None})], self.layer)
+        (plain,) = model.attention([replace(trial, edit=None)], self.layer)
         (edited,) = model.attention([trial], self.layer)
         count = plain.shape[1]
         return self.figures(Captured(tokens[:count], tokens[count:], plain, edited), trial.edit)

@@ -7,7 +7,9 @@ import numpy as np
 
 from cuescope_saliency.options import EXPLAINERS, Explainer, SaliencyOptions, Settings
 from cuescope_sdk import (
+    AnnotationNeed,
     Audit,
+    DataNeeds,
     Evidence,
     Feature,
     Frame,
@@ -26,7 +28,7 @@ METRICS = (
         name="background_lean",
         title="Lean on background",
         meaning="share of the map's importance on the background, minus the background's share of "
-        "the picture (-1 to 1): above 0 the model looks past the object, below 0 at it",
+        "the picture (-1 to 1): above 0 the map lies beside the object, below 0 on it",
     ),
     Metric(
         name="foreground_share",
@@ -52,6 +54,18 @@ class Saliency(Plugin):
     requires = Requirements(
         outputs=frozenset({"logits"}), exposes=frozenset({"image-tower"}), labels=1
     )
+    finds = "Classes whose importance maps lie on the background instead of the object."
+    data_needs = DataNeeds(
+        least=2,
+        enough=12,
+        enough_for="maps that lie on the background by 20% more than its size explains",
+        choices=2,
+        annotation=AnnotationNeed(
+            key="foreground",
+            name="masks of the objects",
+            how="Name mask files in a manifest (folder: a column 'mask')",
+        ),
+    )
     metrics = METRICS
     Options = SaliencyOptions
     options: SaliencyOptions
@@ -70,7 +84,9 @@ class Saliency(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """One feature for each text that is explained."""
         from cuescope_saliency.trials import features
+        from cuescope_sdk.data import require_data
 
+        require_data(audit, self.data_needs, "saliency")
         yield from features(audit, self.options)
 
     @hookimpl
@@ -85,11 +101,15 @@ class Saliency(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
         """Where each text's maps lie, against the annotated foreground."""
+        from cuescope_saliency.figures import contrasts
         from cuescope_saliency.report import report_scores
         from cuescope_saliency.trials import explained_images
 
         images = audit.once(explained_images, audit, self.options, outcomes)
-        return report_scores(audit, self.options, images)
+        ranked = list(report_scores(audit, self.options, images))
+        for contrast in contrasts(images, ranked):
+            audit.attach(contrast)
+        return ranked
 
     @hookimpl
     def verify(
@@ -97,7 +117,10 @@ class Saliency(Plugin):
     ) -> Iterator[Evidence]:
         """Deletion and insertion; and the pictures."""
         from cuescope_saliency.verify import evidence
+        from cuescope_sdk.data import independent_samples
 
+        if audit.options is self.options:  # else another method's audit, which says so itself
+            yield from independent_samples(audit)
         yield from evidence(audit, self, self.options)
 
 

@@ -1,14 +1,16 @@
-"""Pictures of the report: images beside their maps."""
+"""Pictures of the report: images beside their maps, and those whose maps lean most."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from cuescope_saliency.options import SaliencyOptions
-from cuescope_saliency.trials import ExplainedImage
-from cuescope_sdk import Audit, Picture
+from cuescope_saliency.trials import ExplainedImage, feature_key
+from cuescope_sdk import Audit, Contrast, Occurrence, Picture, Score
 from cuescope_sdk.maths import energy_share
-from cuescope_sdk.report import PanelRow, image_panels
+from cuescope_sdk.report import RULE, PanelRow, contrast, draw_beside, image_panels, overlay_heat
+
+DRAWN = " The drawing: red is what speaks for the text, blue what speaks against it."
 
 
 def attach_examples(
@@ -51,3 +53,66 @@ def caption(image: ExplainedImage) -> str:
         return about
     answer = "answered rightly" if image.is_right else f"answered '{image.outcome.prediction}'"
     return f"{about} of '{label}', {answer}"
+
+
+def contrasts(images: Sequence[ExplainedImage], scores: Sequence[Score]) -> Iterator[Contrast]:
+    """One for each finding: images whose maps lie beside the object, and the others.
+
+    They are of the images that the figure is of: those about the text, with a mask.
+    """
+    for score in scores:
+        if score.finding:
+            own = [image for image in images if feature_key(image.text) == score.feature]
+            shown = lean_contrast(own, score.feature, score.label)
+            if shown is not None:
+                yield shown
+
+
+def lean_contrast(
+    images: Sequence[ExplainedImage], feature: str, label: str | None
+) -> Contrast | None:
+    """Images of one text whose maps lean on the background, and those whose maps do not."""
+    leans = {image.sample.key: lean for image in images if (lean := lean_of(image)) is not None}
+    by_key = {image.sample.key: image for image in images if image.sample.key in leans}
+    limit, than = 0.0, "its size explains"
+    if leans and min(leans.values()) > 0:  # all of them lean: the half that does so most
+        limit, than = float(np.median(list(leans.values()))), "in the other half of the images"
+    most = [image.outcome for key, image in by_key.items() if leans[key] > limit]
+    least = [image.outcome for key, image in by_key.items() if leans[key] <= limit]
+    n = len(by_key)
+    return contrast(
+        feature,
+        {
+            f"more of the map on the background than {than}: {len(most)} of {n} images": most,
+            f"not more: {len(least)} of {n} images": least,
+        },
+        label=label,
+        where={key: Occurrence(sample=key, frame=0) for key in by_key},
+        words=lambda outcome: lean_words(by_key[outcome.trial.sample.key]),
+        drawing=lambda outcome: draw(by_key[outcome.trial.sample.key]),
+        rule=RULE + DRAWN,
+    )
+
+
+def lean_of(image: ExplainedImage) -> float | None:
+    """Share of the map on the background, less its share of the picture; None without a mask."""
+    mask = image.foreground
+    if mask is None or mask.all() or not mask.any():
+        return None
+    return float(mask.mean() - energy_share(image.importance, mask))
+
+
+def lean_words(image: ExplainedImage) -> str:
+    """How much of the map the background has, beside how much of the picture."""
+    mask = image.foreground
+    if mask is None:
+        return f"map for '{image.text}'"
+    return (
+        f"{1 - energy_share(image.importance, mask):.0%} of the map for '{image.text}' lies on the "
+        f"background, which is {1 - mask.mean():.0%} of the picture"
+    )
+
+
+def draw(image: ExplainedImage) -> bytes:
+    """The map over the image."""
+    return draw_beside([overlay_heat(np.asarray(image.canvas.frames[0].load()), image.importance)])

@@ -3,11 +3,25 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from cuescope_saliency.options import SaliencyOptions
-from cuescope_saliency.scores import TextFigures, lean_p_value, measure_text
+from cuescope_saliency.scores import TextFigures, lean_p_value, measure_text, smallest_lean
 from cuescope_saliency.trials import ExplainedImage, feature_key
-from cuescope_sdk import Audit, Score
-from cuescope_sdk.maths import benjamini_hochberg, bootstrap_mean_interval
+from cuescope_sdk import Accuracy, Audit, Score
+from cuescope_sdk.statistics import (
+    Groups,
+    benjamini_hochberg,
+    chance_accuracy,
+    change_interval,
+    mean_interval,
+)
+
+CHANCE_P = 0.05
+NO_MASKS = (
+    "Nothing could be tested: no image has a usable foreground mask, so nothing is known of the "
+    "background. Add annotations['foreground'], a mask for each image."
+)
 
 
 class LeanTest(NamedTuple):
@@ -22,29 +36,45 @@ def report_scores(
     audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
 ) -> Iterator[Score]:
     """The rows of the report, findings first."""
-    _note(audit, options, images)
+    better_than_chance = _note(audit, options, images)
     by_text: dict[str, list[ExplainedImage]] = {}
     for image in images:
         by_text.setdefault(image.text, []).append(image)
     # Sorted, for the correction below and the ranking must not depend on the data's order.
     texts = [measure_text(by_text[text]) for text in sorted(by_text)]
-    p_values = [lean_p_value(figures, audit.rng("sign flips", figures.text)) for figures in texts]
+    p_values = [lean_p_value(figures.lean, figures.masked_groups) for figures in texts]
     tests = [
-        # A finding looks at the background more than a blind map would, by `min_lean` at the least.
-        LeanTest(p, q, q is not None and q <= options.fdr and figures.strength > options.min_lean)
+        # A finding looks at the background more than its share of the picture, by `min_lean` at
+        # the least. What a model that guesses looks at is no finding.
+        LeanTest(
+            p,
+            q,
+            better_than_chance
+            and q is not None
+            and q <= options.fdr
+            and figures.strength > options.min_lean,
+        )
         for figures, p, q in zip(texts, p_values, benjamini_hochberg(p_values), strict=True)
     ]
+    if not any(test.finding for test in tests):
+        audit.note("could be missed", _missed_words(audit, options, texts))
     ranked = sorted(
         zip(texts, tests, strict=True), key=lambda pair: (not pair[1].finding, -pair[0].strength)
     )
+    untested = NO_MASKS if not any(len(figures.lean) for figures in texts) else None
     for figures, test in ranked:
-        yield from _rows(audit, options, figures, test)
+        yield from _rows(audit, options, figures, test, untested)
+        untested = None  # said once
 
 
 def _rows(
-    audit: Audit, options: SaliencyOptions, figures: TextFigures, test: LeanTest
+    audit: Audit,
+    options: SaliencyOptions,
+    figures: TextFigures,
+    test: LeanTest,
+    untested: str | None = None,
 ) -> Iterator[Score]:
-    """Four figures, the headline first."""
+    """Four figures, the headline first; `untested` says why nothing could be tested."""
     by_metric = {
         "background_lean": figures.lean,
         "foreground_share": figures.share,
@@ -53,11 +83,10 @@ def _rows(
     }
     for metric, values in by_metric.items():
         tested = metric == "background_lean"  # one test a text: more would cost power
-        rng = audit.rng("bootstrap", metric, figures.text)
-        value = low = high = None
-        if len(values):
-            value = float(values.mean())
-            low, high = bootstrap_mean_interval(values, rng, confidence=options.confidence)
+        groups = figures.groups if metric == "accuracy" else figures.masked_groups
+        interval = change_interval if metric == "background_lean" else mean_interval
+        low, high = interval(values, groups, confidence=options.confidence)
+        value = float(values.mean()) if len(values) else None
         yield Score(
             feature=feature_key(figures.text),
             label=figures.text if figures.text in audit.labels else None,
@@ -69,28 +98,53 @@ def _rows(
             p_value=test.p_value if tested else None,
             q_value=test.q_value if tested else None,
             finding=tested and test.finding,
-            statement=statement(figures) if tested and test.finding else None,
+            statement=(statement(figures) if test.finding else untested) if tested else None,
         )
 
 
 def statement(figures: TextFigures) -> str:
     """The finding as a sentence."""
+    few = " Few groups: the figures are rough." if figures.masked_groups.few else ""
     return (
-        "The {feature} lie on the background more than chance explains: the background has "
+        "The {feature} lie on the background more than its size explains: the background has "
         f"{1 - figures.share.mean():.0%} of their importance and {1 - figures.area.mean():.0%} of "
         f"the picture. The model answers {figures.correct.mean():.0%} of these "
-        f"{len(figures.correct)} images rightly."
+        f"{len(figures.correct)} images rightly.{few}"
     )
 
 
-def _note(audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]) -> None:
-    """What is explained, how often the model is right, and which masks say nothing."""
+def _missed_words(audit: Audit, options: SaliencyOptions, texts: Sequence[TextFigures]) -> str:
+    """What lean would have been found, in the text of middling many images."""
+    masked = [figures for figures in texts if figures.masked_groups.count > 1]
+    if not masked:
+        return "any lean: there are no two images with a mask about one text"
+    middle = sorted(masked, key=lambda f: (f.masked_groups.count, f.text))[len(masked) // 2]
+    # The smallest of the p-values must pass the level over their number.
+    limit = smallest_lean(
+        middle.lean,
+        middle.masked_groups,
+        options.fdr / len(masked),
+        audit.rng("limit of detection"),
+    )
+    images = f"'{middle.text}' ({len(middle.lean)} images)"
+    if limit is None:
+        return f"any lean of the maps for {images}: there are too few"
+    return (
+        f"maps for {images} with {limit:.0%} more of their importance on the background than its "
+        "size explains would have been found in 8 of 10 such audits; smaller leans may be there"
+    )
+
+
+def _note(audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]) -> bool:
+    """What is explained, how often the model is right, which masks say nothing.
+
+    Whether the model is better than chance; True where there are no labels to tell by.
+    """
     target = f"the text '{options.text}'" if options.text else f"the {options.target} label"
-    right = sum(image.is_right for image in images)
     masks = [image.foreground for image in images if image.foreground is not None]
     blank = sum(not mask.any() or bool(mask.all()) for mask in masks)
     audit.note("explained", f"{target} in {len(images)} images, by {options.explainer}")
-    audit.note("accuracy", f"{right / max(len(images), 1):.1%} of {len(images)} images")
+    better = _note_accuracy(audit, options, images)
     if not masks:
         audit.note("foreground", "the data has no masks, so nothing is known of the background")
     elif blank or len(masks) < len(images):
@@ -99,3 +153,32 @@ def _note(audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImag
             f"left out: {len(images) - len(masks)} images without a mask, {blank} whose mask is "
             "empty or fills the picture",
         )
+    return better
+
+
+def _note_accuracy(
+    audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
+) -> bool:
+    labelled = [image for image in images if image.sample.label is not None]
+    if not labelled:
+        audit.note("accuracy", "not known: the data has no labels")
+        return True
+    groups = Groups.of([image.sample for image in labelled])
+    right = np.array([image.is_right for image in labelled], dtype=np.float64)
+    low, high = mean_interval(right, groups, confidence=options.confidence)
+    answers = np.array([str(image.outcome.prediction) for image in labelled])
+    labels = np.array([str(image.sample.label) for image in labelled])
+    chance, p_value = chance_accuracy(answers, labels, groups, audit.rng("chance"))
+    words = f"{right.mean():.1%} of {len(labelled)} images"
+    if low is not None and high is not None:
+        words += f" [{100 * low:.0f}, {100 * high:.0f}]" + " few" * groups.few
+    beats = f"{chance:.0%} by chance, p = {p_value:.2g}"
+    better = p_value <= CHANCE_P
+    audit.attach(
+        Accuracy(correct=int(right.sum()), answered=len(labelled), chance=chance, p_value=p_value)
+    )
+    said = f"; {beats}" if better else f": no better than chance ({beats}), so nothing is found"
+    audit.note("accuracy", words + said)
+    declared = f"{groups.count}" if groups.declared else "none declared: taken as independent"
+    audit.note("groups", declared)
+    return better

@@ -1,7 +1,7 @@
 """Which text is explained in which image, and the maps beside the masks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from cuescope_saliency.explainers.explanation import Explanation
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Sample, Trial, UserError
+from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_masks, canvas_samples, foreground_of
 from cuescope_sdk.maths import rescale, upsample
 
@@ -47,6 +48,12 @@ def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     """The images by key. Raises UserError for a sequence of frames, or where a label lacks."""
     # By key, so that the report does not depend on the order in which the data comes.
     samples = sorted(audit.samples, key=lambda sample: sample.key)
+    if audit.options is options and all(foreground_of(sample) is None for sample in samples):
+        warn_of_weak_data(
+            audit,
+            "saliency: the data has no foreground masks, so no lean on the background can be "
+            "tested: the maps are drawn, and no cue can be found. Add annotations['foreground']",
+        )
     canvases = canvas_samples(audit, samples)
     outcomes = audit.respond(Trial(sample=sample) for sample in samples)
     texts = [text_of(outcome, options) for outcome in outcomes]
@@ -92,7 +99,7 @@ def trials(audit: Audit, options: SaliencyOptions) -> list[Trial]:
     images = audit.once(list_images, audit, options)
     canvases, texts = [image.canvas for image in images], [image.text for image in images]
     return [
-        trial.model_copy(update={"feature": feature_key(text), "condition": "explained"})
+        replace(trial, feature=feature_key(text), condition="explained")
         for text, trial in zip(texts, map_trials(audit, options, canvases, texts), strict=True)
     ]
 

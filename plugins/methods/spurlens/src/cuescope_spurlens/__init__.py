@@ -1,4 +1,4 @@
-"""SpurLens: objects that make a multimodal LLM see, or imagine, another."""
+"""SpurLens: what goes with the objects that a multimodal LLM sees, or imagines."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from cuescope_sdk import (
     Audit,
     Context,
+    DataNeeds,
     Detector,
     Evidence,
     Feature,
@@ -30,23 +31,25 @@ METRICS = (
     ),
     Metric(
         name="perception_with",
-        title="PA with",
-        meaning="perception accuracy: share of yes in images that show the object and the cue",
+        title="Seen with",
+        meaning="share of images with the object and the cue in which the model says yes (PA, "
+        "perception accuracy)",
     ),
     Metric(
         name="perception_without",
-        title="PA without",
-        meaning="share of yes in images that show the object and the cue least",
+        title="Seen without",
+        meaning="the same in images with the object that show the cue least",
     ),
     Metric(
         name="hallucination_with",
-        title="HR with",
-        meaning="hallucination rate: share of yes in images that show the cue, but no such object",
+        title="Imagined with",
+        meaning="share of images with the cue, but without the object, in which the model says yes "
+        "(HR, hallucination rate)",
     ),
     Metric(
         name="hallucination_without",
-        title="HR without",
-        meaning="share of yes in images without the object that show the cue least",
+        title="Imagined without",
+        meaning="the same in images without the object that show the cue least",
     ),
 )
 
@@ -54,18 +57,22 @@ METRICS = (
 class SpurLens(Plugin):
     """Asks for an object in images that show a cue, and in images that do not."""
 
-    title = "SpurLens: objects that make the model see, or imagine, another"
+    title = "SpurLens: what goes with the objects that the model sees, or imagines"
     requires = Requirements(
         outputs=frozenset(),
         tools=frozenset({"proposer", "detector"}),
         may_use=frozenset({"text-generator", "segmenter", "sentence-encoder"}),
+    )
+    finds = "Objects beside a thing that make a multimodal LLM see it, miss it or imagine it."
+    data_needs = DataNeeds(
+        each="object", least=6, enough=100, enough_for="a cue that moves 34 of 100 answers (K = 50)"
     )
     metrics = METRICS
     Options = SpurLensOptions
     options: SpurLensOptions
 
     def __init__(self, options: SpurLensOptions, context: Context) -> None:
-        from cuescope_spurlens.human_labels import read_labels
+        from cuescope_spurlens.checks.human_labels import read_labels
 
         super().__init__(options, context)
         # Built now, though `verify` is the first to use them: a typo must not cost an audit.
@@ -76,10 +83,12 @@ class SpurLens(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterable[Feature]:
         """The cues of each class, where the detector finds them."""
-        from cuescope_spurlens.human_labels import check_keys
+        from cuescope_sdk.data import require_data
+        from cuescope_spurlens.checks.human_labels import check_keys
         from cuescope_spurlens.report import note_cost
         from cuescope_spurlens.trials import build_study, features, find_candidates
 
+        require_data(audit, self.data_needs, "spurlens")
         check_keys(audit, self.human_labels)
         # The cost is noted before the detector starts: a plan ends where its weights are needed.
         note_cost(audit, audit.once(find_candidates, audit))
@@ -97,25 +106,28 @@ class SpurLens(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
         """The gap of each cue."""
-        from cuescope_spurlens.figures import attach_examples
-        from cuescope_spurlens.report import attach_tables, note_results, score_rows
+        from cuescope_spurlens.figures import attach_samples
+        from cuescope_spurlens.report import note_results, score_rows
         from cuescope_spurlens.scores import score_study
+        from cuescope_spurlens.tables import attach_tables
 
         results = audit.once(score_study, audit)
         note_results(audit, results)
         attach_tables(audit, results)
-        attach_examples(audit, results)
+        attach_samples(audit, results)
         return score_rows(results)
 
     @hookimpl
     def verify(
         self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
     ) -> Iterator[Evidence]:
-        """Other K, another detector, people's labels, the answer sheet."""
+        """Other images, another detector, people's labels, the answer sheet."""
+        from cuescope_sdk.data import independent_samples
         from cuescope_spurlens.verify import check_results
 
         # As an extra verifier of another method's audit there is no study whose findings to check.
         if audit.options is self.options:
+            yield from independent_samples(audit)
             tools = self.second_detector, self.second_proposer
             yield from check_results(audit, *tools, self.human_labels)
 

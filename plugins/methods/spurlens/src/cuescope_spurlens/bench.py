@@ -21,7 +21,7 @@ from cuescope_sdk import (
     generator,
 )
 from cuescope_spurlens.options import SpurLensOptions
-from cuescope_spurlens.report import make_table
+from cuescope_spurlens.tables import make_table
 from cuescope_spurlens.trials import Study, build_study, distinct_trials
 
 COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
@@ -117,12 +117,11 @@ def ask_each_cue_alone(study: Study, detector: CountingDetector, model: Any, bat
     calls = 0
     for case in study.cases:
         frames = [frame for sample in case.samples for frame in sample.frames]
-        questions = study.questions(case)
         for index, cue in enumerate(case.cues):
             # What it finds is thrown away: both pipelines ask about the same rankings.
             detector.detect(frames, [cue])
-            images = (*case.top[index], *case.bottom[index])
-            trials = [t for row in case.asked_index(np.array(images)) for t in questions[row]]
+            rows = case.rows(np.concatenate([case.top[index], case.bottom[index]]))
+            trials = [trial for row in study.questions(case, rows) for trial in row]
             _ask(model, trials, batch)
             calls += len(trials)
     return calls

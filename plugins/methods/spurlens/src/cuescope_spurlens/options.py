@@ -34,6 +34,16 @@ class SpurLensOptions(Options):
         min_length=1,
         description="yes/no questions about an image; {object} is the class with its article",
     )
+    per_group: PositiveInt = Field(
+        8, description="most images of one group (Sample.group: a video, a scene) that are taken"
+    )
+    discover: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="share of the images in which cues are looked for; what is found is measured "
+        "in the others. 1: in all. none: half of them where these are 4 K or more, else all",
+    )
     max_cues: PositiveInt = Field(32, description="most cues that are tried for a class")
     negatives: Literal["auto", "supercategory", "others", "all"] = Field(
         "auto",
@@ -50,7 +60,10 @@ class SpurLensOptions(Options):
     null: Literal["shuffled-answers", "random-rankings"] = Field(
         "shuffled-answers",
         description="the largest gap by chance: the same rankings with shuffled answers, or as "
-        "many random rankings (the paper's)",
+        "many random rankings as there are cues (after the paper's baseline)",
+    )
+    random_rankings: PositiveInt = Field(
+        16, description="rankings of the random baseline, of which the largest gap is shown (paper)"
     )
     draws: PositiveInt = Field(2000, description="how often chance is drawn, at least")
     correction: Literal["holm", "bh"] = Field(

@@ -5,13 +5,12 @@ is settled before the model is asked anything.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 from PIL import Image
 
 from cuescope_sdk import (
@@ -21,7 +20,6 @@ from cuescope_sdk import (
     Frame,
     HasBenchmark,
     HideTokens,
-    Occurrence,
     Output,
     Sample,
     Trial,
@@ -29,32 +27,26 @@ from cuescope_sdk import (
     digest,
 )
 from cuescope_sdk.models import refuse_unknown
-from cuescope_spurlens.detections import (
+from cuescope_sdk.statistics import Groups
+from cuescope_spurlens.options import Removal, SpurLensOptions
+from cuescope_spurlens.spuriosity.cases import Case, Exclusion, ShownSample, occurrences, rank_case
+from cuescope_spurlens.spuriosity.detections import (
     CueDetections,
     ImageSet,
-    Task,
     detect_cues,
     images_with,
     images_without,
-    rank_images,
+    is_joint,
     samples_by_key,
     supercategories,
 )
-from cuescope_spurlens.options import Removal, SpurLensOptions
+from cuescope_spurlens.spuriosity.sizes import doubtful_labels
+from cuescope_spurlens.spuriosity.units import thin_groups
 
 CHOICES = ("yes", "no")
 SINGULAR = ("ss", "us", "is", "gas", "lens", "canvas")
 ALL_CUES = "all"  # the cue of an exclusion that is of the whole class
 TrialKey = tuple[str, Edit | None]  # frames and question, edit
-ShownSample = tuple[Sample, Edit | None]
-
-
-class Exclusion(NamedTuple):
-    """What is not compared, and why."""
-
-    label: str
-    cue: str
-    reason: str
 
 
 def with_article(noun: str) -> str:
@@ -103,7 +95,11 @@ def question_trial(
     # A sample of its own: the data set's label and choices are no part of a yes/no question, and
     # would only make equal questions look different to the cache.
     asked = Sample(
-        key=f"{sample.key}/spurlens", frames=sample.frames, question=question, choices=CHOICES
+        key=f"{sample.key}/spurlens",
+        frames=sample.frames,
+        question=question,
+        choices=CHOICES,
+        group=sample.group,
     )
     return Trial(sample=asked, edit=edit, condition=condition, outputs=frozenset({output}))
 
@@ -205,12 +201,14 @@ def find_candidates(audit: Audit) -> Candidates:
         exclusions += rejected
     for label in (label for label in labels if cues[label]):
         for images in _image_sets(audit, label, samples):
-            count = len(images.samples)
-            if count >= 2:
+            units = Groups.of(images.samples)
+            if units.count >= 2:
                 image_sets.append(images)
-            else:
-                reason = f"{count} images to compare ({images.task})"
-                exclusions.append(Exclusion(label, ALL_CUES, reason))
+                continue
+            count = len(images.samples)
+            one = " of one group" if count > 1 else ""
+            reason = f"{count} images{one} to compare ({images.task})"
+            exclusions.append(Exclusion(label, ALL_CUES, reason))
     # The paper's K: a gap of more images is surer, and COCO has the images for it.
     k = options.k or (100 if benchmark_of(audit) == "COCO" else 50)
     return Candidates(cues, tuple(image_sets), k, output, tuple(exclusions))
@@ -234,64 +232,22 @@ def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclus
 
 def _image_sets(audit: Audit, label: str, samples: Sequence[Sample]) -> Iterator[ImageSet]:
     options: SpurLensOptions = audit.options
+    image_sets = []
     # Objects are taken out of the images that show them: these are ranked for any removal.
     if "recognition" in options.tasks or options.removals:
-        yield images_with(samples, label)
+        image_sets.append(images_with(samples, label))
     if "hallucination" in options.tasks:
-        rng = audit.rng("negatives", label)
-        yield images_without(samples, label, options.negatives, options.most_negatives, rng)
+        rng, most = audit.rng("negatives", label), options.most_negatives
+        image_sets.append(images_without(samples, label, options.negatives, most, rng))
+    for images in image_sets:
+        rng = audit.rng("group", images.task, label)
+        yield replace(images, samples=thin_groups(images.samples, options.per_group, rng))
 
 
 def benchmark_of(audit: Audit) -> str | None:
     """The published benchmark that the data set says it is."""
     dataset = audit.context.dataset
     return dataset.benchmark if isinstance(dataset, HasBenchmark) else None
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A class in a task: its cues, their detections, and the k images that show each most, least.
-
-    `top` and `bottom` are rows of `samples`; `changed` has the samples that are shown changed, by
-    row.
-    """
-
-    task: Task
-    label: str
-    samples: tuple[Sample, ...]
-    cues: tuple[str, ...]
-    detections: CueDetections
-    top: Int[np.ndarray, "cue k"]
-    bottom: Int[np.ndarray, "cue k"]
-    changed: Mapping[int, ShownSample] = field(default_factory=dict)
-
-    @property
-    def k(self) -> int:
-        """Images with the cue, and as many without."""
-        return int(self.top.shape[1])
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the images are shown without their object."""
-        return self.task in ("drop", "mask")
-
-    @cached_property
-    def asked_rows(self) -> Int[np.ndarray, " asked"]:
-        """Rows of the samples that are in any top or bottom."""
-        return np.unique(np.concatenate([self.top.ravel(), self.bottom.ravel()]))
-
-    def asked_index(self, rows: Int[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
-        """Where rows of `samples` are among `asked_rows`."""
-        return np.searchsorted(self.asked_rows, rows)
-
-    def feature_key(self, cue: str) -> str:
-        """The key of the cue's feature."""
-        return f"{self.task}/{self.label}/{cue}"
-
-    def splits_by_presence(self, cue: int) -> bool:
-        """Whether all images of the top show the cue, and none of the bottom."""
-        scores = self.detections.scores[:, cue]
-        return bool((scores[self.top[cue]] > 0).all() and not scores[self.bottom[cue]].any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,9 +261,10 @@ class Study:
     output: Output
     blank: Sample | None = None
 
-    def questions(self, case: Case) -> list[list[Trial]]:
-        """For each asked sample its questions."""
-        shown = (case.changed.get(r, (case.samples[r], None)) for r in case.asked_rows.tolist())
+    def questions(self, case: Case, rows: Sequence[int] | None = None) -> list[list[Trial]]:
+        """For each of these rows its questions; without any, of each that a cue needs."""
+        rows = case.asked_rows.tolist() if rows is None else rows
+        shown = (case.changed.get(row, (case.samples[row], None)) for row in rows)
         return [self._questions(case.label, sample, edit, case.task) for sample, edit in shown]
 
     def _questions(
@@ -338,11 +295,12 @@ def build_study(audit: Audit) -> Study:
     candidates = audit.once(find_candidates, audit)
     cues, k, exclusions = candidates.cues, candidates.k, list(candidates.exclusions)
     cases = []
-    detections = detect_cues(audit, audit.tools["detector"], candidates.image_sets, cues)
-    for images, of_images in zip(candidates.image_sets, detections, strict=True):
-        case, unranked = _rank_case(audit, images, of_images, cues[images.label], k)
-        cases.append(case)
+    detections, objects = _detect(audit, candidates)
+    for images, of_cues, of_object in zip(candidates.image_sets, detections, objects, strict=True):
+        case, unranked = rank_case(audit, images, of_cues, cues[images.label], k)
+        cases.append(replace(case, objects=of_object))
         exclusions += unranked
+    cases = _doubt_labels(cases)
     recognition = [case for case in cases if case.task == "recognition"]
     for removal in options.removals:
         for case in recognition:
@@ -355,28 +313,43 @@ def build_study(audit: Audit) -> Study:
     return Study(asked, cues, tuple(exclusions), options.questions, candidates.output, blank)
 
 
-def _rank_case(
-    audit: Audit, images: ImageSet, detections: CueDetections, cues: Sequence[str], most: int
-) -> tuple[Case, list[Exclusion]]:
-    """The cues that rank the images, which are not those of one K-score in all of them."""
-    count, scores = len(images.samples), detections.scores
-    # Of no image there is no range: numpy's ptp would raise.
-    ranks = np.ptp(scores, axis=0) > 0 if count else np.zeros(len(cues), bool)
-    exclusions = []
-    for cue in np.flatnonzero(~ranks).tolist():
-        where = "in every image alike" if scores[:, cue].any() else "never detected"
-        exclusions.append(Exclusion(images.label, cues[cue], f"{where} ({images.task})"))
-    ranking = np.flatnonzero(ranks).tolist()
-    detections = detections.select(slice(None), ranking)
-    # Ties fall alike with and without the object: drop and mask share recognition's generator, so
-    # that a changed image is compared with itself.
-    ties = "hallucination" if images.task == "hallucination" else "recognition"
-    # With half of the images at most, no image is in the top and the bottom of a cue.
-    k = min(most, count // 2)
-    top, bottom = rank_images(detections.scores, k, audit.rng("ties", ties, images.label))
-    names = tuple(cues[cue] for cue in ranking)
-    case = Case(images.task, images.label, images.samples, names, detections, top, bottom)
-    return case, exclusions
+def _detect(
+    audit: Audit, candidates: Candidates
+) -> tuple[list[CueDetections], list[CueDetections | None]]:
+    """Of each image set the detections of the cues, and those of the class itself.
+
+    None in place of the latter for a detector whose answers depend on the names beside.
+    """
+    detector, cues = audit.tools["detector"], candidates.cues
+    if is_joint(detector):
+        detections = detect_cues(audit, detector, candidates.image_sets, cues)
+        return detections, [None] * len(detections)
+    # The class costs no pass: an image is shown once for all names.
+    names = {label: (*of_class, label) for label, of_class in cues.items()}
+    detections = detect_cues(audit, detector, candidates.image_sets, names)
+    every = slice(None)
+    of_cues = [of_images.select(every, slice(0, -1)) for of_images in detections]
+    return of_cues, [of_images.select(every, slice(-1, None)) for of_images in detections]
+
+
+def _doubt_labels(cases: Sequence[Case]) -> list[Case]:
+    """The cases with the rows whose label the detector contradicts."""
+    scores: dict[tuple[str, str], np.ndarray] = {
+        (case.task, case.label): case.objects.scores[:, 0]
+        for case in cases
+        if case.objects is not None
+    }
+    doubtful: dict[tuple[str, str], np.ndarray] = {}
+    for label in dict.fromkeys(case.label for case in cases):
+        keys = [("recognition", label), ("hallucination", label)]
+        sides = doubtful_labels(*(scores.get(key, np.empty(0)) for key in keys))
+        doubtful.update(zip(keys, sides, strict=True))
+    return [
+        replace(case, doubtful=doubtful[case.task, case.label])
+        if case.objects is not None
+        else case
+        for case in cases
+    ]
 
 
 def _remove_objects(
@@ -387,7 +360,10 @@ def _remove_objects(
     images = ImageSet(removal, case.label, tuple(case.samples[row] for row in rows))
     # The detections of the images as they were: a detector may find less of the cue beside a hole.
     detections = case.detections.select(rows, slice(None))
-    plain, exclusions = _rank_case(audit, images, detections, case.cues, most)
+    plain, exclusions = rank_case(audit, images, detections, case.cues, most)
+    if case.objects is not None and case.doubtful is not None:
+        objects, doubtful = case.objects.select(rows, slice(None)), case.doubtful[rows]
+        plain = replace(plain, objects=objects, doubtful=doubtful)
     changed = {
         row: remove_object(audit, images.samples[row], case.label, removal)
         for row in plain.asked_rows.tolist()
@@ -402,20 +378,17 @@ def features(study: Study) -> Iterator[Feature]:
             yield Feature(
                 key=case.feature_key(cue),
                 kind=case.task,
-                name=cue,
-                occurrences=tuple(_occurrences(case, index)),
+                name=feature_name(case, cue),
+                occurrences=tuple(occurrences(case, index, case.rows(case.top[index]))),
             )
 
 
-def _occurrences(case: Case, cue: int) -> Iterator[Occurrence]:
-    detections = case.detections
-    for row in case.top[cue].tolist():
-        # Where fewer than k images show the cue, the rest of the top has no box to point at.
-        if detections.scores[row, cue] > 0:
-            x0, y0, x1, y1 = detections.boxes[row, cue].tolist()
-            yield Occurrence(
-                sample=case.samples[row].key,
-                frame=int(detections.frames[row, cue]),
-                region=(x0, y0, x1, y1),
-                strength=float(detections.scores[row, cue]),
-            )
+def feature_name(case: Case, cue: str) -> str:
+    """The cue, and what is known of the class beside it: a class has it in several tasks."""
+    beside = {
+        "recognition": f"beside {with_article(case.label)}",
+        "hallucination": f"without {with_article(case.label)}",
+        "drop": f"beside a hidden {case.label}",
+        "mask": f"beside a blackened {case.label}",
+    }
+    return f"{cue} {beside[case.task]}"

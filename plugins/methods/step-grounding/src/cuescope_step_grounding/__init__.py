@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from cuescope_sdk import (
+    AnnotationNeed,
     Audit,
+    DataNeeds,
     Evidence,
     Feature,
     Metric,
@@ -34,7 +36,8 @@ METRICS = (
     Metric(
         name="hallucination",
         title="HR",
-        meaning="hallucination rate: share of the steps with at least one unsupported claim",
+        meaning="hallucination rate: of the steps with a claim that could be checked, the share "
+        "with at least one unsupported claim",
     ),
     Metric(
         name="reliance",
@@ -58,20 +61,45 @@ class StepGrounding(Plugin):
         roles=(CLAIM_VERIFIER,),
         labels=0,
     )
+    finds = "Reasoning steps that speak of what is not on screen."
+    data_needs = DataNeeds(
+        each="data set",
+        enough=20,
+        enough_for="a verdict that holds beyond these samples",
+        clips=True,
+        annotation=AnnotationNeed(
+            key="scene",
+            name="a description of what each frame shows",
+            how="Take data that has it, such as shape-world or star",
+            tool="claim-verifier",
+        ),
+    )
     metrics = METRICS
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The reasoning, its parts, and the objects named most: the traces are asked for here."""
+        from cuescope_sdk.data import require_data, warn_of_weak_data
         from cuescope_step_grounding import report, trials
-        from cuescope_step_grounding.verification import judging
+        from cuescope_step_grounding.verification import agreement, judging, summaries
 
+        require_data(audit, self.data_needs, "step-grounding")
         # What cannot work is refused before the model is asked anything.
         trials.claim_parser(audit)
         audit.once(judging.other_verifiers, audit)
         judging.require_matching_evidence(audit)
+        if audit.options.labels is not None:
+            audit.once(agreement.read_labels, audit.options.labels)
+        if judging.has_no_evidence(audit):
+            warn_of_weak_data(
+                audit,
+                "step-grounding: the data has no annotated scenes and there is no verifier, so no "
+                f"claim can be checked. Add {summaries.ADD_VERIFIER}",
+            )
         audit.note("questions", trials.describe_plan(audit))
-        yield from report.features(audit, audit.once(trials.baseline_traces, audit))
+        traces = audit.once(trials.baseline_traces, audit)
+        audit.once(report.labels_of, audit)
+        yield from report.features(audit, traces)
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Trial]:
@@ -86,6 +114,7 @@ class StepGrounding(Plugin):
     ) -> Iterable[Score]:
         """Every claim of every trace, judged in one call."""
         from cuescope_step_grounding import report
+        from cuescope_step_grounding.contrasts import attach_evidence
         from cuescope_step_grounding.figures import attach_figures
         from cuescope_step_grounding.verification import judging
 
@@ -95,17 +124,22 @@ class StepGrounding(Plugin):
         rows = report.rows_of(audit, judged, reliance)
         report.write_notes(audit, judged, reliance, rows[0])
         attach_figures(audit, judged, rows[0], costs)
-        return report.ranked_scores(audit, rows)
+        ranked = list(report.ranked_scores(audit, rows))
+        attach_evidence(audit, judged, ranked)
+        return ranked
 
     @hookimpl
     def verify(
         self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
-    ) -> Iterable[Evidence]:
-        """Counterfactual and random traces, other verifiers, noise."""
+    ) -> Iterator[Evidence]:
+        """Counterfactual and random claims, other verifiers, people, noise."""
+        from cuescope_sdk.data import independent_samples
         from cuescope_step_grounding.verify import evidence
 
         # With --verify-with the audit is another method's, which has no traces to check.
-        return evidence(audit) if audit.options is self.options else ()
+        if audit.options is self.options:
+            yield from independent_samples(audit)
+            yield from evidence(audit)
 
 
 __all__ = ["StepGrounding", "StepGroundingOptions"]

@@ -196,7 +196,8 @@ def _frames_meant(claims: Sequence[Claim], frames: Sequence[Frame]) -> list[Fram
 
 def _claim_line(claim: Claim, judgement: Judgement) -> str:
     """As "✓ red chair", "? chair is old (abstract)"."""
-    why = f" ({judgement.reason})" if judgement.reason else ""
+    reason = judgement.reason or ("by a more general word" if judgement.general else None)
+    why = f" ({reason})" if reason else ""
     return f"{MARKS[judgement.verdict]} {claim_words(claim)}{why}"
 
 

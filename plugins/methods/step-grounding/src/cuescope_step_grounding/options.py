@@ -1,5 +1,6 @@
 """What a user can set; docs/step-grounding.md argues the defaults."""
 
+from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import (
@@ -34,6 +35,9 @@ class StepGroundingOptions(Options):
     parser: str = Field(
         "en_core_web_sm", description="reader of claims: a spaCy model, its folder, or rules"
     )
+    extract: Literal["parser", "llm"] = Field(
+        "parser", description="who takes steps apart: the parser, or a text-generator (llm)"
+    )
     unverifiable: Policy = Field(
         "exclude", description="claims that cannot be verified: ignored, unsupported, or half"
     )
@@ -57,10 +61,18 @@ class StepGroundingOptions(Options):
     )
     epsilon: PositiveFloat = Field(0.01, description="added to the denominator of VRS (eq. 4)")
     clip: PositiveFloat = Field(10.0, description="largest VRS that is reported")
-    draws: PositiveInt = Field(5, description="random traces for each sample")
+    partners: PositiveInt = Field(
+        10, description="other videos, clips and moments that each claim is held against as well"
+    )
+    draws: PositiveInt = Field(5, description="random traces for each sample, to test the verifier")
     things: NonNegativeInt = Field(20, description="objects, of those named most, to rank")
     other_verifiers: tuple[str, ...] = Field((), description="SPECs of verifiers to compare with")
-    noise: float = Field(0.1, ge=0, le=0.5, description="share of judgements a check reverses")
+    labels: Path | None = Field(
+        None,
+        description="what people say of claims, to compare the verifier with: a CSV file with the "
+        "columns sample,step,claim,verdict",
+    )
+    noise: float = Field(0.1, ge=0, le=0.5, description="share of judgements that a check reverses")
     shown: NonNegativeInt = Field(3, description="traces that are shown with their frames")
     margin: float = Field(0.05, ge=0, le=1, description="smallest difference that is a finding")
     level: float = Field(0.05, gt=0, lt=1, description="largest q-value of a finding")

@@ -3,22 +3,23 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from cuescope_sdk import Audit, Feature, Occurrence, Score
-from cuescope_sdk.grounding import ClaimKind
+from cuescope_sdk import Audit, Feature, Occurrence, Sample, Score
+from cuescope_sdk.grounding import Claim, ClaimKind
 from cuescope_sdk.language import BagOfWords
-from cuescope_sdk.maths import (
-    benjamini_hochberg,
-    bootstrap_mean_interval,
-    exceeds_rate_p_value,
-    exchange_p_value,
-    sign_flip_p_value,
-    wilson_interval,
-)
 from cuescope_sdk.report import percent
+from cuescope_sdk.statistics import (
+    Groups,
+    benjamini_hochberg,
+    change_interval,
+    change_p_value,
+    design_effect,
+    exceeds_rate_p_value,
+    mean_interval,
+)
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.scores import (
     RELEVANT,
@@ -32,9 +33,19 @@ from cuescope_step_grounding.scores import (
     ratio,
     share,
 )
-from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
+from cuescope_step_grounding.trials import Reasoning, baseline_traces, claim_parser, is_recorded
 from cuescope_step_grounding.verification import judging, summaries
+from cuescope_step_grounding.verification.agreement import labelled_claims, read_labels
 from cuescope_step_grounding.verification.judging import JudgedTrace, JudgedTraces
+from cuescope_step_grounding.verification.verdict import (
+    BETTER,
+    NEAR_OPEN,
+    NO_BETTER,
+    OPEN,
+    SURE,
+    Verdict,
+    least_found,
+)
 
 SGR, TCS, HR = "step_grounding_rate", "consistency", "hallucination"
 VRS, ACC = "reliance", "accuracy"
@@ -43,13 +54,18 @@ OF_KIND, OF_STAGE, NAMED = "claims: ", "steps: ", "named: "  # how the keys of t
 KINDS: dict[ClaimKind, str] = {
     "entity": "What is on screen",
     "attribute": "How things look",
+    "count": "How many there are",
     "action": "What happens",
     "relation": "Where things are",
     "temporal": "In which order",
     "ego-motion": "How the camera moves",
 }
-BETTER, NO_BETTER, OPEN = "better than random", "no better than random", "open"  # verdicts
+TO_LOSE = 0.25  # SGR below which a changed video has little to take away
 TOLERATED = 0.1  # share of a detector's own errors: 2 to 8 % in the paper (section 6)
+DEPARTURES = (
+    "HR is over the steps with a claim that could be checked (eq. 3: over all steps); the paper's "
+    "own verifier is Faster R-CNN, DeepSORT and SlowFast"
+)
 POLICIES = {"exclude": "do not count", "penalise": "count as unsupported", "neutral": "count half"}
 
 # -------------------------------------------------------------------------------------- features
@@ -90,6 +106,15 @@ def _occurrences(traces: Sequence[Reasoning], name: str) -> tuple[Occurrence, ..
     return tuple(occurrences)
 
 
+def labels_of(audit: Audit) -> list[tuple[Sample, Claim, str]]:
+    """The claims that people have labelled, each with its verdict; [] without a file of labels."""
+    path = audit.options.labels
+    if path is None:
+        return []
+    traces = audit.once(baseline_traces, audit)
+    return labelled_claims(path, audit.once(read_labels, path), traces)
+
+
 # ------------------------------------------------------------------------------------------ rows
 
 
@@ -116,12 +141,29 @@ def rows_of(audit: Audit, judged: JudgedTraces, reliance: Reliance | None) -> li
     names = most_named_things([trace.reasoning for trace in judged.baselines], audit.options.things)
     parts = [
         rows.answers(),
-        rows.video(reliance, verdict.verdict == BETTER) if reliance else None,
+        rows.video(reliance, verdict.figures.get(SGR)) if reliance else None,
         *rows.stages(),
         *rows.kinds(),
         *rows.things(names),
     ]
     return [verdict, *(row for row in parts if row is not None)]
+
+
+# How the sentence of the verdict begins, after the feature's name.
+OPENINGS = {
+    BETTER: "is better than random: it fits its own video better than other videos",
+    NO_BETTER: "is no better than random: it fits other videos as well as its own",
+    OPEN: "is open: these samples do not show whether it is better than random",
+    NEAR_OPEN: "fits its own video, but these samples do not show that it fits",
+}
+
+
+class Interval(Protocol):
+    """A mean's interval of the statistics room."""
+
+    def __call__(
+        self, values: np.ndarray, groups: Groups, /, *, confidence: float
+    ) -> tuple[float | None, float | None]: ...
 
 
 class _Rows:
@@ -131,61 +173,76 @@ class _Rows:
         self.audit, self.judged = audit, judged
         self.options: StepGroundingOptions = audit.options
 
-    def figure(self, values: Iterable[float | None], *names: str) -> Figure | None:
-        """The mean of what is known, over samples; None where nothing is."""
-        numbers = known(values)
-        if not numbers:
-            return None
-        low, high = bootstrap_mean_interval(
-            np.array(numbers, dtype=np.float64),
-            self.audit.rng("interval", *names),
-            confidence=self.options.confidence,
-            resamples=self.options.resamples,
-        )
-        return Figure(float(np.mean(numbers)), low, high)
+    def figure(self, samples: Sequence[Sample], values: Iterable[float | None]) -> Figure | None:
+        """The mean of what is known, over samples, with the interval of whole groups."""
+        return self._mean(samples, values, mean_interval)
 
-    def figures(self, traces: Sequence[JudgedTrace], feature: str) -> dict[str, Figure]:
+    def change(self, samples: Sequence[Sample], values: Iterable[float | None]) -> Figure | None:
+        """The same of differences, from -1 to 1."""
+        return self._mean(samples, values, change_interval)
+
+    def _mean(
+        self, samples: Sequence[Sample], values: Iterable[float | None], interval: Interval
+    ) -> Figure | None:
+        pairs = [(s, v) for s, v in zip(samples, values, strict=True) if v is not None]
+        if not pairs:
+            return None
+        numbers = np.array([value for _, value in pairs], dtype=np.float64)
+        groups = Groups.of([sample for sample, _ in pairs])
+        return Figure(
+            float(numbers.mean()), *interval(numbers, groups, confidence=self.options.confidence)
+        )
+
+    def p_value(self, samples: Sequence[Sample], values: np.ndarray, *names: str) -> float:
+        """One-sided, of a mean above 0; whole groups change their sign."""
+        rng = self.audit.rng(*names)
+        return change_p_value(values, Groups.of(samples), rng, alternative="greater")
+
+    def figures(self, traces: Sequence[JudgedTrace]) -> dict[str, Figure]:
+        samples = [trace.sample for trace in traces]
         return _present(
             {
-                SGR: self.figure((trace.grounding for trace in traces), feature, SGR),
-                HR: self.figure((trace.hallucination for trace in traces), feature, HR),
+                SGR: self.figure(samples, (trace.grounding for trace in traces)),
+                HR: self.figure(samples, (trace.hallucination for trace in traces)),
             }
         )
 
     def reasoning(self, reliance: Reliance | None) -> Row:
-        """All steps together, against random ones."""
+        """All steps together, beside the same claims in other videos."""
         baselines, answered = self.judged.baselines, self.judged.answered
-        figures = self.figures(answered, REASONING) | _present(
+        samples = [trace.sample for trace in baselines]
+        figures = self.figures(answered) | _present(
             {
-                TCS: self.figure((trace.consistency for trace in baselines), TCS),
-                ACC: self.figure((trace.accuracy for trace in baselines), ACC),
+                TCS: self.figure(samples, (trace.consistency for trace in baselines)),
+                ACC: self.figure(samples, (trace.accuracy for trace in baselines)),
                 VRS: _reliance_figure(reliance),
             }
         )
         if SGR not in figures:
             why = summaries.why_unmeasured(self.audit, self.judged)
             return Row(REASONING, 0, figures, f"{{feature}}: {why}.")
-        own, random = self.judged.against_random()
-        support = f"on average the video supports {share(figures[SGR])} of the claims in a step"
-        if not len(own):
-            statement = f"{{feature}}: {support}."
-            return Row(REASONING, len(answered), figures, statement, verdict=OPEN)
-        better = exchange_p_value(own, random, self.audit.rng("against random"))
-        # "No better" has to be shown as well: that the excess is below the margin is tested, for a
-        # large p-value of the first test would only say that there are few samples.
-        beyond = own - random.mean(axis=1)
-        same = sign_flip_p_value(self.options.margin - beyond, self.audit.rng("as random"))
-        support += f", and {percent(random.mean())} in random steps"
-        verdict, p_value = OPEN, better
-        unsure = "these samples do not show whether it is better than random"
-        statement = f"{{feature}}: {unsure}; {support}."
-        if better <= self.options.level:
-            flawed = f"{share(figures[HR])} of the steps make at least one unsupported claim"
-            verdict, statement = BETTER, f"{{feature}} is better than random: {support}; {flawed}."
-        elif same <= self.options.level:
-            verdict, p_value = NO_BETTER, same
-            statement = f"{{feature}} is no better than random: {support}."
-        return Row(REASONING, len(answered), figures, statement, p_value, verdict=verdict)
+        verdict = self.audit.once(judging.verdict_of, self.audit, self.judged)
+        statement = f"{{feature}} {OPENINGS[verdict.word]}{_because(verdict)}. " + " ".join(
+            self._support(verdict, figures)
+        )
+        p_value = verdict.p_value
+        return Row(REASONING, len(answered), figures, statement, p_value, verdict=verdict.word)
+
+    def _support(self, verdict: Verdict, figures: Mapping[str, Figure]) -> Iterator[str]:
+        """The figures behind the verdict, a sentence each."""
+        yield f"{summaries.claim_shares(self.judged)}."
+        support = f"On average the video supports {share(figures[SGR])} of the claims in a step"
+        if verdict.elsewhere is not None:
+            support += f"; of the same claims in other videos {percent(verdict.elsewhere)} hold"
+        yield f"{support}."
+        if verdict.share is not None:
+            own = Figure(verdict.share.value, verdict.share.low, verdict.share.high)
+            yield f"Beyond chance {share(own)} of the claims go with their own video."
+        if HR in figures:
+            yield f"{share(figures[HR])} of the steps make at least one unsupported claim."
+        groups = self.judged.groups
+        if groups.few:
+            yield f"These are few samples: {summaries.count_groups(groups)}."
 
     def kinds(self) -> Iterator[Row]:
         """The claims of each kind that is made."""
@@ -196,7 +253,7 @@ class _Rows:
             ]
             answered = [trace for trace in traces if trace.grounding is not None]
             if answered:
-                yield Row(OF_KIND + kind, len(answered), self.figures(answered, kind))
+                yield Row(OF_KIND + kind, len(answered), self.figures(answered))
 
     def stages(self) -> Iterator[Row]:
         """Early, middle and late steps; what is lost on the way is told of the late ones."""
@@ -207,9 +264,10 @@ class _Rows:
             ]
             for stage in STAGES
         }
+        samples = [trace.sample for trace in self.judged.baselines]
         for stage, pairs in rates.items():
-            sgr = self.figure((rate for rate, _ in pairs), stage, SGR)
-            hr = self.figure((rate for _, rate in pairs), stage, HR)
+            sgr = self.figure(samples, (rate for rate, _ in pairs))
+            hr = self.figure(samples, (rate for _, rate in pairs))
             if sgr is None or hr is None:
                 continue
             n = len(known(rate for rate, _ in pairs))
@@ -221,28 +279,32 @@ class _Rows:
     ) -> tuple[str, float, bool] | tuple[()]:
         """What is lost on the way, in words; its p-value; whether it is large."""
         pairs = [
-            (early, late)
-            for (early, _), (late, _) in zip(rates["early"], rates["late"], strict=True)
+            (trace.sample, early, late)
+            for trace, (early, _), (late, _) in zip(
+                self.judged.baselines, rates["early"], rates["late"], strict=True
+            )
             if early is not None and late is not None
         ]
-        losses = np.array([early - late for early, late in pairs])
-        loss = self.figure(losses.tolist(), "decay")
+        samples = [sample for sample, _, _ in pairs]
+        losses = np.array([early - late for _, early, late in pairs])
+        loss = self.change(samples, losses.tolist())
         if loss is None:
             return ()
-        early, late = (float(np.mean(side)) for side in zip(*pairs, strict=True))
+        early, late = (float(np.mean([pair[side] for pair in pairs])) for side in (1, 2))
         statement = (
             f"{{feature}}: support falls by {points(loss)}, from {percent(early)} of the claims in "
             f"the first quarter of the steps to {percent(late)} in the last quarter."
         )
-        p_value = sign_flip_p_value(losses, self.audit.rng("decay"))
+        p_value = self.p_value(samples, losses, "decay")
         return statement, p_value, loss.value > self.options.margin
 
     def answers(self) -> Row | None:
         """Right answers, and what the steps before them are worth; None where none is known."""
         answered = [trace for trace in self.judged.answered if trace.accuracy is not None]
         right = [trace for trace in answered if trace.accuracy]
-        figures = self.figures(right, ANSWERS)
-        accuracy = self.figure((trace.accuracy for trace in answered), ANSWERS, ACC)
+        samples = [trace.sample for trace in answered]
+        figures = self.figures(right)
+        accuracy = self.figure(samples, (trace.accuracy for trace in answered))
         if SGR not in figures or accuracy is None:
             return None
         gap = np.array([(trace.accuracy or 0.0) - (trace.grounding or 0.0) for trace in answered])
@@ -251,49 +313,69 @@ class _Rows:
             f"support {percent(1 - figures[SGR].value)} of the claims in the steps before a right "
             "answer."
         )
-        p_value = sign_flip_p_value(gap, self.audit.rng("answers"))
+        p_value = self.p_value(samples, gap, "answers")
         large = float(gap.mean()) > self.options.margin
         return Row(ANSWERS, len(right), figures | {ACC: accuracy}, statement, p_value, large)
 
-    def video(self, reliance: Reliance, grounded: bool) -> Row | None:
+    def video(self, reliance: Reliance, support: Figure | None) -> Row | None:
         """What changed videos cost; told where it is nothing, and there was something to lose."""
+        to_lose = support is not None and (support.low or 0.0) >= TO_LOSE
         losses = reliance.drops[:, 0]
-        loss = self.figure(losses.tolist(), VIDEO)
         score = _reliance_figure(reliance)
-        if loss is None or score is None:
+        if not len(losses) or score is None:
             return None
+        ends = change_interval(losses, reliance.groups, confidence=self.options.confidence)
+        loss = Figure(float(losses.mean()), *ends)
         changed = [
             trace for trace in self.judged.variants if trace.reasoning.request.change in RELEVANT
         ]
-        sgr = self.figure((trace.grounding for trace in changed), VIDEO, SGR)
+        sgr = self.figure([t.sample for t in changed], (trace.grounding for trace in changed))
         statement = (
             "{feature}: the reasoning does not change when the video does. When things are moved "
             f"or hidden, or the frames are reordered, support changes by only {points(loss)} "
             f"(VRS {ratio(score)})."
         )
-        p_value = sign_flip_p_value(self.options.margin - losses, self.audit.rng(VIDEO))
+        p_value = change_p_value(
+            self.options.margin - losses,
+            reliance.groups,
+            self.audit.rng(VIDEO),
+            alternative="greater",
+        )
         figures = _present({VRS: score, SGR: sgr})
-        return Row(VIDEO, len(losses), figures, statement, p_value, grounded and score.value < 1)
+        return Row(VIDEO, len(losses), figures, statement, p_value, to_lose and score.value < 1)
 
     def things(self, names: Sequence[str]) -> Iterator[Row]:
         """What is named, by how many of the traces that name it do so of a video without it."""
         for name in names:
-            verdicts = [
-                self.judged.judgements.of(trace.sample, judging.existence(name)).verdict
+            named = [
+                (trace.sample, judging.existence(name))
                 for trace in self.judged.baselines
                 if name in judging.named_things(trace.reasoning.claims)
             ]
-            never = verdicts.count("unsupported")
-            n = len(verdicts) - verdicts.count("unverifiable")
-            if not n:
+            verdicts = [(s, self.judged.judgements.of(s, claim).verdict) for s, claim in named]
+            known = [(s, verdict) for s, verdict in verdicts if verdict != "unverifiable"]
+            if not known:
                 continue
-            low, high = wilson_interval(n - never, n, confidence=self.options.confidence)
-            figures = {SGR: Figure((n - never) / n, low, high)}
+            samples = [sample for sample, _ in known]
+            shown = [float(verdict == "supported") for _, verdict in known]
+            n, never = len(shown), shown.count(0.0)
+            figures = _present({SGR: self.figure(samples, shown)})
             flaw = f"in {never} of them the video never shows it"
             statement = f"{{feature}}: {n} traces name it, and {flaw}."
-            # A detector misses things too: only what exceeds its own errors is the model's.
-            p_value, large = exceeds_rate_p_value(never, n, TOLERATED), never / n > TOLERATED
+            # A detector misses things too: only what exceeds its own errors is the model's. Traces
+            # of one group count as fewer.
+            effect = max(design_effect(np.array(shown), Groups.of(samples)), 1.0)
+            counted = round(never / effect), max(round(n / effect), 1)
+            p_value, large = exceeds_rate_p_value(*counted, TOLERATED), never / n > TOLERATED
             yield Row(NAMED + name, n, figures, statement, p_value, large)
+
+
+def _because(verdict: Verdict) -> str:
+    """What is left open, as the end of a sentence."""
+    if verdict.missing is None:
+        return ""
+    # The nearer deals name what is not shown; all others why nothing is.
+    return f" {verdict.missing}" if verdict.word == NEAR_OPEN else f": {verdict.missing}"
 
 
 def _present(figures: dict[str, Figure | None]) -> dict[str, Figure]:
@@ -322,7 +404,7 @@ def ranked_scores(audit: Audit, rows: Sequence[Row]) -> Iterator[Score]:
         row.large and q_value is not None and q_value <= level
         for row, q_value in zip(parts, q_values, strict=True)
     ]
-    decided = SGR in verdict.figures and verdict.verdict != OPEN
+    decided = SGR in verdict.figures and verdict.verdict in (BETTER, NO_BETTER)
     yield from _scores(verdict, verdict.p_value, decided, always_reported=True)
     for row, q_value, finding in sorted(zip(parts, q_values, findings, strict=True), key=_rank):
         yield from _scores(row, q_value, finding)
@@ -362,21 +444,30 @@ def write_notes(
         )
     if verdict.verdict is not None:
         audit.note("verdict", verdict.verdict)
+        if missed := least_found(judged.swaps, audit.rng("least found")):
+            audit.note("what would be found", missed)
+        audit.note("other videos", summaries.describe_swaps(judged))
     audit.note("traces", summaries.describe_traces([trace.reasoning for trace in judged.baselines]))
     if claims := summaries.describe_claims(judged):
         audit.note("claims", claims)
+    if general := summaries.describe_general(judged):
+        audit.note("by a more general word", general)
     if reasons := summaries.unverifiable_reasons(judged):
         audit.note("why unverifiable", ", ".join(reasons))
     audit.note("unverifiable claims", POLICIES[options.unverifiable])
     audit.note("claims parsed by", claim_parser(audit).title)
     verifier = audit.tool_specs.get("claim-verifier", judging.SCENES)
     audit.note("claims held against", "nothing" if judging.has_no_evidence(audit) else verifier)
+    audit.note("departures from the paper", DEPARTURES)
     encoder = audit.tool_specs.get("sentence-encoder", BagOfWords.title)
     tau = f", tau {judging.threshold(audit):g}" if options.belief == "step" else ""
     audit.note("beliefs compared by", f"{encoder}{tau}")
     audit.note("changed videos", _describe_changes(audit, reliance))
     least = percent(options.margin)
-    audit.note("a finding", f"at least {least} of support, q at most {options.level:g}")
+    audit.note(
+        "a finding",
+        f"at least {least} of support, q at most {options.level:g}; a verdict: p at most {SURE:g}",
+    )
 
 
 def _describe_changes(audit: Audit, reliance: Reliance | None) -> str:

@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_sdk.maths import bootstrap_interval
+from cuescope_sdk import Sample
 from cuescope_sdk.report import hundredths, interval, percent
+from cuescope_sdk.statistics import Groups, bca_interval
 from cuescope_step_grounding.options import Perturbation, Policy
 
 Stage = Literal["early", "middle", "late"]
@@ -64,7 +65,11 @@ def step_grounding_rate(steps: Sequence[StepCounts], policy: Policy = "exclude")
 
 
 def hallucination_rate(steps: Sequence[StepCounts], policy: Policy = "exclude") -> float | None:
-    """HR (eq. 3) over the same steps as SGR."""
+    """HR (eq. 3) over the same steps as SGR.
+
+    Departs: the equation divides by all steps, of which those that claim nothing that can be seen
+    would make a model better.
+    """
     return mean([hallucinates(step, policy) for step in steps])
 
 
@@ -188,7 +193,7 @@ class ChangeCost:
     A paraphrase changes no pixel.
     """
 
-    sample: str
+    sample: Sample
     kind: Perturbation
     lost: float | None
     right: tuple[bool | None, bool | None]
@@ -207,6 +212,7 @@ class Reliance:
     sizes: Float[np.ndarray, "sample 2"]
     score: float | None
     interval: tuple[float, float] | None
+    groups: Groups
 
 
 def reliance(
@@ -218,23 +224,22 @@ def reliance(
     confidence: float,
     resamples: int,
 ) -> Reliance:
-    """VRS over the samples that were changed both ways, with its bootstrap interval.
+    """VRS over the samples that were changed both ways, with its interval over whole groups.
 
     A sample's drop is the mean over kinds of change, of each the mean over its instances.
     """
-    by_sample: dict[str, list[ChangeCost]] = {}
-    for cost in costs:
-        if cost.lost is not None:
-            by_sample.setdefault(cost.sample, []).append(cost)
+    by_sample = costs_by_sample(costs)
     kinds = (RELEVANT, ("irrelevant",))
     rows = [
         [
-            *(_mean_over_kinds(own, group, "lost") for group in kinds),
-            *(_mean_over_kinds(own, group, "magnitude") for group in kinds),
+            *(mean_over_kinds(own, group, "lost") for group in kinds),
+            *(mean_over_kinds(own, group, "magnitude") for group in kinds),
         ]
-        for own in by_sample.values()
+        for own in by_sample
     ]
     complete = np.array([row for row in rows if None not in row], dtype=np.float64).reshape(-1, 4)
+    samples = [own[0].sample for own, row in zip(by_sample, rows, strict=True) if None not in row]
+    groups = Groups.of(samples)
 
     # Drops and magnitudes are averaged over samples before the ratio is taken: a ratio of each
     # sample would be wild where its control costs next to nothing.
@@ -243,17 +248,26 @@ def reliance(
         return visual_reliance(lost, size, control, control_size, epsilon=epsilon, clip=clip)
 
     overall = score(np.arange(len(complete))) if len(complete) else None
-    ends = bootstrap_interval(score, len(complete), rng, confidence=confidence, resamples=resamples)
+    ends = (
+        bca_interval(score, groups, rng, confidence=confidence, resamples=resamples)
+        if len(complete)
+        else None
+    )
     if overall == clip and complete[:, 1].mean() <= 0:
         ends = None
-    elif ends and overall is not None:
-        ends = min(ends[0], overall), max(ends[1], overall)
-    return Reliance(complete[:, :2], complete[:, 2:], overall, ends)
+    return Reliance(complete[:, :2], complete[:, 2:], overall, ends, groups)
 
 
-def _mean_over_kinds(
-    costs: Sequence[ChangeCost], kinds: Sequence[str], figure: str
-) -> float | None:
+def costs_by_sample(costs: Sequence[ChangeCost]) -> list[list[ChangeCost]]:
+    """The costs that are known, sample by sample."""
+    by_sample: dict[str, list[ChangeCost]] = {}
+    for cost in costs:
+        if cost.lost is not None:
+            by_sample.setdefault(cost.sample.key, []).append(cost)
+    return list(by_sample.values())
+
+
+def mean_over_kinds(costs: Sequence[ChangeCost], kinds: Sequence[str], figure: str) -> float | None:
     """Over kinds, of each over its instances."""
     return mean(
         mean([getattr(cost, figure) for cost in costs if cost.kind == kind]) for kind in kinds

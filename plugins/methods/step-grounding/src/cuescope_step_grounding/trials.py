@@ -2,12 +2,13 @@
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
+from typing import cast
 
-from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial
+from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial, UserError
 from cuescope_sdk.grounding import Claim, times_of
-from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
+from cuescope_step_grounding.claims import Clock, ParserReader, WrittenReader, parser
 from cuescope_step_grounding.options import Perturbation, StepGroundingOptions, Style
 from cuescope_step_grounding.perturbations import key_boxes, perturbed_frames
 from cuescope_step_grounding.traces import Trace, is_right, read_trace
@@ -45,9 +46,22 @@ class Reasoning:
         return self.request.sample
 
 
-def claim_parser(audit: Audit) -> Parser:
-    """What reads claims from steps, built once."""
-    return audit.once(parser, audit.options.parser)
+def claim_parser(audit: Audit) -> ParserReader | WrittenReader:
+    """What reads claims from steps, built once; raises UserError where there is no generator."""
+    return audit.once(_claim_reader, audit)
+
+
+def _claim_reader(audit: Audit) -> ParserReader | WrittenReader:
+    by_parser = parser(audit.options.parser)
+    if audit.options.extract == "parser":
+        return ParserReader(by_parser)
+    if "text-generator" not in audit.tools:
+        raise UserError(
+            "step-grounding: extract=llm has nothing to write the claims",
+            remedy="add --tool text-generator=SPEC",
+        )
+    generator = cast(TextGenerator, audit.tools["text-generator"])
+    return WrittenReader(generator, audit.tool_specs["text-generator"], by_parser)
 
 
 def is_recorded(audit: Audit) -> bool:
@@ -90,7 +104,7 @@ def read_traces(
 ) -> list[Reasoning]:
     options: StepGroundingOptions = audit.options
     reader, recorded = claim_parser(audit), is_recorded(audit)
-    traces = []
+    read = []
     for request, outcome in zip(requests, outcomes, strict=True):
         sample = request.sample
         # Videos in class folders have choices but no question: what a recording was asked of them
@@ -98,14 +112,21 @@ def read_traces(
         unasked = recorded and sample.question is None
         choices = () if unasked else sample.choices
         trace = read_trace(outcome.response.text, choices, options.most_steps)
-        clock = Clock(len(sample.frames), times_of(sample))
-        steps = read_steps(reader, trace.steps, clock) if trace.steps else []
+        read.append((request, trace, unasked))
+    # All in one call: a text generator answers many prompts at once.
+    claims_of = reader.read([(trace.steps, _clock(request.sample)) for request, trace, _ in read])
+    traces = []
+    for (request, trace, unasked), steps in zip(read, claims_of, strict=True):
         unrecorded = recorded and "empty" in trace.problems
-        right = None if unasked or unrecorded else is_right(trace.answer, sample)
+        right = None if unasked or unrecorded else is_right(trace.answer, request.sample)
         claims = tuple(step.claims for step in steps)
         contradictory = sum(step.contradictory for step in steps)
         traces.append(Reasoning(request, trace, claims, right, contradictory))
     return traces
+
+
+def _clock(sample: Sample) -> Clock:
+    return Clock(len(sample.frames), times_of(sample))
 
 
 # -------------------------------------------------------------------------------- changed samples
@@ -157,8 +178,8 @@ def _paraphrased_samples(
     questions = [trace.sample.question or NO_QUESTION for trace in traces]
     reworded = paraphrases(questions, audit.tools.get("text-generator"), instance)
     for trace, question in zip(traces, reworded, strict=True):
-        update = {"question": question, "key": f"{trace.sample.key}/{name}"}
-        yield trace.sample, trace.sample.model_copy(update=update)
+        key = f"{trace.sample.key}/{name}"
+        yield trace.sample, replace(trace.sample, question=question, key=key)
 
 
 # ----------------------------------------------------------------------------------- the questions
@@ -177,6 +198,7 @@ def trial_of(audit: Audit, sample: Sample, style: Style, condition: str = "basel
         key=f"{sample.key}/{style}",
         frames=sample.frames,
         question=prompt(sample, style, audit.options.steps),
+        group=sample.group,
     )
     return Trial(sample=asked, condition=condition, outputs=frozenset({"text"}))
 

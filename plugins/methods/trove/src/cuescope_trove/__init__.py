@@ -1,9 +1,10 @@
-"""TRoVe (Varma et al., 2025): static cues that make a temporal model err."""
+"""TRoVe (Varma et al., 2025): static cues that go with a temporal model's errors."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from cuescope_sdk import (
     Audit,
+    DataNeeds,
     Evidence,
     Feature,
     Metric,
@@ -20,7 +21,7 @@ METRICS = (
         name="trove_score",
         title="TRoVe score",
         meaning="error contribution + static bias, from -1 to 2: how strongly something seen in "
-        "single frames makes the model err on this label",
+        "single frames goes with errors on this label",
     ),
     Metric(
         name="error_contribution",
@@ -40,9 +41,17 @@ METRICS = (
 class TRoVe(Plugin):
     """Clusters still clips, and asks which clusters cost a label its accuracy."""
 
-    title = "TRoVe: static cues that make the model err"
+    title = "TRoVe: static cues that go with errors"
     requires = Requirements(
         outputs=frozenset({"logits", "embedding"}), may_use=frozenset({"detector"}), labels=2
+    )
+    finds = "Things in single frames that go with a video model's errors."
+    data_needs = DataNeeds(
+        least=6,
+        enough=60,
+        enough_for="a cue in a quarter of a label's clips that costs it 60 points of accuracy",
+        choices=2,
+        clips=True,
     )
     metrics = METRICS
     Options = TRoVeOptions
@@ -50,10 +59,15 @@ class TRoVe(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """Clusters of still clips, each of which is one frame repeated."""
+        from cuescope_sdk.data import require_data
+        from cuescope_trove.power import note_plan
         from cuescope_trove.report import note_clusters
         from cuescope_trove.trials import ask, check, cluster, cluster_features
 
+        require_data(audit, self.data_needs, "trove")
         check(audit, self.options.top_k)
+        if audit.context.planning:
+            note_plan(audit, self.options)
         answers = audit.once(ask, audit)
         choice = cluster(audit, self.options, answers)
         note_clusters(audit, choice)
@@ -70,15 +84,22 @@ class TRoVe(Plugin):
     @hookimpl
     def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
         """Error contribution, static bias and their sum for each (cluster, label)."""
+        from cuescope_trove.figures import contrasts
         from cuescope_trove.report import scores
 
-        return scores(audit, self.options, features)
+        rows = list(scores(audit, self.options, features))
+        for shown in contrasts(audit, self.options, features, rows):
+            audit.attach(shown)
+        return rows
 
     @hookimpl
     def verify(
         self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
     ) -> Iterator[Evidence]:
         """Annotated cues, a detector's pseudo-labels, and the null."""
+        from cuescope_sdk.data import independent_samples
         from cuescope_trove.verify import evidence
 
+        if audit.options is self.options:  # else another method's audit, which says so itself
+            yield from independent_samples(audit)
         yield from evidence(audit, self.options, features, scores)

@@ -15,10 +15,10 @@ from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Options, Plugin, Report, Request, Runner, Table
 from cuescope_sdk.maths import precision_at_k, r_precision
+from cuescope_trove.checks.annotated_cues import KS, rank_annotated_frames
 from cuescope_trove.report import observe
 from cuescope_trove.scores import Observations, compare
 from cuescope_trove.trials import FrameId, baseline_trials, samples_by_key
-from cuescope_trove.verify import KS, rank_annotated_frames
 
 CUES = ("background", "object", "attribute")
 LENGTHS = (2, 3, 5, 10)
@@ -145,6 +145,7 @@ class TRoVeBench(Plugin):
     ) -> Request:
         return Request(
             method="trove",
+            method_options={"discover": 0},  # the paper ranks and grades on the same sequences
             model=self.options.model,
             data=f"{self.options.data}:{cue}",
             data_options=data_options,

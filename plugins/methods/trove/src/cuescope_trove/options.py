@@ -39,6 +39,30 @@ class TRoVeOptions(Options):
         1.0, ge=0, le=1, description="in at most this share of the label's sequences (code: 0.85)"
     )
     fdr: float = Field(0.05, gt=0, le=1, description="false discovery rate over all pairs tried")
+    discover: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="share of the groups in which cues are looked for; the others measure them; "
+        "0: all do both; none: 0.3, where each label has 400 groups",
+    )
+    pool_labels: bool = Field(
+        False,
+        description="what a cluster costs the other labels makes it count for more: finds cues "
+        "that harm several labels",
+    )
+    label_noise: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="share of a label's samples that may be mislabelled: what rests on so many at "
+        "most, which look it, is reported as label noise; 0 leaves it out",
+    )
+    control: str | None = Field(
+        None,
+        description="annotation that may explain errors as well; findings must hold among samples "
+        "that are alike in it; none: the size of the labelled object where it is known",
+    )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     null_shuffles: NonNegativeInt = Field(
         20, description="shuffles of the null check; 0 leaves it out"

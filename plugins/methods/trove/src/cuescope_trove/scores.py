@@ -5,22 +5,15 @@ those can be compared. Arrays over pairs hold what is defined; the others do not
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy import sparse
 
-from cuescope_sdk.maths import (
-    accuracy_gap_interval,
-    accuracy_gap_p_value,
-    benjamini_hochberg,
-    percentiles,
-    snap_to_value,
-)
-from cuescope_trove.options import TRoVeOptions
+from cuescope_sdk.statistics import Groups, gap_intervals, mean_interval
 
-RESAMPLES = 1000
-RANDOM_NUMBERS_AT_ONCE = 2_000_000
+UNKNOWN_GROUPS = Groups.single(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +22,9 @@ class Observations:
 
     label, prediction, correct: one a sequence; frame_sample, frame_cluster: the sequence and the
     cluster that a frame belongs to; frame_static (frame, class): calibrated probabilities of its
-    still clip.
+    still clip. `groups` says which sequences were drawn together (each by itself unless given).
+    `probability` (sample, class) are those of the sequences, where label errors are looked for;
+    `control` is the level of what else may explain errors (an object's size), -1 where unknown.
     """
 
     label: np.ndarray
@@ -38,6 +33,13 @@ class Observations:
     frame_sample: np.ndarray
     frame_cluster: np.ndarray
     frame_static: np.ndarray
+    groups: Groups = UNKNOWN_GROUPS
+    probability: np.ndarray | None = None
+    control: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if self.groups is UNKNOWN_GROUPS:
+            object.__setattr__(self, "groups", Groups.single(len(self.label)))
 
     @property
     def classes(self) -> int:
@@ -49,6 +51,23 @@ class Observations:
         """Per frame: the still clip's probability of what the whole sequence was taken for."""
         frames = np.arange(len(self.frame_sample))
         return np.asarray(self.frame_static[frames, self.prediction[self.frame_sample]])
+
+    def take(self, chosen: Bool[np.ndarray, " sample"]) -> "Observations":
+        """Those of some of the sequences, with their frames."""
+        number = np.cumsum(chosen) - 1
+        frames = chosen[self.frame_sample]
+        return replace(
+            self,
+            label=self.label[chosen],
+            prediction=self.prediction[chosen],
+            correct=self.correct[chosen],
+            frame_sample=number[self.frame_sample[frames]],
+            frame_cluster=self.frame_cluster[frames],
+            frame_static=self.frame_static[frames],
+            groups=self.groups.take(chosen),
+            probability=None if self.probability is None else self.probability[chosen],
+            control=None if self.control is None else self.control[chosen],
+        )
 
 
 def among_top(
@@ -93,17 +112,10 @@ class Pairs:
         """Share of the label's sequences with the cluster."""
         return np.asarray(self.n_with / (self.n_with + self.n_without))
 
-    @property
-    def _counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        return self.correct_without, self.n_without, self.correct_with, self.n_with
-
-    def interval(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        """Bootstrap interval of the error contribution."""
-        return accuracy_gap_interval(*self._counts, confidence=confidence)
-
-    def p_value(self) -> np.ndarray:
-        """Exact permutation p-value: would correct answers, dealt at random, differ as much?"""
-        return accuracy_gap_p_value(*self._counts)
+    def take(self, chosen: np.ndarray) -> "Pairs":
+        """Some of the pairs."""
+        columns = (getattr(self, column.name)[chosen] for column in fields(self))
+        return Pairs(*columns)
 
 
 def incidences(
@@ -205,152 +217,82 @@ def _confidence_in(
     return np.asarray(total / np.maximum(n, 1))
 
 
-# --------------------------------------------------------------------------- scores and findings
+# -------------------------------------------------------------------- label by label, for groups
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredPairs:
-    """Everything that a finding needs, per pair. `score` is meaningful where `scored`."""
-
-    pairs: Pairs
-    bias: StaticBias
-    p_value: np.ndarray
-    q_value: np.ndarray
-    finding: np.ndarray
-
-    @property
-    def scored(self) -> np.ndarray:
-        """Whether any frame tells of the static bias."""
-        return np.asarray(self.bias.n_frames > 0)
-
-    @property
-    def score(self) -> np.ndarray:
-        """The TRoVe score: error contribution + static bias, in [-1, 2]."""
-        return np.asarray(self.pairs.error_contribution + self.bias.value)
-
-
-def score(observations: Observations, clusters: int, options: TRoVeOptions) -> ScoredPairs:
-    """All pairs with their scores, p- and q-values (over every pair tried) and findings.
-
-    Findings pass the paper's exclusions (appendix C) and the false discovery rate.
-    """
-    pairs = compare(observations, clusters)
-    across_labels = options.static_bias == "cluster"
-    bias = static_bias(observations, pairs, clusters, across_labels=across_labels)
-    p_value = pairs.p_value()
-    # Every pair tried counts, also those that other rules exclude: they were looked at too.
-    q_value = np.array(benjamini_hochberg(p_value.tolist()), dtype=np.float64)
-    # Chance is excluded too: a still clip gets any wrong answer right once in |Y| (appendix C).
-    exceeds_chance = bias.value > 1 / observations.classes
-    finding = (
-        (pairs.error_contribution > options.min_error_contribution)
-        & (bias.n_frames > 0)
-        & (exceeds_chance | (not options.above_chance))
-        & (pairs.frequency >= options.min_frequency)
-        & (pairs.frequency <= options.max_frequency)
-        & (q_value <= options.fdr)
+def label_parts(
+    observations: Observations, pairs: Pairs, clusters: int
+) -> Iterator[
+    tuple[
+        Int[np.ndarray, " some_pair"],
+        Int[np.ndarray, " some_sample"],
+        Bool[np.ndarray, "some_sample some_pair"],
+    ]
+]:
+    """For each label: its pairs, its sequences, and which of these show each pair's cluster."""
+    sample, cluster = incidences(observations.frame_sample, observations.frame_cluster, clusters)
+    meets = sparse.csr_array(
+        (np.ones(len(sample), dtype=bool), (sample, cluster)),
+        shape=(len(observations.label), clusters),
     )
-    return ScoredPairs(pairs, bias, p_value, q_value, finding)
+    for label in np.unique(pairs.label):
+        chosen = np.flatnonzero(pairs.label == label)
+        samples = np.flatnonzero(observations.label == label)
+        present = meets[samples].toarray()[:, pairs.cluster[chosen]]
+        yield chosen, samples, np.asarray(present, dtype=bool)
 
 
-def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:
-    """Findings first, each group by score, pairs without a score last; ties by label, cluster."""
-    # A pair without a wrong frame has no static bias: it is not a score of 0, it is none.
-    strength = np.where(table.scored, table.score, -np.inf)
-    return np.lexsort((-strength, ~table.finding))
+def gap_limits(
+    observations: Observations, pairs: Pairs, clusters: int, confidence: float
+) -> tuple[Float[np.ndarray, " pair"], Float[np.ndarray, " pair"]]:
+    """Interval of the error contribution of each pair; groups of sequences count as one draw."""
+    low, high = np.full(len(pairs), -1.0), np.full(len(pairs), 1.0)
+    for chosen, samples, present in label_parts(observations, pairs, clusters):
+        low[chosen], high[chosen] = gap_intervals(
+            observations.correct[samples].astype(float),
+            present,
+            observations.groups.take(samples),
+            confidence=confidence,
+        )
+    # one group says nothing of how much groups vary
+    return np.nan_to_num(low, nan=-1.0), np.nan_to_num(high, nan=1.0)
 
 
-def shuffle_within_labels(observations: Observations, rng: np.random.Generator) -> Observations:
-    """The null: the model's answers are dealt anew among the sequences of each label."""
-    # A label keeps its accuracy and its mistakes, so only the tie to the clusters is cut. The
-    # still clips stay: the null is about which sequences go wrong.
-    by_label = np.argsort(observations.label, kind="stable")
-    shuffled = np.lexsort((rng.random(len(observations.label)), observations.label))
-    source = np.empty(len(shuffled), dtype=np.int64)
-    source[by_label] = shuffled
-    return replace(
-        observations,
-        prediction=observations.prediction[source],
-        correct=observations.correct[source],
-    )
-
-
-def score_interval(
+def bias_limits(
     observations: Observations,
     pairs: Pairs,
     clusters: int,
-    rng: np.random.Generator,
     confidence: float,
     *,
     across_labels: bool = False,
 ) -> tuple[Float[np.ndarray, " pair"], Float[np.ndarray, " pair"]]:
-    """Percentile bootstrap interval of error contribution + static bias, per pair.
+    """Interval of the static bias of each pair: frames of a group are drawn together."""
+    low, high = np.zeros(len(pairs)), np.ones(len(pairs))
+    wrong = np.flatnonzero(~observations.correct[observations.frame_sample])
+    sample = observations.frame_sample[wrong]
+    label = 0 * sample if across_labels else observations.label[sample]
+    cell = label * clusters + observations.frame_cluster[wrong]
+    order = np.argsort(cell, kind="stable")
+    wanted = (0 if across_labels else pairs.label) * clusters + pairs.cluster
+    edges = [np.searchsorted(cell[order], wanted, side=side) for side in ("left", "right")]
+    value = observations.frame_bias[wrong]
+    for pair, (start, end) in enumerate(zip(*edges, strict=True)):
+        if end > start:
+            frames = order[start:end]
+            drawn = observations.groups.take(sample[frames])
+            limits = mean_interval(value[frames], drawn, confidence=confidence)
+            low[pair], high[pair] = limits
+    return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
 
-    Whole sequences are drawn anew, with and without the cluster: frames of a sequence are drawn
-    together, as they are not independent. A resample without errors has no static bias to add.
-    With `across_labels` the static bias is drawn from all sequences with the cluster, apart from
-    those of the label.
+
+def sum_limits(
+    first: tuple[np.ndarray, np.ndarray, np.ndarray],
+    second: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[Float[np.ndarray, " pair"], Float[np.ndarray, " pair"]]:
+    """Interval of a sum from value, low and high of both parts (MOVER: Zou and Donner, 2008).
+
+    The parts are taken as uncorrelated: one counts the wrong answers, the other says how sure the
+    wrong ones are.
     """
-    if len(pairs) == 0:
-        return np.empty(0), np.empty(0)
-    sample, cluster = incidences(observations.frame_sample, observations.frame_cluster, clusters)
-    cell = observations.label[sample] * clusters + cluster
-    pair = pairs.label * clusters + pairs.cluster
-    values = _values_per_incidence(observations, sample, cluster, clusters)
-    resampled_scores = []
-    for sums in _resampled_sums(values, cell, pair, rng):
-        wrong_sums = sums
-        if across_labels:
-            wrong_sums = next(_resampled_sums(values, cluster, pairs.cluster, rng, len(sums)))
-        # Resampling n answers of which k are right draws Binomial(n, k / n) right ones, so the
-        # many sequences without the cluster need not be drawn one by one.
-        shape = len(sums), len(pairs)
-        correct_without = rng.binomial(pairs.n_without, pairs.accuracy_without, shape)
-        gap = correct_without / pairs.n_without - sums[:, 0] / pairs.n_with
-        resampled_scores.append(gap + wrong_sums[:, 1] / np.maximum(wrong_sums[:, 2], 1))
-    # Percentiles of few discrete values miss them by rounding: `snapped` puts them back.
-    low, high = percentiles(np.concatenate(resampled_scores), confidence)
-    bias = static_bias(observations, pairs, clusters, across_labels=across_labels)
-    value = pairs.error_contribution + bias.value
-    return snap_to_value(low, value), snap_to_value(high, value)
-
-
-def _values_per_incidence(
-    observations: Observations,
-    sample: Int[np.ndarray, " incidence"],
-    cluster: Int[np.ndarray, " incidence"],
-    clusters: int,
-) -> Float[np.ndarray, "3 incidence"]:
-    """Right or not; sum of static probabilities if wrong; number of frames if wrong."""
-    code = sample * clusters + cluster  # sorted, as `incidences` gives them
-    frame_code = observations.frame_sample * clusters + observations.frame_cluster
-    incidence = np.searchsorted(code, frame_code)
-    correct = observations.correct[sample]
-    total = np.bincount(incidence, weights=observations.frame_bias, minlength=len(code))
-    frames = np.bincount(incidence, minlength=len(code))
-    return np.stack([correct, total * ~correct, frames * ~correct])
-
-
-def _resampled_sums(
-    values: Float[np.ndarray, "value incidence"],
-    group: Int[np.ndarray, " incidence"],
-    wanted: Int[np.ndarray, " pair"],
-    rng: np.random.Generator,
-    resamples: int | None = None,
-) -> Iterator[Float[np.ndarray, "resample value pair"]]:
-    """Sums over as many incidences of each wanted group as it has, drawn with replacement."""
-    order = np.argsort(group, kind="stable")
-    begin = np.searchsorted(group[order], wanted)
-    size = np.searchsorted(group[order], wanted, side="right") - begin
-    slot_begin, slot_size = np.repeat(begin, size), np.repeat(size, size)
-    edges = np.concatenate([[0], np.cumsum(size)[:-1]])
-    ordered = values[:, order]
-    left = resamples or RESAMPLES
-    # A slot is one draw of one pair: all pairs are drawn together, in portions that fit in memory.
-    step = resamples or max(1, RANDOM_NUMBERS_AT_ONCE // len(slot_begin))
-    while left > 0:
-        count = min(step, left)
-        offset = (rng.random((count, len(slot_begin))) * slot_size).astype(np.int64)
-        index = slot_begin + offset
-        yield np.stack([np.add.reduceat(row[index], edges, axis=1) for row in ordered], axis=1)
-        left -= count
+    (a, a_low, a_high), (b, b_low, b_high) = first, second
+    return a + b - np.hypot(a - a_low, b - b_low), a + b + np.hypot(a_high - a, b_high - b)

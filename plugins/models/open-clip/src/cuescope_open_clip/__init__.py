@@ -1,15 +1,18 @@
 """Any stock open_clip model as a cuescope model: zero-shot over images and frame sequences."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_sdk import Context
+from cuescope_sdk import Context, UserError
 from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
+    from cuescope_open_clip.held import HeldModel
+    from cuescope_open_clip.loading import StockModel
     from cuescope_sdk.torch import ImageTower
 
 
@@ -41,13 +44,39 @@ class OpenCLIP(ZeroShotModel):
     def __init__(self, options: OpenCLIPOptions, context: Context) -> None:
         super().__init__(options, context)
         from cuescope_open_clip.loading import find_model
+
+        self._answer_with(find_model(options.model, options.checkpoint, context))
+
+    def _answer_with(self, model: "StockModel | HeldModel") -> None:
         from cuescope_open_clip.towers import text_tower
 
-        self._model = model = find_model(options.model, options.checkpoint, context)
+        self._model = model
         texts = text_tower(model) if model.has_text_tower else None
         head = self.choose_head(model.name, str(model.device), texts, model.dim)
         self.fingerprint = model.fingerprint(head.fingerprint)
         self.facts = {**model.facts, **head.facts, "sequence": "mean of frame embeddings"}
+
+    @classmethod
+    def takes(cls, item: object) -> bool:
+        """Whether it is an open_clip model, or a tuple that begins with one."""
+        open_clip = sys.modules.get("open_clip")  # nobody has a model of what nobody imported
+        network = item[0] if isinstance(item, tuple) and item else item
+        return open_clip is not None and isinstance(
+            network, open_clip.CLIP | open_clip.CustomTextCLIP | open_clip.CoCa
+        )
+
+    @classmethod
+    def from_object(cls, item: Any, options: OpenCLIPOptions, context: Context) -> Self:
+        """From (model, preprocess, tokenizer); `preprocess` None is the model's own."""
+        from cuescope_open_clip.held import hold
+
+        if options.checkpoint is not None:
+            raise UserError("open-clip: checkpoint with a model in memory", remedy="Leave it out")
+        model = cls.__new__(cls)
+        ZeroShotModel.__init__(model, options, context)
+        held = hold(item, options.model, reads_texts=options.class_embeddings is None)
+        model._answer_with(held)
+        return model
 
     def open_image_tower(self) -> "ImageTower":
         from cuescope_open_clip.towers import image_tower

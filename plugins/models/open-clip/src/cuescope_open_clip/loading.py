@@ -111,6 +111,12 @@ class StockModel:
         config = PreprocessCfg(**self.network.visual.preprocess_cfg)
         return image_transform_v2(config, is_train=False)
 
+    @property
+    def normalisation(self) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation (channel) of the preprocessing."""
+        config = self.network.visual.preprocess_cfg
+        return torch.tensor(config["mean"]), torch.tensor(config["std"])
+
     @cached_property
     def tokenizer(self) -> Any:
         """What open_clip reads texts with; raises UserError where that cannot be built."""

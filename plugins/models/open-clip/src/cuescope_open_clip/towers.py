@@ -8,23 +8,25 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import linear
 
+from cuescope_open_clip.held import HeldModel
 from cuescope_open_clip.loading import StockModel
 from cuescope_sdk.models import TextTower
 from cuescope_sdk.torch import Block, ImageTower, Inputs, Masked, Pooling, additive, split_heads
 
 
-def text_tower(model: StockModel) -> TextTower:
+def text_tower(model: StockModel | HeldModel) -> TextTower:
     """Tokenizer and text encoder; the first text opens the weights."""
 
     @torch.inference_mode()
     def encode(texts: list[str]) -> np.ndarray:
-        tokens = model.tokenizer(texts).to(model.device)
+        tokenizer: Any = model.tokenizer
+        tokens = tokenizer(texts).to(model.device)
         return np.asarray(model.network.encode_text(tokens).float().cpu().numpy())
 
     return TextTower(encode, model.dim, model.logit_scale, model.logit_bias)
 
 
-def image_tower(model: StockModel) -> ImageTower:
+def image_tower(model: StockModel | HeldModel) -> ImageTower:
     """The image encoder with its blocks; a network without tokens has none. Opens the weights."""
     network = model.network
     blocks, pooling, prefix, grid = _anatomy(network.visual)
@@ -49,10 +51,9 @@ def image_tower(model: StockModel) -> ImageTower:
     )
 
 
-def _canvas(model: StockModel, image: Image.Image) -> np.ndarray:
+def _canvas(model: StockModel | HeldModel, image: Image.Image) -> np.ndarray:
     """The preprocessed image with its normalisation undone: the very pixels, uint8."""
-    config = model.network.visual.preprocess_cfg
-    mean, std = (torch.tensor(config[name]).view(3, 1, 1) for name in ("mean", "std"))
+    mean, std = (values.view(3, 1, 1) for values in model.normalisation)
     pixels = (model.preprocess(image) * std + mean) * 255
     return np.asarray(pixels.round().clamp(0, 255).byte().permute(1, 2, 0).numpy())
 

@@ -41,13 +41,18 @@ class OpenAI(ServedPlugin):
     )
     device = "remote"
 
+    @property
+    def random_answers(self) -> bool:
+        """Whether the server draws its words: at temperature 0 it takes the likeliest."""
+        return self.options.temperature != 0
+
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         for trial in trials:
             refuse_unanswerable("openai", self.capabilities, trial)
         from cuescope_openai.answers import to_responses
         from cuescope_openai.requests import chat_request
 
-        requests = [chat_request(self.options, trial.sample) for trial in trials]
+        requests = [chat_request(self.options, trial.sample, trial.repeat) for trial in trials]
         return to_responses(self.options, trials, self._client.ask(requests))
 
 

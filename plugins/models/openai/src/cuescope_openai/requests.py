@@ -57,7 +57,8 @@ class ImageFormat:
 class ChatRequest:
     """Text and frames for a model; `parameters` are the other fields of the request.
 
-    `scoring` are the fields that ask for log-probabilities; a server may refuse these.
+    `scoring` are the fields that ask for log-probabilities; a server may refuse these. `repeat`
+    numbers the times that the same is asked, so that each is paid for once.
     """
 
     text: str
@@ -66,12 +67,14 @@ class ChatRequest:
     frames: Sequence[Frame] = ()
     image_format: ImageFormat = field(default_factory=ImageFormat)
     scoring: Mapping[str, Any] = field(default_factory=dict)
+    repeat: int = 0
 
     def key(self, url: str) -> str:
         """Digest of all that enters the answer; frames are loaded for it, and not kept."""
         content = (self.text, self.system, dict(self.parameters), dict(self.scoring))
         frames = list(self._of_frames(self.image_format.pixel_digest))
-        return digest("question", url, content, frames)
+        again = [self.repeat] if self.repeat else []
+        return digest("question", url, content, frames, *again)
 
     def content(self, *, scored: bool = True) -> bytes:
         """The request as JSON: frames first, then the text; raises UserError for one too large."""
@@ -104,21 +107,26 @@ class ChatRequest:
 # ---------------------------------------------------------------------------------------- samples
 
 
-def chat_request(options: OpenAIOptions, sample: Sample) -> ChatRequest:
+def chat_request(options: OpenAIOptions, sample: Sample, repeat: int = 0) -> ChatRequest:
     """The request for a sample, the same whichever of the outputs is wanted.
 
+    A seed among the options is another one in each `repeat`, or the server would draw the same.
     Raises UserError for a sample without a question, and for more choices than letters.
     """
     scoring: dict[str, Any] = {}
     if sample.choices and options.top_logprobs:
         scoring = {"logprobs": True, "top_logprobs": options.top_logprobs}
+    fields = parameters(options)
+    if isinstance(seed := fields.get("seed"), int):
+        fields["seed"] = seed + repeat
     return ChatRequest(
         text=user_text(options, sample),
-        parameters=parameters(options),
+        parameters=fields,
         system=options.system,
         frames=sample.frames,
         image_format=ImageFormat(options.image_format, options.max_side, options.detail),
         scoring=scoring,
+        repeat=repeat,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -28,7 +29,7 @@ GRID_VERSION = 1  # enters the fingerprint: raise it when equal frames get other
 CELLS = 12  # a side of the colour grid
 PATCH_CELLS = 6  # a side of the colour grid of a patch, where a frame has several
 FEATURES = 256
-EMBEDDING = frozenset({"embedding"})
+EMBEDDING: frozenset[Literal["embedding"]] = frozenset({"embedding"})
 MEMORY_BYTES = 2**26  # of features: 65,536 frames of built-in ones
 
 

@@ -170,11 +170,24 @@ def training_splits(
         )
     if needs_labels and not dataset.labels:
         raise UserError(f"{model}: {title} has no labels", expected="a closed set to tell apart")
-    splits = tuple(dataset.split(name) for name in names)
-    for name, split in zip(names, splits, strict=True):
-        if not len(split):
-            raise UserError(f"{model}: the split '{name}' of {title} is empty")
-    return splits
+    return tuple(_training_split(dataset, name, model, title) for name in names)
+
+
+def _training_split(dataset: HasSplits, name: str, model: str, title: str) -> Dataset:
+    """A split with samples; raises UserError in words of somebody who did not ask for training."""
+    try:
+        split = dataset.split(name)
+        fault = None if len(split) else f"the split '{name}' is empty"
+    except UserError as error:
+        fault = str(error)
+    if fault is not None:
+        raise UserError(
+            f"{model} wants to train on {title}",
+            expected=f"a split '{name}' in it",
+            got=fault,
+            remedy="-M data=SPEC trains it on other data, and other models need no training",
+        )
+    return split
 
 
 # ----------------------------------------------------------------------------------------- files

@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Context
 from cuescope_sdk.models import ZeroShotModel
-from cuescope_transformers.options import TransformersOptions
+from cuescope_transformers.options import TransformersOptions, config_in
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch import ImageTower
+    from cuescope_transformers.loading import ContrastiveModel
     from cuescope_transformers.video import PromptedTexts
 
 
@@ -30,15 +31,38 @@ class Transformers(ZeroShotModel):
     def __init__(self, options: TransformersOptions, context: Context) -> None:
         super().__init__(options, context)
         from cuescope_transformers.loading import find_contrastive
+
+        self._answer_with(find_contrastive(options, context))
+
+    def _answer_with(self, model: "ContrastiveModel") -> None:
         from cuescope_transformers.towers import text_tower
 
-        self._model = model = find_contrastive(options, context)
+        self._model = model
         self._texts = None if model.tokenizer is None else text_tower(model)
         head = self.choose_head(model.files.title, str(model.files.device), self._texts, model.dim)
         self.fingerprint = model.fingerprint(head.fingerprint, head.uses_text_tower)
         together = f"{model.frames} frames together"
         sequence = together if model.takes_video else "mean of frame embeddings"
         self.facts = {**model.files.facts, **head.facts, "sequence": sequence}
+
+    @classmethod
+    def takes(cls, item: object) -> bool:
+        """Whether it is a contrastive model of transformers, or a tuple that begins with one."""
+        if (config := config_in(item)) is None:
+            return False
+        from cuescope_transformers.loading import is_contrastive
+
+        return is_contrastive(config)
+
+    @classmethod
+    def from_object(cls, item: Any, options: TransformersOptions, context: Context) -> Self:
+        """From (model, processor)."""
+        from cuescope_transformers.held import hold_contrastive
+
+        model = cls.__new__(cls)
+        ZeroShotModel.__init__(model, options, context)
+        model._answer_with(hold_contrastive(item, options, context))
+        return model
 
     def open_image_tower(self) -> "ImageTower":
         from cuescope_transformers.towers import image_tower

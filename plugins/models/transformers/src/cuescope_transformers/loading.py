@@ -113,12 +113,7 @@ def find_contrastive(options: StockOptions, context: Context) -> ContrastiveMode
 
     files = options.find(OWNER, context, builder_of)
     kind = kind_of(files.config, files.source)
-    vision = getattr(files.config, "vision_config", files.config)
-    if getattr(vision, "vision_use_head", True) is False:
-        raise UserError(
-            f"{files.title} has no pooling head (vision_use_head is false)",
-            expected="a model that gives image embeddings",
-        )
+    require_pooling(files)
     image_processor = files.read("image processor", transformers.AutoImageProcessor)
     tokenizer = None
     if not kind.endswith("_vision_model"):
@@ -127,11 +122,20 @@ def find_contrastive(options: StockOptions, context: Context) -> ContrastiveMode
     return ContrastiveModel(files, kind, image_processor, tokenizer)
 
 
+def require_pooling(files: Pretrained) -> None:
+    """Raises UserError for a model that gives no image embeddings."""
+    vision = getattr(files.config, "vision_config", files.config)
+    if getattr(vision, "vision_use_head", True) is False:
+        raise UserError(
+            f"{files.title} has no pooling head (vision_use_head is false)",
+            expected="a model that gives image embeddings",
+        )
+
+
 def kind_of(config: Any, source: Source) -> str:
     """Which of `BUILDERS` a configuration is (or derives from); raises UserError for another."""
-    for kind in BUILDERS:
-        if isinstance(config, transformers.CONFIG_MAPPING[kind]):  # also a class derived from it
-            return kind
+    if kind := _known_kind(config):
+        return kind
     raise UserError(
         f"{OWNER}: {source.title} is no contrastive image-text model that is known here",
         expected=", ".join(BUILDERS),
@@ -140,6 +144,18 @@ def kind_of(config: Any, source: Source) -> str:
         if type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING
         else nearest(config.model_type, BUILDERS),
     )
+
+
+def is_contrastive(config: Any) -> bool:
+    """Whether `kind_of` knows it."""
+    return _known_kind(config) is not None
+
+
+def _known_kind(config: Any) -> str | None:
+    for kind in BUILDERS:
+        if isinstance(config, transformers.CONFIG_MAPPING[kind]):  # also a class derived from it
+            return kind
+    return None
 
 
 def stored_tensors(source: Source, names: Sequence[str]) -> dict[str, Tensor]:

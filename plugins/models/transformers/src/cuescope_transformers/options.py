@@ -1,5 +1,6 @@
 """Options of `transformers`, `transformers-vlm` and `transformers-llm`."""
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -85,3 +86,12 @@ class WriterOptions(StockOptions):
     system: str = Field(default="", description="the system message before every prompt")
     max_new_tokens: PositiveInt = Field(default=512, description="longest text in tokens")
     batch_size: PositiveInt = Field(default=8, description="prompts that go through together")
+
+
+def config_in(item: object) -> Any | None:
+    """The configuration of a transformers model, or of a tuple that begins with one, else None."""
+    transformers = sys.modules.get("transformers")  # nobody has a model of what nobody imported
+    network = item[0] if isinstance(item, tuple) and item else item
+    if transformers is None or not isinstance(network, transformers.PreTrainedModel):
+        return None
+    return network.config

@@ -1,6 +1,7 @@
 """Edits and plain answers on a stock model of each family, through the user's own call."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -188,7 +189,7 @@ def test_attention_is_averaged_in_its_quadrants(build: Build, trial: MakeTrial, 
     plugin, layer = build(kind), 1 if kind == "mllama" else 0
     trials = [mixed(trial, kind)[0], mixed(trial, kind)[1]]
     crossing = AverageAttention(quadrants=frozenset({"VT", "TV"}), layers=(layer,))
-    edited = [one.model_copy(update={"edit": crossing}) for one in trials]
+    edited = [replace(one, edit=crossing) for one in trials]
     told = plugin.modalities(trials, layer)
     plain, averaged = plugin.attention(trials, layer), plugin.attention(edited, layer)
     for sides, before, after in zip(told, plain, averaged, strict=True):

@@ -21,6 +21,8 @@ _ANYTHING = frozenset(
 class Actions(Plugin, LazyWeights):
     """Actions by X-CLIP, as a sentence among others, or by VideoMAE, as one of its classes.
 
+    Departs from step grounding (Rahman et al., section 4.3), which has SlowFast.
+
     A claim is supported where it is the most likely of all candidates in a clip of the moments that
     it means, and unsupported where it is less likely than chance in each.
     """
@@ -35,7 +37,11 @@ class Actions(Plugin, LazyWeights):
         self._network = find_network(options.model, options.revision, context)
         others = None if self._network.classes else options.alternatives
         self.fingerprint = digest("actions", 1, self._network.fingerprint, others)
-        self.facts = {**self._network.files.facts, "evidence": f"actions by {options.model}"}
+        self.facts = {
+            **self._network.files.facts,
+            "evidence": f"actions by {options.model}",
+            "departure": "the paper of step grounding has SlowFast",
+        }
 
     def open_weights(self) -> None:
         _ = self._network.files.network

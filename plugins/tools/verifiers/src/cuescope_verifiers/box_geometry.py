@@ -34,7 +34,7 @@ class BoxGeometry(Plugin, LazyWeights):
         self._vocabulary: frozenset[str] | None = getattr(self._detector, "names", None)
         detector = getattr(self._detector, "fingerprint", None)
         self.fingerprint: str | None = detector and digest(
-            self.owner, 2, detector, options.model_dump(exclude={"detector", "detector_options"})
+            self.owner, 3, detector, options.model_dump(exclude={"detector", "detector_options"})
         )
         self.facts = {
             **getattr(self._detector, "facts", {}),

@@ -15,6 +15,8 @@ from cuescope_sdk.grounding import (
     best_judgement,
     box_centre,
     holds_for_agent,
+    is_kind_only,
+    judge_count,
     relation_holds,
 )
 from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, normalise_words
@@ -90,13 +92,25 @@ class BoxEvidence:
         judgement = self._at(claim, index)
         if judgement.reason is not None:
             return judgement
-        return judgement.model_copy(update={"frame": index})
+        general = judgement.verdict == "supported" and self._is_general(claim)
+        return judgement.model_copy(update={"frame": index, "general": general})
+
+    def _is_general(self, claim: Claim) -> bool:
+        """Whether a phrase of the claim was looked for by more general names alone."""
+        for phrase in map(normalise_words, filter(None, (claim.subject, claim.object))):
+            names = () if self._vocabulary is None else query(phrase, self._vocabulary).names
+            noun = head_noun(phrase)
+            if names and all(is_kind_only(noun, normalise_words(name)) for name in names):
+                return True
+        return False
 
     def _at(self, claim: Claim, index: int) -> Judgement:
         subject, predicate = normalise_words(claim.subject), normalise_words(claim.predicate or "")
         match claim.kind:
             case "entity":
                 return self._judge_presence(index, subject)
+            case "count":
+                return self._judge_count(index, claim)
             case "attribute" if predicate in IN_SIGHT:
                 return self._judge_presence(index, subject)
             case "attribute" if predicate in OUT_OF_SIGHT:  # gone or covered, boxes do not tell
@@ -143,6 +157,19 @@ class BoxEvidence:
             Judgement.of(True, score=best.score, box=best.box) if best else Judgement.of(False)
         )
         return self._of_phrase(phrase, judgement)
+
+    def _judge_count(self, index: int, claim: Claim) -> Judgement:
+        phrase = normalise_words(claim.subject)
+        asked, things = query(phrase, self._vocabulary), list[Box]()
+        for box in self._boxes(index, phrase):
+            if not any(overlaps(box.detection.box, other) for other in things):
+                things.append(box.detection.box)
+        judgement = judge_count(claim, len(things))
+        number = claim.predicate or ""
+        # "red cup" was looked for as "cup": too few cups refute it, the rest says nothing
+        enough = number.isdecimal() and len(things) >= int(number)
+        unknown = not asked.names or (enough and not asked.exact)
+        return Judgement.open("out of vocabulary") if unknown else judgement
 
     def _judge_relation(self, index: int, subject: str, relation: str, other: str) -> Judgement:
         if relation not in INVERSE or relation in IN_DEPTH:

@@ -1,7 +1,7 @@
 """Claims held against the likeness of pictures and sentences."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -12,7 +12,7 @@ from cuescope_sdk.models import unit
 from cuescope_verifiers.options import ImageTextOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence
 
-EMBEDDING = frozenset({"embedding"})
+EMBEDDING: frozenset[Literal["embedding"]] = frozenset({"embedding"})
 Row = Float[np.ndarray, " dim"]
 
 

@@ -65,7 +65,7 @@ def phrases(claim: Claim) -> tuple[str, ...]:
     subject, other = normalise_words(claim.subject), normalise_words(claim.object or "")
     verb = normalise_words(claim.predicate or "")
     match claim.kind:
-        case "entity":
+        case "entity" | "count":
             return (subject,)
         case "attribute":
             return (subject,) if verb in OUTRIGHT or movement(verb) else (describe(subject, verb),)

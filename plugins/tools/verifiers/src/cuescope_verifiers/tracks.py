@@ -1,6 +1,7 @@
 """Claims held against things that are followed from frame to frame.
 
-By ByteTrack (Zhang et al., 2022) over sparse frames, of the `trackers` library.
+By ByteTrack (Zhang et al., 2022) over sparse frames, of the `trackers` library. Departs from step
+grounding (Rahman et al., section 4.3), which has DeepSORT, a network more.
 """
 
 import warnings
@@ -32,7 +33,10 @@ class Tracks(BoxGeometry):
     def __init__(self, options: TrackOptions, context: Context) -> None:
         super().__init__(options, context)
         library()
-        self.facts |= {"tracks": "ByteTrack"}
+        self.facts |= {
+            "tracks": "ByteTrack",
+            "departure": "the paper of step grounding has DeepSORT",
+        }
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         """Every name in every frame: a track has no holes."""

@@ -45,6 +45,19 @@ def decode_video(file: BinaryIO, wanted: Set[int]) -> dict[int, Image.Image]:
     return images
 
 
+def key_picture(file: BinaryIO) -> Image.Image:
+    """The last key frame before the middle, upright: little is decoded for it, even of a long film.
+
+    Raises ValueError where no frame can be decoded.
+    """
+    with _opened(file, wanted=1) as (container, stream):
+        if container.duration:
+            container.seek(container.duration // 2)
+        for frame in _frames(container, stream):
+            return _upright(frame)
+    raise ValueError("no frame can be decoded")
+
+
 def video_times(file: BinaryIO) -> Float[np.ndarray, " frame"]:
     """When each frame comes on screen, in seconds from the first, without decoding any.
 

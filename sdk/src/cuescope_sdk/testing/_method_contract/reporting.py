@@ -173,6 +173,21 @@ class MethodReports(MethodSetting):
                 remedy="Sort them before making the Feature",
             )
 
+    def test_shows_samples_of_the_data(self) -> None:
+        """The samples of a contrast are of the data set, or derived from its samples."""
+        if not (contrasts := self.base.report.contrasts):
+            raise NotApplicable("asks about contrasts, and none is attached")
+        known = self.samples.keys()
+        sides = [side for contrast in contrasts for side in contrast.sides]
+        shown = [exhibit.occurrence.sample for side in sides for exhibit in side.exhibits]
+        strangers = [key for key in shown if key not in known and key.split("/")[0] not in known]
+        expect(
+            not strangers,
+            "samples that the audit was given",
+            got=", ".join(strangers[:3]),
+            remedy="cuescope_sdk.report.contrast takes them from outcomes",
+        )
+
     def test_scores_known_features(self) -> None:
         """A score is of a feature that was proposed."""
         known = {feature.key for feature in self.base.report.features}
@@ -240,7 +255,7 @@ class MethodReports(MethodSetting):
                 and any(s.q_value is not None for s in own),
                 "an interval and a q_value among the rows of each finding",
                 got=f"none for {finding.feature}",
-                remedy="See bootstrap_mean_interval and benjamini_hochberg of cuescope_sdk.maths",
+                remedy="See paired_flips and benjamini_hochberg of cuescope_sdk.statistics",
             )
 
     def all_scores(self, holds: Callable[[Score], bool], expected: str) -> None:

@@ -160,10 +160,10 @@ class ModelHides(ModelLooks):
     @classmethod
     def on_canvas(cls) -> list[Sample]:
         """A few samples as the network sees them."""
-        model = cast(HasPatches, cls.model)
+        model = cast(HasPatches, cls.model.of(cls))
         return [
             sample.with_frames(tuple(map(Frame.from_array, model.canvas(sample.frames))), "canvas")
-            for sample in cls.samples[:SAMPLES]
+            for sample in cls.samples.of(cls)[:SAMPLES]
         ]
 
     def own_grid(self) -> Grid:

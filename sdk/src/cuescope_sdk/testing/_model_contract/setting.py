@@ -1,11 +1,11 @@
 """A model under test, and what it is shown."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from jaxtyping import Bool, UInt8
-from pydantic import BaseModel
 
 from cuescope_sdk import (
     Capabilities,
@@ -30,12 +30,12 @@ from cuescope_sdk.testing._contract import (
 )
 
 TOLERANCE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2}
-V = TypeVar("V", bound=BaseModel)
+V = TypeVar("V", Sample, Trial)
 
 
 def changed(value: V, **update: Any) -> V:
     """The same value with other fields."""
-    return value.model_copy(update=update)
+    return replace(value, **update)
 
 
 def with_choices(sample: Sample, choices: Sequence[str]) -> Sample:
@@ -107,7 +107,7 @@ class ModelSetting(ShownContract, FingerprintedContract):
     token_grid: ClassVar[tuple[int, int]] = (4, 4)
     count: ClassVar[int] = 12
 
-    model: PerClass[Model] = PerClass(lambda contract: contract.built)
+    model: PerClass[Model] = PerClass(lambda contract: contract.built.of(contract))
 
     @classmethod
     def context(cls) -> Context:

@@ -104,7 +104,8 @@ class ObjectScenes(Plugin):
 
     `objects` and `things` say what is in each image, (image, class) and (image, thing). A sample
     is an image without label or choices, as in coco; with `questions` it is one of the questions
-    about an image, and its annotation "question_type" is the class that it asks for.
+    about an image, and its annotation "question_type" is the class that it asks for. The group is
+    the image, of which each is drawn by itself.
     """
 
     Options = ObjectScenesOptions
@@ -164,6 +165,7 @@ class ObjectScenes(Plugin):
             question=WORDINGS[wording].format(with_article(name)),
             choices=ANSWERS,
             label="yes" if self.objects[image, of] else "no",
+            group=sample.group,
             annotations={**sample.annotations, "question_type": name},
         )
 
@@ -179,9 +181,11 @@ class ObjectScenes(Plugin):
         picture = compose(
             objects, things, frozenset(options.planted), options.faint, options.noise, seed
         )
+        key = f"{options.split}-{index:05d}"
         return Sample(
-            key=f"{options.split}-{index:05d}",
+            key=key,
             frames=(frame(picture),),
+            group=key,
             annotations={
                 "split": options.split,
                 "objects": objects,

@@ -1,4 +1,4 @@
-"""Which region decided an answer, and the foreground masks that tell (section 3.1, appendix A.3).
+"""Which region an answer leans on, and the foreground masks that tell (section 3.1, appendix A.3).
 
 Patches of one background say the same. With six of seven clusters still there, hiding the seventh
 costs nothing, so the clusters' own drops (and any map made of them) can pass over a background that
@@ -6,6 +6,7 @@ the model relies on entirely. Hidden whole, a region has no stand-in.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -13,37 +14,32 @@ from jaxtyping import Float
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import Mask, Region, background_clusters, region_of_map, relative_drop
 from cuescope_cci.trials import AnsweredImage
-from cuescope_sdk import Audit, Sample, UserError
+from cuescope_sdk import Audit, Output, Sample, UserError
 from cuescope_sdk.explain import canvas_masks, foreground_of, single_frame
 
 
-def regions(
-    audit: Audit,
-    options: CCIOptions,
-    images: Sequence[AnsweredImage],
-    targets: Sequence[str],
-    maps: Sequence[Float[np.ndarray, "row col"]],
-    masks: Sequence[Mask],
-) -> list[Region | None]:
-    """Which region each image's target comes from, by the rule that the options name.
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """What the model answers to the background alone and to the objects alone, as `logits`.
 
-    `images` are those that were asked about the targets.
+    `embedding` is that of the background alone, None for a model that gives none.
     """
-    if options.region == "hidden":
-        return hidden_regions(audit, images, targets, masks)
-    return [
-        region_of_map(importance, mask, options.region, options.strongest)
-        for importance, mask in zip(maps, masks, strict=True)
-    ]
+
+    background: np.ndarray
+    objects: np.ndarray
+    embedding: np.ndarray | None = None
 
 
-def hidden_regions(
-    audit: Audit, images: Sequence[AnsweredImage], targets: Sequence[str], masks: Sequence[Mask]
-) -> list[Region | None]:
-    """The region whose absence costs each image's target more; of equals the foreground.
+def answers_apart(
+    audit: Audit, images: Sequence[AnsweredImage], masks: Sequence[Mask]
+) -> list[Apart | None]:
+    """Each image without its objects, then without its background.
 
     None for a mask that leaves no foreground or no background, or that no cluster follows.
     """
+    outputs: frozenset[Output] = frozenset({"logits"})
+    if "embedding" in audit.capabilities.outputs:
+        outputs |= {"embedding"}
     background = [
         background_clusters(image.cluster, mask) for image, mask in zip(images, masks, strict=True)
     ]
@@ -56,19 +52,51 @@ def hidden_regions(
     trials = []
     for index in decidable:
         image, of_background = images[index], background[index][images[index].cluster]
-        trials.append(image.hide(~of_background, "objects-hidden"))
+        trials.append(replace(image.hide(~of_background, "objects-hidden"), outputs=outputs))
         trials.append(image.hide(of_background, "background-hidden"))
     outcomes = iter(audit.respond(trials))
-    decided: list[Region | None] = [None] * len(images)
+    apart: list[Apart | None] = [None] * len(images)
     for index in decidable:
-        image = images[index]
-        choice = image.sample.choices.index(targets[index])
-        without_objects, without_background = (
-            relative_drop(image.logits, np.asarray(next(outcomes).response.logits), choice)
-            for _ in range(2)
+        alone, objects = next(outcomes).response, next(outcomes).response
+        apart[index] = Apart(
+            np.asarray(alone.logits, dtype=np.float64),
+            np.asarray(objects.logits, dtype=np.float64),
+            alone.embedding,
         )
-        decided[index] = "background" if without_background > without_objects else "foreground"
-    return decided
+    return apart
+
+
+def regions(
+    options: CCIOptions,
+    images: Sequence[AnsweredImage],
+    targets: Sequence[str],
+    maps: Sequence[Float[np.ndarray, "row col"]],
+    masks: Sequence[Mask],
+    apart: Sequence[Apart | None],
+) -> list[Region | None]:
+    """Which region each image's target leans on, by the rule that the options name.
+
+    `images` and `apart` are those that were asked about the targets.
+    """
+    if options.region == "hidden":
+        return [
+            hidden_region(image, target, parts)
+            for image, target, parts in zip(images, targets, apart, strict=True)
+        ]
+    return [
+        region_of_map(importance, mask, options.region, options.strongest)
+        for importance, mask in zip(maps, masks, strict=True)
+    ]
+
+
+def hidden_region(image: AnsweredImage, target: str, apart: Apart | None) -> Region | None:
+    """The region whose absence costs the target more; of equals the foreground."""
+    if apart is None:
+        return None
+    choice = image.sample.choices.index(target)
+    without_objects = relative_drop(image.logits, apart.background, choice)
+    without_background = relative_drop(image.logits, apart.objects, choice)
+    return "background" if without_background > without_objects else "foreground"
 
 
 def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | None:

@@ -16,7 +16,7 @@ from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import CONSISTENT, paper_rows
 from cuescope_quag.trials import Answers, video_name
 from cuescope_sdk import Audit, Cell, Sample, Table
-from cuescope_sdk.maths import percentile_interval
+from cuescope_sdk.statistics import Groups, mean_interval
 
 Complement = Literal["video", "text"]
 FEWEST = 20  # pairs in each column, for words
@@ -29,7 +29,7 @@ class ConsistentPair:
     """Two samples that are complements in video or in text, each pair once.
 
     `subset` is theirs ("control", "complement"), None where none is annotated; `video` names what
-    is drawn together in a bootstrap.
+    was drawn together.
     """
 
     complement: Complement
@@ -72,29 +72,22 @@ def consistent_pairs(samples: Sequence[Sample]) -> tuple[ConsistentPair, ...]:
 
 
 def consistent_accuracy(
-    correct: Mapping[str, bool],
-    pairs: Sequence[ConsistentPair],
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
+    correct: Mapping[str, bool], pairs: Sequence[ConsistentPair], *, confidence: float = 0.95
 ) -> ConsistentAccuracy | None:
     """Accuracy over the pairs of which both samples are in `correct`; None where there is none.
 
-    The interval is a percentile bootstrap over whole videos, since the pairs of one video share
-    its frames and stand or fall together.
+    The interval is of whole videos, since the pairs of one video share its frames and stand or
+    fall together.
     """
     answered = [pair for pair in pairs if pair.first in correct and pair.second in correct]
     if not answered:
         return None
-    both = np.array([correct[pair.first] and correct[pair.second] for pair in answered])
+    both = np.array([correct[pair.first] and correct[pair.second] for pair in answered], float)
     videos, video = np.unique([pair.video for pair in answered], return_inverse=True)
-    right, count = np.bincount(video, both), np.bincount(video)
-    draws = rng.integers(len(videos), size=(resamples, len(videos)))
-    # A ratio of sums, not a mean of shares: videos with more pairs weigh more, as in the value.
-    shares = right[draws].sum(axis=1) / count[draws].sum(axis=1)
-    low, high = percentile_interval(shares, confidence)
-    return ConsistentAccuracy(float(both.mean()), low, high, len(answered), len(videos))
+    groups = Groups(video, len(videos), declared=True)
+    low, high = mean_interval(both, groups, confidence=confidence)
+    value, ends = float(both.mean()), (0.0 if low is None else low, 1.0 if high is None else high)
+    return ConsistentAccuracy(value, *ends, len(answered), len(videos))
 
 
 # ---------------------------------------------------------------------------------- the report
@@ -126,14 +119,7 @@ def attach_consistency(
     for condition, right in answers.columns.items():
         correct = dict(zip(keys, right.tolist(), strict=True))
         accuracies = {
-            column: consistent_accuracy(
-                correct,
-                pairs,
-                # The same draws in every cell, so that cells differ by their answers alone.
-                audit.rng("complements"),
-                confidence=options.confidence,
-                resamples=options.resamples,
-            )
+            column: consistent_accuracy(correct, pairs, confidence=options.confidence)
             for column, pairs in groups.items()
         }
         cells: dict[str, Cell] = {k: None if a is None else str(a) for k, a in accuracies.items()}

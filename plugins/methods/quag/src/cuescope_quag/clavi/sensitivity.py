@@ -51,13 +51,20 @@ def choose_pairs(
     most: int,
     rng: np.random.Generator,
 ) -> tuple[list[ConsistentPair], list[ConsistentPair]]:
-    """Up to `most` pairs that are both answered rightly, and up to `most` that are not."""
+    """Up to `most` pairs that are both answered rightly, and up to `most` that are not.
+
+    One pair of a video at most: the test that follows takes pairs as independent. Videos that have
+    pairs of the rarer kind give these first.
+    """
     groups: tuple[list[ConsistentPair], list[ConsistentPair]] = ([], [])
-    for index in rng.permutation(len(pairs)).tolist():
-        pair = pairs[index]
-        group = groups[not (correct[pair.first] and correct[pair.second])]
-        if len(group) < most:
+    kinds = [not (correct[pair.first] and correct[pair.second]) for pair in pairs]
+    rarer, seen = 2 * sum(kinds) < len(kinds), set[str]()
+    order = sorted(rng.permutation(len(pairs)).tolist(), key=lambda index: kinds[index] != rarer)
+    for index in order:
+        pair, group = pairs[index], groups[kinds[index]]
+        if len(group) < most and pair.video not in seen:
             group.append(pair)
+            seen.add(pair.video)
     return groups
 
 

@@ -11,8 +11,8 @@ from scipy import stats
 from cuescope_quag.simulation.data import unimodal_error
 from cuescope_quag.simulation.training import Errors, Schedule, Training
 from cuescope_sdk import Picture, Table
-from cuescope_sdk.maths import percentile_interval
 from cuescope_sdk.report import Line, line_chart
+from cuescope_sdk.statistics import percentile_interval
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95

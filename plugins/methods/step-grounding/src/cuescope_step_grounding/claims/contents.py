@@ -7,6 +7,7 @@ from cuescope_sdk.grounding import Claim
 _WORDS = {
     "entity": "{subject}",
     "attribute": "{subject} is {predicate}",
+    "count": "{predicate} of {subject}",
     "ego-motion": "camera: {predicate}",
     "action": "{subject}: {predicate} {object}",
     "relation": "{subject} {predicate} {object}",
@@ -50,7 +51,11 @@ def moment_words(claim: Claim) -> str:
 
 def flatten(claims: Iterable[Claim]) -> list[Claim]:
     """Claims, and in place of an order of events its parts."""
-    return [part for claim in claims for part in (flatten(claim.parts) if claim.parts else [claim])]
+    return [
+        part
+        for claim in claims
+        for part in (flatten(claim.parts) if claim.kind == "temporal" else [claim])
+    ]
 
 
 def all_claims(traces: Iterable[Iterable[Iterable[Claim]]]) -> list[Claim]:

@@ -1,31 +1,38 @@
 """The claims of one parsed sentence: by kind, where things are, and what comes before what."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, product
 
 from cuescope_sdk.grounding import ClaimKind
+from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims import clauses
-from cuescope_step_grounding.claims.clauses import Clause, about, is_denied
-from cuescope_step_grounding.claims.lexicon import AGENT, ORDERS, RELATIONS, WORDS
+from cuescope_step_grounding.claims.clauses import Clause, about
+from cuescope_step_grounding.claims.counts import counts, is_counted
+from cuescope_step_grounding.claims.denial import is_any, is_denied, is_known, is_left_out, polarity
+from cuescope_step_grounding.claims.hedging import is_question, unreported_words
+from cuescope_step_grounding.claims.lexicon import AGENT, ORDERS, VERBS, WORDS
 from cuescope_step_grounding.claims.phrases import (
     View,
     heads,
     is_actor,
     is_nameable,
-    is_person,
     name_of,
     referents,
 )
+from cuescope_step_grounding.claims.places import (
+    places_of_clause,
+    places_of_nouns,
+    relations_between,
+)
 from cuescope_step_grounding.claims.tree import Tree, UntimedClaim, Word
-
-_PASSED = frozenset({"between", "under", "above", "around", "behind", "across from"})
 
 
 def untimed_claims(view: View) -> list[UntimedClaim]:
     """All that a sentence claims, the things first; nothing of one about the question or answer."""
     tree = view.tree
-    if clauses.is_about_question(tree):
+    if is_question(tree):
         return []
-    plans = clauses.planned_words(tree)
+    plans = unreported_words(tree)
     claims: list[UntimedClaim] = []
     absent: list[UntimedClaim] = []
     skipped = set(plans)
@@ -39,7 +46,15 @@ def untimed_claims(view: View) -> list[UntimedClaim]:
                 skipped.update(kid.index for kid in tree.kids(verb, "attr"))
             else:
                 claims += claims_of_clause(view, clause) + places_of_clause(view, clause)
-    claims += places_of_nouns(view, skipped)
+    claims += places_of_nouns(view, skipped) + list(_states_of_fragment(view))
+    claims += counts(view, plans)
+    # What is denied at a place may well be elsewhere.
+    placed = {claim.subject for claim in claims if claim.kind == "relation" and claim.negated}
+    claims = [
+        claim
+        for claim in claims
+        if not (claim.kind == "entity" and claim.negated and claim.subject in placed)
+    ]
     # What a sentence denies is not also claimed as being there.
     gone = {claim.subject for claim in absent}
     things = [claim for claim in entities(view, plans) if claim.subject not in gone]
@@ -55,17 +70,11 @@ def entities(view: View, plans: set[int]) -> list[UntimedClaim]:
         and word.dep not in {"compound", "amod", "nmod"}
         and word.index not in plans
         and word.lemma not in WORDS["agents"]
-        and not is_denied(view.tree, word)
+        and not (is_denied(view.tree, word) and not is_known(view.tree, word))
         and heads(view.tree, word)[0] is word
-        and not _is_any(view.tree, word)
+        and not is_any(view.tree, word)
+        and not is_left_out(view.tree, word)
     ]
-
-
-def _is_any(tree: Tree, noun: Word) -> bool:
-    """Whether no thing in particular is denied: "does not wear a hat"."""
-    verb = tree.head(noun)
-    indefinite = any(kid.text in {"a", "an", "any"} for kid in tree.kids(noun, "det"))
-    return noun.dep == "dobj" and indefinite and clauses.is_negated(tree, verb)
 
 
 def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
@@ -76,24 +85,56 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
         if clause.negated and (lemma, direction) == ("move", "move forward"):  # "does not move"
             return [UntimedClaim(verb, "ego-motion", "", "stop")]
         return [UntimedClaim(verb, "ego-motion", "", direction, None, clause.negated)]
-    if lemma in WORDS["beginning"] and view.tree.kids(verb, "xcomp"):
-        return []
+    if lemma in WORDS["beginning"] | WORDS["failing"] and view.tree.kids(verb, "xcomp"):
+        return list(_results(view, clause))
     if lemma == "be" or (lemma in WORDS["linking"] and view.tree.kids(verb, "acomp", "oprd")):
         return list(_attributes(view, clause))
     if is_state(view, clause):
-        things = () if lemma in WORDS["nowhere"] else clause.objects
+        things = [
+            thing for thing in clause.objects if lemma not in WORDS["nowhere"] and thing != AGENT
+        ]
+        # "painted green": green is what it is
+        how = [kid.text for kid in view.tree.kids(verb, "oprd", "acomp") if kid.tag[:2] == "JJ"]
         return [
-            UntimedClaim(verb, "attribute", thing, verb.text, None, clause.negated)
+            UntimedClaim(verb, "attribute", thing, state, None, clause.denies(thing))
             for thing in things
+            for state in how or [verb.text]
+        ]
+    if lemma == "make" and clause.passive and (of := _material(view, verb)):
+        return [
+            UntimedClaim(verb, "attribute", thing, f"made of {of}", None, clause.denies(thing))
+            for thing in clause.objects
         ]
     if lemma == "surround" and clause.passive:
         return relations_between(verb, clause.subjects, "around", clause.objects, clause.negated)
-    if lemma in {"contain", "hold"} and not any(map(is_actor, clause.subjects)) and clause.subjects:
-        return relations_between(verb, clause.objects, "inside", clause.subjects, clause.negated)
+    if is_holding(clause):
+        return [
+            claim
+            for thing in clause.objects
+            for claim in relations_between(
+                verb, [thing], "inside", clause.subjects, clause.denies(thing)
+            )
+        ]
     # "Has" says too little to be seen, and what the camera's holder plans is no event.
-    if lemma == "have" or (agent and lemma in WORDS["planning"]):
+    if lemma in WORDS["causing"] - {"see", "watch", "hear", "help"} and view.tree.kids(
+        verb, "ccomp"
+    ):
         return []
-    return _actions(view, clause)
+    if agent and lemma in WORDS["filming"]:
+        return []
+    if lemma in {"look", "act"} and _is_as_if(view.tree, verb):
+        return []
+    if lemma in {"say", "read"} and not any(map(is_actor, clause.subjects)):
+        return []  # "the sign says"
+    if verb.text in WORDS["results"] and view.tree.head(verb).lemma in {"have", "leave", "keep"}:
+        return []  # "have their books open" says how the books are
+    if lemma == "have":
+        return list(_results(view, clause))
+    if any(noun.lemma in WORDS["out_of_nowhere"] for noun in _nouns_after(view.tree, verb)):
+        return []  # "comes into view"
+    if agent and lemma in WORDS["planning"]:
+        return []
+    return [*_actions(view, clause), *_results(view, clause)]
 
 
 def is_state(view: View, clause: Clause) -> bool:
@@ -106,10 +147,35 @@ def is_state(view: View, clause: Clause) -> bool:
     return clause.passive and not clause.subjects and lasting and not done
 
 
+def _material(view: View, verb: Word) -> str | None:
+    """What something is made of."""
+    preps = (prep for prep in view.tree.kids(verb, "prep") if prep.text in {"of", "from"})
+    nouns = (noun for prep in preps for noun in view.tree.kids(prep, "pobj"))
+    return next((phrase for noun in nouns for phrase in referents(view, noun)), None)
+
+
+def _nouns_after(tree: Tree, verb: Word) -> Iterator[Word]:
+    return (noun for prep in tree.kids(verb, "prep") for noun in tree.kids(prep, "pobj"))
+
+
+def is_holding(clause: Clause) -> bool:
+    """Whether a clause says what a thing has in it: "the shelf contains books"."""
+    verb = clause.verb
+    holds = verb.lemma in WORDS["holding"] and not clause.passive
+    if verb.lemma == "hold" and (verb.tag == "VBG" or AGENT in clause.subjects):
+        return False  # "the hand is holding a brush"
+    grips = any(head_noun(phrase) in WORDS["grippers"] for phrase in clause.subjects)
+    things = bool(clause.subjects) and not any(map(is_actor, clause.subjects))
+    return holds and things and not (grips and verb.lemma == "hold")
+
+
 def is_sight(view: View, clause: Clause) -> bool:
     """Whether a clause only says that something is there to be seen."""
     verb = clause.verb
-    is_seen = verb.lemma in WORDS["seeing"] and not any(map(is_person, clause.subjects))
+    if is_holding(clause):
+        return False
+    watchers = [phrase for phrase in clause.subjects if phrase != AGENT and is_actor(phrase)]
+    is_seen = verb.lemma in WORDS["seeing"] and not watchers
     return is_seen or _is_shown(view, verb) or bool(view.tree.kids(verb, "expl"))
 
 
@@ -119,11 +185,25 @@ def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
     shown = tree.kids(verb, "attr", "nsubj", "dobj") if tree.kids(verb, "expl") else []
     things = tuple(phrase for kid in shown for phrase in referents(view, kid))
     things = things or (clause.subjects if _is_shown(view, verb) else clause.objects)
-    negated = clause.negated or any(is_denied(tree, kid) for kid in shown)
-    where = places_of_clause(view, Clause(verb, things, (), False, negated))
-    if not negated or where:
-        return where
-    return [UntimedClaim(verb, "entity", thing, negated=True) for thing in things]
+    nouns = [noun for kid in shown for noun in heads(tree, kid)]
+    negated = clause.negated or (bool(nouns) and all(is_denied(tree, noun) for noun in nouns))
+    opposed = {
+        phrase
+        for noun in nouns
+        if (clause.negated or is_denied(tree, noun)) != negated
+        for phrase in referents(view, noun)
+    }
+    if negated == clause.negated:
+        opposed |= clause.opposed
+    seen = Clause(verb, things, (), False, negated, frozenset(opposed))
+    where = places_of_clause(view, seen)
+    placed = {claim.subject for claim in where}
+    counted = {name_of(tree, noun) for noun in nouns or tree.words if is_counted(tree, noun)}
+    return where + [
+        UntimedClaim(verb, "entity", thing, negated=True)
+        for thing in things
+        if seen.denies(thing) and thing not in placed | counted
+    ]
 
 
 def _is_shown(view: View, verb: Word) -> bool:
@@ -133,16 +213,82 @@ def _is_shown(view: View, verb: Word) -> bool:
 
 def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
     verb, tree = clause.verb, view.tree
-    for kid in tree.kids(verb, "acomp", "oprd", "advmod", "prt", "prep", "attr"):
+    complements = tree.kids(verb, "acomp", "oprd", "advmod", "prt", "prep", "attr")
+    if verb.dep == "conj" and clause.negated and verb.index >= len(tree.words) - 3:
+        # "the left one is open, but the right one is not"
+        complements = tree.kids(tree.head(verb), "acomp", "advmod", "prt", "prep")
+    for kid in complements:
         for word in _joined_words(view, kid):
+            than = [prep for prep in tree.kids(word, "prep") if prep.text == "than"]
+            if than and (others := [p for n in about(tree, than[0]) for p in referents(view, n)]):
+                name = _comparison(tree, word)
+                for thing, other in product(clause.subjects, others):
+                    yield UntimedClaim(word, "relation", thing, name, other, clause.negated)
+                continue
+            if _is_going_on(word):
+                # "water is dripping" is no state
+                for thing in clause.subjects:
+                    yield UntimedClaim(
+                        word, "action", thing, word.lemma, None, clause.denies(thing)
+                    )
+                continue
             adjective = word.tag in {"JJ", "JJR", "VBN", "VBG"} and word.dep != "advmod"
             switch = word.text in WORDS["switches"] and not about(tree, word)
-            if not (adjective or switch) or word.index < verb.index:
+            if not (adjective or switch) or (kid.head == verb.index and word.index < verb.index):
                 continue
-            for thing in clause.objects if clause.passive else clause.subjects:
+            things = clause.objects if clause.passive else clause.subjects
+            for thing in [thing for thing in things if thing != AGENT]:
                 kind: ClaimKind = "action" if verb.lemma == "turn" else "attribute"
                 state = f"turn {word.text}" if kind == "action" else word.text
-                yield UntimedClaim(verb, kind, thing, state, None, clause.negated)
+                negated = polarity(tree, word, clause.denies(thing))
+                yield UntimedClaim(verb, kind, thing, state, None, negated)
+
+
+def _is_as_if(tree: Tree, verb: Word) -> bool:
+    """ "looks as if he were asleep" says how it seems."""
+    clauses_after = tree.kids(verb, "advcl", "ccomp")
+    return any(
+        kid.text in {"if", "though", "like"}
+        for after in clauses_after
+        for kid in tree.kids(after, "mark")
+    )
+
+
+def _states_of_fragment(view: View) -> Iterator[UntimedClaim]:
+    """ "Lights off, drawer empty": a sentence without a verb."""
+    tree = view.tree
+    if any(word.tag in {"VBZ", "VBP", "VBD", "VBG", "VB", "MD"} for word in tree.words):
+        return
+    for noun, state in pairwise(tree.words):
+        last = state.index + 1 == len(tree.words) or not tree.words[state.index + 1].text.isalpha()
+        says = state.tag in {"JJ", "VBN"} or state.text in WORDS["switches"]
+        if last and says and noun.is_noun and is_nameable(tree, noun):
+            yield UntimedClaim(state, "attribute", name_of(tree, noun), state.text)
+
+
+def _is_going_on(word: Word) -> bool:
+    """ "is dripping", which a parser took for a state; but not "is missing"."""
+    known = word.text in VERBS and word.text not in WORDS["adjectives"]
+    return known and word.tag == "VBG" and word.dep == "acomp"
+
+
+def _comparison(tree: Tree, word: Word) -> str:
+    """ "taller than", "more colourful than"."""
+    degree = [kid.text for kid in tree.kids(word, "advmod") if kid.text in {"more", "less"}]
+    return " ".join([*degree, word.text, "than"])
+
+
+def _results(view: View, clause: Clause) -> Iterator[UntimedClaim]:
+    """How something is after it was handled: "pushes it open", "has her eyes closed"."""
+    tree, verb = view.tree, clause.verb
+    if clause.verb.lemma in WORDS["linking"] - {"keep"}:
+        return
+    for kid in tree.kids(verb, "acomp", "oprd", "ccomp", "xcomp", "advmod", "advcl", "prt"):
+        if kid.text not in WORDS["results"] or kid.index < verb.index or tree.kids(kid, "aux"):
+            continue
+        own = [phrase for word in tree.kids(kid, "nsubj") for phrase in referents(view, word)]
+        for thing in own or clause.objects:
+            yield UntimedClaim(kid, "attribute", thing, kid.text, None, clause.denies(thing))
 
 
 def _joined_words(view: View, word: Word) -> Iterator[Word]:
@@ -151,129 +297,27 @@ def _joined_words(view: View, word: Word) -> Iterator[Word]:
         yield from _joined_words(view, other)
 
 
+def _idiom(tree: Tree, verb: Word) -> tuple[str, ...]:
+    """What a verb that says little by itself is said with: "pay attention", "take a bite"."""
+    nouns = tree.kids(verb, "dobj") if verb.lemma in WORDS["light"] else []
+    return tuple(noun.lemma for noun in nouns if noun.is_noun)
+
+
 def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
     action, preposition = clauses.predicate(view.tree, clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
     posture = clause.verb.lemma in WORDS["postures"] and not any(map(is_actor, clause.subjects))
     if (posture and view.tree.kids(clause.verb, "prep")) or not (clause.subjects or clause.objects):
         return []
-    things: Iterable[str | None] = clause.objects or (None,)
+    things: Iterable[str | None] = clause.objects or _idiom(view.tree, clause.verb) or (None,)
     if preposition is not None:
         nouns = about(view.tree, preposition)
         things = [thing for noun in nouns for thing in referents(view, noun)] or (None,)
     return [
-        UntimedClaim(clause.verb, "action", subject, action, thing, clause.negated)
+        UntimedClaim(clause.verb, "action", subject, action, thing, clause.denies(subject, thing))
         for subject in clause.subjects or ("",)
         for thing in things
     ]
-
-
-def relation(prep: Word, placed: bool = False) -> str | None:
-    """The relation that a preposition says; "into" says one only of what was put there."""
-    if prep.name != prep.text:  # the parser was shown another word: the name is the relation
-        return None if prep.name == "to" else prep.name
-    return None if prep.text in WORDS["towards"] and not placed else RELATIONS.get(prep.text)
-
-
-def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
-    """Where a clause says that its subject is, or the object that it puts somewhere."""
-    verb = clause.verb
-    placed = verb.lemma in WORDS["placing"]
-    # "looks at the cup": the preposition is part of the action and says nothing of a place.
-    _, own = clauses.predicate(view.tree, clause)
-    words = [verb, *view.tree.kids(verb, "acomp", "oprd", "prt", "advmod", "attr")]
-    return [
-        claim
-        for word in words
-        if not (word.dep == "attr" and word.is_noun and not view.tree.kids(verb, "expl"))
-        for prep in _prepositions(view, word)
-        if prep is not own and not (verb.lemma in WORDS["moving"] and relation(prep) in _PASSED)
-        if not (placed and prep.text == "at")
-        for claim in _places_of(view, clause, prep)
-    ]
-
-
-def _says_where(view: View, prep: Word) -> bool:
-    return view.tree.head(prep).lemma == "be" and relation(prep) is not None
-
-
-def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
-    """The relations that a clause's preposition tells: of the object of what is put somewhere or
-    handled, but of who does it where the place is a room or a seat."""
-    rooms = any(noun.lemma in WORDS["rooms"] for noun in about(view.tree, prep))
-    put = clause.passive or clause.verb.lemma in WORDS["placing"]
-    things, negated = clause.subjects, clause.negated
-    if put and clause.objects:
-        things = clause.objects
-    elif view.tree.kids(clause.verb, "dobj") and prep.text in {"in", "on", "under"} and not rooms:
-        things, negated = clause.objects, False
-    return _relations_of(view, things, prep, negated, placed=clause.verb.lemma in WORDS["placing"])
-
-
-def places_of_nouns(view: View, skipped: set[int]) -> list[UntimedClaim]:
-    """Where a noun's own prepositions say that it is ("the cup on the table")."""
-    claims = []
-    for noun in view.tree.words:
-        if noun.index in skipped or not (noun.is_noun and is_nameable(view.tree, noun)):
-            continue
-        if noun.dep == "pobj" and _says_where(view, view.tree.head(noun)):
-            continue
-        things = [
-            name_of(view.tree, head)
-            for head in heads(view.tree, noun)
-            if is_nameable(view.tree, head)
-        ]
-        for prep in _prepositions(view, noun):
-            clothes = _clothes_of(view, things, prep)
-            denied = is_denied(view.tree, noun)
-            claims += clothes or _relations_of(view, things, prep, denied)
-    return claims
-
-
-def relations_between(
-    word: Word, subjects: Iterable[str], name: str, objects: Sequence[str], negated: bool
-) -> list[UntimedClaim]:
-    """The relation of each to each; between two things is one."""
-    if name == "between":  # one relation to both, not one to each
-        objects = [" and ".join(objects)]
-    return [
-        UntimedClaim(word, "relation", subject, name, object_, negated)
-        for subject in subjects
-        for object_ in objects
-        if subject != object_
-    ]
-
-
-def _relations_of(
-    view: View, things: Iterable[str], prep: Word, negated: bool, placed: bool = False
-) -> list[UntimedClaim]:
-    name = relation(prep, placed)
-    negated = negated or bool(view.tree.kids(prep, "neg"))
-    others = [phrase for noun in about(view.tree, prep) for phrase in referents(view, noun)]
-    return relations_between(prep, things, name, others, negated) if name and others else []
-
-
-def _clothes_of(view: View, things: list[str], prep: Word) -> list[UntimedClaim]:
-    """ "a man in a blue shirt" wears it."""
-    if prep.text != "in" or not any(map(is_person, things)):
-        return []
-    clothes = [
-        name_of(view.tree, noun) for noun in about(view.tree, prep) if noun.text in WORDS["clothes"]
-    ]
-    return [
-        UntimedClaim(prep, "action", thing, "wear", garment)
-        for thing in things
-        for garment in clothes
-    ]
-
-
-def _prepositions(view: View, word: Word) -> Iterator[Word]:
-    for prep in view.tree.kids(word, "prep"):
-        yield prep
-        yield from view.tree.kids(prep, "conj")
-        if _says_where(view, prep):  # "is on the counter next to the stove"
-            for noun in about(view.tree, prep):
-                yield from view.tree.kids(noun, "prep")
 
 
 Order = tuple[UntimedClaim, str, UntimedClaim]  # event, "before" | "after" | "while", event
@@ -296,11 +340,20 @@ def orders_of(
             head = tree.head(tree.head(verb)) if verb.dep == "pcomp" else tree.head(verb)
             if (other_event := events.get(head.index)) is not None:
                 yield other_event, order, event
-        if any(kid.text in WORDS["order"] for kid in tree.kids(verb, "advmod", "dep", "npadvmod")):
+        if _follows(tree, verb):
             earlier = [events[index] for index in sorted(events) if index < verb.index]
+            earlier = [event for event in earlier if event.word.is_verb]
             before = earlier[-1] if earlier else last
             if before is not None and before is not event:
                 yield before, "before", event
+
+
+def _follows(tree: Tree, verb: Word) -> bool:
+    """Whether "then" or the like stands with a verb, or straight before it."""
+    words = tree.kids(verb, "advmod", "dep", "npadvmod")
+    if verb.index and tree.words[verb.index - 1].text == "then":
+        words.append(tree.words[verb.index - 1])
+    return any(word.text in WORDS["order"] for word in words)
 
 
 def _order_word(tree: Tree, verb: Word) -> str | None:
@@ -310,4 +363,6 @@ def _order_word(tree: Tree, verb: Word) -> str | None:
     if verb.dep != "advcl":
         return None
     marks = tree.kids(verb, "mark", "advmod")
+    if {"if", "though"} & {kid.text for kid in marks}:
+        return None
     return next((ORDERS[kid.text] for kid in marks if kid.text in ORDERS), None)

@@ -1,6 +1,6 @@
 """English word lists: how steps name verbs, things, places, people, views, plans and motions.
 
-`words.toml` has them, and says what each is for.
+`verbs.toml` and `words.toml` have them, and say what each is for.
 """
 
 import tomllib
@@ -9,7 +9,11 @@ from importlib.resources import files
 
 from cuescope_sdk.language import IDEAS, MENTAL
 
-LISTS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+LISTS = {
+    name: words
+    for file in ("verbs.toml", "words.toml")
+    for name, words in tomllib.loads(files(__package__).joinpath(file).read_text("utf-8")).items()
+}
 # Each list by its name.
 WORDS = {name: frozenset(words.split()) for name, words in LISTS.items() if isinstance(words, str)}
 WORDS["unseen"] |= IDEAS
@@ -35,10 +39,17 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
     if lemma in _IRREGULAR:
         yield from zip(_IRREGULAR[lemma], ("VBD", "VBN", "VBG"), strict=True)
         return
-    stem = lemma + lemma[-1] if lemma in WORDS["doubled"] else lemma
+    stem = lemma + lemma[-1] if _doubles(lemma) else lemma
     mute = lemma.endswith("e") and not lemma.endswith("ee")
     yield (f"{lemma[:-1]}ied" if soft else f"{stem}d" if lemma[-1] == "e" else f"{stem}ed"), "VBD"
     yield (f"{lemma[:-1]}ing" if mute else f"{stem}ing"), "VBG"
+
+
+def _doubles(lemma: str) -> bool:
+    """Whether the last consonant is doubled: always in short words, else in those listed."""
+    short = len(lemma) < 5 and sum(letter in "aeiou" for letter in lemma) == 1
+    closed = len(lemma) > 2 and lemma[-1] not in "aeiouwxy" and lemma[-2] in "aeiou"
+    return lemma in WORDS["doubled"] or (short and closed)
 
 
 # Form -> lemma and tag; a past form is also a participle.
@@ -48,9 +59,17 @@ VERBS: Mapping[str, tuple[str, str]] = {
     for form, tag in _forms(lemma)
 }
 
+NUMBERS = {word: number for number, word in enumerate(LISTS["numbers"].split())}
+NUMBERS |= {word: 10 * ten for ten, word in enumerate(LISTS["tens"].split(), 2)} | {"dozen": 12}
 AGENT = "agent"  # who holds the camera
 RELATIONS = by_word("relations")
 ORDERS = by_word("orders")
+# The verbs that each particle may follow with an object after it: "turn on the light".
+SEPARABLE = {
+    particle: frozenset(verbs.split())
+    for particles, verbs in LISTS["separable"].items()
+    for particle in particles.split()
+}
 
 # Words by which a text is read as English; verbs that other languages have as words are none.
 ENGLISH = WORDS["common"] | VERBS.keys() - WORDS["foreign"]

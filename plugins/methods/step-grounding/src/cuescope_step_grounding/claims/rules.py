@@ -7,7 +7,8 @@ verb, its object after it, a preposition on what stands just before it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cuescope_step_grounding.claims.lexicon import ORDERS, VERBS, WORDS, by_word
+from cuescope_step_grounding.claims.lemmas import PLURALS, singular
+from cuescope_step_grounding.claims.lexicon import NUMBERS, ORDERS, VERBS, WORDS, by_word
 from cuescope_step_grounding.claims.tree import Analysis
 
 BE = by_word("be")
@@ -15,8 +16,6 @@ _HAVE, _DO, _CLOSED = by_word("have"), by_word("do"), by_word("tags")
 _NO_NOUNS = VERBS.keys() | BE.keys() | _HAVE.keys() | _DO.keys() | _CLOSED.keys()
 # Endings of what is said of a subject.
 _PREDICATIVE_ENDINGS = ("y", "ful", "less", "ous", "ive", "able")
-_PLURALS = {"women": "woman", "men": "man", "children": "child", "people": "people"}
-_SINGULAR = {"shelves": "shelf", "knives": "knife", "loaves": "loaf", "series": "series"}
 _NOUN_BEFORE = frozenset({"DT", "PRP$", "JJ", "IN", "CD"})
 
 
@@ -44,8 +43,10 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         return ("PRP$" if following.isalpha() and following not in _CLOSED else "PRP"), "she"
     if word in ORDERS or word == "as":
         return "IN", word
-    if word in _PLURALS:
-        return "NNS", _PLURALS[word]
+    if word == "about" and following == "to":  # "is about to"
+        return "JJ", word
+    if word in PLURALS and word not in VERBS:
+        return "NNS", PLURALS[word]
     # After a noun "that" opens a relative clause; before a verb it is a pronoun; else a determiner.
     if word == "that" and last.startswith("NN"):
         return "WDT", word
@@ -53,7 +54,7 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         return "PRP", word
     if word in _CLOSED:
         return _CLOSED[word], word
-    if word.isdigit():
+    if word.isdigit() or word in NUMBERS:
         return "CD", word
     if not word[0].isalpha():
         return ",", word
@@ -88,8 +89,9 @@ def _tag(word: str, tags: list[str], before: Sequence[str], following: str) -> t
         return "JJ", word
     if word.endswith("ly"):
         return "RB", word
-    plural = word.endswith("s") and not word.endswith(("ss", "us", "is"))
-    return ("NNS", _singular(word)) if plural else ("NN", word)
+    # "clothes" has no singular and is a plural still
+    plural = singular(word) != word or word in WORDS["plural_only"]
+    return ("NNS", singular(word)) if plural else ("NN", word)
 
 
 def _is_finite(word: str) -> bool:
@@ -116,17 +118,10 @@ def _is_noun(word: str, last: str, tags: list[str], before: Sequence[str], follo
         return before[-1] not in ORDERS
     if tag == "VB":  # a base form is one at the start, after "to", "I", a helper
         helped = last in {"MD", "TO", "RB", "CC", "PRP", ","} or not before
-        plural = last == "NNS"
-        return not (helped or plural)
+        # "a man and a woman enter"
+        joined = "and" in before and not any(old.startswith(("VB", "MD")) for old in tags)
+        return not (helped or last == "NNS" or (joined and last == "NN" and "DT" in tags[-2:]))
     return any(old.startswith("VB") for old in tags[-1:])
-
-
-def _singular(noun: str) -> str:
-    if noun.endswith("ies") and noun not in _SINGULAR and len(noun) > 4:
-        return f"{noun[:-3]}y"
-    if noun.endswith(("shes", "ches", "xes", "sses")):
-        return noun[:-2]
-    return _SINGULAR.get(noun, noun[:-1])
 
 
 _KINDS = {"DT": "det", "PRP$": "poss", "CD": "nummod", "JJ": "amod", "POS": "case"}

@@ -5,13 +5,16 @@ preposition of several words ("to the left of") is shown to it as "behind", unde
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 
-from cuescope_step_grounding.claims.lexicon import ENGLISH, LISTS
+from cuescope_step_grounding.claims.lexicon import ENGLISH, VERBS, WORDS
 from cuescope_step_grounding.claims.times import Clock, Mention, mentions
 
+_REWRITING = tomllib.loads(files(__package__).joinpath("sentences.toml").read_text("utf-8"))
 LONGEST_WORD = 30  # letters
 LONGEST = 120  # words of a sentence that are read; a longer one is no sentence
 
@@ -27,16 +30,28 @@ _ANSWER = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"(?<=[.!?;:])[\"')\]]*\s+|;|\n+")
+# What is written on a sign.
+_QUOTED = re.compile(
+    "\\b((?:say|read)(?:s|ing)|label+ed|words?) *([\"\u201c'][^\"\u201d']{1,60}[\"\u201d'])"
+)
 _QUOTE = "['\N{RIGHT SINGLE QUOTATION MARK}]"
 _WORD = re.compile(
-    rf"\d+(?:[.:]\d+)*|can(?=not\b)|[^\W\d_]+(?=n{_QUOTE}t\b)|n{_QUOTE}t\b"
+    rf"\d+(?:st|nd|rd|th)\b|\d+(?:[.:]\d+)*|can(?=not\b)|[^\W\d_]+(?=n{_QUOTE}t\b)|n{_QUOTE}t\b"
     rf"|{_QUOTE}(?:s|re|ve|ll|m|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*|[^\w\s]"
 )
-_PARTS = LISTS["substitution_parts"]
-_SIDES = {f"side_{name}": _PARTS["side"].format(name) for name in "abcd"}
+# The verbs after which a side is a direction.
+_SIDED = {
+    form
+    for form, (lemma, _) in VERBS.items()
+    if lemma in WORDS["moving"] | WORDS["sided"] | WORDS["turns"] | WORDS["walks"]
+} - {"falls", "fall"}
+_OPENER = re.compile(rf"\s*(?:{'|'.join(_REWRITING['openers'])})(?=\s)", re.IGNORECASE)
+_MOVING = re.compile(rf"\b(?:{'|'.join(sorted(_SIDED))}) (?:slightly |sharply )?\Z", re.IGNORECASE)
+_PARTS = _REWRITING["parts"]
+_SIDES = {f"side_{name}": _PARTS["side"].format(name) for name in "abcde"}
 _SUBSTITUTIONS = [
     (pattern.format(**_PARTS, **_SIDES), shown, name)
-    for pattern, shown, name in LISTS["substitutions"]
+    for pattern, shown, name in _REWRITING["substitutions"]
 ]
 _PLAIN = re.compile(
     "|".join(rf"(?P<w{i}>\b(?:{pattern}))" for i, (pattern, _, _) in enumerate(_SUBSTITUTIONS)),
@@ -66,6 +81,7 @@ def clean(step: str) -> str:
     """The step without tags, marks and control characters: blanks stand in their place."""
     # Blanks of the same length, so that positions in the step stay true and claims can quote it.
     step = _NOT_WORDS.sub(lambda match: " " * len(match[0]), step)
+    step = _QUOTED.sub(lambda match: match[1].ljust(len(match[0])), step)
     return "".join(
         character if character == "\n" or unicodedata.category(character)[0] in "LNPZ" else " "
         for character in step
@@ -79,7 +95,7 @@ def sentences(step: str, clock: Clock) -> list[Sentence]:
     pending: tuple[tuple[int, Mention], ...] = ()
     # A time that stands alone ("Frame 4: ...") belongs to the sentence after it.
     for end, following in [*((b.start(), b.end()) for b in _BREAK.finditer(text)), (len(text), 0)]:
-        sentence = _sentence(text[start:end], start, clock)
+        sentence = _sentence(without_openers(text[start:end]), start, clock)
         if not any(word.text.isalnum() for word in sentence.words):
             pending += tuple((0, moment) for _, moment in sentence.moments)
         elif not _ANSWER.fullmatch(text[start:end]) and is_english(
@@ -89,6 +105,15 @@ def sentences(step: str, clock: Clock) -> list[Sentence]:
             pending = ()
         start = following
     return result
+
+
+def without_openers(text: str) -> str:
+    """The sentence with blanks in place of "It is worth noting that", "Well," and the like."""
+    while match := _OPENER.match(text):
+        text = " " * match.end() + text[match.end() :]
+        if not text.strip():
+            break
+    return text
 
 
 def is_english(words: list[str]) -> bool:
@@ -120,10 +145,12 @@ def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
 
 def _shown_words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:
     for match in _PLAIN.finditer(text, start, end):
+        if match[0].lower().endswith(("left", "right")) and _MOVING.search(text[: match.start()]):
+            continue  # "moves to the right" goes there, and is not there
         yield from _words(text, start, match.start(), offset)
         # The group of a whole substitution closes last.
         _, shown, name = _SUBSTITUTIONS[int((match.lastgroup or "")[1:])]
-        side = next((match[group].lower() for group in "abcd" if match[group]), "")
+        side = next((match[group].lower() for group in "abcde" if match[group]), "")
         for index, word in enumerate(shown.split()):
             named = word if index else name.format(side)
             yield ShownWord(word, named, offset + match.start(), offset + match.end())

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 
 from cuescope_sdk.grounding import Claim
 from cuescope_step_grounding.claims.extraction import orders_of, untimed_claims
-from cuescope_step_grounding.claims.parser import Parser, repair
-from cuescope_step_grounding.claims.phrases import Story, View, clause_of
+from cuescope_step_grounding.claims.parser import Parser
+from cuescope_step_grounding.claims.phrases import View
+from cuescope_step_grounding.claims.pronouns import Story, clause_of
+from cuescope_step_grounding.claims.repair import repair
 from cuescope_step_grounding.claims.sentences import Sentence, sentences
 from cuescope_step_grounding.claims.times import Clock, Frames, are_contradictory, union
 from cuescope_step_grounding.claims.tree import Analysis, Tree, UntimedClaim, Word
@@ -74,7 +76,7 @@ class _Reader:
         view = View(tree, self.story)
         untimed = untimed_claims(view)
         claim_of = {event: _timed_claim(step, tree, event, when) for event in untimed}
-        claims = list(claim_of.values())
+        claims = add_what_is_counted(list(claim_of.values()))
         for event, order, later in orders_of(view, untimed, self.last):
             # "Then" may look back to an event of an earlier step, which has no words in this one.
             before = claim_of.get(event) or event.claim("", None)
@@ -88,6 +90,25 @@ class _Reader:
             )
         self.last = next((event for event in reversed(untimed) if event.happens), self.last)
         return claims
+
+
+def add_what_is_counted(claims: Sequence[Claim]) -> list[Claim]:
+    """The claims, each count with what else is said of those that are counted."""
+    return [
+        claim.model_copy(update={"parts": _said_of(claim, claims)})
+        if claim.kind == "count"
+        else claim
+        for claim in claims
+    ]
+
+
+def _said_of(count: Claim, claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    return tuple(
+        claim
+        for claim in claims
+        if claim.kind in {"attribute", "action", "relation"}
+        if count.subject in {claim.subject, claim.object}
+    )
 
 
 def _moments_by_clause(sentence: Sentence, tree: Tree) -> MomentsByClause:

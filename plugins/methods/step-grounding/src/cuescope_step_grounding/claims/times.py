@@ -12,8 +12,11 @@ from itertools import pairwise
 
 Frames = tuple[int, ...]
 
-_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _PATTERNS = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
+_OPENING = frozenset({"first", "opening", "initial"})
+_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_ORDINALS = {word: number for number, word in enumerate(_PATTERNS["ordinals"].split(), 1)}
+_ORDINALS |= dict.fromkeys(_OPENING, 1)
 _PARTS: dict[str, str] = {}
 for _name, _pattern in _PATTERNS["parts"].items():
     _PARTS[_name] = _pattern.format(**_PARTS)
@@ -92,8 +95,13 @@ class Mention:
 def mentions(text: str, clock: Clock) -> list[Mention]:
     """Every moment that a text names, in order."""
     # The group of a whole form closes last, so that it names the form.
-    matches = ((match, _RULES[(match.lastgroup or "")[:-1]]) for match in _MENTIONS.finditer(text))
-    return [Mention(m.start(), m.end(), frames_of(m, clock)) for m, frames_of in matches]
+    matches = [(match, (match.lastgroup or "")[:-1]) for match in _MENTIONS.finditer(text)]
+    exact = any(form not in _VAGUE for _, form in matches)
+    return [
+        # "around frame 6, he finally finds": the number tells, "finally" only the order
+        Mention(m.start(), m.end(), None if exact and form in _VAGUE else _RULES[form](m, clock))
+        for m, form in matches
+    ]
 
 
 def frames_meant(words: str, clock: Clock) -> Frames | None:
@@ -135,6 +143,11 @@ def _point(words: str, clock: Clock) -> Frames | None:
     return clock.late if "end" in words else clock.early
 
 
+def _moment(match: re.Match[str], clock: Clock) -> Frames | None:
+    words = match["clock"] or match["bare"]
+    return _point(words or f"second {match['stamp']}", clock)
+
+
 def _list(match: re.Match[str], clock: Clock) -> Frames:
     indices: set[int] = set()
     for first, last in re.findall(r"(\d+)(?:(?: to | through | ?[-–] ?)(\d+))?", match["list"]):
@@ -157,8 +170,8 @@ def _range(match: re.Match[str], clock: Clock) -> Frames | None:
 
 
 def _count(match: re.Match[str], clock: Clock) -> Frames | None:
-    first = match["side"].lower() == "first"
-    if match["n"] is None or match["unit"] == "moments":
+    first = match["side"].lower() in _OPENING
+    if match["n"] is None or match["unit"] in {"moments", "shots"}:
         return clock.early if first else clock.late
     many = _number(match["n"])
     if match["unit"].lower() == "frames":
@@ -187,9 +200,15 @@ def _half(match: re.Match[str], clock: Clock) -> Frames:
 
 
 def _edge(match: re.Match[str], clock: Clock) -> Frames:
-    return clock.every[:1] if match["edge"].lower() == "first" else clock.every[-1:]
+    word = match["edge"].lower()
+    number = int(word[:-2]) if word[0].isdigit() else _ORDINALS.get(word)
+    index = clock.frames - 1 if number is None else number - 1
+    if match[0].lower().startswith("until"):
+        return clock.span(0, index)
+    return clock.span(index, index)
 
 
+_VAGUE = frozenset({"early", "late"})
 _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "list": _list,
     "range": _range,
@@ -199,7 +218,7 @@ _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "until": _until,
     "half": _half,
     "edge": _edge,
-    "clock": lambda match, clock: _point(match["clock"] or match["bare"], clock),
+    "clock": lambda match, clock: _moment(match, clock),
     "all": lambda _, clock: clock.every,
     "halfway": lambda _, clock: clock.span(clock.frames // 2, clock.frames // 2),
     "early": lambda _, clock: clock.early,

@@ -1,9 +1,12 @@
 """Whether models that are grounded better keep more of their accuracy on other data."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from jaxtyping import Int
 
 from cuescope_sdk import Picture, Table
 from cuescope_step_grounding.law.statistics import Correlation, Pair, correlation, matched_pairs
@@ -45,8 +48,8 @@ class Law:
         r = f"r {self.plain.r:.2f} [{self.plain.low:.2f}, {self.plain.high:.2f}]"
         alone = f"{self.given_accuracy.r:.2f} given accuracy"
         if self.holds:
-            return f"A model that is grounded better keeps more of its accuracy: {r}, {alone}."
-        return f"These models do not show that better grounding keeps accuracy: {r}, {alone}."
+            return f"Better grounded models among these keep more accuracy: {r}, {alone}."
+        return f"These do not show that better grounded models keep more: {r}, {alone}."
 
     def table(self) -> Table:
         """The figures behind the verdict."""
@@ -72,9 +75,11 @@ class Law:
             notes=(
                 self.sentence,
                 pairs,
-                "Retention: accuracy on other data over accuracy. Interval: Fisher, 95 %. "
-                "p: one-sided, by permutation. The verdict needs "
-                f"p <= {LEVEL} for all models, and again given accuracy.",
+                "Retention: accuracy on other data over accuracy. Interval: Fisher, 95 %, over "
+                "models. p: one-sided, by permutation of whole models, for what makes a model "
+                "robust on one benchmark does so on the next. The verdict needs "
+                f"p <= {LEVEL} for all models, and again given accuracy. It is an association: "
+                "what these models share beside their grounding is not held fixed.",
             ),
         )
 
@@ -88,16 +93,31 @@ def law(models: Sequence[MeasuredModel], rng: np.random.Generator, *, draws: int
     )
     retention = other / accuracy
     benchmark = np.unique([model.benchmark for model in models], return_inverse=True)[1]
-    strata = benchmark if len(set(benchmark.tolist())) > 1 else None
-    plain = correlation(sgr, retention, rng, strata=strata, draws=draws)
+    several = len(set(benchmark.tolist())) > 1
+    strata, whole = (benchmark, _whole_models(models)) if several else (None, None)
+    related = partial(correlation, rng=rng, draws=draws)
+    plain = related(sgr, retention, strata=strata, models=whole)
     # A better model may be both better grounded and more robust: accuracy must not explain it.
-    given = correlation(sgr, retention, rng, given=accuracy, strata=strata, draws=draws)
+    given = related(sgr, retention, given=accuracy, strata=strata, models=whole)
     same = _largest_group(models)
-    own_strata = None if strata is None else strata[same]
-    matched = correlation(sgr[same], retention[same], rng, strata=own_strata, draws=draws)
+    of_same = (None, None) if strata is None or whole is None else (strata[same], whole[same])
+    matched = related(sgr[same], retention[same], strata=of_same[0], models=of_same[1])
     pairs = tuple(matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata))
     holds = all(result is not None and result.p_value <= LEVEL for result in (plain, given))
     return Law(plain, given, matched, pairs, holds)
+
+
+def _whole_models(models: Sequence[MeasuredModel]) -> Int[np.ndarray, " row"]:
+    """Which rows are of one model: the first of its name on each benchmark, the second, and so on.
+
+    Two runs of one name on one benchmark are two models, for nothing tells which belongs to which.
+    """
+    count: Counter[tuple[str, str]] = Counter()
+    names = []
+    for model in models:
+        count[model.model, model.benchmark] += 1
+        names.append(f"{model.model} {count[model.model, model.benchmark]}")
+    return np.unique(names, return_inverse=True)[1].ravel()
 
 
 def _largest_group(models: Sequence[MeasuredModel]) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Correlations over models, with what else could explain them: pure functions of arrays."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import factorial
@@ -8,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from cuescope_sdk import Cell
-from cuescope_sdk.maths import correlation_interval, permutation_p_value
+from cuescope_sdk.statistics import correlation_interval, permutation_p_value
 
 Values = Float[np.ndarray, " model"]
 EXACT = 5_040  # so many orders or fewer are all tried: seven models
@@ -39,33 +40,37 @@ def correlation(
     *,
     given: Values | None = None,
     strata: Int[np.ndarray, " model"] | None = None,
+    models: Int[np.ndarray, " model"] | None = None,
     draws: int = 9_999,
 ) -> Correlation | None:
     """Pearson's r of x and y, partial where something is `given`; None without variation.
 
     `strata` are groups of rows that are compared among themselves alone (benchmarks: their levels
-    differ for reasons of their own): each is centred. The interval is Fisher's; p is a permutation
-    test: y, or its residual (Freedman and Lane, 1983), is dealt anew within each stratum.
+    differ for reasons of their own): each is centred. `models` says which rows are of one model:
+    what makes it robust on one benchmark makes it robust on the next, so its rows are dealt whole,
+    and the interval and `n` count models. The interval is Fisher's; p is a permutation test: y, or
+    its residual (Freedman and Lane, 1983), is dealt anew among models with the same benchmarks.
     """
     groups = np.zeros(len(x), int) if strata is None else strata
-    spent = len(np.unique(groups)) - 1 + (given is not None)
+    whole = np.arange(len(x)) if models is None else np.unique(models, return_inverse=True)[1]
+    orders, count, every = _orders(groups, whole.ravel(), rng, draws)
+    spent = int(given is not None)
+    if models is None:
+        spent += len(np.unique(groups)) - 1
     x_rest, y_rest = _centre(x, groups), _centre(y, groups)
     if given is not None:
         control = _centre(given, groups)
         x_rest, y_rest = _residual(x_rest, control), _residual(y_rest, control)
     scale = np.linalg.norm(x_rest) * np.linalg.norm(y_rest)
-    if len(x) - spent < 4 or scale < TIE * max(1.0, float(np.abs(x).max() * np.abs(y).max())):
+    if count - spent < 4 or scale < TIE * max(1.0, float(np.abs(x).max() * np.abs(y).max())):
         return None
     r = float(x_rest @ y_rest / scale)
     p_value = permutation_p_value(
-        lambda order: float(x_rest @ y_rest[order] / scale),
-        _orders(groups, rng, draws),
-        tie=TIE,
-        exact=strata is None and factorial(len(x)) <= EXACT,
+        lambda order: float(x_rest @ y_rest[order] / scale), orders, tie=TIE, exact=every
     )
-    # Each stratum's mean and each control cost a degree of freedom.
-    low, high = correlation_interval(r, len(x) - spent, confidence=0.95)
-    return Correlation(r, low, high, p_value, len(x))
+    # Each control costs a degree of freedom, and of single rows each stratum's mean.
+    low, high = correlation_interval(r, count - spent, confidence=0.95)
+    return Correlation(r, low, high, p_value, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +119,31 @@ def _residual(values: Values, control: Values) -> Values:
 
 
 def _orders(
-    groups: Int[np.ndarray, " model"], rng: np.random.Generator, draws: int
-) -> list[Int[np.ndarray, " model"]]:
-    """Orders of the rows that keep each in its group: all of one small group, else `draws`."""
-    if groups.max(initial=0) == 0 and factorial(len(groups)) <= EXACT:
-        return [np.array(order) for order in permutations(range(len(groups)))]
-    # Sorting by group, then by random numbers, deals the rows of each group anew.
-    home = np.argsort(groups, kind="stable")
-    orders = []
-    for _ in range(draws):
-        order = np.empty(len(groups), int)
-        order[home] = np.lexsort((rng.random(len(groups)), groups))
-        orders.append(order)
-    return orders
+    strata: Int[np.ndarray, " model"],
+    models: Int[np.ndarray, " model"],
+    rng: np.random.Generator,
+    draws: int,
+) -> tuple[list[Int[np.ndarray, " model"]], int, bool]:
+    """Orders of the rows that deal whole models, how many models there are, and if these are all.
+
+    A model changes places with models that have as many rows in the same strata.
+    """
+    rows = [np.flatnonzero(models == model) for model in range(int(models.max(initial=-1)) + 1)]
+    rows = [of[np.argsort(strata[of], kind="stable")] for of in rows]
+    shapes: dict[tuple[int, ...], list[int]] = {}
+    for model, of in enumerate(rows):
+        shapes.setdefault(tuple(strata[of].tolist()), []).append(model)
+    # Of each shape a row a model: what is dealt are these rows.
+    blocks = [np.stack([rows[model] for model in members]) for members in shapes.values()]
+
+    def order(dealt: Sequence[Int[np.ndarray, " some"]]) -> Int[np.ndarray, " model"]:
+        out = np.empty(len(models), int)
+        for block, others in zip(blocks, dealt, strict=True):
+            out[block] = block[others]
+        return out
+
+    if len(blocks) == 1 and factorial(len(rows)) <= EXACT:
+        every = permutations(range(len(rows)))
+        return [order([np.array(each)]) for each in every], len(rows), True
+    dealt = ([rng.permutation(len(block)) for block in blocks] for _ in range(draws))
+    return [order(each) for each in dealt], len(rows), False

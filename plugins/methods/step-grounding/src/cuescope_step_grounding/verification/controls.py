@@ -40,7 +40,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     """From the annotated scenes and from what was claimed."""
     heads = set[str]()
     words: dict[str, set[str]] = {
-        kind: set() for kind in ("attribute", "relation", "action", "ego-motion")
+        kind: set() for kind in ("attribute", "count", "relation", "action", "ego-motion")
     }
     for sample in samples:
         for frame in scene_of(sample) or ():
@@ -56,6 +56,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
                 words["attribute"] |= set(phrase.split()[:-1])
         if claim.predicate and claim.kind in words:
             words[claim.kind].add(claim.predicate)
+    words["count"] |= set("12345")
     if words["ego-motion"]:  # a camera that moves at all may move in any way
         words["ego-motion"] |= set(MOTIONS)
     # Sorted, for the order of a set differs between runs and a draw goes by position.

@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 
-import numpy as np
-from jaxtyping import Float
-
 from cuescope_sdk import Audit, LazyWeights, PluginError, Sample, SentenceEncoder, UserError
 from cuescope_sdk.grounding import (
     SCENE,
@@ -20,13 +17,17 @@ from cuescope_sdk.grounding import (
     scene_of,
 )
 from cuescope_sdk.language import BagOfWords
+from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding import beliefs, scores, trials
-from cuescope_step_grounding.claims.contents import all_claims
+from cuescope_step_grounding.claims.contents import all_claims, claim_words
 from cuescope_step_grounding.options import Policy, StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
 from cuescope_step_grounding.scores import StepCounts
 from cuescope_step_grounding.trials import Claims, Reasoning
-from cuescope_step_grounding.verification import controls
+from cuescope_step_grounding.verification import controls, partners
+from cuescope_step_grounding.verification.partners import Deal, TraceClaims
+from cuescope_step_grounding.verification.swaps import Swaps
+from cuescope_step_grounding.verification.verdict import Verdict, verdict
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,13 @@ class Judgements:
 
     def of(self, sample: Sample, claim: Claim) -> Judgement:
         return self.by_claim[sample.key, claim]
+
+    def without_general(self) -> "Judgements":
+        """The same, where a more general word than was claimed decides nothing."""
+        unknown = Judgement.open("out of vocabulary")
+        return Judgements(
+            {key: unknown if known.general else known for key, known in self.by_claim.items()}
+        )
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """The judgements of these claims again."""
@@ -122,7 +130,9 @@ class JudgedTraces:
 
     `baselines` are the traces of the samples as they are, `variants` those of other styles and
     changed samples. By sample, in the order of `baselines`: `random_rates` has the SGR of random
-    traces, `counterfactual_rates` the SGR of the counterfactual ones by change.
+    traces, `counterfactual_rates` the SGR of the counterfactual ones by change. `swaps` are the
+    same claims in other places by deal, which took `swapped` more judgements. `random_wordings`
+    counts what random traces say, without when.
     """
 
     baselines: tuple[JudgedTrace, ...]
@@ -130,6 +140,21 @@ class JudgedTraces:
     random_rates: tuple[tuple[float | None, ...], ...]
     counterfactual_rates: Mapping[str, tuple[float | None, ...]]
     judgements: Judgements
+    swaps: Mapping[Deal, Swaps]
+    swapped: int = 0
+    random_wordings: int = 0
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Which of the baselines' samples were drawn together."""
+        return Groups.of([trace.sample for trace in self.baselines])
+
+    @property
+    def counts(self) -> StepCounts:
+        """The claims of all baselines."""
+        steps = [step for trace in self.baselines for step in trace.steps]
+        names = ("supported", "unsupported", "unverifiable")
+        return StepCounts(*(sum(getattr(step, name) for step in steps) for name in names))
 
     @property
     def answered(self) -> tuple[JudgedTrace, ...]:
@@ -139,19 +164,6 @@ class JudgedTraces:
     def in_style(self, style: str) -> list[JudgedTrace]:
         requests = ((trace, trace.reasoning.request) for trace in self.variants)
         return [trace for trace, asked in requests if asked.style == style and asked.change is None]
-
-    def against_random(
-        self,
-    ) -> tuple[Float[np.ndarray, " sample"], Float[np.ndarray, "sample draw"]]:
-        """SGR of each trace that has random ones, and theirs."""
-        own, random = [], []
-        for trace, rates in zip(self.baselines, self.random_rates, strict=True):
-            middle = scores.mean(rates)
-            if trace.grounding is not None and middle is not None:
-                # The test needs as many of each sample: an unknown one is like its others.
-                random.append([middle if rate is None else rate for rate in rates])
-                own.append(trace.grounding)
-        return np.array(own), np.array(random).reshape(len(own), -1)
 
 
 # ------------------------------------------------------------------------------------------ tools
@@ -209,6 +221,9 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     wrong = _counterfactual_traces(audit, traces)
     evidence = [_evidence(trace, options.evidence) for trace in variants]
 
+    claimed = [TraceClaims(trace.sample, trace.claims) for trace in traces]
+    deals = partners.plans(claimed, options.partners, audit.rng)
+
     def claims() -> Iterator[tuple[Sample, Iterable[Claim]]]:
         for index, trace in enumerate(traces):
             named = map(existence, named_things(trace.claims))
@@ -218,6 +233,8 @@ def judge_traces(audit: Audit) -> JudgedTraces:
             yield trace.sample, all_claims(invented)
         for trace, sample in zip(variants, evidence, strict=True):
             yield sample, all_claims([trace.claims])
+        for plan in deals.values():
+            yield from plan.cases()
 
     judgements = judge_claims(audit.tools.get("claim-verifier") or SceneVerifier(), claims())
 
@@ -245,6 +262,22 @@ def judge_traces(audit: Audit) -> JudgedTraces:
             change: tuple(map(rate, traces, by_sample)) for change, by_sample in wrong.items()
         },
         judgements=judgements,
+        swaps={deal: held for deal, plan in deals.items() if (held := plan.swaps(judgements.of))},
+        swapped=sum(1 for plan in deals.values() for _ in plan.cases()),
+        random_wordings=len({claim_words(c) for own in random for c in all_claims(own)}),
+    )
+
+
+def verdict_of(audit: Audit, judged: JudgedTraces) -> Verdict:
+    """The verdict on the reasoning as a whole."""
+    options: StepGroundingOptions = audit.options
+    counts = judged.counts
+    return verdict(
+        judged.swaps,
+        counts.decided / counts.claims if counts.claims else 0.0,
+        audit.rng,
+        margin=options.margin,
+        confidence=options.confidence,
     )
 
 
@@ -257,9 +290,7 @@ def _evidence(reasoning: Reasoning, source: str) -> Sample:
     if source == "original" or reasoning.request.change in (None, "paraphrase"):
         return reasoning.sample
     annotations = {key: v for key, v in reasoning.sample.annotations.items() if key != SCENE}
-    return reasoning.sample.model_copy(
-        update={"key": shown.key, "frames": shown.frames, "annotations": annotations}
-    )
+    return replace(reasoning.sample, key=shown.key, frames=shown.frames, annotations=annotations)
 
 
 def _consistencies(
@@ -373,7 +404,7 @@ def _costs(baseline: JudgedTrace, changed: Sequence[JudgedTrace]) -> Iterator[sc
         right = baseline.reasoning.right, trace.reasoning.right
         # A change that no pixel shows has no cost per change; a paraphrase is not meant to show.
         if kind is not None and (size > 0 or kind == "paraphrase"):
-            yield scores.ChangeCost(baseline.sample.key, kind, lost, right, size)
+            yield scores.ChangeCost(baseline.sample, kind, lost, right, size)
 
 
 def reliance_of(audit: Audit, costs: Sequence[scores.ChangeCost]) -> scores.Reliance | None:

@@ -4,7 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from cuescope_sdk import Audit
+from cuescope_sdk.grounding import Claim
 from cuescope_sdk.report import percent
+from cuescope_sdk.statistics import Groups
+from cuescope_step_grounding.claims.contents import claim_words
+from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.trials import Reasoning, is_recorded
 from cuescope_step_grounding.verification.judging import JudgedTraces, has_no_evidence
 
@@ -71,6 +75,69 @@ def describe_claims(judged: JudgedTraces) -> str | None:
         + f"; {outside} about a moment outside the video" * bool(outside)
         + f"; {contradictory} steps contradict themselves about the time" * bool(contradictory)
     )
+
+
+def claim_shares(judged: JudgedTraces) -> str:
+    """As "Of 88 claims 19% are supported, 10% refuted, and 70% could not be checked"."""
+    count = judged.counts
+    supported, unsupported, left = (
+        percent(part / count.claims)
+        for part in (count.supported, count.unsupported, count.unverifiable)
+    )
+    general = len(general_supports(judged))
+    return (
+        f"Of {count.claims} claims {supported} are supported"
+        + f" ({percent(general / count.claims)} by a more general word)" * bool(general)
+        + f", {unsupported} refuted, and {left} could not be checked"
+    )
+
+
+def general_supports(judged: JudgedTraces) -> list[Claim]:
+    """The supported claims of which only something more general was seen: "person" for "woman"."""
+    return [
+        claim
+        for trace in judged.baselines
+        for step in trace.reasoning.claims
+        for claim in step
+        if (judgement := judged.judgements.of(trace.sample, claim)).general
+        and judgement.verdict == "supported"
+    ]
+
+
+def describe_general(judged: JudgedTraces) -> str | None:
+    """How many claims are supported by a more general word, and what SGR is without them."""
+    general = general_supports(judged)
+    if not general:
+        return None
+    exact = judged.judgements.without_general()
+    rate = mean(
+        exact.rate(trace.sample, trace.reasoning.claims, trace.policy) for trace in judged.baselines
+    )
+    example = claim_words(general[0])
+    return (
+        f"{len(general)} of {judged.counts.supported} supported claims, as '{example}': a person "
+        "was seen, and not which"
+        + (f"; SGR without them {percent(rate)}" if rate is not None else "")
+    )
+
+
+def describe_swaps(judged: JudgedTraces) -> str:
+    """What each claim was held against beside its own video, and what that took."""
+    counts = [
+        f"{deal} {len(swaps.unit)} claims, {percent(float(swaps.telling.mean()))} telling"
+        for deal, swaps in judged.swaps.items()
+    ]
+    return (
+        f"{'; '.join(counts)} (true in some places and false in others); at most "
+        f"{judged.swapped:,} judgements, and no answer of the model"
+    )
+
+
+def count_groups(groups: Groups) -> str:
+    """As "12 groups", "3 that are taken as independent"."""
+    if groups.declared:
+        return f"{groups.count} {'group' if groups.count == 1 else 'groups'}"
+    return f"{groups.count}, taken as independent"
 
 
 def _count_words(words: Iterable[str]) -> str:

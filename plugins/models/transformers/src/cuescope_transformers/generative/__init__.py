@@ -1,6 +1,7 @@
 """Stock generative models of transformers as cuescope models: questions about videos and images."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from jaxtyping import Float, Int8, UInt8
@@ -8,7 +9,10 @@ from jaxtyping import Float, Int8, UInt8
 from cuescope_sdk import Capabilities, Context, Frame, LazyWeights, Plugin, Response, Trial
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.models import refuse_unanswerable
-from cuescope_transformers.options import VLMOptions
+from cuescope_transformers.options import VLMOptions, config_in
+
+if TYPE_CHECKING:
+    from cuescope_transformers.generative.loading import GenerativeModel
 
 OWNER = "transformers-vlm"
 
@@ -31,9 +35,13 @@ class TransformersVLM(Plugin, LazyWeights):
     def __init__(self, options: VLMOptions, context: Context) -> None:
         super().__init__(options, context)
         from cuescope_transformers.generative.loading import find_generative
+
+        self._answer_with(find_generative(options, context))
+
+    def _answer_with(self, model: "GenerativeModel") -> None:
         from cuescope_transformers.generative.patches import shows_patches
 
-        self._model = model = find_generative(options, context)
+        self._model, options = model, self.options
         wording = options.model_dump(
             include={"scoring", "max_new_tokens", "prompt", "question", "fps"}
         )
@@ -44,6 +52,25 @@ class TransformersVLM(Plugin, LazyWeights):
         self.capabilities = self.capabilities.model_copy(
             update={"exposes": patches | {"fusion"}, "min_frames": int(model.needs_image)}
         )
+
+    @classmethod
+    def takes(cls, item: object) -> bool:
+        """Whether it is a model of transformers that answers in words, or begins with one."""
+        if (config := config_in(item)) is None:
+            return False
+        from cuescope_transformers.generative.loading import is_generative
+
+        return is_generative(config)
+
+    @classmethod
+    def from_object(cls, item: Any, options: VLMOptions, context: Context) -> Self:
+        """From (model, processor). Its attention is switched to one that edits can reach."""
+        from cuescope_transformers.held import hold_generative
+
+        model = cls.__new__(cls)
+        Plugin.__init__(model, options, context)
+        model._answer_with(hold_generative(item, options, context))
+        return model
 
     def open_weights(self) -> None:
         _ = self._model.network

@@ -125,16 +125,25 @@ def arguments(function: Any) -> frozenset[str]:
 def find_generative(options: VLMOptions, context: Context) -> GenerativeModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
     files = options.find(OWNER, context, builder_of)
-    processor = files.processor()
+    return with_processor(files, files.processor(), options)
+
+
+def with_processor(files: Pretrained, processor: Any, options: VLMOptions) -> GenerativeModel:
+    """The model with a processor that pads."""
     # padding is masked out wherever it stands: any token will do for it
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
     return GenerativeModel(files, processor, options)
 
 
+def is_generative(config: Any) -> bool:
+    """Whether transformers has a model of this kind that answers in words."""
+    return type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING
+
+
 def builder_of(config: Any, source: Source) -> Any:
     """The Auto class for a configuration; raises UserError for one that answers no question."""
-    if type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING:
+    if is_generative(config):
         return transformers.AutoModelForMultimodalLM
     # code of the model's own names its Auto class here
     auto = getattr(config, "auto_map", None) or {}

@@ -1,0 +1,87 @@
+"""What a method's hooks are handed."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from cuescope.capabilities import Capabilities
+from cuescope.context import Context
+from cuescope.seeds import derive
+from cuescope.types import Accuracy, Contrast, Outcome, Picture, PlantedCue, Sample, Table, Trial
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass
+class Audit:
+    """One audit as its method sees it. `respond` is the only way to the model.
+
+    `options` are the method's, validated; `capabilities` the model's; `tools` are by role,
+    `tool_specs` their SPEC as the user typed it; `context` has the device, the cache folder and the
+    progress bar. `outcomes` are those of `perturb`, in order, from `compute_scores` on.
+    `planted_cues` and the "cues" annotation of `samples` are hidden until `verify`.
+    """
+
+    labels: tuple[str, ...]
+    options: Any
+    respond: Callable[[Iterable[Trial]], list[Outcome]]
+    context: Context
+    capabilities: Capabilities = field(default_factory=lambda: Capabilities(outputs=frozenset()))
+    tools: Mapping[str, Any] = field(default_factory=dict)
+    tool_specs: Mapping[str, str] = field(default_factory=dict)
+    samples: tuple[Sample, ...] = ()
+    outcomes: Sequence[Outcome] = ()
+    planted_cues: tuple[PlantedCue, ...] = ()
+    notes: dict[str, str] = field(default_factory=dict)
+    attachments: list[Table | Picture | Contrast | Accuracy] = field(default_factory=list)
+    _results: dict[Hashable, tuple[tuple[object, ...], Any]] = field(
+        default_factory=dict, repr=False
+    )
+
+    def once(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`function(*args)`, called the first time only and remembered for this audit.
+
+        So one hook finds what another worked out: `audit.once(cluster, audit)`. Arguments are
+        compared by identity, text and numbers by value; keyword arguments are part of the key.
+        """
+        # sorted: keywords come in any order
+        given = (*args, *(part for item in sorted(kwargs.items()) for part in item))
+        key = (function, *(_identity(value) for value in given))
+        if key not in self._results:
+            # The arguments are kept too: an id is another object's as soon as its own is gone.
+            self._results[key] = given, function(*args, **kwargs)
+        result: T = self._results[key][1]
+        return result
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """A generator of its own for these names, under the audit's seed."""
+        return self.context.rng(*names)
+
+    def derive_seed(self, *names: str) -> int:
+        """A 63-bit seed for these names, for libraries that take a number."""
+        return derive(self.context.seed, *names)
+
+    def note(self, key: str, text: str) -> None:
+        """A fact for the head of the report."""
+        self.notes[key] = text
+
+    def attach(self, item: Table | Picture | Contrast | Accuracy) -> None:
+        """Add a table, picture or contrast to the report, or an accuracy in place of its own."""
+        self.attachments.append(item)
+
+
+def _identity(value: object) -> Hashable:
+    # equal text is often two objects
+    plain = value is None or isinstance(value, str | int | float | bool)
+    return (type(value), value) if plain else id(value)  # with its type: 1 equals True and 1.0
+
+
+def without_cues(sample: Sample) -> Sample:
+    """The sample without its answer sheet, the "cues" annotation."""
+    if "cues" not in sample.annotations:
+        return sample
+    others = {key: value for key, value in sample.annotations.items() if key != "cues"}
+    return replace(sample, annotations=others)

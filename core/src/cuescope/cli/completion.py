@@ -1,0 +1,83 @@
+"""What a shell completes: names of plugins, and their options. Nothing is imported for it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from cuescope.cli.external import installed
+from cuescope.cli.source import first_line, option_names
+from cuescope.registry import Entry
+
+Completions = list[tuple[str, str]]
+
+
+def _entries(kind: str | None, incomplete: str) -> Iterator[Entry]:
+    for entry in installed().entries:
+        fits = entry.kind == kind if kind else entry.kind != "command"
+        if fits and entry.problem is None and entry.name.startswith(incomplete):
+            yield entry
+
+
+def _names(kind: str | None, incomplete: str) -> Completions:
+    return [(entry.name, first_line(entry) or "") for entry in _entries(kind, incomplete)]
+
+
+def complete_method(incomplete: str) -> Completions:
+    """Names of methods."""
+    return _names("method", incomplete)
+
+
+def complete_model(incomplete: str) -> Completions:
+    """Names of models."""
+    return _names("model", incomplete)
+
+
+def complete_data(incomplete: str) -> Completions:
+    """Names of data sets."""
+    return _names("dataset", incomplete)
+
+
+def complete_executor(incomplete: str) -> Completions:
+    """Names of executors."""
+    return _names("executor", incomplete)
+
+
+def complete_observer(incomplete: str) -> Completions:
+    """Names of observers."""
+    return _names("observer", incomplete)
+
+
+def complete_bench(incomplete: str) -> Completions:
+    """Names of benches."""
+    return _names("bench", incomplete)
+
+
+def complete_plugin(incomplete: str) -> Completions:
+    """Names of any plugins."""
+    return _names(None, incomplete)
+
+
+def _options(kind: str, spec: Any, incomplete: str) -> list[str]:
+    """`key=` for each option of the plugin that the line names."""
+    name = str(spec or "").partition(":")[0]
+    entries = [entry for entry in installed().of_kind(kind) if entry.name == name]
+    keys = [key for entry in entries for key in option_names(entry)]
+    return [f"{key}=" for key in keys if key.startswith(incomplete)]
+
+
+def complete_model_option(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Options of the model that the line names."""
+    return _options("model", ctx.params.get("model"), incomplete)
+
+
+def complete_data_option(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Options of the data set that the line names."""
+    return _options("dataset", ctx.params.get("data"), incomplete)
+
+
+def complete_method_option(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Options of the method that the line names."""
+    # where -O is the last word, the words before it are not parsed as arguments yet
+    method = ctx.params.get("method") or next(iter(ctx.args), None)
+    return _options("method", method, incomplete)

@@ -1,0 +1,146 @@
+"""`cuescope export RUN`: the data of a run as a table, or the samples that a cue hurts."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cuescope.cli.choices import Form, What
+from cuescope.cli.echo import echo
+from cuescope.errors import UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cuescope.types import Report, Sample
+
+
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    to: Annotated[
+        Form | None, typer.Option("--to", help="Format. [default: csv, jsonl with --affected]")
+    ] = None,
+    what: Annotated[
+        What, typer.Option("--what", help="A row an answer, a headline score, or any score.")
+    ] = What.findings,
+    affected: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FINDING",
+            help="Write the samples that this finding hurts as a manifest for `--data folder:FILE`:"
+            " its number in the report (1 is the strongest), or its name.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File. [default: RUN/WHAT.FORMAT; - prints]")
+    ] = None,
+) -> None:
+    """Write answers or findings as a table, or what a cue hurts.
+
+    In CSV a text that begins with = + - @ or an apostrophe has an apostrophe before it, so that no
+    spreadsheet runs it as a formula. Drop one apostrophe to read such a text back.
+    """
+    from cuescope.runs import load_report
+
+    report = load_report(run)
+    folder = run if run.is_dir() else run.parent
+    if affected is not None:
+        _export_affected(report, folder, affected, to or Form.jsonl, out)
+        return
+    form = to or Form.csv
+    _write(_table(report, folder, what), form, out or folder / f"{what.value}.{form.value}")
+
+
+def _table(report: "Report", folder: Path, what: What) -> "pa.Table":
+    from cuescope.report.answers import read_answers
+    from cuescope.report.findings import SCORES, as_table, findings_table, score_rows
+
+    if what is What.answers:
+        return read_answers(folder)
+    if what is What.findings:
+        return findings_table(report)
+    return as_table(list(score_rows(report)), SCORES)
+
+
+def _write(table: "pa.Table", form: Form, out: Path) -> None:
+    from cuescope.report.export import encode
+    from cuescope.runs import write_atomically
+
+    data = encode(table, form.value)
+    if str(out) == "-":
+        typer.echo(data, nl=False)
+        return
+    if not (form is Form.parquet and out.name in ("answers.parquet", "findings.parquet")):
+        write_atomically(out, data)  # else it is the run's own file, which is there already
+    echo(f"wrote {out}: {table.num_rows:,} rows")
+
+
+def _export_affected(
+    report: "Report", folder: Path, wanted: str, form: Form, out: Path | None
+) -> None:
+    import pyarrow as pa
+
+    from cuescope.report.affected import affected_answers, manifest_rows, open_samples
+    from cuescope.report.answers import read_answers
+    from cuescope.report.export import encode, safe_text
+    from cuescope.report.findings import find_finding
+    from cuescope.runs import write_atomically
+
+    finding = find_finding(report, wanted)
+    number = report.findings.index(finding) + 1
+    name = report.names[finding.feature]
+    about = f"finding {number}, {name}" + (f", '{finding.label}'" if finding.label else "")
+    rows = read_answers(folder).to_pylist()
+    data = open_samples(report)
+    answers = affected_answers(report, finding, rows, data.keys())
+    if not answers:
+        raise UserError(
+            f"{about} hurts no sample of its own",
+            expected="samples of the data where it occurs that were answered wrong",
+            got="none",
+        )
+    samples = {key: data[key] for key in answers}
+    manifest = out or folder / f"affected-{number}.{form.value}"
+    if manifest.suffix != f".{form.value}":
+        raise UserError(f"--out {manifest}", expected=f"a file that ends in .{form.value}")
+    written, drawn = manifest_rows(samples, answers, manifest)
+    if form is Form.csv and (risky := _risky_cells(written)):
+        raise UserError(
+            f"a CSV manifest would change {risky[0]!r}",
+            got="a text that a spreadsheet takes for a formula",
+            remedy=f"Take --to jsonl ({safe_text(risky[0])!r} is how a CSV would have it)",
+        )
+    columns = dict.fromkeys(column for row in written for column in row)
+    table = pa.Table.from_pylist([{name: row.get(name) for name in columns} for row in written])
+    write_atomically(manifest, encode(table, form.value))
+    echo(f"wrote {manifest}: {len(written):,} samples of {about}")
+    if drawn:
+        echo(f"{drawn:,} have no image file of their own: their frames are in {_files(manifest)}")
+    echo(f"next: {_audit_command(report, manifest, samples)}")
+
+
+def _files(manifest: Path) -> Path:
+    return manifest.with_name(f"{manifest.stem}-files")
+
+
+def _risky_cells(rows: "list[dict[str, object]]") -> list[str]:
+    from cuescope.report.export import FORMULA
+
+    texts = [value for row in rows for value in row.values() if isinstance(value, str)]
+    return [text for text in texts if text.startswith(FORMULA)]
+
+
+def _audit_command(report: "Report", manifest: Path, samples: "dict[str, Sample]") -> str:
+    """The run's own command, on these samples."""
+    words = shlex.split(report.provenance.command)
+    kept, others = [], {"--data", "-D", "--limit"}
+    while words:  # each option of ours has one value
+        word = words.pop(0)
+        if word in others:
+            words.pop(0)
+        else:
+            kept.append(word)
+    longest = max(len(sample.frames) for sample in samples.values())
+    frames = ["-D", f"frames={longest}"] if longest > 1 else []
+    return shlex.join([*kept, "--data", f"folder:{manifest}", *frames])

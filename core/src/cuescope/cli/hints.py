@@ -1,0 +1,51 @@
+"""What somebody probably meant who typed a hub id, a path or a plugin where it cannot stand."""
+
+from pathlib import Path
+
+from cuescope.errors import UserError, nearest
+from cuescope.registry import Registry
+from cuescope.spec import Spec
+
+# What takes a hub id or a path as its ARG; those that are not installed are not suggested.
+TAKERS = {"model": ("transformers", "open-clip"), "dataset": ("folder",)}
+USES = {
+    "method": "`cuescope audit {} --model SPEC --data SPEC` audits with it",
+    "model": "`cuescope audit METHOD --model {} --data SPEC` audits it",
+    "dataset": "`cuescope audit METHOD --model SPEC --data {}` audits on it",
+    "bench": "`cuescope bench {}` runs it",
+}
+
+
+def refuse_bare_argument(kind: str, text: str, registry: Registry) -> None:
+    """Raise UserError for a hub id or path that stands where NAME:ARG belongs."""
+    name = Spec.parse(text).name
+    names = [entry.name for entry in registry.of_kind(kind)]
+    looks_bare = "/" in name or name.startswith((".", "~")) or Path(name).expanduser().is_dir()
+    if name in names or not looks_bare:
+        return
+    takers = [taker for taker in TAKERS[kind] if taker in names]
+    if (
+        "/" in name
+        and kind == "model"
+        and name.split("/")[0].startswith(("ViT-", "RN", "convnext"))
+    ):
+        takers.reverse()  # ViT-B-16/openai is how open_clip writes it
+    raise UserError(
+        f"no {kind} '{text}' is installed",
+        expected="NAME or NAME:ARG",
+        remedy=f"Did you mean '{takers[0]}:{text}'?"
+        if takers
+        else "`cuescope plugins` lists names",
+    )
+
+
+def no_such_command(name: str, commands: list[str], registry: Registry) -> UserError:
+    """What to type instead of an unknown command; a plugin's name is no command."""
+    for kind, use in USES.items():
+        if any(entry.name == name for entry in registry.of_kind(kind)):
+            return UserError(f"'{name}' is a {kind}, no command", remedy=use.format(name))
+    return UserError(
+        f"No such command '{name}'",
+        expected=f"one of {', '.join(commands)}",
+        remedy=nearest(name, commands) or "`cuescope --help` says what each does",
+    )

@@ -1,0 +1,185 @@
+"""`cuescope audit ... --plan`: what an audit would cost, by counting alone or by a few answers."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.progress import duration
+from cuescope.engine import Plan, Session
+from cuescope.errors import PlanStopped
+from cuescope.respond import trial_key
+from cuescope.types import Outcome, Response, Trial
+
+if TYPE_CHECKING:
+    from cuescope.request import Request
+    from cuescope.runner import Runner
+
+ModelCall = tuple[object, ...]
+SURPRISE = "what the method makes of real answers"
+
+
+@dataclass
+class Pace:
+    """Model calls of one kind: some really asked, the others counted."""
+
+    answers: list[Response] = field(default_factory=list)
+    seconds: float = 0.0
+    timed: int = 0
+    missing: int = 0
+
+
+class Rehearsal:
+    """An audit in which a few trials of each kind are asked, and the others answered alike.
+
+    The answers of those few are kept in the cache. A trial that is answered alike gets the answer
+    of another one of its kind, so that the method goes on and its later trials can be counted.
+    """
+
+    def __init__(self, real: Session) -> None:
+        self._real = real
+        self._size = real.request.batch_size
+        self._responses: dict[str, Response] = {}
+        self.paces: dict[ModelCall, Pace] = {}
+        self.conditions: Counter[str] = Counter()
+        self.cached = 0
+        self.alike = 0
+
+    def __call__(self, trials: Iterable[Trial]) -> list[Outcome]:
+        """Outcomes in the order of the trials, as `respond` gives them."""
+        trials = list(trials)
+        identity = self._real.respond.identity
+        keys = [trial_key(identity, trial) for trial in trials]
+        fresh = {
+            k: trial for k, trial in zip(keys, trials, strict=True) if k not in self._responses
+        }
+        self.conditions.update(trial.condition for trial in fresh.values())
+        kept = self._real.cache.get(fresh)
+        self.cached += len(kept)
+        self._responses |= kept
+        by_kind: dict[ModelCall, list[str]] = {}
+        for key, trial in fresh.items():
+            by_kind.setdefault(_kind(trial), []).append(key)
+            if key in kept:
+                self._pace_of(trial).answers.append(kept[key])
+        for group in by_kind.values():
+            self._answer([key for key in group if key not in kept], fresh)
+        return [Outcome(t, self._responses[key]) for key, t in zip(keys, trials, strict=True)]
+
+    def _pace_of(self, trial: Trial) -> Pace:
+        return self.paces.setdefault(_kind(trial), Pace())
+
+    def _answer(self, keys: Sequence[str], trials: Mapping[str, Trial]) -> None:
+        """The answers to trials of one kind, of which none is kept."""
+        if not keys:
+            return
+        pace = self._pace_of(trials[keys[0]])
+        pace.missing += len(keys)
+        asked = 0
+        if not pace.timed:
+            # the first batch opens the weights: where it is the only one, it is one trial
+            warm = min(self._size, max(1, len(keys) - self._size)) if len(keys) > 1 else 0
+            for start, stop in ((0, warm), (warm, warm + self._size)):
+                part = keys[start:stop]
+                since = time.perf_counter()
+                outcomes = self._real.respond([trials[key] for key in part]) if part else []
+                pace.seconds, pace.timed = time.perf_counter() - since, len(part)
+                pace.answers += [outcome.response for outcome in outcomes]
+                self._responses |= {
+                    key: outcome.response for key, outcome in zip(part, outcomes, strict=True)
+                }
+                asked += len(part)
+        for number, key in enumerate(keys[asked:]):
+            self._responses[key] = pace.answers[number % len(pace.answers)]
+            self.alike += 1
+
+    @property
+    def seconds(self) -> float:
+        """How long all missing trials take, each kind at its own pace."""
+        timed = [pace for pace in self.paces.values() if pace.timed]
+        return sum(pace.seconds / pace.timed * pace.missing for pace in timed)
+
+
+def _kind(trial: Trial) -> ModelCall:
+    """Trials of one kind take alike long, and their answers have the same shape."""
+    return (
+        trial.readout and trial.readout.name,
+        trial.edit and trial.edit.kind,
+        trial.outputs,
+        len(trial.sample.choices),
+        len(trial.sample.frames),
+    )
+
+
+def measured_plan(runner: "Runner", request: "Request") -> tuple[Plan, bool]:
+    """The plan of an audit of which a few answers are asked; and whether it is an estimate."""
+    real = runner.session(request)
+    rehearsal = Rehearsal(real)
+    planned = Session(request, runner.context, runner.cache, planning=True)
+    notes: dict[str, str] = {}
+
+    def respond(trials: Iterable[Trial]) -> list[Outcome]:
+        if not rehearsal.alike:  # what is noted later is about answers that were not given
+            notes.update(planned.audit.notes)
+        return rehearsal(trials)
+
+    planned.audit.respond = respond
+    until = None
+    try:
+        planned.run()
+    except PlanStopped as stop:
+        until = str(stop)
+    except Exception:  # a method may stumble over answers that contradict each other
+        if not rehearsal.alike:
+            raise
+        until = SURPRISE
+    calls = sum(pace.missing for pace in rehearsal.paces.values())
+    plan = Plan(
+        trials=sum(rehearsal.conditions.values()),
+        cached=rehearsal.cached,
+        model_calls=calls,
+        seconds=rehearsal.seconds,
+        until=until,
+        conditions=dict(rehearsal.conditions),
+        tool_calls=dict(planned.audit.context.tool_calls),
+        notes=notes if rehearsal.alike else planned.audit.notes,
+    )
+    return plan, bool(rehearsal.alike)
+
+
+def show_plan(
+    runner: "Runner", request: "Request", *, as_json: bool = False, measure: bool = False
+) -> None:
+    """Print what a request would cost."""
+    from cuescope.report.terminal import by_condition
+
+    plan, estimate = measured_plan(runner, request) if measure else (runner.plan(request), False)
+    if as_json:
+        echo_json(json.dumps(asdict(plan) | {"estimate": estimate}, indent=1))
+        return
+    count = "at least " if plan.until else "about " if estimate else ""
+    pace = "unknown until this model has answered once here; --measure asks two batches"
+    lines = {
+        "trials": f"{count}{plan.trials:,}{by_condition(plan.conditions)}",
+        "cache hits": f"{plan.cached:,}",
+        "model calls": f"{count}{plan.model_calls:,}",
+        "time": pace if plan.seconds is None else f"{count}{_time(plan.seconds)} of the model",
+        **{work: f"{times:,}" for work, times in plan.tool_calls.items()},
+    }
+    for name, words in lines.items():
+        echo(f"{name:<{max(map(len, lines))}}  {words}")
+    if plan.until:
+        echo(f"What follows depends on {plan.until}.")
+    if plan.until and not measure:
+        echo("--measure asks a few trials of each kind, keeps their answers, and counts the rest.")
+    if estimate:
+        echo("Counted with the answers of a few trials in the place of all others.")
+    for key, text in plan.notes.items():
+        echo(f"{key}: {text}")
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else duration(seconds)

@@ -1,0 +1,238 @@
+"""Progress on standard error: bars in a terminal, a line now and then where there is none."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn
+from rich.text import Text
+
+from cuescope.cli.echo import echo
+from cuescope.cli.terminal import console
+from cuescope.context import Advance
+from cuescope.hookspecs import hookimpl
+from cuescope.printable import printable
+
+if TYPE_CHECKING:
+    from rich.progress import Task
+
+    from cuescope.auditing import Audit
+    from cuescope.types import Report
+
+Clock = Callable[[], float]
+FIRST_SECONDS, SECONDS, VERBOSE_SECONDS = 10.0, 60.0, 10.0  # until the first line, between lines
+MARKS = 17  # the pace is that of the last sixteen batches
+
+
+class Verbosity(Enum):
+    """How much is said beside the result."""
+
+    quiet = 0
+    normal = 1
+    verbose = 2
+
+
+class Work:
+    """Something under way: `done` of `total`, and the pace of its last batches."""
+
+    def __init__(self, description: str, total: int, unit: str = "", clock: Clock = time.monotonic):
+        self.description, self.total, self.unit = description, total, unit
+        self.done = 0
+        self.note = ""
+        self._clock = clock
+        self._marks: deque[tuple[float, int]] = deque([(clock(), 0)], MARKS)
+
+    def begin(self, done: int) -> None:
+        """So many are done before anything was worked on."""
+        self.done = done
+        self._marks.clear()
+        self._marks.append((self._clock(), done))
+
+    def update(self, done: int) -> None:
+        """A batch is done."""
+        self.done = done
+        self._marks.append((self._clock(), done))
+
+    @property
+    def rate(self) -> float | None:
+        """How many a second, None before the first batch is done.
+
+        The first batch also opens weights: it has no part as soon as there are two more.
+        """
+        marks = list(self._marks)
+        marks = marks[1:] if len(marks) > 3 and len(marks) < MARKS else marks
+        (start, before), (end, after) = marks[0], marks[-1]
+        return (after - before) / (end - start) if after > before and end > start else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest takes at this pace, less the time since the last batch."""
+        if (rate := self.rate) is None:
+            return None
+        return max(0.0, (self.total - self.done) / rate - (self._clock() - self._marks[-1][0]))
+
+    @property
+    def words(self) -> str:
+        """`asking the model: 128 of 400 answers (32%), 12 a second, about 0:23 left`."""
+        unit = f" {self.unit}" if self.unit else ""
+        share = f" ({self.done / self.total:.0%})" if self.total else ""
+        parts = [f"{self.done:,} of {self.total:,}{unit}{share}{self.note}"]
+        if (rate := self.rate) is not None:
+            parts.append(_pace(rate))
+        if (left := self.seconds_left) is not None and self.done < self.total:
+            parts.append(f"about {duration(left)} left")
+        return f"{self.description}: {', '.join(parts)}"
+
+
+def _pace(rate: float) -> str:
+    """`12 a second`, or `3.4 a minute` where it is slower than one a second."""
+    each = f"{60 * rate:.2g} a minute" if rate < 1 else f"{rate:,.1f} a second"
+    return each if rate < 10 else f"{rate:,.0f} a second"
+
+
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds.
+
+    >>> duration(83), duration(7384)
+    ('1:23', '2:03:04')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+class _Left(ProgressColumn):
+    """Pace and time left, by the last batches."""
+
+    max_refresh = 1.0
+
+    def render(self, task: "Task") -> Text:
+        work: Work = task.fields["work"]
+        words = f"{work.done:,}/{work.total:,}" + (f" {work.unit}" if work.unit else "")
+        if (left := work.seconds_left) is not None:
+            words += f", {duration(left)} left"
+        return Text(words, "dim")
+
+
+class Bars:
+    """The progress bar that plugins are handed, and the observer of `respond`.
+
+    In a terminal they are bars that vanish. Elsewhere it is a line on standard error after
+    `FIRST_SECONDS` of work, then one a minute at most, however long a batch takes; verbose, six.
+    """
+
+    def __init__(
+        self,
+        verbosity: Verbosity = Verbosity.normal,
+        *,
+        clock: Clock = time.monotonic,
+        say: Callable[[str], None] = lambda line: echo(f"cuescope: {line}", err=True),
+    ) -> None:
+        screen = console(stderr=True)
+        self._verbosity, self._clock, self._say = verbosity, clock, say
+        self._shows_bars = screen.is_terminal and verbosity is not Verbosity.quiet
+        self._shows_lines = not screen.is_terminal and verbosity is not Verbosity.quiet
+        self._every = VERBOSE_SECONDS if verbosity is Verbosity.verbose else SECONDS
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            _Left(),
+            console=screen,
+            transient=True,  # the report stands alone on the screen after
+            disable=not self._shows_bars,
+        )
+        self._started = clock()
+        self._due: float | None = None  # until there is work
+        self._works: dict[TaskID, Work] = {}
+        self._answers: TaskID | None = None
+        self._lock = RLock()
+        self._idle = Event()
+        self._idle.set()
+
+    @contextmanager
+    def __call__(self, description: str, total: int) -> Iterator[Advance]:
+        """A bar of `total` steps; yields the function that advances it."""
+        work = Work(printable(description), total, clock=self._clock)
+        task = self._add(work)
+        try:
+            yield lambda steps: self._update(task, work.done + steps)
+        finally:
+            self._remove(task)
+
+    @hookimpl
+    def audit_started(self, audit: "Audit") -> None:
+        """Say what is audited."""
+        self._tell(f"{len(audit.samples):,} samples, {len(audit.labels):,} labels")
+
+    @hookimpl
+    def responses_progressed(self, audit: "Audit", done: int, total: int, cached: int) -> None:
+        """Move the bar of the model's answers."""
+        if self._answers is None:
+            work = Work("asking the model", total, "answers", self._clock)
+            work.begin(done)
+            work.note = f" about {len(audit.samples):,} samples"
+            self._answers = self._add(work)
+            self._tell(f"asking the model for {total:,} answers, {cached:,} of them in the cache")
+        else:
+            self._update(self._answers, done)
+        if done == total:
+            self._remove(self._answers)
+            self._answers = None
+
+    @hookimpl
+    def audit_finished(self, report: "Report") -> None:
+        """Say how long it took."""
+        self._tell(f"report {report.hash} is stored")
+
+    def show_line_if_due(self) -> None:
+        """Print how far the latest work is, where it is time for a line."""
+        with self._lock:
+            now = self._clock()
+            if not self._shows_lines or not self._works or self._due is None or now < self._due:
+                return
+            self._due = now + self._every
+            work = list(self._works.values())[-1]
+            self._say(f"{duration(now - self._started)} {work.words}")
+
+    def _tell(self, line: str) -> None:
+        if self._verbosity is Verbosity.verbose:
+            self._say(f"{duration(self._clock() - self._started)} {line}")
+
+    def _add(self, work: Work) -> TaskID:
+        with self._lock:
+            if self._shows_bars:
+                self._progress.start()
+            task = self._progress.add_task(work.description, total=work.total, work=work)
+            self._progress.update(task, completed=work.done)
+            self._works[task] = work
+            self._due = self._due or self._clock() + FIRST_SECONDS
+            if self._shows_lines and self._idle.is_set():
+                self._idle.clear()
+                Thread(target=self._watch, args=(self._idle,), daemon=True).start()
+        return task
+
+    def _watch(self, idle: Event) -> None:
+        """Lines while one batch takes long."""
+        while not idle.wait(1.0):
+            self.show_line_if_due()
+
+    def _update(self, task: TaskID, done: int) -> None:
+        with self._lock:
+            self._works[task].update(done)
+            self._progress.update(task, completed=done)
+        self.show_line_if_due()
+
+    def _remove(self, task: TaskID) -> None:
+        self.show_line_if_due()
+        with self._lock:
+            self._works.pop(task, None)
+            self._progress.remove_task(task)
+            if not self._works:
+                self._progress.stop()  # a live display would fight with what is printed
+                self._idle.set()
+                self._idle = Event()
+                self._idle.set()

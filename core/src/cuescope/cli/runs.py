@@ -1,0 +1,105 @@
+"""`cuescope runs` and `cuescope open RUN`: which audits were run here, and their pages."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.options import RUNS
+from cuescope.errors import UserError, nearest
+
+DEPTH = 3  # folders below the one that is looked at
+
+
+def runs(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the runs are.")] = RUNS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the runs of a folder with what they found; the newest first."""
+    if not folder.is_dir():
+        if folder != RUNS:
+            raise UserError(f"no folder {folder}", expected="a folder of runs")
+        echo(f"There are no runs in {folder} yet: `cuescope demo` makes one.")
+        return
+    rows = sorted(map(_row, report_files(folder)), key=lambda row: row["date"], reverse=True)
+    if as_json:
+        echo_json(json.dumps(rows, indent=1))
+        return
+    if not rows:
+        echo(f"There are no runs in {folder}.")
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    from cuescope.cli.terminal import stdout
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in rows[0]:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row.values()))
+    stdout().print(table)
+
+
+def report_files(folder: Path) -> list[Path]:
+    """The reports in a folder and below it, hidden folders aside."""
+    found = []
+    for place, folders, files in os.walk(folder):
+        depth = len(Path(place).relative_to(folder).parts)
+        folders[:] = [name for name in folders if name[0] != "." and depth < DEPTH]
+        found += [Path(place) / name for name in files if name == "report.json"]
+    return found
+
+
+def _row(file: Path) -> dict[str, Any]:
+    """What the list says of a run; one that cannot be read is said to be so."""
+    try:
+        report = json.loads(file.read_bytes())
+        origin, metrics = report["provenance"], report["metrics"]
+        first = metrics[0]["name"] if metrics else None
+        found = [s for s in report["scores"] if s["finding"] and s["metric"] == first]
+        specs = {kind: origin[kind]["spec"] for kind in ("method", "model", "data")}
+        date = str(origin["started"])[:16].replace("T", " ")
+        return {"run": str(file.parent), **specs, "findings": len(found), "date": date}
+    except (OSError, ValueError, LookupError, TypeError):
+        unknown = dict.fromkeys(("method", "model", "data", "findings"), "-")
+        return {"run": str(file.parent), **unknown, "date": "unreadable"}
+
+
+def open_page(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder, its name, or a page.")],
+) -> None:
+    """Open the page of a run in the browser, and print where it is."""
+    import webbrowser
+
+    page = find_page(run)
+    echo(str(page))
+    try:
+        opened = webbrowser.open(page.resolve().as_uri())
+    except webbrowser.Error:
+        opened = False
+    if not opened:
+        echo("cuescope: there is no browser here; open this file in one", err=True)
+
+
+def find_page(run: Path) -> Path:
+    """The HTML page of a run folder, of a run's name in `runs`, or the page itself."""
+    for place in (run, RUNS / run):
+        page = place / "report.html" if place.is_dir() else place
+        if page.is_file() and page.suffix == ".html":
+            return page
+        if (place / "report.json").is_file():
+            raise UserError(
+                f"{place} has no page",
+                remedy=f"`cuescope report {place} --html {place / 'report.html'}` writes it",
+            )
+    known = [str(file.parent) for file in report_files(RUNS)] if RUNS.is_dir() else []
+    raise UserError(
+        f"no run at {run}",
+        expected="a run folder, or its name in runs",
+        remedy=nearest(str(run), [*known, *(Path(name).name for name in known)])
+        or "`cuescope runs` lists them",
+    )

@@ -1,0 +1,75 @@
+"""The ranked scores of a report as a figure."""
+
+from io import BytesIO
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from cuescope.errors import UserError, nearest
+from cuescope.types import Report, Score
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FOUND, OTHER = "#b3261e", "#7a7a7a"
+LONGEST = 48  # letters of a row's name
+
+
+def draw(report: Report, metric: str | None, rows: int) -> "Figure":
+    """A dot a score on one axis, its interval as a line; the best-ranked on top."""
+    figure_class = _figure_class()
+    named = {each.name: each for each in report.metrics}
+    if not named:
+        raise UserError("a report without scores has no figure", remedy="See report.tables")
+    name = metric or report.metrics[0].name
+    if name not in named:
+        raise UserError(
+            f"no metric '{name}' in this report",
+            expected=f"one of {', '.join(named)}",
+            remedy=nearest(name, named),
+        )
+    of_metric = [s for s in report.scores if s.metric == name and s.value is not None]
+    shown = of_metric[:rows]
+    size = (7.5, 1.4 + 0.32 * max(1, len(shown)))
+    figure: Figure = figure_class(figsize=size, layout="constrained")
+    axes = figure.add_subplot()
+    for place, score in enumerate(shown):
+        colour = FOUND if score.finding else OTHER
+        if score.low is not None and score.high is not None:
+            axes.hlines(place, score.low, score.high, color=colour, linewidth=2)
+        if score.value is not None:
+            axes.scatter(score.value, place, color=colour)
+    axes.axvline(0, color="#cccccc", linewidth=1, zorder=0)
+    axes.set_yticks(range(len(shown)), [_row_name(report, score) for score in shown])
+    axes.invert_yaxis()
+    axes.set_xlabel(named[name].title)
+    more = f", first {len(shown)} of {len(of_metric)}" if len(of_metric) > len(shown) else ""
+    asked = report.provenance
+    title = f"{asked.method.spec}: {asked.model.spec} on {asked.data.spec}{more} (red: findings)"
+    axes.set_title("\n".join(wrap(title, 80)), fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _row_name(report: Report, score: Score) -> str:
+    name = report.names[score.feature]
+    words = name if score.label is None else f"{name} | {score.label}"
+    return words if len(words) <= LONGEST else words[: LONGEST - 3] + "..."
+
+
+def _figure_class() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise UserError(
+            "figures need matplotlib", remedy="`pip install 'cuescope[notebook]'` brings it"
+        ) from error
+
+    class Shown(Figure):
+        """A figure that a notebook shows by itself; pyplot, which keeps figures, has no part."""
+
+        def _repr_png_(self) -> bytes:
+            out = BytesIO()
+            self.savefig(out, format="png", dpi=90)
+            return out.getvalue()
+
+    return Shown

@@ -1,0 +1,306 @@
+"""Functions of the caller as models: images to probabilities, images and a question to words."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import Any, Literal, Self
+from uuid import uuid4
+
+import numpy as np
+from PIL import Image
+
+from cuescope.capabilities import Capabilities
+from cuescope.digest import digest
+from cuescope.errors import UserError, nearest
+from cuescope.python.objects import name_of
+from cuescope.respond import out_of_memory
+from cuescope.types import Frame, Options, Response, Sample, Trial
+
+Pictures = list[Image.Image]
+SUM_TOLERANCE = 0.01  # rows of float16 probabilities over a thousand labels
+LEAST = 1e-30  # the log of a probability of 0 is no number
+SIDE = 8  # of the small pictures that stand in for an embedding
+
+
+class OfFunction:
+    """What is the same for all models that are functions: a name, a fingerprint, a clean failure.
+
+    `name` says which model it is: answers are kept under it, so give another one with other
+    weights. Without a name nothing is kept, for nothing tells two functions apart.
+    """
+
+    Options = Options
+    capabilities: Capabilities
+
+    def __init__(self, function: Callable[..., Any], name: str | None) -> None:
+        if not callable(function):
+            raise UserError(
+                f"{type(self).__name__} of a {type(function).__name__}", expected="a function"
+            )
+        self.function = function
+        self.title = name or str(getattr(function, "__name__", type(function).__name__))
+        self.private = name is None
+        self._identity = uuid4().hex if name is None else name
+        self.facts: Mapping[str, str] = {"answers": "a function of the caller, in memory"}
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+        return name_of(self.title)
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the name that the caller gave, or of a random one."""
+        return digest(type(self).__name__, self._identity)
+
+    def renamed(self, name: str) -> Self:
+        """The same function under a name, so that its answers may be kept."""
+        named = copy(self)
+        named.title, named.private, named._identity = name, False, name
+        return named
+
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as error:
+            if out_of_memory(error) or isinstance(error, UserError):
+                raise
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise UserError(f"the function '{self.title}' failed", got=reason) from error
+
+    def _refuse_inside(self, trials: Sequence[Trial]) -> None:
+        for trial in trials:
+            if trial.edit is not None or trial.readout is not None:
+                raise UserError(
+                    f"'{self.title}' is a function: nothing inside it can be changed or read",
+                    remedy="Pass the model itself, with its processor",
+                )
+
+
+class Classifier(OfFunction):
+    """A function from a list of PIL images to an array (image, label) of probabilities.
+
+    `labels` names the columns; without it they are the labels of the data, in that order. With
+    `outputs="logits"` rows need not sum to 1. With `takes="clips"` the function is given a list
+    of lists, the frames of each sample; else a sample is the mean of its frames. `embed`, which
+    TRoVe needs, is a function from images to vectors (image, dim), or "pixels": small pictures
+    of the images stand in for it.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        labels: Sequence[str] | None = None,
+        embed: Callable[[Pictures], Any] | Literal["pixels"] | None = None,
+        outputs: Literal["probabilities", "logits"] = "probabilities",
+        takes: Literal["images", "clips"] = "images",
+        batch_size: int = 64,
+    ) -> None:
+        super().__init__(function, name)
+        _require_word("outputs", outputs, ("probabilities", "logits"))
+        _require_word("takes", takes, ("images", "clips"))
+        if not (embed is None or embed == "pixels" or callable(embed)):
+            raise UserError("Classifier: embed", expected="a function or 'pixels'", got=repr(embed))
+        self.labels = None if labels is None else tuple(map(str, labels))
+        self.embed, self.outputs, self.takes, self.batch_size = embed, outputs, takes, batch_size
+        answers = {"logits"} if embed is None else {"logits", "embedding"}
+        self.capabilities = Capabilities(outputs=frozenset(answers))
+        columns = "as the data's labels" if self.labels is None else ", ".join(self.labels[:12])
+        self.facts = {
+            **self.facts,
+            "columns": columns + (" ..." if self.labels and len(self.labels) > 12 else ""),
+            "sequence": "all frames together" if takes == "clips" else "mean of the frames",
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of its name and of how its answers are read."""
+        embed = self.embed if isinstance(self.embed, str) else self.embed is not None
+        return digest(super().fingerprint, self.labels, embed, self.outputs, self.takes)
+
+    def for_audit(self, labels: Sequence[str], batch_size: int) -> Self:
+        """The same function for data of these labels; raises UserError for labels it has not."""
+        if self.labels is not None and (unknown := [x for x in labels if x not in self.labels]):
+            raise UserError(
+                f"'{self.title}' has no column for the label '{unknown[0]}'",
+                expected=", ".join(self.labels),
+                remedy="Name the columns as the data names its labels",
+            )
+        bound = copy(self)
+        bound.labels, bound.batch_size = self.labels or tuple(labels), batch_size
+        return bound
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        """Logits and embeddings, as each trial asks."""
+        self._refuse_inside(trials)
+        samples = [trial.sample for trial in trials]
+        asks = {output for trial in trials for output in trial.outputs}
+        scores = self._scores(samples) if "logits" in asks else [None] * len(samples)
+        vectors = self._vectors(samples) if "embedding" in asks else [None] * len(samples)
+        return [
+            Response(
+                logits=score if "logits" in trial.outputs else None,
+                embedding=vector if "embedding" in trial.outputs else None,
+            )
+            for trial, score, vector in zip(trials, scores, vectors, strict=True)
+        ]
+
+    def _scores(self, samples: Sequence[Sample]) -> list[np.ndarray]:
+        """Logits over the choices of each sample; of probabilities, their logarithm."""
+        if self.takes == "clips":
+            clips = [[frame.load() for frame in sample.frames] for sample in samples]
+            parts = [clips[start:][: self.batch_size] for start in self._starts(clips)]
+            rows = np.concatenate([self._rows(part) for part in parts])
+        else:
+            by_frame = self._by_frame(samples, self._rows)
+            rows = np.stack([_mean(by_frame, sample) for sample in samples])
+        if self.outputs == "probabilities":
+            rows = np.log(np.maximum(rows, LEAST))
+        return [
+            row[self._columns(sample)].astype(np.float32)
+            for row, sample in zip(rows, samples, strict=True)
+        ]
+
+    def _columns(self, sample: Sample) -> list[int]:
+        labels = self.labels or sample.choices
+        if unknown := [choice for choice in sample.choices if choice not in labels]:
+            raise UserError(
+                f"'{self.title}' was asked to choose '{unknown[0]}'",
+                expected=f"one of its labels: {', '.join(labels[:12])}",
+                got=sample.question,
+                remedy="A classifier answers no questions: cuescope.TextModel takes a function "
+                "from images and a question to words",
+            )
+        return [labels.index(choice) for choice in sample.choices]
+
+    def _vectors(self, samples: Sequence[Sample]) -> list[np.ndarray]:
+        """The unit mean of the frames' vectors, each of unit length."""
+        by_frame = self._by_frame(samples, self._embedding)
+        means = [_mean(by_frame, sample) for sample in samples]
+        return [(mean / max(np.linalg.norm(mean), 1e-12)).astype(np.float32) for mean in means]
+
+    def _embedding(self, images: Pictures) -> np.ndarray:
+        if self.embed == "pixels":
+            return _unit(np.stack([_small(image) for image in images]))
+        rows = _array(self._call(self.embed, images) if callable(self.embed) else [], self.title)
+        if rows.ndim != 2 or len(rows) != len(images) or not np.isfinite(rows).all():
+            raise UserError(
+                f"embed of '{self.title}'",
+                expected=f"finite numbers of shape ({len(images)}, dim) for {len(images)} images",
+                got=_described(rows),
+            )
+        return _unit(rows)
+
+    def _rows(self, shown: Sequence[Any]) -> np.ndarray:
+        """What the function says of images or clips, checked."""
+        rows = _array(self._call(self.function, list(shown)), self.title)
+        labels = self.labels or ()
+        shape = (len(shown), len(labels))
+        if rows.shape != shape:
+            raise UserError(
+                f"the function '{self.title}'",
+                expected=f"an array of shape {shape} for {len(shown)} {self.takes} and "
+                f"{len(labels)} labels ({', '.join(labels[:12])})",
+                got=f"shape {rows.shape}",
+                remedy="`labels=` names the columns where they are not the data's labels",
+            )
+        if not np.isfinite(rows).all():
+            raise UserError(
+                f"the function '{self.title}'", expected="finite numbers", got=_described(rows)
+            )
+        if self.outputs == "probabilities":
+            sums = rows.sum(axis=1)
+            worst = int(np.abs(sums - 1).argmax())
+            if rows.min() < 0 or abs(sums[worst] - 1) > SUM_TOLERANCE:
+                raise UserError(
+                    f"the function '{self.title}'",
+                    expected="probabilities: from 0 to 1, the sum of each row 1",
+                    got=f"a row with the sum {sums[worst]:.3g}, the least value {rows.min():.3g}",
+                    remedy="For logits: cuescope.Classifier(function, outputs='logits')",
+                )
+        return rows
+
+    def _by_frame(
+        self, samples: Sequence[Sample], answer: Callable[[Pictures], np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """The answer to each distinct frame, by its key."""
+        frames: dict[str, Frame] = {f.key: f for sample in samples for f in sample.frames}
+        keys = list(frames)
+        rows: list[np.ndarray] = []
+        for start in self._starts(keys):
+            rows += list(answer([frames[key].load() for key in keys[start:][: self.batch_size]]))
+        return dict(zip(keys, rows, strict=True))
+
+    def _starts(self, items: Sequence[object]) -> range:
+        return range(0, len(items), self.batch_size)
+
+
+class TextModel(OfFunction):
+    """A function from a list of PIL images and a question (None where there is none) to words.
+
+    Where a sample has choices, the question is followed by them: "Options: yes, no.".
+    """
+
+    capabilities = Capabilities(outputs=frozenset({"text"}), max_frames=None)
+
+    def __init__(
+        self, function: Callable[[Pictures, str | None], str], *, name: str | None = None
+    ) -> None:
+        super().__init__(function, name)
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        """What the function says to each trial."""
+        self._refuse_inside(trials)
+        return [Response(text=self._text(trial.sample)) for trial in trials]
+
+    def _text(self, sample: Sample) -> str:
+        options = f"Options: {', '.join(sample.choices)}." if sample.choices else ""
+        question = " ".join(part for part in (sample.question, options) if part) or None
+        images = [frame.load() for frame in sample.frames]
+        said = self._call(self.function, images, question)
+        if not isinstance(said, str):
+            kind = type(said).__name__
+            raise UserError(f"the function '{self.title}'", expected="words, a str", got=kind)
+        return said
+
+
+def _array(value: Any, title: str) -> np.ndarray:
+    """Numbers of a list, of numpy or of a tensor, wherever it lies."""
+    if hasattr(value, "detach"):  # a tensor, perhaps with gradients, on a device, in bfloat16
+        value = value.detach().float().cpu()
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UserError(
+            f"the function '{title}'",
+            expected="an array of numbers",
+            got=f"{type(value).__name__} ({error})",
+        ) from error
+
+
+def _mean(by_frame: Mapping[str, np.ndarray], sample: Sample) -> np.ndarray:
+    return np.asarray(np.mean([by_frame[frame.key] for frame in sample.frames], axis=0))
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+
+
+def _small(image: Image.Image) -> np.ndarray:
+    small = image.resize((SIDE, SIDE), Image.Resampling.BOX)
+    return np.asarray(small, np.float64).ravel() / 255 - 0.5
+
+
+def _described(rows: np.ndarray) -> str:
+    bad = "" if np.isfinite(rows).all() else ", with NaN or infinity"
+    return f"shape {rows.shape}{bad}"
+
+
+def _require_word(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise UserError(
+            f"Classifier: {option}={value!r}",
+            expected=" or ".join(map(repr, known)),
+            remedy=nearest(str(value), known),
+        )

@@ -1,0 +1,144 @@
+"""What a caller may pass for a model or for data -> what stands for it in the registry."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cuescope.capabilities import Dataset, Model
+from cuescope.context import Context
+from cuescope.errors import PluginError, UserError
+from cuescope.python.functions import Classifier, OfFunction
+from cuescope.python.images import Images
+from cuescope.python.objects import Held, TakesObjects, name_of
+from cuescope.python.tables import is_table, table_images
+from cuescope.registry import Entry
+from cuescope.spec import Spec, validated
+
+MODELS = (
+    "a SPEC such as 'open-clip:ViT-B-16/openai', an open_clip model or a transformers model with "
+    "its processor, a function from images to probabilities, or a cuescope model"
+)
+DATA = (
+    "a SPEC such as 'folder:./photos', a tuple (images, labels), a pandas DataFrame, a "
+    "datasets.Dataset, cuescope.Images, or a cuescope data set"
+)
+Given = Mapping[str, Any]
+
+
+def hold_model(item: Any, options: Given, name: str | None, context: Context) -> Held:
+    """What stands for a model of the caller; raises UserError for what is none."""
+    if isinstance(item, OfFunction):
+        _refuse_options("model", options)
+        return _of_function(item, name)
+    if isinstance(item, Model):
+        _refuse_options("model", options)
+        return _of_plugin("model", item, name, capabilities=item.capabilities)
+    if entry := _taker(item, context):
+        return _of_taker(entry, item, options, name, context)
+    if callable(item) and not isinstance(item, type) and not hasattr(item, "state_dict"):
+        _refuse_options("model", options)
+        return _of_function(Classifier(item), name)
+    raise UserError(
+        f"model is a {type(item).__name__}",
+        expected=MODELS,
+        remedy="A network by itself: wrap it in a function from a list of PIL images to "
+        "probabilities, with its preprocessing"
+        if callable(item)
+        else None,
+    )
+
+
+def hold_data(item: Any, options: Given, name: str | None, context: Context) -> Held:
+    """What stands for data of the caller; raises UserError for what is none."""
+    if is_table(item):
+        data: Any = table_images(item, options, name or "table", context.progress)
+        return _of_plugin("dataset", data, data.name)
+    _refuse_options("data", options)
+    if isinstance(item, tuple) and len(item) == 2:
+        data = Images(*item, name=name or "images", progress=context.progress)
+        return _of_plugin("dataset", data, data.name)
+    if isinstance(item, Dataset):
+        return _of_plugin("dataset", item, name or getattr(item, "name", None))
+    raise UserError(
+        f"data is a {type(item).__name__}",
+        expected=DATA,
+        remedy="Labels belong to images: data=(images, labels)"
+        if isinstance(item, list | tuple)
+        else None,
+    )
+
+
+def _of_function(item: OfFunction, name: str | None) -> Held:
+    if name is not None:
+        item = item.renamed(name)
+
+    def build(context: Context) -> Any:
+        if isinstance(item, Classifier) and context.dataset is not None:
+            return item.for_audit(context.dataset.labels, context.batch_size)
+        return item
+
+    return Held(
+        kind="model",
+        name=item.name,
+        build=build,
+        fingerprint=item.fingerprint,
+        capabilities=item.capabilities,
+        private=item.private,
+    )
+
+
+def _of_plugin(kind: str, plugin: Any, name: str | None, **more: Any) -> Held:
+    own = name or type(plugin).__name__
+    return Held(
+        kind=kind,
+        name=name_of(own),
+        build=lambda context: plugin,
+        fingerprint=plugin.fingerprint,
+        **more,
+    )
+
+
+def _taker(item: object, context: Context) -> Entry | None:
+    """The installed model plugin that answers for an object of this kind, None where none does."""
+    registry = context.registry
+    takers = [
+        entry
+        for entry in registry.of_kind("model")
+        if registry.check(entry) is None
+        and isinstance(cls := registry.load(entry), TakesObjects)
+        and cls.takes(item)
+    ]
+    if len(takers) > 1:
+        raise PluginError(
+            f"several plugins take a {type(item).__name__}",
+            got=", ".join(f"{entry.name} of {entry.dist}" for entry in takers),
+            remedy="Uninstall all but one of them",
+        )
+    return takers[0] if takers else None
+
+
+def _of_taker(
+    entry: Entry, item: object, options: Given, name: str | None, context: Context
+) -> Held:
+    cls = context.registry.load(entry)
+    title = name_of(name or f"{entry.name}-in-memory")
+    spec = Spec(entry.name, title if cls.Options.argument else None)
+    with context.registry.blaming(entry):
+        plugin = cls.from_object(item, validated(entry, cls, spec, options), context)
+    return Held(
+        kind="model",
+        name=title,
+        build=lambda context: plugin,
+        fingerprint=plugin.fingerprint,
+        dist=entry.dist,
+        version=entry.version,
+        capabilities=plugin.capabilities,
+    )
+
+
+def _refuse_options(kind: str, options: Given) -> None:
+    if options:
+        raise UserError(
+            f"{kind}_options with a {kind} in memory",
+            got=", ".join(options),
+            remedy="Set them on the object itself",
+        )

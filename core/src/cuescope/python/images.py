@@ -1,0 +1,192 @@
+"""Images and labels of the caller as a data set."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from cuescope.context import Progress, silent
+from cuescope.digest import digest
+from cuescope.errors import UserError, nearest
+from cuescope.python.objects import name_of
+from cuescope.python.pixels import as_image, frame_of, late_frame, rgb
+from cuescope.types import Frame, Options, Sample
+
+FOREGROUND = "foreground"  # the annotation that methods read masks from
+LIST_OF_ALL = 12  # labels that an error lists
+
+
+class Images:
+    """Images with labels: PIL images, uint8 arrays or paths of files; a list of them is a clip.
+
+    `groups` says which images were not drawn independently (of one video, one patient). `masks`
+    are bool arrays (row, col) or black-and-white images that are True on the labelled thing.
+    `questions` are asked about the images, `choices` are the answers to choose from, else the
+    labels are. `classes` are all labels in their order, and names for labels that are numbers.
+    """
+
+    Options = Options
+    facts: Mapping[str, str]
+
+    def __init__(
+        self,
+        images: Sequence[Any],
+        labels: Sequence[Any],
+        *,
+        groups: Sequence[Any] | None = None,
+        masks: Sequence[Any] | None = None,
+        questions: Sequence[str] | None = None,
+        choices: Sequence[Sequence[str]] | None = None,
+        classes: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        root: str | Path = "",
+        name: str = "images",
+        progress: Progress = silent,
+    ) -> None:
+        self.name = name_of(name)
+        columns = {"labels": labels, "groups": groups, "masks": masks, "questions": questions}
+        _require_lengths(len(images), columns | {"choices": choices, "keys": keys})
+        words, self.labels = named_labels(labels, classes)
+        keys = _unique([str(key) for key in keys] if keys is not None else _keys_of(images))
+        samples = []
+        with progress("reading the images", len(images)) as advance:
+            for row, key in enumerate(keys):
+                own = None if choices is None else tuple(map(str, choices[row]))
+                samples.append(
+                    Sample(
+                        key=key,
+                        frames=_frames(images[row], f"image {row}", Path(root)),
+                        question=None if questions is None else questions[row],
+                        choices=own or self.labels,
+                        label=words[row],
+                        group=_group(groups, row),
+                        annotations=_mask(masks, row),
+                    )
+                )
+                advance(1)
+        self._samples = tuple(samples)
+        self.facts = {"data": f"{len(samples)} images in memory"}
+        self.fingerprint = digest("images", self.labels, [_content(sample) for sample in samples])
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __getitem__(self, index: int) -> Sample:
+        return self._samples[index]
+
+    def group_of(self, index: int) -> str | None:
+        """The group of a sample."""
+        return self._samples[index].group
+
+
+def named_labels(
+    labels: Sequence[Any], classes: Sequence[str] | None
+) -> tuple[list[str], tuple[str, ...]]:
+    """The labels as words, and all of them in their order; raises UserError naming the row.
+
+    Whole numbers are places in `classes`, or where there are none, names in numeric order.
+    """
+    plain = [_plain_label(label, row) for row, label in enumerate(labels)]
+    if classes is None:
+        numbers = all(isinstance(label, int) for label in plain)
+        known = sorted(set(plain)) if numbers else sorted(set(map(str, plain)))
+        return [str(label) for label in plain], tuple(map(str, known))
+    names = tuple(map(str, classes))
+    words = [_name_in(names, label, row) for row, label in enumerate(plain)]
+    return words, names
+
+
+def _name_in(names: tuple[str, ...], label: str | int, row: int) -> str:
+    if isinstance(label, int) and 0 <= label < len(names):
+        return names[label]
+    if label not in names:
+        raise UserError(
+            f"label {label!r} of image {row} is none of the classes",
+            expected=", ".join(names[:LIST_OF_ALL]),
+            remedy=nearest(str(label), names),
+        )
+    return str(label)
+
+
+def _plain_label(label: Any, row: int) -> str | int:
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, str | int) and not isinstance(label, bool) and label != "":
+        return label
+    raise UserError(
+        f"image {row} has no label that can be used",
+        expected="text, or a whole number",
+        got=repr(label),
+        remedy="Name it, or leave the image out",
+    )
+
+
+def _require_lengths(images: int, columns: Mapping[str, Sequence[Any] | None]) -> None:
+    if not images:
+        raise UserError("no images", expected="at least two, with their labels")
+    for name, column in columns.items():
+        if column is not None and len(column) != images:
+            raise UserError(
+                f"{name} do not fit the images",
+                expected=f"{images}, one for each image",
+                got=f"{len(column)}",
+            )
+
+
+def _keys_of(images: Sequence[Any]) -> list[str]:
+    if all(isinstance(image, str | Path) for image in images):
+        return list(map(str, images))
+    width = len(str(len(images) - 1))
+    return [f"image-{row:0{width}}" for row in range(len(images))]
+
+
+def _unique(keys: list[str]) -> list[str]:
+    """The keys; one that comes again is told apart by its row."""
+    seen: set[str] = set()
+    unique = []
+    for row, key in enumerate(keys):
+        unique.append(f"{key}#{row}" if key in seen else key)
+        seen.add(key)
+    return unique
+
+
+def _frames(item: Any, where: str, root: Path) -> tuple[Frame, ...]:
+    if callable(item):  # a row that is read when it is looked at
+        return (late_frame(item, where),)
+    clip = item if isinstance(item, list | tuple) else None
+    if clip is None and isinstance(item, np.ndarray) and item.ndim == 4:
+        clip = list(item)
+    if clip is None:
+        return (frame_of(item, where, root),)
+    if not clip:
+        raise UserError(f"{where} is a clip without frames", expected="one at least")
+    return tuple(frame_of(frame, f"frame {i} of {where}", root) for i, frame in enumerate(clip))
+
+
+def _group(groups: Sequence[Any] | None, row: int) -> str | None:
+    group = None if groups is None else groups[row]
+    return None if group is None or group != group else str(group)  # NaN is not itself
+
+
+def _mask(masks: Sequence[Any] | None, row: int) -> dict[str, Any]:
+    mask = None if masks is None else masks[row]
+    if mask is None:
+        return {}
+    if isinstance(mask, np.ndarray) and mask.dtype == bool and mask.ndim == 2:
+        return {FOREGROUND: mask}
+    if isinstance(mask, str | Path):
+        return {FOREGROUND: frame_of(mask, f"mask {row}")}
+    return {FOREGROUND: _black_or_white(rgb(as_image(mask, f"mask {row}")))}
+
+
+def _black_or_white(mask: Image.Image) -> np.ndarray:
+    return np.asarray(mask.convert("L")) > 127
+
+
+def _content(sample: Sample) -> tuple[object, ...]:
+    mask = sample.annotations.get(FOREGROUND)
+    shown = [frame.key for frame in sample.frames]
+    known = mask.key if isinstance(mask, Frame) else mask
+    return sample.key, sample.label, sample.group, sample.question, sample.choices, shown, known

@@ -1,0 +1,83 @@
+"""Progress of an audit in a notebook: one line that is written again, with nothing to install."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from cuescope.context import Advance
+from cuescope.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from cuescope.auditing import Audit
+
+PAUSE = 0.25  # seconds between two updates: each is a message to the browser
+WIDTH = 30
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this code: in a terminal, IPython's shell has no kernel."""
+    ipython = sys.modules.get("IPython")  # a kernel has imported it
+    shell = ipython and ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
+class NotebookBars:
+    """Bars for a context, and the observer of what the model answered. Call `clear` at the end."""
+
+    def __init__(self) -> None:
+        self._line: Any = None
+        self._shown = 0.0
+        self._started = time.monotonic()
+
+    @contextmanager
+    def __call__(self, description: str, total: int) -> Iterator[Advance]:
+        """A bar of `total` steps; yields the function that advances it."""
+        done = 0
+        self._started = time.monotonic()
+
+        def advance(steps: int) -> None:
+            nonlocal done
+            done += steps
+            self._show(description, done, total, 0)
+
+        yield advance
+
+    @hookimpl
+    def responses_progressed(self, audit: "Audit", done: int, total: int, cached: int) -> None:
+        """Of what the model is asked."""
+        if done == cached:
+            self._started = time.monotonic()
+        self._show("the model answers", done, total, cached)
+
+    def clear(self) -> None:
+        """Take the line away: the report stands alone in the cell."""
+        if self._line is not None:
+            self._line.update({"text/plain": ""}, raw=True)
+
+    def _show(self, description: str, done: int, total: int, cached: int) -> None:
+        now = time.monotonic()
+        if now - self._shown < PAUSE and done < total:
+            return
+        self._shown = now
+        text = bar_line(description, done, total, cached, now - self._started)
+        if self._line is None:
+            display: Any = import_module("IPython.display").display
+            self._line = display({"text/plain": text}, raw=True, display_id=True)
+        else:
+            self._line.update({"text/plain": text}, raw=True)
+
+
+def bar_line(description: str, done: int, total: int, cached: int, seconds: float) -> str:
+    """A bar in words, with the time that remains at the pace so far.
+
+    >>> bar_line("the model answers", 60, 120, 20, 8.0)
+    'the model answers [###############               ] 60/120, 12 s left'
+    """
+    share = done / total if total else 1.0
+    full = round(WIDTH * share)
+    fresh = done - cached  # cached answers came at once, and say nothing of the pace
+    remains = f", {seconds / fresh * (total - done):.0f} s left" if fresh and done < total else ""
+    return f"{description} [{'#' * full:<{WIDTH}}] {done:,}/{total:,}{remains}"

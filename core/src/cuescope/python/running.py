@@ -1,0 +1,213 @@
+"""`cuescope.audit` and `cuescope.load`: the command line's `audit` and `report`, from Python."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from cuescope.building import settled
+from cuescope.context import Context, ignore, silent
+from cuescope.errors import UserError, nearest
+from cuescope.python.holding import hold_data, hold_model
+from cuescope.python.objects import Held, HeldRegistry
+from cuescope.python.progress import NotebookBars, in_notebook
+from cuescope.python.request import PythonRequest
+from cuescope.python.stored import StoredReport
+from cuescope.registry import Registry
+from cuescope.request import Request, Settings
+from cuescope.runner import Runner
+from cuescope.runs import load_report
+from cuescope.spec import Spec, fault
+
+Given = Mapping[str, Any]
+OWN = ("model", "data", "out", "runs", "cache", "progress")
+
+
+def audit(
+    method: str,
+    *,
+    model: Any,
+    data: Any,
+    model_options: Given | None = None,
+    data_options: Given | None = None,
+    method_options: Given | None = None,
+    model_name: str | None = None,
+    data_name: str | None = None,
+    tools: Mapping[str, str] | None = None,
+    tool_options: Mapping[str, Given] | None = None,
+    verify_with: Sequence[str] = (),
+    executor: str | None = None,
+    seed: int = 0,
+    limit: int | None = None,
+    device: str = "auto",
+    dtype: str = "float32",
+    batch_size: int = 64,
+    out: str | Path | None = None,
+    runs: str | Path = "runs",
+    cache: bool = True,
+    progress: bool = True,
+    **options: Any,
+) -> StoredReport:
+    """Audit one model with one method on one data set; the report is stored as by `cuescope audit`.
+
+    `model` and `data` are SPECs as on the command line, or objects: an open_clip or transformers
+    model with its processor, a function from images to probabilities, a tuple (images, labels), a
+    pandas DataFrame, a `datasets.Dataset` ... `model_options` and `data_options` are those of -M
+    and -D; `options` those of the method, -O (or `method_options`, where a name is taken here).
+    `model_name` and `data_name` are what a report calls an object; answers of a function are kept
+    only under a name that you give it. `cache=False` neither reads nor keeps any answer.
+
+    Raises UserError, with one line that says what was expected, what came and what to do.
+    """
+    registry = Registry()
+    settings = {
+        "tools": dict(tools or {}),
+        "tool_options": dict(tool_options or {}),
+        "verify_with": tuple(verify_with),
+        "executor": executor,
+        "seed": seed,
+        "limit": limit,
+        "device": device,
+        "dtype": dtype,
+        "batch_size": batch_size,
+    }
+    given = _method_options(registry, method, dict(method_options or {}), options)
+    # checked before an object is opened, which may take long
+    first = _request(method=method, model="-", data="-", method_options=given, **settings)
+    bars = _bars() if progress else None
+    announce = _announce if progress else ignore
+    context = settled(first, Context(registry=registry, progress=bars or silent, announce=announce))
+    held: dict[str, Held] = {}
+    if not isinstance(data, str):
+        held["data"] = hold_data(data, data_options or {}, data_name, context)
+    if not isinstance(model, str):
+        held["model"] = hold_model(model, model_options or {}, model_name, context)
+        _require_fit(first, held["model"], registry)
+    request = _of(first, model, data, model_options or {}, data_options or {}, held)
+    if held:
+        context = replace(context, registry=HeldRegistry(registry, held))
+    cache = cache and _may_be_kept(held, announce)
+    folder = None if out is None else Path(out)
+    runner = Runner(context, Path(runs), [bars] if bars else [], cache, out=folder)
+    with closing(runner.cache):
+        try:
+            report = runner.run(request)
+        finally:
+            if isinstance(bars, NotebookBars):
+                bars.clear()
+    return StoredReport.of(report, runner.folder(request).path)
+
+
+def load(run: str | Path) -> StoredReport:
+    """The report of a run folder; raises UserError where there is none, or where it was changed."""
+    path = Path(run)
+    return StoredReport.of(load_report(path), path if path.is_dir() else path.parent)
+
+
+def _request(**fields: Any) -> Request:
+    try:
+        return Request(**fields)
+    except ValidationError as error:
+        raise fault("audit", error, Request.model_fields) from error
+
+
+def _of(
+    first: Request,
+    model: Any,
+    data: Any,
+    model_options: Given,
+    data_options: Given,
+    held: Mapping[str, Held],
+) -> Request:
+    """The whole request; with SPECs alone it is the command line's own."""
+    if held and first.executor is not None:
+        raise UserError(
+            "executor with an object in memory",
+            expected="SPECs for model and data",
+            remedy="Leave executor out: an object answers in this process",
+        )
+    fields = {name: getattr(first, name) for name in Request.model_fields}
+    fields |= {
+        "model": held["model"].name if "model" in held else model,
+        "data": held["data"].name if "data" in held else data,
+        "model_options": {} if "model" in held else _plain(model_options),
+        "data_options": {} if "data" in held else _plain(data_options),
+    }
+    if not held:
+        return Request(**fields)
+    if len(held) == 2 and fields["model"] == fields["data"]:
+        raise UserError(f"model and data are both called '{fields['model']}'", remedy="Rename one")
+    return PythonRequest(**fields, objects={h.name: h.fingerprint for h in held.values()})
+
+
+def _may_be_kept(held: Mapping[str, Held], announce: Callable[[str], None]) -> bool:
+    """Whether answers can be told from those of another object; says so where they cannot."""
+    private = [each.name for each in held.values() if each.private]
+    for name in private:
+        announce(f"answers of '{name}' are not kept: model_name=... names it for the cache")
+    return not private
+
+
+def _method_options(
+    registry: Registry, method: Any, given: dict[str, Any], options: Given
+) -> dict[str, Any]:
+    """The method's options; raises UserError for one that neither it nor `audit` has."""
+    if not isinstance(method, str):
+        kind = type(method).__name__
+        raise UserError("method", expected="the name of a method, as 'trove'", got=f"a {kind}")
+    name = Spec.parse(method).name
+    known = registry.load(registry.find("method", name)).Options.model_fields
+    settings = [*Settings.model_fields, *OWN, "model_options", "data_options"]
+    for option in options:
+        if option not in known:
+            raise UserError(
+                f"audit has no option '{option}', and {name} has none",
+                expected=f"of {name}: {', '.join(known) or 'none'}",
+                remedy=nearest(option, [*known, *settings]),
+            )
+        if option in given:
+            raise UserError(f"option '{option}' is given twice", remedy="Keep one of them")
+    return _plain(given | dict(options))
+
+
+def _plain(options: Given) -> dict[str, Any]:
+    """Numbers of numpy as Python's."""
+    return {k: v.item() if isinstance(v, np.generic) else v for k, v in options.items()}
+
+
+def _require_fit(request: Request, model: Held, registry: Registry) -> None:
+    """Raise UserError for what a model in memory cannot do, in words that say how it could."""
+    if (request.device, request.dtype) != ("auto", "float32"):
+        raise UserError(
+            "device or dtype with a model in memory",
+            expected="neither: it answers where it is, as it is",
+            remedy="Move the object itself, or name the model by a SPEC",
+        )
+    name = Spec.parse(request.method).name
+    needs = registry.load(registry.find("method", name)).requires.outputs
+    has = model.capabilities.outputs if model.capabilities else frozenset[str]()
+    if has == {"logits"} and needs == {"logits", "embedding"}:
+        raise UserError(
+            f"{name} groups images by what the model makes of them",
+            expected="a model that gives embeddings too",
+            got=f"'{model.name}', which gives probabilities alone",
+            remedy="cuescope.Classifier(function, embed=EMBED): a function from images to vectors, "
+            "or 'pixels' to group them by colour and layout",
+        )
+
+
+def _bars() -> Any:
+    if in_notebook():
+        return NotebookBars()
+    from cuescope.cli.progress import Bars
+
+    return Bars()
+
+
+def _announce(line: str) -> None:
+    sys.stderr.write(f"cuescope: {line}\n")

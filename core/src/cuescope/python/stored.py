@@ -1,0 +1,105 @@
+"""A report with the folder of its run: as a table, as a figure, in a notebook, in a browser."""
+
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import PrivateAttr
+
+from cuescope.errors import UserError
+from cuescope.runs import RunFolder, load_report
+from cuescope.types import Report
+
+if TYPE_CHECKING:
+    import pandas
+
+SHOWN = 12  # findings of a printed report
+
+
+class StoredReport(Report):
+    """What `cuescope.audit` and `cuescope.load` give: a `Report` that knows its run folder.
+
+    `print(report)` shows the findings in words; a notebook shows them with their pictures.
+    """
+
+    _folder: Path = PrivateAttr()
+
+    @classmethod
+    def of(cls, report: Report, folder: Path) -> Self:
+        """The same report, of the run in `folder`."""
+        stored = cls(**{name: getattr(report, name) for name in Report.model_fields})
+        stored._folder = folder
+        return stored
+
+    @property
+    def folder(self) -> Path:
+        """The run folder: `report.json`, `report.html`, `answers.parquet`, pictures."""
+        return self._folder
+
+    @property
+    def page(self) -> Path:
+        """The report as one HTML file that needs nothing else."""
+        return self._folder / "report.html"
+
+    def open(self) -> None:
+        """Show the page in a browser."""
+        webbrowser.open(self.page.absolute().as_uri())
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The scores, a row each, ranked; raises UserError where pandas is not installed."""
+        from cuescope.report.findings import SCORES, score_rows
+
+        pandas = require_pandas()
+        kinds = {"value": float, "low": float, "high": float, "p": float, "q": float, "n": "Int64"}
+        return pandas.DataFrame(score_rows(self), columns=list(SCORES)).astype(kinds)
+
+    def answers(self) -> "pandas.DataFrame":
+        """What the model answered, a row a trial; raises UserError where the folder has none."""
+        from cuescope.report.answers import read_answers
+
+        require_pandas()
+        answers = read_answers(self._folder)
+        if load_report(self._folder).hash != self.hash:
+            raise UserError(
+                f"{self._folder} holds another run by now",
+                remedy="Run the audit again, with a folder of its own: out=DIR",
+            )
+        return answers.to_pandas()
+
+    def plot(self, metric: str | None = None, rows: int = 20) -> Any:
+        """The best-ranked scores of a metric with their intervals, findings in colour.
+
+        A matplotlib Figure, which a notebook shows; raises UserError without matplotlib. The
+        metric is the headline's where none is named.
+        """
+        from cuescope.python.figure import draw
+
+        return draw(self, metric, rows)
+
+    def _repr_html_(self) -> str:
+        from cuescope.python.notebook import fragment
+
+        return fragment(self, RunFolder(self._folder).pictures(self))
+
+    def __str__(self) -> str:
+        asked = self.provenance
+        lines = [f"{asked.method.spec}: {asked.model.spec} on {asked.data.spec}"]
+        noted = [f"{key}: {text}" for key, text in self.notes.items()]
+        sentences = list(self.statements) or ["no cue found", *noted]
+        lines += [f"- {sentence}" for sentence in sentences[:SHOWN]]
+        if more := len(sentences) - SHOWN:
+            lines += [f"- and {more} more"] if more > 0 else []
+        return "\n".join([*lines, f"page: {self.page}"])
+
+    __repr__ = __str__
+
+
+def require_pandas() -> Any:
+    """pandas; raises UserError with the command that installs it."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise UserError(
+            "tables need pandas", remedy="`pip install 'cuescope[notebook]'` brings it"
+        ) from error
+    return pandas

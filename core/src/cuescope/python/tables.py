@@ -1,0 +1,137 @@
+"""Tables of the caller as data sets: a pandas DataFrame, a `datasets.Dataset`, columns by name."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from cuescope.context import Progress, silent
+from cuescope.errors import UserError, nearest
+from cuescope.python.images import Images
+from cuescope.spec import fault
+from cuescope.types import Options
+
+# the names that a column may have without being told
+USUAL = {
+    "image": ("image", "images", "img", "path", "image_path", "file", "filename", "file_name"),
+    "label": ("label", "labels", "class", "target", "answer"),
+    "group": ("group",),
+    "question": ("question",),
+    "mask": ("mask",),
+}
+NEEDED = ("image", "label")
+
+
+class TableOptions(Options):
+    """`data_options` of a table: which of its columns are what."""
+
+    image: str | None = Field(None, description="column of images, or paths of image files")
+    label: str | None = Field(None, description="column of labels")
+    group: str | None = Field(None, description="column of what was drawn independently")
+    question: str | None = Field(None, description="column of questions about the images")
+    mask: str | None = Field(None, description="column of masks of the labelled thing")
+    classes: tuple[str, ...] | None = Field(None, description="all labels, in their order")
+    root: Path = Field(Path(), description="folder that paths start from")
+
+
+def is_table(item: object) -> bool:
+    """Whether it is a table that is known here; a library that nobody imported made none."""
+    pandas, datasets = sys.modules.get("pandas"), sys.modules.get("datasets")
+    return (
+        isinstance(item, Mapping)
+        or (pandas is not None and isinstance(item, pandas.DataFrame))
+        or (datasets is not None and isinstance(item, _kinds_of(datasets)))
+    )
+
+
+def _kinds_of(datasets: Any) -> tuple[type, ...]:
+    names = ("Dataset", "IterableDataset", "DatasetDict", "IterableDatasetDict")
+    return tuple(getattr(datasets, name) for name in names)
+
+
+def table_images(
+    item: Any, options: Mapping[str, Any], name: str, progress: Progress = silent
+) -> Images:
+    """The rows as samples; raises UserError for columns that are missing, and for empty tables."""
+    try:
+        given = TableOptions(**options)
+    except ValidationError as error:
+        raise fault("data_options", error, TableOptions.model_fields) from error
+    datasets = sys.modules.get("datasets")
+    if datasets is not None and isinstance(item, _kinds_of(datasets)):
+        columns, names, classes = _of_dataset(item, given, datasets)
+    else:
+        names = [str(column) for column in item]
+        columns = {key: list(item[key]) for key in names if key in item}
+        classes = None
+    found = _found(names, given)
+    return Images(
+        columns[found["image"]],
+        columns[found["label"]],
+        classes=given.classes or classes,
+        root=given.root,
+        name=name,
+        progress=progress,
+        **{
+            f"{kind}s": columns[found[kind]]
+            for kind in ("group", "question", "mask")
+            if kind in found
+        },
+    )
+
+
+def _of_dataset(
+    item: Any, options: TableOptions, datasets: Any
+) -> tuple[dict[str, Sequence[Any]], list[str], tuple[str, ...] | None]:
+    """Columns that are used, the names of all, and the classes that it declares."""
+    if not isinstance(item, datasets.Dataset):
+        kind, parts = type(item).__name__, isinstance(item, dict)
+        remedy = f"Choose a split: data[{next(iter(item))!r}]" if parts and item else None
+        raise UserError(
+            f"data is a {kind}",
+            expected="one datasets.Dataset, with a length",
+            remedy=remedy or "datasets.Dataset.from_list(list(data)) makes one",
+        )
+    names = list(item.column_names)
+    found = _found(names, options)
+    columns: dict[str, Sequence[Any]] = {}
+    for kind, column in found.items():
+        if isinstance(item.features[column], datasets.Image):
+            # images of a large set are read when they are looked at
+            columns[column] = [partial(_cell, item, row, column) for row in range(len(item))]
+            if kind == "mask":
+                columns[column] = [load() for load in columns[column]]
+        else:
+            columns[column] = list(item[column])
+    declared = getattr(item.features[found["label"]], "names", None)
+    return columns, names, None if declared is None else tuple(declared)
+
+
+def _cell(dataset: Any, row: int, column: str) -> Any:
+    return dataset[row][column]
+
+
+def _found(names: Sequence[str], options: TableOptions) -> dict[str, str]:
+    """The column of each kind; raises UserError where a needed one is missing."""
+    found: dict[str, str] = {}
+    for kind, usual in USUAL.items():
+        given = getattr(options, kind)
+        if given is not None and given not in names:
+            raise UserError(
+                f"data has no column '{given}'",
+                expected=f"one of {', '.join(names)}",
+                remedy=nearest(given, names),
+            )
+        column = given or next((name for name in usual if name in names), None)
+        if column is not None:
+            found[kind] = column
+        elif kind in NEEDED:
+            raise UserError(
+                f"data has no column '{kind}'",
+                got=f"columns {', '.join(names) or 'none'}",
+                remedy=f"Name it: data_options={{'{kind}': 'COLUMN'}}",
+            )
+    return found

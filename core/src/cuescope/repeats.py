@@ -1,0 +1,57 @@
+"""Answers that are drawn by chance: each trial is asked several times."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cuescope.types import Response, Trial
+
+
+def copies(trial: Trial, count: int) -> list[Trial]:
+    """The trial as it is asked `count` times; a single one is the trial itself."""
+    return [trial] if count == 1 else [replace(trial, repeat=number) for number in range(count)]
+
+
+def combine(responses: Sequence[Response]) -> Response:
+    """One response for several answers to a trial.
+
+    Logits are those of the mean probability, other numbers are averaged, and of texts the most
+    frequent one stands, the first of equals.
+    """
+    if len(responses) == 1:
+        return responses[0]
+    logits = _present([response.logits for response in responses])
+    texts = Counter(response.text for response in responses if response.text is not None)
+    return Response(
+        logits=_log_mean_probability(np.stack(logits)) if logits else None,
+        text=texts.most_common(1)[0][0] if texts else None,
+        embedding=_mean([response.embedding for response in responses]),
+        readout=_mean([response.readout for response in responses]),
+    )
+
+
+def agreeing(responses: Sequence[Response], combined: Response) -> int:
+    """How many of the responses choose what the combined one chooses."""
+    if combined.prediction is not None:
+        return sum(response.prediction == combined.prediction for response in responses)
+    return sum(response.text == combined.text for response in responses)
+
+
+def _log_mean_probability(logits: np.ndarray) -> np.ndarray:
+    shifted = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
+    probabilities = np.exp(shifted)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    smallest = np.finfo(np.float32).tiny  # a choice that is never given stays finite
+    mean: np.ndarray = np.log(np.maximum(probabilities.mean(axis=0), smallest))
+    return mean
+
+
+def _mean(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    present = _present(arrays)
+    return np.mean(present, axis=0) if present else None
+
+
+def _present(arrays: Sequence[np.ndarray | None]) -> list[np.ndarray] | None:
+    return [array for array in arrays if array is not None] or None

@@ -1,0 +1,152 @@
+"""The samples that a cue hurts, as a manifest that the data set `folder` reads."""
+
+import os
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cuescope.context import Context
+from cuescope.digest import digest
+from cuescope.errors import UserError
+from cuescope.spec import Spec
+from cuescope.types import Frame, Report, Sample, Score
+
+Row = dict[str, Any]
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
+BASELINE = "baseline"
+
+
+def affected_answers(
+    report: Report, finding: Score, rows: Sequence[Row], known: Collection[str]
+) -> dict[str, Row]:
+    """The key of each sample that the finding's feature hurts, with its plain answer ({} if none).
+
+    `rows` are those of `answers.parquet`, `known` the keys of the data. Hurt are the samples where
+    the feature occurs that were answered wrong: those of the finding's label, or else those that
+    were taken for it. Where no answer can be wrong, all samples where it occurs; where it occurs in
+    no sample, those that its own trials made wrong.
+    """
+    judged = [(root(row["sample"], known), row) for row in rows if row["correct"] is not None]
+    plain = {key: row for key, row in judged if key and row["condition"] == BASELINE}
+    [feature] = [each for each in report.features if each.key == finding.feature]
+    occurrences = [root(occurrence.sample, known) for occurrence in feature.occurrences]
+    keys = list(dict.fromkeys(key for key in occurrences if key))
+    if not keys:
+        own = [key for key, row in judged if row["feature"] == feature.key and not row["correct"]]
+        made = [key for key in dict.fromkeys(own) if key in plain and plain[key]["correct"]]
+        return {key: plain[key] for key in made if finding.label in (None, plain[key]["label"])}
+    if not any(key in plain for key in keys):
+        return {key: {} for key in keys}
+    wrong = {key: plain[key] for key in keys if key in plain and not plain[key]["correct"]}
+    if finding.label is None:
+        return wrong
+    of_label = {key: row for key, row in wrong.items() if row["label"] == finding.label}
+    taken_for = {key: row for key, row in wrong.items() if row["prediction"] == finding.label}
+    return of_label or taken_for
+
+
+def root(key: str, known: Collection[str]) -> str | None:
+    """The sample of the data that a key is, or was made of: then it continues its key after a /."""
+    parts = key.split("/")
+    starts = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next((start for start in starts if start in known), None)
+
+
+def open_samples(report: Report) -> dict[str, Sample]:
+    """The samples by key, of the data set that the report names; raises UserError."""
+    stamp = report.provenance.data
+    try:
+        # the options hold the ARG too
+        data = Context().build("dataset", Spec.parse(stamp.spec).name, stamp.options)
+    except UserError as error:
+        raise UserError(
+            f"the data set {stamp.spec} cannot be opened: {error}",
+            remedy="Run this in the folder where the audit was run, with the same data",
+        ) from error
+    samples = (data[index] for index in range(len(data)))
+    return {sample.key: sample for sample in samples}
+
+
+def manifest_rows(
+    samples: Mapping[str, Sample], answers: Mapping[str, Row], manifest: Path
+) -> tuple[list[Row], int]:
+    """A row for each sample, paths relative to the manifest; and how many had no file.
+
+    An image file below the manifest's folder is named where it is, another one is linked or copied
+    into a folder beside the manifest. Frames of a video, and frames that were drawn, are written
+    there as PNG files.
+    """
+    home = manifest.absolute().parent.resolve()
+    files = home / f"{manifest.stem}-files"
+    rows: list[Row] = []
+    drawn = 0
+    for sample in samples.values():
+        if not sample.frames:
+            raise UserError(f"sample {sample.key} has no picture", remedy="folder cannot show it")
+        name = f"{len(rows):05d}-{digest(sample.key)[:8]}"
+        drawn += any(_image_file(frame) is None for frame in sample.frames)
+        path = _placed(sample.frames, files / name, home)
+        answer = answers.get(sample.key) or {}
+        row = {
+            "path": path,
+            "label": sample.label,
+            "question": sample.question,
+            "choices": list(sample.choices) or None,
+            "group": sample.group,
+            "mask": _mask(sample, files / f"{name}-mask", home),
+            "sample": sample.key,
+            "predicted": answer.get("prediction") or answer.get("text"),
+        }
+        rows.append({column: value for column, value in row.items() if value is not None})
+    return rows, drawn
+
+
+def _image_file(frame: Frame) -> Path | None:
+    """The image file that a frame shows whole, None for a frame of a video or a drawn one."""
+    source = frame.source
+    if source is None or source.count != 1 or source.index or not source.path.is_file():
+        return None
+    return source.path if source.path.suffix.lower() in IMAGES else None
+
+
+def _placed(frames: Sequence[Frame], place: Path, home: Path) -> str:
+    """The path, inside `home`, of the frames: a file for one, a folder for several."""
+    if len(frames) == 1:
+        return _one(frames[0], place, home)
+    for number, frame in enumerate(frames):
+        _one(frame, place / f"{number:05d}", home, within=True)
+    return place.relative_to(home).as_posix()
+
+
+def _one(frame: Frame, place: Path, home: Path, *, within: bool = False) -> str:
+    source = _image_file(frame)
+    if source is not None and not within and source.resolve().is_relative_to(home):
+        return source.resolve().relative_to(home).as_posix()
+    target = place.with_name(place.name + (source.suffix if source else ".png"))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        if source is None:
+            frame.load().save(target)
+        else:
+            _link(source.resolve(), target)
+    except OSError as error:
+        raise UserError(
+            f"cannot write to {target.parent}", got=error.strerror, remedy="Choose another --out"
+        ) from error
+    return target.relative_to(home).as_posix()
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same file under another name where the disk allows it, else a copy."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _mask(sample: Sample, place: Path, home: Path) -> str | None:
+    """The path of the annotated foreground, None where there is none."""
+    mask = sample.annotations.get("foreground")
+    return _one(mask, place, home) if isinstance(mask, Frame) else None

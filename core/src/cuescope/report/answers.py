@@ -1,0 +1,134 @@
+"""`answers.parquet`: what the model answered, a row a question, in the order of asking."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cuescope.digest import digest
+from cuescope.errors import UserError
+from cuescope.hookspecs import hookimpl
+from cuescope.report.findings import write_findings
+from cuescope.types import Outcome, Trial
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cuescope.auditing import Audit
+    from cuescope.types import Report
+
+ROWS = 20_000  # in memory at a time
+COLUMNS = {
+    "sample": "string",
+    "group": "string",  # null where samples are taken as independent
+    "question": "string",  # what was asked about the sample; null where nothing was
+    "condition": "string",
+    "feature": "string",
+    "edit": "string",  # the kind of change inside the model
+    "label": "string",
+    "prediction": "string",  # null where the model only wrote text
+    "correct": "bool",  # null where no label is known
+    "p_label": "float32",  # probability of the label among the choices
+    "p_prediction": "float32",
+    "text": "string",
+}
+
+
+class AnswersFile:
+    """Observes an audit and keeps its answers and findings, whole or not at all."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._draft = path.with_name(f".{path.name}")
+        self._writer: Any = None
+        self._written: set[int] = set()  # hashes: a method may ask again
+
+    @hookimpl
+    def answered(self, outcomes: Sequence[Outcome]) -> None:
+        """Write the answers; what was read inside the model is none."""
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+
+        schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
+        if self._writer is None:
+            self._writer = ParquetWriter(self._draft, schema)
+        answers = []
+        for outcome in outcomes:
+            name = hash(_name(outcome.trial))
+            if outcome.trial.readout is None and name not in self._written:
+                self._written.add(name)
+                answers.append(outcome)
+        for start in range(0, len(answers), ROWS):
+            columns = _columns(answers[start : start + ROWS])
+            self._writer.write_table(pa.Table.from_pydict(columns, schema=schema))
+
+    @hookimpl
+    def audit_finished(self, audit: "Audit", report: "Report") -> None:
+        """The files appear with the report that they belong to."""
+        write_findings(report, self.path.with_name("findings.parquet"))
+        if self._writer is not None:
+            self._writer.close()
+            self._draft.replace(self.path)
+
+
+def read_answers(path: Path) -> "pa.Table":
+    """The answers of a run folder; raises UserError where there are none."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_table
+
+    file = path / "answers.parquet"
+    if not file.is_file():
+        raise UserError(
+            f"no answers at {path}",
+            expected="a run folder with answers.parquet",
+            remedy="Run the audit again: this version keeps them",
+        )
+    try:
+        table = read_table(file)
+    except (ArrowException, OSError) as error:
+        raise UserError(f"{file} cannot be read", got=str(error).splitlines()[0]) from error
+    if missing := COLUMNS.keys() - {"question", *table.column_names}:  # older runs have none
+        raise UserError(f"{file} has no column {', '.join(sorted(missing))}")
+    return table
+
+
+def _name(trial: Trial) -> tuple[object, ...]:
+    sample = trial.sample
+    edit = trial.edit and digest(trial.edit.kind, trial.edit)
+    return sample.key, sample.question, trial.condition, trial.feature, edit
+
+
+def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
+    trials = [outcome.trial for outcome in outcomes]
+    samples = [trial.sample for trial in trials]
+    labels = [sample.label for sample in samples]
+    chances = [_softmax(outcome.response.logits) for outcome in outcomes]
+    predictions = [
+        None if c is None else o.prediction for c, o in zip(chances, outcomes, strict=True)
+    ]
+    said = [p or o.response.text for p, o in zip(predictions, outcomes, strict=True)]
+    return {
+        "sample": [sample.key for sample in samples],
+        "group": [sample.group for sample in samples],
+        "question": [sample.question for sample in samples],
+        "condition": [trial.condition for trial in trials],
+        "feature": [trial.feature for trial in trials],
+        "edit": [trial.edit and trial.edit.kind for trial in trials],
+        "label": labels,
+        "prediction": predictions,
+        "correct": [None if a is None else a == b for a, b in zip(labels, said, strict=True)],
+        "p_label": [
+            None if each is None or label is None else each[sample.choices.index(label)]
+            for each, label, sample in zip(chances, labels, samples, strict=True)
+        ],
+        "p_prediction": [None if each is None else each.max() for each in chances],
+        "text": [outcome.response.text for outcome in outcomes],
+    }
+
+
+def _softmax(logits: np.ndarray | None) -> np.ndarray | None:
+    if logits is None or not len(logits):
+        return None
+    chances = np.exp(logits - logits.max())
+    return np.asarray(chances / chances.sum())

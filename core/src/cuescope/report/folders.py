@@ -1,0 +1,44 @@
+"""A run's folder is its own: no other audit writes into it."""
+
+import shlex
+from pathlib import Path
+
+from cuescope.errors import UserError
+from cuescope.request import Request
+from cuescope.runs import load_report
+
+# they change the way, not the answer
+_WAY = ("--batch-size", "--executor", "--device")
+
+
+def refuse_another_audit(folder: Path, request: Request) -> None:
+    """Raise UserError where the folder holds the report of another request."""
+    if not (folder / "report.json").exists():
+        return
+    try:
+        before = load_report(folder).provenance.command
+    except UserError:  # what nobody can read is nobody's work
+        return
+    if _answer_part(before) != _answer_part(request.command):
+        raise UserError(
+            f"{folder} holds the report of another audit",
+            expected="an empty folder, or one of this audit",
+            got=f"`{before}`",
+            remedy="Choose another folder with --out, or delete this one",
+        )
+
+
+def _answer_part(command: str) -> list[str]:
+    """The words of a command without those that only say how it is run."""
+    try:
+        words = shlex.split(command)
+    except ValueError:  # no command of ours
+        return [command]
+    kept = list[str]()
+    while words:
+        word = words.pop(0)
+        if word in _WAY:
+            words[:1] = []
+        else:
+            kept.append(word)
+    return kept

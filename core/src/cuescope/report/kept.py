@@ -1,0 +1,125 @@
+"""The answers that are kept on this computer, by model: an audit leaves its model's name there."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cuescope.errors import UserError
+from cuescope.hookspecs import hookimpl
+from cuescope.respond import MODEL_LETTERS
+from cuescope.store import ResponseCache, _fits, _unpack
+
+if TYPE_CHECKING:
+    from cuescope.auditing import Audit
+
+OLD = "unknown"  # answers of before their keys named the model
+DAY = 86400.0
+_PARTS = [f"{number:02x}" for number in range(256)]  # of the keys, so that a part fits into memory
+
+
+@dataclass(frozen=True)
+class KeptModel:
+    """The answers of one model; `used` is when an audit last asked it (seconds since 1970)."""
+
+    mark: str
+    name: str
+    answers: int
+    size: int
+    used: float | None
+
+
+class ModelNames:
+    """Observes an audit: the cache learns the name of its model, and that it was used today."""
+
+    @hookimpl
+    def audit_started(self, audit: "Audit") -> None:
+        """Before the first question: an audit that is killed has answers too."""
+        runner: Any = audit.respond  # of an audit it is the engine's
+        name = runner.name.removeprefix("model ").strip("'")
+        entry = json.dumps([name, time.time()]).encode()
+        runner.cache.write({f"model {runner.identity}": entry})
+
+
+class KeptAnswers(ResponseCache):
+    """The response cache as its owner looks at it."""
+
+    def models(self) -> list[KeptModel]:
+        """Each model with answers here, the largest first."""
+        names: dict[str, tuple[str, float]] = {}
+        for key, value in self.scan("model ").items():
+            names[key.removeprefix("model ")[:MODEL_LETTERS]] = tuple(json.loads(value))
+        query = (
+            f"SELECT CASE WHEN substr(key, {MODEL_LETTERS + 1}, 1) = '-' "
+            f"THEN substr(key, 1, {MODEL_LETTERS}) ELSE '' END AS mark, "
+            "count(*), sum(length(value)) FROM rows "
+            "WHERE key NOT LIKE 'model %' AND key NOT LIKE 'pace %' GROUP BY mark"
+        )
+        kept = []
+        for mark, answers, size in self._rows(query):
+            name, used = names.get(mark, (OLD, None))
+            kept.append(KeptModel(mark, name, answers, size, used))
+        return sorted(kept, key=lambda model: -model.size)
+
+    def forget(self, model: KeptModel) -> None:
+        """Delete the answers of a model."""
+
+        def delete(connection: sqlite3.Connection) -> None:
+            if model.mark:
+                span = (f"{model.mark}-", f"{model.mark}.")
+                connection.execute("DELETE FROM rows WHERE key >= ? AND key < ?", span)
+            else:
+                connection.execute(
+                    "DELETE FROM rows WHERE key NOT LIKE 'model %' AND key NOT LIKE 'pace %' "
+                    f"AND substr(key, {MODEL_LETTERS + 1}, 1) != '-'"
+                )
+            for kind in ("model", "pace"):
+                span = (f"{kind} {model.mark or '-'}", f"{kind} {model.mark or '-'}~")
+                connection.execute("DELETE FROM rows WHERE key >= ? AND key < ?", span)
+
+        self._guarded(delete)
+
+    def shrink(self) -> None:
+        """Give the room of what was deleted back to the disk."""
+        self._guarded(lambda connection: connection.execute("VACUUM"))
+        self._guarded(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+    def parts(self, model: KeptModel) -> Iterator[dict[str, bytes]]:
+        """The rows of a model, some at a time."""
+        for kind in ("model", "pace"):
+            yield self.scan(f"{kind} {model.mark or '-'}")
+        for part in _PARTS:
+            yield self.scan(f"{model.mark}-{part}" if model.mark else part)
+
+
+def read_export(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The sound rows of an exported file; raises UserError for a file that is none.
+
+    Nothing is written to it, and no row is taken that does not hold an answer.
+    """
+    try:
+        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(uri, uri=True)) as file:
+            for row in file.execute("SELECT key, value, seal FROM rows"):
+                if _fits(row) and _is_sound(*row[:2]):
+                    yield row[0], row[1]
+    except sqlite3.DatabaseError as error:
+        raise UserError(
+            f"{path} has no answers to import",
+            expected="a file of `cuescope cache export`",
+            got=str(error),
+        ) from error
+
+
+def _is_sound(key: str, value: bytes) -> bool:
+    """Whether a value can be read as what its key promises."""
+    readers: dict[str, Callable[[bytes], Any]] = {"model": json.loads, "pace": json.loads}
+    try:
+        parsed = readers.get(key.partition(" ")[0], _unpack)(value)
+    except (ValueError, TypeError, KeyError):
+        return False
+    return not isinstance(parsed, list) or len(parsed) == 2

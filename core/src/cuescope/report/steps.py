@@ -1,0 +1,48 @@
+"""What to do after a report, as commands to copy."""
+
+from cuescope.types import Report
+
+Step = tuple[str, str | None]
+
+
+def next_steps(report: Report, run: str = "RUN") -> list[Step]:
+    """Words and the command that does it, fitting what was found; `run` is the run's folder."""
+    asked = report.provenance
+    if not any(score.value is not None for score in report.headlines):
+        return [
+            ("Nothing could be tested. The notes under the settings say what is missing.", None),
+            (f"See what {asked.method.spec} needs:", f"cuescope plugins info {_name(report)}"),
+        ]
+    steps: list[Step] = []
+    if report.findings:
+        words = "Look at the samples first: is the cue really what its name says?"
+        steps.append((f"{words} A finding is an association, not yet a cause.", None))
+        if _has_occurrences(report):
+            words = "Save the samples that the first cue hurts, as data that can be audited again:"
+            steps.append((words, f"cuescope export {run} --affected 1 --out affected.jsonl"))
+        steps += [
+            ("See whether another model leans on it too:", _other_model(report)),
+            ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN"),
+        ]
+    else:
+        steps += [
+            ("See which effects would have been found with this data:", f"{asked.command} --plan"),
+            ("More samples find smaller effects: leave --limit out, or add data.", None),
+        ]
+    if "--seed" not in asked.command:
+        steps.append(("See that another seed says the same:", f"{asked.command} --seed 1"))
+    return steps
+
+
+def _has_occurrences(report: Report) -> bool:
+    first = report.findings[0].feature
+    return any(feature.occurrences for feature in report.features if feature.key == first)
+
+
+def _name(report: Report) -> str:
+    return report.provenance.method.spec.partition(":")[0]
+
+
+def _other_model(report: Report) -> str:
+    asked = report.provenance
+    return f"cuescope audit {asked.method.spec} --model OTHER --data {asked.data.spec}"

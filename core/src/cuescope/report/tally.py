@@ -1,0 +1,43 @@
+"""How often the model is right before anything is changed: the first thing to know of an audit."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cuescope.hookspecs import hookimpl
+from cuescope.types import Accuracy, Outcome
+
+if TYPE_CHECKING:
+    from cuescope.auditing import Audit
+
+
+class Tally:
+    """Observes an audit and counts right answers to samples as they are, each once."""
+
+    def __init__(self) -> None:
+        self._samples: frozenset[str] = frozenset()
+        self._marks: dict[tuple[str, int], tuple[bool, float, str]] = {}
+
+    @hookimpl
+    def audit_started(self, audit: "Audit") -> None:
+        """Which samples are as they are: others were made from them."""
+        self._samples = frozenset(sample.key for sample in audit.samples)
+
+    @hookimpl
+    def answered(self, outcomes: Sequence[Outcome]) -> None:
+        """Count the answers among choices, without an edit."""
+        for outcome in outcomes:
+            trial, sample = outcome.trial, outcome.trial.sample
+            changed = trial.edit is not None or sample.key not in self._samples
+            if not (changed or outcome.response.logits is None or sample.label is None):
+                mark = outcome.correct(), 1 / len(sample.choices), sample.label
+                self._marks.setdefault((sample.key, hash(sample.question)), mark)
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """None where no answer could be marked. Who guesses best gives the commonest answer."""
+        if not (answered := len(self._marks)):
+            return None
+        right, shares, labels = zip(*self._marks.values(), strict=True)
+        chance = max(sum(shares), max(Counter(labels).values())) / answered
+        return Accuracy(correct=sum(right), answered=answered, chance=chance)

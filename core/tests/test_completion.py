@@ -1,0 +1,63 @@
+"""What the shell completes and the list says: read from sources, with nothing imported."""
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Shell
+from .stubs import cuescope
+from .test_plugins_command import LIST_MODULES
+
+
+def completed(shell: Shell, line: str) -> tuple[list[str], set[str]]:
+    """The words that bash is offered for the last word of a line, and the modules imported."""
+    words = line.split(" ")
+    variables = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    env = shell.env | {"_CUESCOPE_COMPLETE": "complete_bash"} | variables
+    done = cuescope(env=env, cwd=shell.folder, code=LIST_MODULES)
+    offered, _, modules = done.stdout.partition("MODULES")
+    return offered.split(), {name.partition(".")[0] for name in modules.split()}
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("cuescope audit re", {"red"}),
+        ("cuescope audit red --model col", {"colour"}),
+        ("cuescope audit red --model colour --data cl", {"clips"}),
+        ("cuescope audit red --model colour -M fa", {"fault=", "fault_at="}),
+        ("cuescope audit red --model colour:x -M w", {"weights="}),
+        ("cuescope audit red -O th", {"threshold="}),
+        ("cuescope audit nothing -O th", set()),
+        ("cuescope nothing re", {"report"}),
+        ("cuescope plugins info find", {"finder"}),
+    ],
+)
+def test_names_and_options_are_completed(shell: Shell, line: str, offered: set[str]) -> None:
+    words, modules = completed(shell, line)
+    assert offered <= set(words)
+    assert not {word for word in words if not word.startswith(line.split(" ")[-1])}
+    assert bool(words) == bool(offered)
+    assert "cuescope_fakes" not in modules
+    assert "numpy" not in modules
+
+
+def test_each_plugin_is_told_in_its_own_words(shell: Shell) -> None:
+    said = shell("plugins", "--kind", "model")
+    kinds = {line.split()[0] for line in said.splitlines()[:-1]}
+    assert kinds == {"model"}
+    assert 'Says "right" where the clip is red, and nothing else moves it.' in said
+    assert "The same, and its patches can be looked at." in said
+    whole = shell("plugins")
+    assert "the stub cuescope-fakes" not in whole
+    assert not [line for line in whole.splitlines() if line.startswith("command ")]
+
+
+def test_info_shows_what_fits_and_an_example(shell: Shell, tmp_path: Path) -> None:
+    said = " ".join(shell("plugins", "info", "with-tool").split())
+    assert "models that fit:" in said
+    assert " colour" in said
+    assert "cuescope audit with-tool --model " in said
+    assert "--tool detector=" in said
+    assert "methods that fit:" in shell("plugins", "info", "colour")
+    assert "as: --tool detector=finder" in shell("plugins", "info", "finder")

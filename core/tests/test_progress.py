@@ -1,0 +1,87 @@
+"""Progress without a terminal: lines that come in time, and a time left that holds."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cuescope.cli import progress
+from cuescope.cli.progress import Bars, Verbosity, Work
+
+from .conftest import Line
+
+AUDIT: Any = SimpleNamespace(samples=range(400), labels=("a", "b"))
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def lines_of(batch_seconds: float, batches: int, verbosity: Verbosity) -> list[str]:
+    """What is said while `batches` of 64 answers are awaited; the watch looks every second."""
+    clock, said = Clock(), list[str]()
+    bars = Bars(verbosity, clock=clock, say=said.append)
+    total = 64 * batches
+    bars.responses_progressed(audit=AUDIT, done=0, total=total, cached=0)
+    for batch in range(1, batches + 1):
+        for _ in range(int(batch_seconds)):
+            clock.now += 1
+            bars.show_line_if_due()
+        bars.responses_progressed(audit=AUDIT, done=64 * batch, total=total, cached=0)
+    return said
+
+
+@pytest.fixture(autouse=True)
+def no_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread of its own: the tests look instead."""
+    monkeypatch.setattr(progress.Bars, "_watch", lambda self, idle: None)
+
+
+@pytest.mark.parametrize("batch_seconds", [1, 9, 45, 180])
+def test_three_minutes_are_three_lines_however_slow_a_batch_is(batch_seconds: float) -> None:
+    said = lines_of(batch_seconds, int(180 // batch_seconds), Verbosity.normal)
+    assert [line.split()[0] for line in said] == ["0:10", "1:10", "2:10"]
+    assert all("answers" in line and "400 samples" in line for line in said)
+
+
+def test_quiet_says_nothing_and_verbose_more() -> None:
+    assert lines_of(9, 20, Verbosity.quiet) == []
+    said = lines_of(9, 20, Verbosity.verbose)
+    assert said[0] == "0:00 asking the model for 1,280 answers, 0 of them in the cache"
+    assert len(said) == 1 + 18
+
+
+def test_the_time_left_is_that_of_the_last_batches() -> None:
+    clock = Clock()
+    work = Work("asking the model", 6400, "answers", clock)
+    work.begin(3200)  # from the cache, and no part of the pace
+    assert work.seconds_left is None
+    clock.now += 100  # the first batch opens the weights
+    work.update(3264)
+    for batch in range(2, 6):
+        clock.now += 20
+        work.update(3200 + 64 * batch)
+    assert work.rate == pytest.approx(64 / 20)
+    assert work.seconds_left == pytest.approx((6400 - 3520) / 3.2)
+    for batch in range(6, 40):  # the model grew slower: the pace follows
+        clock.now += 40
+        work.update(3200 + 64 * batch)
+    assert work.rate == pytest.approx(64 / 40)
+    left = work.seconds_left
+    clock.now += 15  # within a batch the time left goes on falling
+    assert left is not None
+    assert work.seconds_left == pytest.approx(left - 15)
+    assert work.words == (
+        "asking the model: 5,696 of 6,400 answers (89%), 1.6 a second, about 7:05 left"
+    )
+
+
+def test_quiet_and_verbose_are_one_or_the_other(line: Line) -> None:
+    audit = ("audit", "red", "--model", "colour", "--data", "clips")
+    assert "expected one of them" in line(*audit, "-q", "-v", code=2)
+    assert line(*audit, "--quiet").startswith("\u2500")

@@ -1,0 +1,73 @@
+"""Which items are of one source: by a column of the manifest, a rule on paths, or a shared file."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from cuescope_folder.answers import shorten_list
+from cuescope_folder.layout import Item
+from cuescope_sdk import UserError, nearest
+from cuescope_sdk.data import describe_groups, groups_across, groups_by_rule
+
+NAMED = 3  # groups that a fact lists
+
+
+class Grouping(NamedTuple):
+    """Items that all have a group, or none; `source` says what it is, "" where there is none."""
+
+    items: list[Item]
+    source: str = ""
+    alone: frozenset[str] = frozenset()
+
+
+def group_items(items: Sequence[Item], rule: str | None, columns: Collection[str]) -> Grouping:
+    """The items with their groups: those of their column, or else by `rule` or a shared file.
+
+    `columns` are those of the manifest, none where there is no manifest. An item of which neither
+    says anything is a group of its own.
+    """
+    groups = [item.group for item in items]
+    if any(groups):
+        source = f"column '{rule or 'group'}'"
+    elif rule is not None:
+        if rule in columns:
+            raise UserError(f"folder: group: column '{rule}' is empty in every row")
+        groups = groups_by_rule(_checked(rule, columns), [item.path for item in items], "folder")
+        source = f"the rule '{rule}'"
+    elif len({item.path for item in items}) < len(items):
+        groups, source = [item.path for item in items], "file, as several rows are about one"
+    else:
+        return Grouping(list(items))
+    pairs = list(zip(items, groups, strict=True))
+    return Grouping(
+        [replace(item, group=group or item.key) for item, group in pairs],
+        source,
+        frozenset(item.key for item, group in pairs if group is None),
+    )
+
+
+def group_facts(grouping: Grouping, shown: Sequence[Item]) -> dict[str, str]:
+    """How many groups the items of the shown split are of, and which are in other splits too."""
+    groups = [item.group for item in shown if item.group is not None]
+    if not groups:
+        return {}
+    labels = [item.label for item in shown]
+    alone = [item.key for item in shown if item.key in grouping.alone]
+    facts = {"groups": describe_groups(groups, labels, grouping.source, alone)}
+    every = [item.group or item.key for item in grouping.items]
+    if shared := groups_across(every, [item.split for item in grouping.items]):
+        facts["groups in several splits"] = f"{len(shared):,}: {shorten_list(shared, NAMED)}"
+    return facts
+
+
+def _checked(rule: str, columns: Collection[str]) -> str:
+    """The rule; raises UserError for what looks like the name of a column that is not there."""
+    if columns and "(" not in rule:
+        raise UserError(
+            "folder: group",
+            expected=f"a column ({', '.join(sorted(columns))}) or a regular expression with one "
+            "capturing group",
+            got=f"'{rule}'",
+            remedy=nearest(rule, columns),
+        )
+    return rule

@@ -1,0 +1,1 @@
+"""The backgrounds of an audit: their kinds, and which class they pull answers to."""

@@ -1,0 +1,119 @@
+"""What is measured: accuracy or balanced accuracy, and what an answer without looking has of it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Int
+
+from cuescope_quag.trials import normalise, number_answers, shared_choices, videos_of
+from cuescope_sdk import Audit, Sample, UserError
+from cuescope_sdk.data import warn_of_weak_data
+
+Codes = Int[np.ndarray, " sample"]
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """Accuracy as a mean over strata of the share that is right (percent).
+
+    One stratum gives plain accuracy; one stratum a label gives balanced accuracy. `chance` is
+    what an answer without looking gives, in percent. `label` are the right answers by number
+    where all questions share the answers to choose from.
+    """
+
+    name: Literal["accuracy", "balanced accuracy"]
+    stratum: Codes
+    chance: float
+    label: Codes | None = None
+
+    def subset(self, index: Int[np.ndarray, " subset"]) -> "Measure":
+        """The same of these samples."""
+        label = None if self.label is None else self.label[index]
+        return Measure(self.name, self.stratum[index], self.chance, label)
+
+
+def plain_accuracy(samples: Sequence[Sample]) -> Measure:
+    """Accuracy; an open question is never guessed.
+
+    Chance is the share of the commonest right answer where all questions share their answers,
+    for who always gives that one has it; else the mean over questions of one in its choices.
+    """
+    stratum, choices = np.zeros(len(samples), dtype=int), shared_choices(samples)
+    if choices:
+        label = number_answers([sample.label for sample in samples], choices)
+        chance = 100 * float(np.bincount(label).max() / len(label))
+        return Measure("accuracy", stratum, chance, label)
+    guesses = [1 / len(sample.choices) if sample.choices else 0.0 for sample in samples]
+    return Measure("accuracy", stratum, 100 * float(np.mean(guesses)))
+
+
+def balanced_accuracy(samples: Sequence[Sample]) -> Measure | None:
+    """Balanced accuracy, None unless all questions have the same answers to choose from."""
+    choices = shared_choices(samples)
+    if not choices or len({sample.label for sample in samples}) < 2:
+        return None
+    label = number_answers([sample.label for sample in samples], choices)
+    # A choice that is never right has no recall, so strata are the labels that occur.
+    stratum = np.unique(label, return_inverse=True)[1]
+    return Measure("balanced accuracy", stratum, 100 / (1 + int(stratum.max())), label)
+
+
+def choose_measure(
+    samples: Sequence[Sample], option: Literal["auto", "accuracy", "balanced"]
+) -> Measure:
+    """The measure of the option; "auto" is balanced for two shared answers alone.
+
+    Raises UserError where the answers are not those of a balanced accuracy.
+    """
+    balanced = balanced_accuracy(samples)
+    if balanced is None and option == "balanced":
+        raise UserError(
+            "quag: option 'measure'",
+            expected="'accuracy' or 'auto', because balanced accuracy needs questions that share "
+            "their choices and have at least two different right answers",
+            got=f"'{option}'",
+        )
+    # Yes and no are seldom even, and to give the commoner of them to all is no skill.
+    two = len(set(samples[0].choices)) == 2
+    if balanced is not None and (option == "balanced" or (option == "auto" and two)):
+        return balanced
+    return plain_accuracy(samples)
+
+
+def only_answer(samples: Sequence[Sample]) -> str | None:
+    """The right answer, where it is the same for all questions, of which there are several."""
+    labels = {normalise(str(sample.label)) for sample in samples}
+    return str(samples[0].label) if len(labels) == 1 and len(samples) > 1 else None
+
+
+def warn_of_few(audit: Audit, samples: Sequence[Sample], measure: Measure, level: float) -> None:
+    """Say before anything is asked that these questions allow no verdict, and which would."""
+    if (only := only_answer(samples)) is not None:
+        warn_of_weak_data(
+            audit,
+            f"quag: all {len(samples)} questions have the same right answer, '{only}', so nothing "
+            "can be tested; add questions with other right answers",
+        )
+        return
+    videos, chance = len(set(videos_of(samples).tolist())), measure.chance / 100
+    if chance**videos > level:
+        enough = math.ceil(math.log(level) / math.log(chance)) if 0 < chance < 1 else None
+        warn_of_weak_data(
+            audit,
+            f"quag: too few videos ({videos}) to test anything: all right answers could be luck"
+            + (f"; {enough} would be the fewest that could do" if enough else ""),
+        )
+
+
+def question_types(samples: Sequence[Sample], most: int = 12) -> dict[str, Codes]:
+    """Indices of each type of question, the commonest `most` by name; {} where all are of one."""
+    kinds = [str(sample.annotations.get("question_type", "")) for sample in samples]
+    ranked = sorted(set(kinds) - {""}, key=lambda kind: (-kinds.count(kind), kind))
+    if len(ranked) < 2:
+        return {}
+    return {
+        kind: np.flatnonzero([other == kind for other in kinds]) for kind in sorted(ranked[:most])
+    }

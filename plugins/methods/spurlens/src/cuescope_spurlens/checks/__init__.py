@@ -1,0 +1,1 @@
+"""Checks that ask somebody else: another detector or proposer, or people."""

@@ -1,0 +1,192 @@
+"""What gaps chance makes: the answers dealt anew among the units, and random rankings.
+
+A unit is an image, or all images of one source. `weights` say how a cue's gap comes from the
+units: 1 / k of each in its top, -1 / k of each in its bottom. `stratum` numbers the units that may
+change places; None lets all of them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from cuescope_sdk.statistics import monte_carlo_p_value, portions, step_down_max
+
+TIE = 1e-9  # rates are shares of few questions: real differences are far larger
+DIGITS = 9
+POWER, POWER_DRAWS, STEPS = 0.8, 300, 50
+
+
+def gap_weights(
+    top: Int[np.ndarray, "cue k"],
+    bottom: Int[np.ndarray, "cue k"],
+    units: int,
+    kept: Bool[np.ndarray, " unit"] | None = None,
+) -> Float[np.ndarray, "cue unit"]:
+    """Of each unit in the gap of each cue; a cue with an empty side has none.
+
+    Units that are not `kept` count in no gap.
+    """
+    weights = np.zeros((len(top), units))
+    for side, sign in ((top, 1.0), (bottom, -1.0)):
+        member = np.zeros((len(top), units))
+        np.put_along_axis(member, side, 1.0, axis=1)
+        if kept is not None:
+            member *= kept
+        weights += sign * member / np.maximum(member.sum(axis=1, keepdims=True), 1)
+    # A side that lost all its units leaves no difference of two means.
+    whole = np.minimum((weights > 0).any(axis=1), (weights < 0).any(axis=1))
+    return np.asarray(weights * whole[:, None])
+
+
+def expected_gaps(
+    rates: Float[np.ndarray, " unit"],
+    weights: Float[np.ndarray, "cue unit"],
+    stratum: Int[np.ndarray, " unit"] | None,
+) -> Float[np.ndarray, " cue"]:
+    """The gap that the strata alone make: each unit has the mean rate of its stratum."""
+    if stratum is None:
+        return np.zeros(len(weights))
+    means = np.bincount(stratum, rates) / np.maximum(np.bincount(stratum), 1)
+    return np.asarray(weights @ means[stratum])
+
+
+def shuffled_gaps(
+    rates: Float[np.ndarray, " unit"],
+    weights: Float[np.ndarray, "cue unit"],
+    stratum: Int[np.ndarray, " unit"] | None,
+    draws: int,
+    rng: np.random.Generator,
+) -> Float[np.ndarray, "draw cue"]:
+    """Gaps of all cues once the rates are dealt anew among the units, `draws` times.
+
+    Which units are in a top or a bottom depends on K-scores alone. So where the units are
+    exchangeable (Sample.group names what is not), every deal within the strata is as likely under
+    the null as the answers as they are.
+    """
+    gaps = []
+    # A gap is linear in the rates, so one matrix product gives all gaps of all deals.
+    for count in portions(draws, max(len(rates), 1)):
+        shuffled = np.tile(rates, (count, 1))
+        parts = [np.arange(len(rates))] if stratum is None else _members(stratum)
+        for part in parts:
+            shuffled[:, part] = rng.permuted(shuffled[:, part], axis=1)
+        gaps.append(shuffled @ weights.T)
+    return np.concatenate(gaps)
+
+
+def _members(stratum: Int[np.ndarray, " unit"]) -> list[Int[np.ndarray, " part"]]:
+    return [np.flatnonzero(stratum == value) for value in np.unique(stratum)]
+
+
+@dataclass(frozen=True, eq=False)
+class GapTest:
+    """Of each cue its gap beyond what the strata make, in standard deviations of chance.
+
+    `p_value` is corrected for the choice among the cues, `by_strata` the gap that the strata make,
+    and `maxima` the largest strength of all cues in each deal.
+    """
+
+    strength: Float[np.ndarray, " cue"]
+    p_value: Float[np.ndarray, " cue"]
+    by_strata: Float[np.ndarray, " cue"]
+    maxima: Float[np.ndarray, " draw"]
+
+
+def gap_test(
+    rates: Float[np.ndarray, " unit"],
+    weights: Float[np.ndarray, "cue unit"],
+    stratum: Int[np.ndarray, " unit"] | None,
+    draws: int,
+    rng: np.random.Generator,
+) -> GapTest:
+    """Step-down test of the largest of all gaps (Westfall and Young, 1993, algorithm 2.8).
+
+    It bounds the chance of any false cue, whatever the cues have in common. Each gap is measured by
+    its standard deviation over the deals, for cues with fewer units vary more.
+    """
+    expected = expected_gaps(rates, weights, stratum)
+    gaps = weights @ rates - expected
+    dealt = shuffled_gaps(rates, weights, stratum, draws, rng) - expected
+    # The data are one of the deals, and count in their spread as they count in the p-value.
+    spread = np.sqrt((np.square(dealt).sum(axis=0) + np.square(gaps)) / (draws + 1))
+    spread = np.where(spread > TIE, spread, np.inf)
+    # Rounded: two equal gaps may differ in the last bit, and a tie counts as reached.
+    strength, dealt = np.round(gaps / spread, DIGITS), np.round(dealt / spread, DIGITS)
+    return GapTest(strength, step_down_max(strength, dealt), expected, dealt.max(axis=1))
+
+
+def smallest_gap(
+    rates: Float[np.ndarray, " unit"],
+    k: int,
+    critical: float,
+    rng: np.random.Generator,
+    *,
+    lowers: bool,
+) -> float | None:
+    """The smallest gap that is found in 8 of 10 draws, had a cue made it in these very answers.
+
+    In each draw k random units are a cue's top and k others its bottom. A cue that `lowers` the
+    rates turns answers of the bottom into no (recognition), else those of the top into yes, in so
+    many units that the gap comes about. It is found where the gap is as strong as `critical`
+    (standard deviations). None where even the largest gap is missed too often.
+    """
+    rates = rates if lowers else 1 - rates
+    count, mean = len(rates), float(rates.mean())
+    if count < 2 * k or mean <= 0:
+        return None
+    dealt = rng.permuted(np.tile(rates, (POWER_DRAWS, 1)), axis=1)
+    luck, before = rng.random((POWER_DRAWS, k)), 0.0
+    for share in np.arange(1, STEPS + 1) / STEPS:
+        spiked = dealt.copy()
+        spiked[:, k : 2 * k] *= luck >= share
+        gap = spiked[:, :k].mean(axis=1) - spiked[:, k : 2 * k].mean(axis=1)
+        spread = np.sqrt(2 / k * spiked.var(axis=1) * count / max(count - 1, 1))
+        power = float((gap >= critical * np.maximum(spread, TIE)).mean())
+        if power >= POWER:
+            part = (POWER - before) / max(power - before, TIE)
+            return float(mean * (share - (1 - part) / STEPS))
+        before = power
+    return None
+
+
+def random_maxima(
+    rates: Float[np.ndarray, " unit"], rankings: int, k: int, draws: int, rng: np.random.Generator
+) -> Float[np.ndarray, " draw"]:
+    """Largest gap of so many random rankings, `draws` times (appendix N).
+
+    A ranking draws k units for its top and k others for its bottom; only how many of each rate
+    are drawn matters, and these counts are drawn at once. `rates` are of at least 2 k units.
+    """
+    levels, counts = np.unique(rates, return_counts=True)
+    left = np.tile(counts, (draws * rankings, 1))
+    means = []
+    # First the top, then the bottom from what the top has left.
+    for _ in range(2):
+        chosen = _draw_counts(left, k, rng)
+        left = left - chosen
+        means.append(chosen @ levels / k)
+    return np.asarray((means[0] - means[1]).reshape(draws, rankings).max(axis=1))
+
+
+def _draw_counts(
+    counts: Int[np.ndarray, "row level"], k: int, rng: np.random.Generator
+) -> Int[np.ndarray, "row level"]:
+    """How many of each level are among k drawn without replacement, row by row."""
+    # Level after level, each given those before: numpy's multivariate_hypergeometric takes one
+    # row at a time, and there are draws x cues of them.
+    chosen, wanted = np.zeros_like(counts), np.full(len(counts), k)
+    for level in range(counts.shape[1]):
+        others = counts[:, level + 1 :].sum(axis=1)
+        chosen[:, level] = rng.hypergeometric(counts[:, level], others, wanted)
+        wanted = wanted - chosen[:, level]
+    return chosen
+
+
+def p_values(
+    gaps: Float[np.ndarray, " cue"], maxima: Float[np.ndarray, " draw"]
+) -> Float[np.ndarray, " cue"]:
+    """Share of draws whose largest gap reaches a cue's, the answers as they are counted in."""
+    # Rates are thirds: two equal gaps may differ in the last bit, and a tie must count as reached.
+    reached = (maxima[:, None] >= gaps - TIE).sum(axis=0)
+    return np.array([monte_carlo_p_value(count, len(maxima)) for count in reached.tolist()])

@@ -1,0 +1,233 @@
+"""The nulls against brute force and simulation: groups, sizes, labels, what could be missed."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cuescope_sdk import Sample, generator
+from cuescope_sdk.statistics import Groups
+from cuescope_spurlens.spuriosity.chance import (
+    gap_test,
+    gap_weights,
+    p_values,
+    random_maxima,
+    shuffled_gaps,
+    smallest_gap,
+)
+from cuescope_spurlens.spuriosity.detections import rank_images
+from cuescope_spurlens.spuriosity.sizes import doubtful_labels, size_strata
+from cuescope_spurlens.spuriosity.units import thin_groups, unit_means, unit_rows
+
+
+def rng(name: str) -> np.random.Generator:
+    return generator(0, name)
+
+
+def alarms_allowed(audits: int) -> int:
+    """So many at 5% that more are one in a thousand."""
+    return int(stats.binom.ppf(0.999, audits, 0.05))
+
+
+# ------------------------------------------------------------------------------------ the nulls
+
+
+def test_shuffled_null_is_that_of_all_deals() -> None:
+    """Four units, two overlapping cues: every deal by hand."""
+    rates = np.array([0, 1 / 3, 2 / 3, 1])
+    weights = gap_weights(np.array([[0, 1], [1, 2]]), np.array([[2, 3], [0, 3]]), 4)
+    every = [max(weights @ rates[list(deal)]) for deal in permutations(range(4))]
+    maxima = shuffled_gaps(rates, weights, None, 20_000, rng("shuffle")).max(axis=1)
+    for value in set(every):
+        assert (maxima >= value - 1e-9).mean() == pytest.approx(
+            np.mean(np.array(every) >= value - 1e-9), abs=0.02
+        )
+
+
+def test_units_change_places_within_their_stratum_alone() -> None:
+    """All of the gap goes with the stratum: nothing is left of it, in no deal."""
+    rates, stratum = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1])
+    weights = gap_weights(np.array([[0, 1]]), np.array([[2, 3]]), 4)
+    assert (shuffled_gaps(rates, weights, stratum, 50, rng("strata")) == 1).all()
+    test = gap_test(rates, weights, stratum, 50, rng("strata"))
+    assert test.by_strata.tolist() == [1.0]
+    assert (test.strength.tolist(), test.p_value.tolist()) == ([0.0], [1.0])
+
+
+def test_units_that_do_not_count_have_no_weight() -> None:
+    kept = np.array([True, False, True, True])
+    weights = gap_weights(np.array([[0, 1], [1, 1]]), np.array([[2, 3], [2, 3]]), 4, kept)
+    assert weights[0].tolist() == [1.0, 0.0, -0.5, -0.5]
+    assert not weights[1].any()  # nothing is left of its top
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_answers_that_are_all_alike_prove_nothing(rate: float) -> None:
+    weights = gap_weights(np.array([[0, 1]]), np.array([[2, 3]]), 4)
+    test = gap_test(np.full(4, rate), weights, None, 50, rng("alike"))
+    assert test.p_value.tolist() == [1.0]
+    assert smallest_gap(np.full(9, 0.0), 3, 2.0, rng("none"), lowers=True) is None
+
+
+def test_random_rankings_are_draws_without_replacement() -> None:
+    rates = np.repeat([0, 1 / 3, 1], [5, 7, 8])
+    maxima = random_maxima(rates, 3, 6, 20_000, rng("random"))
+    brute, source = [], rng("brute")
+    for _ in range(4_000):
+        deals = [source.permutation(rates) for _ in range(3)]
+        brute.append(max(deal[:6].mean() - deal[6:12].mean() for deal in deals))
+    assert stats.ks_2samp(np.round(maxima, 6), np.round(brute, 6)).pvalue > 0.001
+    assert maxima.mean() == pytest.approx(np.mean(brute), abs=0.01)
+
+
+def test_p_values_count_the_answers_themselves() -> None:
+    assert p_values(np.array([0.5, 0.1]), np.array([0.1, 0.2, 0.5])).tolist() == [0.5, 1.0]
+
+
+def judged(
+    scores: np.ndarray, rates: np.ndarray, k: int, source: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """p-values and strengths of the cues."""
+    top, bottom = rank_images(scores, k, source)
+    asked = np.unique([top, bottom])
+    sides = np.searchsorted(asked, top), np.searchsorted(asked, bottom)
+    test = gap_test(rates[asked], gap_weights(*sides, len(asked)), None, 199, source)
+    return test.p_value, test.strength
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.9])
+def test_no_reliance_is_found_at_the_promised_rate(alike: float) -> None:
+    """32 cues, independent or nearly the same, and answers that know none of them."""
+    source, alarms, audits = rng(f"null-{alike}"), 0, 400
+    for _ in range(audits):
+        common = source.normal(size=(150, 1))
+        scores = alike * common + (1 - alike) * source.normal(size=(150, 32))
+        rates = source.binomial(3, source.beta(2, 1, size=150)) / 3
+        alarms += judged(scores, rates, 20, source)[0].min() <= 0.05
+    assert stats.binom.ppf(0.001, audits, 0.05) <= alarms <= alarms_allowed(audits)
+
+
+def test_random_rankings_as_a_null_raise_no_more_alarms() -> None:
+    source, alarms, audits = rng("null-random"), 0, 200
+    for _ in range(audits):
+        scores = source.normal(size=(150, 32))
+        rates = source.binomial(3, source.beta(2, 1, size=150)) / 3
+        top, bottom = rank_images(scores, 20, source)
+        gaps = rates[top].mean(axis=1) - rates[bottom].mean(axis=1)
+        alarms += p_values(gaps, random_maxima(rates, 32, 20, 199, source)).min() <= 0.05
+    assert alarms <= alarms_allowed(audits)
+
+
+def test_reliance_is_found_among_many_cues() -> None:
+    source, found = rng("power"), 0
+    for _ in range(20):
+        scores = source.normal(size=(200, 32))
+        rates = source.binomial(3, np.where(scores[:, 7] > 0, 0.95, 0.7)) / 3
+        p_value, strength = judged(scores, rates, 50, source)
+        found += strength.argmax() == 7 and p_value[7] <= 0.05
+    assert found >= 19
+
+
+# --------------------------------------------------------------------------------------- groups
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_clips_of_a_source_count_once(grouped: bool) -> None:
+    """Eight clips of each of 60 sources: alike in things and answers. As images they are false."""
+    source, alarms, audits = rng("clips"), 0, 100
+    codes = np.repeat(np.arange(60), 8)
+    units = Groups(codes, 60, declared=True) if grouped else Groups.single(len(codes))
+    k = 20 if grouped else 160  # as large a part of either
+    for _ in range(audits):
+        scores = (source.random((60, 12)) < 0.5)[codes] * source.uniform(0.3, 1, (480, 12))
+        rates = (source.random(60) < 0.7)[codes].astype(float)
+        p_value, _ = judged(unit_means(scores, units), unit_means(rates, units), k, source)
+        alarms += p_value.min() <= 0.05
+    assert alarms <= alarms_allowed(audits) if grouped else alarms >= 30
+
+
+def test_units_have_their_rows_and_means() -> None:
+    groups = Groups(np.array([0, 1, 0, 2]), 3, declared=True)
+    assert unit_means(np.array([1.0, 0.5, 0.0, 1.0]), groups).tolist() == [0.5, 0.5, 1.0]
+    assert unit_means(np.ones((4, 2)), groups).shape == (3, 2)
+    assert unit_rows(groups, np.array([2, 0])) == [3, 0, 2]
+
+
+def test_a_large_group_is_thinned_and_single_images_stay() -> None:
+    samples = [Sample(key=f"v{n}", frames=(), group="video") for n in range(9)]
+    samples += [Sample(key=f"s{n}", frames=()) for n in range(3)]
+    kept = thin_groups(samples, 4, rng("thin"))
+    assert sum(sample.group == "video" for sample in kept) == 4
+    assert [sample.key for sample in kept if sample.group is None] == ["s0", "s1", "s2"]
+    assert thin_groups(samples[9:], 1, rng("thin")) == tuple(samples[9:])
+
+
+# ----------------------------------------------------------------------------- size and labels
+
+
+def test_strata_are_of_one_size() -> None:
+    sizes = np.array([0.0, *range(1, 49)])
+    stratum = size_strata(sizes)
+    assert (stratum[0], np.bincount(stratum).tolist()) == (0, [1, 12, 12, 12, 12])
+    assert (np.diff(stratum[1:]) >= 0).all()
+    assert not size_strata(np.full(40, 7.0)).any()
+    assert not size_strata(np.zeros(40)).any()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_errors_that_follow_the_size_are_no_cue(known: bool) -> None:
+    """Small objects are missed, and stand among other things; no cue does anything."""
+    source, alarms, audits = rng("sizes"), 0, 100
+    for _ in range(audits):
+        size = source.normal(size=300)
+        there = source.random((300, 12)) < 1 / (1 + np.exp(-size[:, None] * source.normal(size=12)))
+        top, bottom = rank_images(there * source.uniform(0.3, 1, there.shape), 50, source)
+        rates = (source.random(300) < 1 / (1 + np.exp(-1.5 - 1.2 * size))).astype(float)
+        weights = gap_weights(top, bottom, 300)
+        stratum = size_strata(np.exp(size)) if known else None
+        alarms += gap_test(rates, weights, stratum, 199, source).p_value.min() <= 0.05
+    assert alarms <= alarms_allowed(audits) if known else alarms >= 30
+
+
+def test_labels_are_doubted_by_the_detector_alone() -> None:
+    with_object = np.array([0.9, 0.8, 0.0, 0.7, 0.6, 0.9, 0.8, 0.9])
+    without = np.array([0.0, 0.9, 0.1, 0.0, 0.2])
+    first, second = doubtful_labels(with_object, without)
+    assert (np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist()) == ([2], [1])
+
+
+@pytest.mark.parametrize(
+    ("with_object", "without"),
+    [([], [0.5]), ([0.0, 0.0], []), ([0.3, 0.4], [0.9, 0.8]), ([0.0, 0.0, 0.0, 0.9], [])],
+)
+def test_a_detector_that_does_not_know_the_class_doubts_nothing(
+    with_object: list[float], without: list[float]
+) -> None:
+    doubted = doubtful_labels(np.array(with_object), np.array(without))
+    assert not any(side.any() for side in doubted)
+
+
+# ------------------------------------------------------------------------ what could be missed
+
+
+@pytest.mark.parametrize("lowers", [True, False])
+def test_the_limit_of_detection_is_what_is_found_in_8_of_10(lowers: bool) -> None:
+    """Against audits that have such a cue, drawn anew."""
+    source, critical = rng(f"limit-{lowers}"), 3.0
+    rates = (source.random(200) < 0.5).astype(float)
+    limit = smallest_gap(rates, 50, critical, source, lowers=lowers)
+    assert limit is not None
+    found = 0
+    for _ in range(400):
+        without, with_cue = (0.5 - limit, 0.5) if lowers else (0.5, 0.5 + limit)
+        top, bottom = source.random(50) < with_cue, source.random(50) < without
+        others = source.random(100) < 0.5
+        spread = np.concatenate([top, bottom, others]).std() * np.sqrt(2 / 50)
+        found += top.mean() - bottom.mean() >= critical * spread
+    assert found / 400 == pytest.approx(0.8, abs=0.07)
+
+
+def test_few_units_find_nothing() -> None:
+    assert smallest_gap(np.ones(3), 2, 1.0, rng("few"), lowers=True) is None
+    assert smallest_gap(np.array([1.0, 0.0, 1.0, 0.0]), 2, 9.0, rng("few"), lowers=True) is None

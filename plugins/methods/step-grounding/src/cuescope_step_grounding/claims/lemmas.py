@@ -1,0 +1,57 @@
+"""The base form of a word: of nouns the singular, of verbs the infinitive."""
+
+from cuescope_step_grounding.claims.lexicon import LISTS, VERBS
+
+PLURALS: dict[str, str] = {
+    plural: one for one, plural in (pair.split("/") for pair in LISTS["plurals"].split())
+}
+_SAME = frozenset(LISTS["same_in_plural"].split())
+_SIBILANT = ("shes", "ches", "xes", "sses", "zzes")
+
+
+def singular(noun: str) -> str:
+    """The singular of a plural noun.
+
+    >>> [singular(noun) for noun in ("cookies", "ladies", "knives", "buses", "women", "deer")]
+    ['cookie', 'lady', 'knife', 'bus', 'woman', 'deer']
+    """
+    if noun in _SAME:
+        return noun
+    if noun in PLURALS:
+        return PLURALS[noun]
+    stem, hyphen, last = noun.rpartition("-")
+    if hyphen:
+        return f"{stem}-{singular(last)}"
+    for ending in ("women", "men", "people"):  # policewomen, craftsmen, salespeople
+        if noun.endswith(ending) and noun != ending:
+            return noun[: -len(ending)] + PLURALS.get(ending, ending)
+    if noun.endswith("ies"):
+        # pies, ties: a short word keeps its "ie"
+        return f"{noun[:-3]}y" if len(noun) > 4 else noun[:-1]
+    if noun.endswith(_SIBILANT):
+        return noun[:-2]
+    if noun.endswith("s") and not noun.endswith(("ss", "us")):
+        return noun[:-1]  # taxis, skis
+    return noun
+
+
+def lemma_of(word: str, tag: str, lemma: str) -> str:
+    """The base form of a word with its Penn tag, given what a parser takes it for."""
+    if tag in {"NNS", "NNPS"}:
+        return singular(word)
+    if tag.startswith("VB") and word in VERBS:
+        return VERBS[word][0]
+    if tag.startswith("VB") and _lacks_e(word, lemma):
+        return f"{lemma}e"
+    return lemma
+
+
+def _lacks_e(word: str, lemma: str) -> bool:
+    """Whether a parser cut an "e" off: "rid" of "riding", "hop" of "hopes"; one consonant after one
+    vowel would have been doubled, and got no "es"."""
+    if len(lemma) < 3 or lemma[-1] in "aeiouwxyszh" or word in {lemma, f"{lemma}s"}:
+        return False
+    if word == f"{lemma}es":
+        return True
+    one = lemma[-2] in "aeiou" and lemma[-3] not in "aeiou" and len(lemma) < 5
+    return one and word in {f"{lemma}ing", f"{lemma}ed"}

@@ -1,0 +1,153 @@
+"""Claims that a language model writes down, a step at a time; the parser reads what it spoils.
+
+A line of its answer is a claim as JSON. Of an answer with any line that is none nothing is taken:
+the parser reads that step, and the report counts such steps.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cuescope_sdk import TextGenerator
+from cuescope_sdk.grounding import MOTIONS, Claim, ClaimKind
+from cuescope_step_grounding.claims.lexicon import WORDS
+from cuescope_step_grounding.claims.parser import Parser
+from cuescope_step_grounding.claims.steps import StepClaims, add_what_is_counted, read_steps
+from cuescope_step_grounding.claims.times import Clock, Frames, frames_meant
+
+_PROMPTS = tomllib.loads(files(__package__).joinpath("prompt.toml").read_text("utf-8"))
+_BEFORE = 3  # steps that are shown for what pronouns mean
+_ARTICLE = re.compile(r"^(?:a|an|the|his|her|its|their|my|our|your|some)\s+")
+_FENCE = re.compile(r"^```\w*$")
+_NEEDS = {"entity": 1, "attribute": 2, "count": 2, "action": 2, "relation": 3, "ego-motion": 0}
+
+Trace = tuple[Sequence[str], Clock]  # its steps, and the video's frames
+
+
+class _Line(BaseModel):
+    """A line of an answer; `first` and `second` are the numbers of lines, of a temporal claim."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    kind: ClaimKind
+    subject: str = ""
+    predicate: str | None = None
+    object: str | None = None
+    negated: bool = False
+    first: int | None = None
+    second: int | None = None
+
+
+@dataclass
+class ParserReader:
+    """Reads claims with a parser."""
+
+    parser: Parser
+
+    @property
+    def title(self) -> str:
+        return self.parser.title
+
+    def read(self, traces: Sequence[Trace]) -> list[list[StepClaims]]:
+        """The claims of each step of each trace."""
+        return [read_steps(self.parser, steps, clock) for steps, clock in traces]
+
+
+@dataclass
+class WrittenReader:
+    """Has a text generator write the claims down; `steps` counts what was read, `unreadable` the
+    answers in whose place the parser read."""
+
+    generator: TextGenerator
+    name: str
+    parser: Parser
+    steps: int = 0
+    unreadable: int = 0
+
+    @property
+    def title(self) -> str:
+        """What a report says of it."""
+        told = f"text generator {self.name}, of unknown precision"
+        if not self.unreadable:
+            return told
+        return f"{told}; {self.unreadable:,} of {self.steps:,} steps by {self.parser.title}"
+
+    def read(self, traces: Sequence[Trace]) -> list[list[StepClaims]]:
+        """The claims of each step of each trace, asked for in one call."""
+        prompts = [prompt for steps, _ in traces for prompt in _prompts(steps)]
+        answers = iter(self.generator.generate(prompts) if prompts else ())
+        return [self._read(steps, clock, [next(answers) for _ in steps]) for steps, clock in traces]
+
+    def _read(self, steps: Sequence[str], clock: Clock, answers: list[str]) -> list[StepClaims]:
+        parsed = read_steps(self.parser, steps, clock) if steps else []
+        read = []
+        for step, answer, by_parser in zip(steps, answers, parsed, strict=True):
+            claims = claims_in(answer, step, frames_meant(step, clock))
+            self.steps += 1
+            self.unreadable += claims is None
+            # The parser's rules tell the times in either case.
+            read.append(by_parser if claims is None else replace(by_parser, claims=claims))
+        return read
+
+
+def claims_in(answer: str, step: str, frames: Frames | None) -> tuple[Claim, ...] | None:
+    """The claims that an answer holds, line by line; None where any line is none.
+
+    >>> [claim.subject for claim in claims_in('{"kind": "entity", "subject": "the cup"}', "", None)]
+    ['cup']
+    """
+    rows = [row.strip() for row in answer.strip().splitlines()]
+    rows = [row for row in rows if row and not _FENCE.match(row)]
+    if rows == ["none"]:
+        return ()
+    claims: list[Claim] = []
+    try:
+        for row in rows:
+            claims.append(_claim(_Line.model_validate(json.loads(row)), claims, step, frames))
+    except (ValueError, ValidationError, IndexError, RecursionError):
+        return None
+    return tuple(dict.fromkeys(add_what_is_counted(claims))) if rows else None
+
+
+def _prompts(steps: Sequence[str]) -> Iterator[str]:
+    for index, step in enumerate(steps):
+        before = " ".join(steps[max(index - _BEFORE, 0) : index]) or "(nothing)"
+        yield _PROMPTS["claims"].format(before=before, step=step)
+
+
+def _claim(line: _Line, earlier: Sequence[Claim], step: str, frames: Frames | None) -> Claim:
+    """Raises ValueError or IndexError of a line that says no claim of its kind."""
+    if line.kind == "temporal":
+        if line.predicate not in {"before", "after", "while"} or not (line.first and line.second):
+            raise ValueError("no order")
+        parts = (earlier[line.first - 1], earlier[line.second - 1])
+        return Claim(kind="temporal", text=step, predicate=line.predicate, parts=parts)
+    phrases = [_phrase(line.subject), _phrase(line.predicate or ""), _phrase(line.object or "")]
+    if not all(phrases[: _NEEDS[line.kind]]) and line.kind != "action":
+        raise ValueError("a part is missing")
+    if not phrases[1] and line.kind in {"action", "ego-motion"}:
+        raise ValueError("no verb")
+    if line.kind == "ego-motion" and phrases[1] not in MOTIONS:
+        raise ValueError("no motion")
+    if line.kind == "count" and not phrases[1].isdecimal():
+        raise ValueError("no number")
+    return Claim(
+        kind=line.kind,
+        text=step,
+        subject=phrases[0],
+        predicate=phrases[1] or None,
+        object=phrases[2] or None,
+        negated=line.negated,
+        frames=frames,
+    )
+
+
+def _phrase(words: str) -> str:
+    """Lower case, single spaces, no article; who holds the camera is the agent."""
+    phrase = _ARTICLE.sub("", " ".join(words.lower().split()))
+    return "agent" if phrase in WORDS["agents"] else phrase

@@ -1,0 +1,239 @@
+"""Claims that the video supports beside claims that it does not: a contrast for each finding."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import shorten
+
+import numpy as np
+
+from cuescope_sdk import Accuracy, Audit, Contrast, Exhibit, Frame, Occurrence, Score, Side
+from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.report import draw_beside, percent, thumbnail
+from cuescope_step_grounding.claims.contents import claim_words
+from cuescope_step_grounding.report import ANSWERS, NAMED, OF_STAGE, REASONING, SGR, VIDEO
+from cuescope_step_grounding.scores import RELEVANT, stages
+from cuescope_step_grounding.verification.judging import (
+    JudgedTrace,
+    JudgedTraces,
+    existence,
+    named_things,
+)
+
+EXHIBITS, EXHIBITED_FRAMES, EXHIBITED_STEP = 4, 4, 160  # of a side, a claim; characters of a step
+VERDICT_WORDS = {
+    "supported": "supported",
+    "unsupported": "the video does not support it",
+    "unverifiable": "cannot be checked",
+}
+RULE = (
+    "One claim of a sample, its first that fits the title. Samples come first whose share of "
+    "supported claims is nearest to the middle of all."
+)
+
+
+@dataclass(frozen=True)
+class StepClaim:
+    """A claim of a step of a trace, with what the verifier says of it; steps count from 1."""
+
+    trace: JudgedTrace
+    step: int
+    claim: Claim
+    judgement: Judgement
+
+    @property
+    def verdict(self) -> str:
+        return self.judgement.verdict
+
+
+Wanted = Callable[[StepClaim], bool]
+
+
+def attach_evidence(audit: Audit, judged: JudgedTraces, scores: Sequence[Score]) -> None:
+    """How often the answers are right among their choices, and a contrast for each finding."""
+    marked = [trace for trace in judged.baselines if trace.accuracy is not None]
+    if marked and all(trace.sample.choices for trace in marked):
+        guessing = float(np.mean([1 / len(trace.sample.choices) for trace in marked]))
+        right = sum(trace.accuracy == 1 for trace in marked)
+        audit.attach(Accuracy(correct=right, answered=len(marked), chance=guessing))
+    for score in scores:
+        if score.finding and score.metric == SGR:
+            sides = _sides(judged, score.feature, scores)
+            if sides is not None and all(side.exhibits for side in sides):
+                audit.attach(Contrast(feature=score.feature, sides=sides, rule=RULE))
+
+
+def _sides(judged: JudgedTraces, feature: str, scores: Sequence[Score]) -> tuple[Side, Side] | None:
+    """Claims that the video supports beside claims that it does not, of what the finding is of."""
+    rates = {s.feature: s.value for s in scores if s.metric == SGR and s.value is not None}
+    if feature == REASONING:
+        return _verdict_sides(judged)
+    if feature == ANSWERS:
+        return _answer_sides(judged)
+    if feature == VIDEO:
+        return _video_sides(judged, rates)
+    if feature == OF_STAGE + "late":
+        first, last = (
+            f"{name} quarter of the steps: {percent(rates[OF_STAGE + stage])} of the claims hold"
+            for name, stage in (("first", "early"), ("last", "late"))
+        )
+        return (
+            _side(judged, first, lambda c: _stage(c) == "early" and c.verdict == "supported"),
+            _side(judged, last, lambda c: _stage(c) == "late" and c.verdict == "unsupported"),
+        )
+    return _thing_sides(judged, feature.removeprefix(NAMED)) if feature.startswith(NAMED) else None
+
+
+def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
+    counts = judged.counts
+    held = f"claims that the video supports: {counts.supported} of {counts.claims}"
+    other, verdict = (
+        f"claims that the video does not support: {counts.unsupported} of {counts.claims}",
+        "unsupported",
+    )
+    if not counts.unsupported:
+        other = f"claims that cannot be checked: {counts.unverifiable} of {counts.claims}"
+        verdict = "unverifiable"
+    return (
+        _side(judged, held, lambda c: c.verdict == "supported"),
+        _side(judged, other, lambda c: c.verdict == verdict),
+    )
+
+
+def _answer_sides(judged: JudgedTraces) -> tuple[Side, Side]:
+    """Of the right answers, those whose steps hold and those whose steps do not."""
+    right = [trace for trace in judged.answered if trace.accuracy]
+    flawed = {t.sample.key for t in right if any(step.unsupported for step in t.steps)}
+    sound = {trace.sample.key for trace in right} - flawed
+    return (
+        _side(
+            judged,
+            f"right answers whose claims all hold: {len(sound)} of {len(right)}",
+            lambda c: c.trace.sample.key in sound and c.verdict == "supported",
+        ),
+        _side(
+            judged,
+            f"right answers after a claim that no frame supports: {len(flawed)} of {len(right)}",
+            lambda c: c.trace.sample.key in flawed and c.verdict == "unsupported",
+        ),
+    )
+
+
+def _thing_sides(judged: JudgedTraces, name: str) -> tuple[Side, Side]:
+    """Videos that show a thing that is named, and those that never do; or what else they show."""
+    verdicts = {
+        trace.sample.key: judged.judgements.of(trace.sample, existence(name)).verdict
+        for trace in judged.baselines
+        if name in named_things(trace.reasoning.claims)
+    }
+    known = [verdict for verdict in verdicts.values() if verdict != "unverifiable"]
+    shown, n = known.count("supported"), len(known)
+
+    def is_named(claim: StepClaim, verdict: str) -> bool:
+        same = claim.claim.kind == "entity" and claim.claim.subject == name
+        return same and verdicts.get(claim.trace.sample.key) == verdict
+
+    seen = _side(judged, f"the video shows it: {shown} of {n}", lambda c: is_named(c, "supported"))
+    if not seen.exhibits:
+        seen = _side(
+            judged,
+            f"the video shows it: {shown} of {n}; what it shows instead",
+            lambda c: c.trace.sample.key in verdicts and c.verdict == "supported",
+        )
+    never = f"the video never shows it: {n - shown} of {n}"
+    return seen, _side(judged, never, lambda c: is_named(c, "unsupported"))
+
+
+def _video_sides(judged: JudgedTraces, rates: dict[str, float]) -> tuple[Side, Side] | None:
+    """The same step of the same sample, before and after the video was changed."""
+    changed = {
+        trace.sample.key: trace
+        for trace in reversed(judged.variants)
+        if trace.reasoning.request.change in RELEVANT and trace.reasoning.trace.steps
+    }
+    before = [
+        claim
+        for claim in _typical(judged, lambda c: c.trace.sample.key in changed)
+        if changed[claim.trace.sample.key].reasoning.trace.steps[claim.step - 1 :]
+    ]
+    if not {REASONING, VIDEO} <= rates.keys():
+        return None
+    return (
+        Side(
+            title=f"the video as it is: {percent(rates[REASONING])} of the claims in a step hold",
+            exhibits=tuple(map(_exhibit, before)),
+        ),
+        Side(
+            title=f"the video changed: {percent(rates[VIDEO])} of the claims in a step hold",
+            exhibits=tuple(_changed(changed[c.trace.sample.key], c.step) for c in before),
+        ),
+    )
+
+
+def _changed(trace: JudgedTrace, step: int) -> Exhibit:
+    """The same step after the change, beside the frames that were shown then."""
+    request = trace.reasoning.request
+    words = shorten(trace.reasoning.trace.steps[step - 1], EXHIBITED_STEP, placeholder=" ...")
+    return Exhibit(
+        occurrence=Occurrence(sample=trace.sample.key),
+        label=trace.sample.label,
+        prediction=trace.reasoning.trace.answer,
+        correct=trace.reasoning.right,
+        words=f"changed ({request.change}), as drawn. Step {step} now says: \u201c{words}\u201d",
+        drawing=_strip(request.trial.sample.frames),
+    )
+
+
+def _side(judged: JudgedTraces, title: str, wanted: Wanted) -> Side:
+    return Side(title=title, exhibits=tuple(map(_exhibit, _typical(judged, wanted))))
+
+
+def _typical(judged: JudgedTraces, wanted: Wanted) -> list[StepClaim]:
+    """By `RULE`."""
+    middle = float(np.median([trace.grounding or 0.0 for trace in judged.answered] or [0.0]))
+    first: dict[str, StepClaim] = {}
+    for claim in _step_claims(judged):
+        if claim.trace.sample.key not in first and wanted(claim):
+            first[claim.trace.sample.key] = claim
+
+    def rank(claim: StepClaim) -> tuple[float, str]:
+        return abs((claim.trace.grounding or 0.0) - middle), claim.trace.sample.key
+
+    return sorted(first.values(), key=rank)[:EXHIBITS]
+
+
+def _step_claims(judged: JudgedTraces) -> Iterator[StepClaim]:
+    for trace in judged.baselines:
+        for number, claims in enumerate(trace.reasoning.claims, start=1):
+            for claim in claims:
+                yield StepClaim(trace, number, claim, judged.judgements.of(trace.sample, claim))
+
+
+def _stage(claim: StepClaim) -> str:
+    return stages(len(claim.trace.steps))[claim.step - 1]
+
+
+def _exhibit(shown: StepClaim) -> Exhibit:
+    """The claim and its step, with the frame that decides it, or all that were looked at."""
+    reasoning, sample = shown.trace.reasoning, shown.trace.sample
+    step = shorten(reasoning.trace.steps[shown.step - 1], EXHIBITED_STEP, placeholder=" ...")
+    meant = [i for i in shown.claim.frames or () if 0 <= i < len(sample.frames)]
+    decided = shown.judgement.frame
+    frame = decided if decided is not None else next(iter(meant), None)
+    at = [sample.frames[i] for i in meant] or sample.frames
+    return Exhibit(
+        occurrence=Occurrence(sample=sample.key, frame=frame, region=shown.judgement.box),
+        label=sample.label,
+        prediction=reasoning.trace.answer,
+        correct=reasoning.right,
+        words=f"step {shown.step}: \u201c{step}\u201d Claim: {claim_words(shown.claim)} - "
+        f"{VERDICT_WORDS[shown.verdict]}",
+        drawing=_strip(at) if decided is None and len(at) > 1 else None,
+    )
+
+
+def _strip(frames: Iterable[Frame]) -> bytes | None:
+    """Some of the frames in their order, small."""
+    shown = list(frames)
+    count = min(len(shown), EXHIBITED_FRAMES)
+    places = np.linspace(0, len(shown) - 1, count).round().astype(int).tolist()
+    return draw_beside([thumbnail(shown[i]) for i in places]) if shown else None

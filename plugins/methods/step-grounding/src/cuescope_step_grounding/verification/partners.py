@@ -1,0 +1,250 @@
+"""Where each claim is held beside its own place: other videos, other clips, other moments.
+
+Three deals, each costs no model call:
+
+- videos: a trace with the videos of other groups (other source videos, patients, scenes);
+- clips: a trace with the other clips of its own group;
+- moments: what a step claims at the moments of the other steps of its trace.
+
+In the first, a claim that names what the question of a video names is not held against that video:
+a model that only reads the question names it too. Words that all questions of a block share give
+nothing away.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import ceil
+from typing import Literal, TypeVar, get_args
+
+import numpy as np
+
+from cuescope_sdk import Sample
+from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.language import normalise_words
+from cuescope_step_grounding.beliefs import frames_of_step
+from cuescope_step_grounding.claims.contents import flatten
+from cuescope_step_grounding.trials import Claims
+from cuescope_step_grounding.verification.swaps import FAILS, HOLDS, OPEN, Swaps
+
+Deal = Literal["videos", "clips", "moments"]
+DEALS: tuple[Deal, ...] = get_args(Deal)
+T = TypeVar("T")
+Rng = Callable[..., np.random.Generator]  # rng("name") is a generator of its own
+Place = tuple[Sample, Claim]
+_CODES = {"supported": HOLDS, "unsupported": FAILS}
+
+
+@dataclass(frozen=True)
+class TraceClaims:
+    """What a trace claims step by step, and of which sample."""
+
+    sample: Sample
+    claims: Claims
+
+    @property
+    def group(self) -> str:
+        """What was drawn independently; a sample without a group was drawn by itself."""
+        # Two kinds of names must not meet: a group may be called as another sample.
+        own = self.sample
+        return f"sample {own.key}" if own.group is None else f"group {own.group}"
+
+
+@dataclass
+class Plan:
+    """The claims of one deal, each with its places; None is a place that its block has not."""
+
+    claims: list[Claim] = field(default_factory=list)
+    places: list[tuple[Place | None, ...]] = field(default_factory=list)
+    unit: list[int] = field(default_factory=list)
+    block: list[int] = field(default_factory=list)
+    own: list[int] = field(default_factory=list)
+    group: list[str] = field(default_factory=list)
+
+    def add_unit(self, block: int, place: int, group: str) -> int:
+        self.block.append(block)
+        self.own.append(place)
+        self.group.append(group)
+        return len(self.block) - 1
+
+    def add_claim(self, claim: Claim, unit: int, places: Iterable[Place | None]) -> None:
+        self.claims.append(claim)
+        self.unit.append(unit)
+        self.places.append(tuple(places))
+
+    def cases(self) -> Iterator[tuple[Sample, Iterable[Claim]]]:
+        """All that has to be judged."""
+        for places in self.places:
+            for place in filter(None, places):
+                yield place[0], (place[1],)
+
+    def swaps(self, judgement: Callable[[Sample, Claim], Judgement]) -> Swaps | None:
+        """The verdicts in all places; None where there is nothing to swap."""
+        if not self.places:
+            return None
+        width = max(map(len, self.places))
+        verdicts = np.full((len(self.places), width), OPEN)
+        for row, places in enumerate(self.places):
+            for column, place in enumerate(places):
+                if place is not None:
+                    verdicts[row, column] = _CODES.get(judgement(*place).verdict, OPEN)
+        wordings: dict[Claim, int] = {}
+        numbers = [wordings.setdefault(claim, len(wordings)) for claim in self.claims]
+        return Swaps(
+            verdicts,
+            np.array(numbers),
+            np.array(self.unit),
+            np.array(self.block),
+            np.array(self.own),
+            np.unique(self.group, return_inverse=True)[1].ravel(),
+        )
+
+
+def plans(traces: Sequence[TraceClaims], partners: int, rng: Rng) -> dict[Deal, Plan]:
+    """What each deal has to have judged, with at most so many `partners` for each claim."""
+    groups: dict[str, list[TraceClaims]] = {}
+    for trace in traces:
+        if any(trace.claims):
+            groups.setdefault(trace.group, []).append(trace)
+    return {
+        "videos": _videos(list(groups.values()), partners, rng("swap videos")),
+        "clips": _clips(list(groups.values()), partners, rng("swap clips")),
+        "moments": _moments(traces, partners, rng("swap moments")),
+    }
+
+
+def _videos(
+    groups: Sequence[Sequence[TraceClaims]], partners: int, rng: np.random.Generator
+) -> Plan:
+    """Whole groups, in blocks of groups that are alike in size and question."""
+    plan, order = Plan(), rng.permutation(len(groups))
+    shuffled = [groups[index] for index in order]
+    alike = sorted(shuffled, key=lambda group: (len(group), group[0].sample.question or ""))
+    for number, block in enumerate(_blocks(alike, partners)):
+        known = [question_words(group) for group in block]
+        shared = set[str].intersection(*known) if known else set[str]()
+        for place, group in enumerate(block):
+            unit = plan.add_unit(number, place, group[0].group)
+            for position, trace in enumerate(group):
+                others = [other[position % len(other)].sample for other in block]
+                for claim in distinct_claims(trace.claims):
+                    held = _in_videos(claim, trace.sample, others)
+                    told = (repeats(claim, words - shared) for words in known)
+                    places = (None if t else p for t, p in zip(told, held, strict=True))
+                    plan.add_claim(claim, unit, places)
+    return plan
+
+
+def _clips(
+    groups: Sequence[Sequence[TraceClaims]], partners: int, rng: np.random.Generator
+) -> Plan:
+    """The clips of each group among themselves; clips of the same frames are one."""
+    plan, number = Plan(), 0
+    for group in groups:
+        distinct = list({_frame_keys(trace.sample): trace for trace in group}.values())
+        if len(distinct) < 2:
+            continue
+        shuffled = [distinct[index] for index in rng.permutation(len(distinct))]
+        for block in _blocks(shuffled, partners):
+            samples = [trace.sample for trace in block]
+            for place, trace in enumerate(block):
+                unit = plan.add_unit(number, place, trace.group)
+                for claim in distinct_claims(trace.claims):
+                    plan.add_claim(claim, unit, _in_videos(claim, trace.sample, samples))
+            number += 1
+    return plan
+
+
+def _moments(traces: Sequence[TraceClaims], partners: int, rng: np.random.Generator) -> Plan:
+    """The steps of each trace that name a moment, at the moments of each other."""
+    plan, number = Plan(), 0
+    for trace in traces:
+        timed = [(step, moment) for step in trace.claims if (moment := _moment(step, trace.sample))]
+        if len({moment for _, moment in timed}) < 2:
+            continue
+        shuffled = [timed[index] for index in rng.permutation(len(timed))]
+        for block in _blocks(shuffled, partners):
+            for place, (step, _) in enumerate(block):
+                unit = plan.add_unit(number, place, trace.group)
+                for claim in distinct_claims([step]):
+                    if claim.frames:
+                        moved = (claim.model_copy(update={"frames": m}) for _, m in block)
+                        plan.add_claim(claim, unit, [(trace.sample, each) for each in moved])
+            number += 1
+    return plan
+
+
+def _blocks(items: Sequence[T], partners: int) -> list[Sequence[T]]:
+    """Neighbours together, at most one more than the partners of each, evenly."""
+    count = ceil(len(items) / (partners + 1))
+    edges = [round(len(items) * index / count) for index in range(count + 1)] if count else [0]
+    return [items[low:high] for low, high in pairwise(edges)]
+
+
+def _in_videos(claim: Claim, own: Sample, samples: Sequence[Sample]) -> Iterator[Place | None]:
+    for sample in samples:
+        frames = len(own.frames), len(sample.frames)
+        yield (sample, moved_claim(claim, *frames)) if all(frames) else None
+
+
+def moved_claim(claim: Claim, frames: int, others: int) -> Claim:
+    """The claim of a video of another length: its moments are at the same share of it."""
+    if frames == others:
+        return claim
+    update: dict[str, object] = {
+        "parts": tuple(moved_claim(p, frames, others) for p in claim.parts)
+    }
+    if claim.frames:
+        known = (frame for frame in claim.frames if 0 <= frame < frames)
+        update["frames"] = tuple(sorted({int((frame + 0.5) * others / frames) for frame in known}))
+    return claim.model_copy(update=update)
+
+
+def distinct_claims(claims: Iterable[Iterable[Claim]]) -> list[Claim]:
+    """Each thing that is claimed once, without the step's words."""
+    return list(dict.fromkeys(_without_text(claim) for step in claims for claim in step))
+
+
+def _without_text(claim: Claim) -> Claim:
+    parts = tuple(map(_without_text, claim.parts))
+    return claim.model_copy(update={"text": "", "parts": parts})
+
+
+def _moment(step: Sequence[Claim], sample: Sample) -> tuple[int, ...] | None:
+    """The frames of a step; None where it names none, or none that there is."""
+    frames = frames_of_step(step) or ()
+    return tuple(frame for frame in frames if 0 <= frame < len(sample.frames)) or None
+
+
+def _frame_keys(sample: Sample) -> tuple[str, ...]:
+    return tuple(frame.key for frame in sample.frames)
+
+
+# ---------------------------------------------------------------------------- what a question tells
+
+
+def question_words(group: Iterable[TraceClaims]) -> set[str]:
+    """The words of the questions and choices of some samples."""
+    texts = [text for t in group for text in (t.sample.question or "", *t.sample.choices)]
+    return {form for text in texts for form in _words(text)}
+
+
+def repeats(claim: Claim, told: set[str]) -> bool:
+    """Whether a claim names a thing, or a camera's movement, in words of the question alone."""
+    if not told:
+        return False
+    for part in flatten([claim]):
+        phrases = [part.subject, part.object or ""]
+        if part.kind == "ego-motion":
+            phrases = [part.predicate or ""]
+        words = [_words(phrase) for phrase in phrases]
+        if any(of_phrase and of_phrase <= told for of_phrase in words):
+            return True
+    return False
+
+
+def _words(text: str) -> set[str]:
+    """Words without the s of a plural, so that "cups" are a "cup"."""
+    words = re.findall(r"\w+", normalise_words(text))
+    return {word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words}

@@ -1,0 +1,191 @@
+"""The swap null: a trace that was written without its video is as true of other videos.
+
+Each claim is held in its own place, and in the other places of its block: other videos, other clips
+of the same source, or other moments of its trace. A place that is dealt at random within the block
+is what a blind trace has. Pure functions of arrays; no model is asked.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import stats
+
+from cuescope_sdk.statistics import (
+    deal_places,
+    placement_p_value,
+    placement_z,
+    score_interval,
+    smallest_effect,
+)
+
+HOLDS, FAILS, OPEN = 1, 0, -1
+ASSUMED = 0.1  # share of grounded claims at which the test is most powerful
+DRAWS = 9999
+GRID = np.linspace(0.0, 0.999, 334)  # shares of grounded claims that are tried
+POWER, COPIES = 0.8, 60  # of a smallest share: how often it is found, of so many spiked audits
+
+
+@dataclass(frozen=True, eq=False)
+class Swaps:
+    """Verdicts of claims in the places of their blocks.
+
+    `verdicts` are HOLDS, FAILS or OPEN; a place that a block does not have is OPEN. `wording`
+    numbers claims that say the same, `unit` whose claim it is. By unit: its `block`, and which of
+    the block's places is its own. `group` numbers, by unit, what was drawn independently.
+    """
+
+    verdicts: Int[np.ndarray, "claim place"]
+    wording: Int[np.ndarray, " claim"]
+    unit: Int[np.ndarray, " claim"]
+    block: Int[np.ndarray, " unit"]
+    place: Int[np.ndarray, " unit"]
+    group: Int[np.ndarray, " unit"]
+
+    @cached_property
+    def own(self) -> Int[np.ndarray, " claim"]:
+        """The verdict of each claim in its own place."""
+        return np.asarray(self.verdicts[np.arange(len(self.unit)), self.place[self.unit]])
+
+    @cached_property
+    def elsewhere(self) -> Float[np.ndarray, "2 claim"]:
+        """How often each claim holds in places that are not its own, and how often it is decided.
+
+        Claims that say the same are counted together, each without its own place.
+        """
+        held, decided = self._counts
+        own = np.stack([self.own == HOLDS, self.own != OPEN])
+        return np.asarray(np.stack([held, decided])[:, self.wording] - own)
+
+    @cached_property
+    def _counts(self) -> tuple[Float[np.ndarray, " wording"], Float[np.ndarray, " wording"]]:
+        size = int(self.wording.max(initial=-1)) + 1
+        held, decided = (
+            np.bincount(self.wording, mask.sum(axis=1), minlength=size)
+            for mask in (self.verdicts == HOLDS, self.verdicts != OPEN)
+        )
+        return held, decided
+
+    @property
+    def rate_elsewhere(self) -> float | None:
+        """The share of the claims, of those decided in other places of their block, that hold."""
+        other = np.ones_like(self.verdicts, dtype=bool)
+        other[np.arange(len(self.unit)), self.place[self.unit]] = False
+        decided = int((other & (self.verdicts != OPEN)).sum())
+        return int((other & (self.verdicts == HOLDS)).sum()) / decided if decided else None
+
+    @cached_property
+    def telling(self) -> Bool[np.ndarray, " claim"]:
+        """Claims that hold in some places and not in others: all that a swap can show."""
+        held, decided = self._counts
+        return np.asarray(((held > 0) & (held < decided))[self.wording])
+
+    def table(self, share: float = ASSUMED) -> Float[np.ndarray, "unit place"]:
+        """The log-likelihood ratio of each unit's claims in each place of its block.
+
+        Against chance stands that so large a `share` of claims is grounded: then a claim holds in
+        its own place with chance share + (1 - share) * rate, where `rate` is how often it holds
+        anywhere. So a claim that holds nearly everywhere tells little, and a false one costs the
+        same whatever it says.
+        """
+        held, decided = self._counts
+        rate = np.clip(held / np.maximum(decided, 1), 1e-9, 1.0)[self.wording, None]
+        gain = np.log1p(share * (1 / rate - 1))
+        values = np.select(
+            [self.verdicts == HOLDS, self.verdicts == FAILS], [gain, np.log1p(-share)], 0.0
+        )
+        values[~self.telling] = 0.0
+        # So that a place where nothing can be said is as good as the claim's other places.
+        known = self.verdicts != OPEN
+        middle = values.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        values -= np.where(known, middle[:, None], 0.0)
+        table = np.zeros((len(self.block), self.verdicts.shape[1]))
+        np.add.at(table, self.unit, values)
+        return table
+
+
+def swap_p_value(swaps: Swaps, rng: np.random.Generator, *, draws: int = DRAWS) -> float:
+    """How often places that are dealt anew within blocks fit the traces as well as their own."""
+    return placement_p_value(swaps.table(), swaps.block, swaps.place, rng, draws=draws)
+
+
+def swap_z(swaps: Swaps) -> float:
+    """How far the own places fit better than dealt ones, in standard deviations of these."""
+    return placement_z(swaps.table(), swaps.block, swaps.place)
+
+
+# ---------------------------------------------------------------------------- how much is grounded
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedShare:
+    """The share of claims that go with their own place, beyond those that hold by chance."""
+
+    value: float
+    low: float
+    high: float
+
+
+def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> GroundedShare | None:
+    """The share of claims that hold in their own place beyond chance, with its interval.
+
+    Of the decided claims a share is grounded and holds; each other one holds as often as elsewhere.
+    The maximum of that likelihood, with its `score_interval`. None where nothing is decided in two
+    places, or all that is claimed holds everywhere.
+    """
+    held, decided = swaps.elsewhere
+    used = (swaps.own != OPEN) & (decided > 0)
+    if not used.any():
+        return None
+    # Half a place more, where it holds: what was found nowhere else is rare, and not impossible.
+    rate = ((held + 0.5) / (decided + 0.5))[used]
+    rare, holds = 1 / rate - 1, swaps.own[used] == HOLDS
+    if not rare.any():
+        return None
+    group = np.unique(swaps.group[swaps.unit[used]], return_inverse=True)[1].ravel()
+    count = int(group.max()) + 1
+    yes, no = rare[:, None] / (1 + GRID * rare[:, None]), -1 / (1 - GRID[None, :])
+    by_group = np.zeros((count, len(GRID)))
+    np.add.at(by_group, group, np.where(holds[:, None], yes, no))
+    # one group of which all holds, and one of which nothing does
+    extremes = np.stack([yes.sum(axis=0), no[0] * (rare > 0).sum()])
+    ends = score_interval(by_group, GRID, extremes=extremes, confidence=confidence)
+    return GroundedShare(*ends)
+
+
+def smallest_share(swaps: Swaps, rng: np.random.Generator, *, level: float) -> float | None:
+    """The smallest grounded share that 8 of 10 audits like this one find; None where none is.
+
+    The claims of this audit are dealt to places at random, so that none is grounded; then a share
+    of those that are decided is made to hold in its own place. Found is what is beyond `level`.
+    """
+    limit = float(stats.norm.isf(level))
+    copies = [_dealt(swaps, rng) for _ in range(COPIES)]
+    draws = [rng.random(len(swaps.unit)) for _ in range(COPIES)]
+
+    def is_found(share: float) -> bool:
+        spiked = (_spiked(c, draw < share) for c, draw in zip(copies, draws, strict=True))
+        return sum(swap_z(each) > limit for each in spiked) >= POWER * COPIES
+
+    smallest = smallest_effect(is_found)
+    return None if np.isinf(smallest) else smallest
+
+
+def _dealt(swaps: Swaps, rng: np.random.Generator) -> Swaps:
+    """The same audit with other own places, dealt within blocks."""
+    return replace(swaps, place=deal_places(swaps.block, swaps.place, rng))
+
+
+def _spiked(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:
+    """The chosen claims hold in their own place."""
+    verdicts = swaps.verdicts.copy()
+    rows = np.flatnonzero(chosen & (swaps.own != OPEN))
+    verdicts[rows, swaps.place[swaps.unit[rows]]] = HOLDS
+    return replace(swaps, verdicts=verdicts)
+
+
+def noisy(swaps: Swaps, rate: float, rng: np.random.Generator) -> Swaps:
+    """The same audit by a verifier that takes the opposite of this share of its decisions."""
+    turned = (rng.random(swaps.verdicts.shape) < rate) & (swaps.verdicts != OPEN)
+    return replace(swaps, verdicts=np.where(turned, 1 - swaps.verdicts, swaps.verdicts))

@@ -1,0 +1,117 @@
+"""What is said of the reasoning as a whole, and what the audit could have missed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cuescope_sdk.statistics import FEW
+from cuescope_step_grounding.verification.partners import Deal
+from cuescope_step_grounding.verification.swaps import (
+    OPEN as UNKNOWN,
+    GroundedShare,
+    Swaps,
+    grounded_share,
+    smallest_share,
+    swap_p_value,
+)
+
+BETTER, NO_BETTER, OPEN = "better than random", "no better than random", "open"
+NEAR_OPEN = "right video, place in it open"
+# The verdict is the sentence that is quoted, so that it is held to more than a finding: of a
+# thousand blind traces one passes it by luck.
+SURE = 0.001
+DOUBTED = 0.05  # p up to which "no better" is not said, however small the grounded share is
+LEAST = 0.025  # grounded share; a smaller one is not called better, however sure it is
+DECIDED = 0.5  # share of claims that must be decided for a verdict
+TELLING, FEWEST_TELLING = 0.1, 20  # share and number of claims that make a nearer deal tell
+NEAR: Mapping[Deal, str] = {
+    "clips": "its own clip rather than other clips of the same source",
+    "moments": "the moments that it names rather than others of the same video",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One of four words, the test behind it, and what is left open.
+
+    `decided` is the share of claims of which anything can be said, `share` the grounded share,
+    `elsewhere` how often the same claims hold in other videos.
+    """
+
+    word: str
+    decided: float
+    p_value: float | None = None
+    share: GroundedShare | None = None
+    elsewhere: float | None = None
+    missing: str | None = None
+
+
+def verdict(
+    swaps: Mapping[Deal, Swaps],
+    decided: float,
+    rng: Callable[..., np.random.Generator],
+    *,
+    margin: float,
+    confidence: float,
+) -> Verdict:
+    """Better where traces fit their own video, and what they name in it, far more than by chance.
+
+    No verdict where most claims cannot be decided. That a trace is no better has to be shown as
+    well: the grounded share is less than `margin` up to the end of its interval.
+    """
+    videos = swaps.get("videos")
+    if videos is None or videos.group.max() == 0:
+        return Verdict(OPEN, decided, missing="one video alone cannot be compared with others")
+    if decided < DECIDED:
+        return Verdict(OPEN, decided, missing="most claims could not be checked")
+    p_value = swap_p_value(videos, rng("swap test videos"))
+    share = grounded_share(videos, confidence=confidence)
+    known = (p_value, share, videos.rate_elsewhere)
+    if share is None:
+        return Verdict(OPEN, decided, *known, missing=_why_untold(videos))
+    if p_value <= SURE and share.value >= LEAST:
+        open_places = [
+            words
+            for deal, words in NEAR.items()
+            if (near := swaps.get(deal)) is not None
+            and _tells(near)
+            and swap_p_value(near, rng(f"swap test {deal}")) > SURE
+        ]
+        if open_places:
+            return Verdict(NEAR_OPEN, decided, *known, missing=" and ".join(open_places))
+        return Verdict(BETTER, decided, *known)
+    groups = len(np.unique(videos.group))
+    if share.high < margin and p_value > DOUBTED and groups >= FEW:
+        return Verdict(NO_BETTER, decided, *known)
+    return Verdict(OPEN, decided, *known, missing=_why_untold(videos))
+
+
+def least_found(swaps: Mapping[Deal, Swaps], rng: np.random.Generator) -> str | None:
+    """What an audit of these claims would have found, in a sentence; None without a deal."""
+    videos = swaps.get("videos")
+    if videos is None or videos.group.max() == 0:
+        return None
+    share = smallest_share(videos, rng, level=SURE)
+    if share is None:
+        return "not even traces with all claims grounded: add videos, or a verifier that tells more"
+    least = max(share, LEAST)
+    return (
+        f"a grounded share of {100 * least:.0f}% would have been found in 8 of 10 audits with as "
+        "many such claims; smaller ones may be there"
+    )
+
+
+def _tells(swaps: Swaps) -> bool:
+    """Whether enough claims hold in some places and not in others."""
+    known = swaps.own != UNKNOWN
+    telling = int((swaps.telling & known).sum())
+    return telling >= max(FEWEST_TELLING, TELLING * int(known.sum()))
+
+
+def _why_untold(videos: Swaps) -> str | None:
+    if not (videos.own != UNKNOWN).any():
+        return "every claim that could be checked names what its question names"
+    if not videos.telling.any():
+        return "its claims are as true, or as false, of every video"
+    return None

@@ -1,0 +1,317 @@
+"""What is hard to read in other people's steps: denials, guesses, pronouns, counts, fragments."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
+from cuescope_step_grounding.claims.contents import claim_words
+from cuescope_step_grounding.claims.lemmas import lemma_of, singular
+from cuescope_step_grounding.claims.times import frames_meant
+
+ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
+MODEL = ASSETS / "en_core_web_sm"
+COMMAND = "uv run ../shared/offline_assets.py spacy"
+CLOCK = Clock(10, tuple(float(second) for second in range(10)))
+real = [
+    pytest.mark.real,
+    pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}"),
+]
+
+
+@pytest.fixture(scope="module", params=["rules", pytest.param(str(MODEL), marks=real, id="spaCy")])
+def used(request: pytest.FixtureRequest) -> Parser:
+    return parser(request.param)
+
+
+@pytest.fixture(scope="module")
+def spacy_parser() -> Parser:
+    return parser(str(MODEL))
+
+
+def said_in(parser: Parser, *steps: str) -> set[str]:
+    """What the last step claims, in plain words, without the things alone."""
+    claims = read_steps(parser, steps, CLOCK)[-1].claims
+    return {claim_words(claim) for claim in claims if claim.kind != "entity" or claim.negated}
+
+
+@pytest.mark.parametrize(
+    ("step", "claims"),
+    [
+        ("The scarf is red, not blue.", {"scarf is red", "not (scarf is blue)"}),
+        ("I can't see anyone.", {"no person"}),
+        ("There is no sign of a dog.", {"no dog"}),
+        ("Nobody opens the box.", {"not (person: open box)"}),
+        ("He never opens the box.", {"not (person: open box)"}),
+        ("The man fails to catch the bus.", {"not (man: catch bus)"}),
+        ("The robot is unable to lift the box.", {"not (agent: lift box)"}),
+        ("The woman leaves without closing the door.", {"woman: leave", "not (woman: close door)"}),
+        ("The cat sits instead of jumping.", {"cat: sit", "not (cat: jump)"}),
+        (
+            "The girl isn't wearing a scarf or a hat.",
+            {"not (girl: wear scarf)", "not (girl: wear hat)"},
+        ),
+    ],
+)
+def test_a_denial_reaches_as_far_as_it_is_meant(used: Parser, step: str, claims: set[str]) -> None:
+    assert said_in(used, step) == claims
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}")
+@pytest.mark.parametrize(
+    ("step", "claims"),
+    [
+        ("Neither the dog nor the cat is moving.", {"not (dog: move)", "not (cat: move)"}),
+        ("None of the players is running.", {"not (player: run)"}),
+        ("There is a bus but no taxi.", {"no taxi"}),
+        ("The pen is not in the cup but on the desk.", {"not (pen inside cup)", "pen on desk"}),
+        (
+            "The chest contains neither coins nor rings.",
+            {"not (coin inside chest)", "not (ring inside chest)"},
+        ),
+        (
+            "The left lamp is on, but the right one is not.",
+            {"left lamp is on", "not (right lamp is on)"},
+        ),
+        ("At no point does the nurse look at the clock.", {"not (nurse: look at clock)"}),
+        ("He does not manage to open the jar.", {"not (person: open jar)"}),
+    ],
+)
+def test_spacy_reads_what_is_denied_beside_another(
+    spacy_parser: Parser, step: str, claims: set[str]
+) -> None:
+    assert said_in(spacy_parser, step) == claims
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "Is the door open?",
+        "What is the woman holding in her hand?",
+        "If it were raining, people would be carrying umbrellas.",
+        "If the boy had dropped the cup, it would have broken.",
+        "Perhaps someone is hiding behind the curtain.",
+        "The girl might be looking for her keys.",
+        "The boy wants to climb the tree.",
+        "The driver is about to open the boot.",
+        "The guard tries to open the gate.",
+        "This suggests that the man is a cook.",
+    ],
+)
+def test_what_is_not_reported_is_no_claim(used: Parser, step: str) -> None:
+    assert said_in(used, step) == set()
+
+
+def test_what_somebody_tries_to_open_is_there(used: Parser) -> None:
+    [step] = read_steps(used, ["The guard tries to open the gate."], CLOCK)
+    assert {claim.subject for claim in step.claims} == {"guard", "gate"}
+
+
+def test_the_reason_of_an_answer_is_a_claim(used: Parser) -> None:
+    assert said_in(used, "The answer is B because the boy opens the box.") == {"boy: open box"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "claims"),
+    [
+        (
+            ("The striker shoots the ball.", "The goalkeeper catches it."),
+            {"goalkeeper: catch ball"},
+        ),
+        (("Two cups stand on a tray.", "A man washes them."), {"man: wash cup"}),
+        (("A man and a woman enter.", "They sit down."), {"man: sit down", "woman: sit down"}),
+        (("The waiter greets a guest.", "He smiles."), {"waiter: smile"}),
+        (("A boy brushes his teeth.", "He looks at himself."), {"boy: look at boy"}),
+        (("A woman stands in a kitchen.", "Opens the fridge."), {"woman: open fridge"}),
+    ],
+)
+def test_a_pronoun_means_what_was_named(
+    used: Parser, steps: tuple[str, ...], claims: set[str]
+) -> None:
+    assert said_in(used, *steps) == claims
+
+
+def test_nobody_catches_himself_for_it(used: Parser) -> None:
+    assert said_in(used, "The goalkeeper dives and fails to catch it.") == {"goalkeeper: dive"} | {
+        "not (goalkeeper: catch)"
+    }
+
+
+@pytest.mark.parametrize(
+    ("step", "counts"),
+    [
+        ("Three cups are on the table.", {("cup", "3", False)}),
+        ("There are two red chairs and one dog.", {("red chair", "2", False), ("dog", "1", False)}),
+        ("Twelve swimmers dive into the pool.", {("swimmer", "12", False)}),
+        ("A dozen eggs are in the box.", {("egg", "12", False)}),
+        ("Only one person is in the room.", {("person", "1", False)}),
+        ("There aren't three dogs.", {("dog", "3", True)}),
+        ("At least three people wait.", set()),
+        ("Several people wait.", set()),
+        ("One man sits while another man stands.", set()),
+        ("There are two slices of bread.", set()),
+        ("The man turns 180 degrees.", set()),
+    ],
+)
+def test_a_number_is_a_claim(used: Parser, step: str, counts: set[tuple[str, str, bool]]) -> None:
+    [read] = read_steps(used, [step], CLOCK)
+    found = {(c.subject, c.predicate, c.negated) for c in read.claims if c.kind == "count"}
+    assert found == counts
+
+
+def test_a_count_knows_what_else_is_said_of_those_counted(used: Parser) -> None:
+    [read] = read_steps(used, ["Three cups are on the table."], CLOCK)
+    [count] = [claim for claim in read.claims if claim.kind == "count"]
+    assert [claim_words(part) for part in count.parts] == ["cup on table"]
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}")
+@pytest.mark.parametrize(
+    ("step", "claims"),
+    [
+        ("Step 2: Goat chases chicken across yard.", {"goat: chase chicken"}),
+        ("Step 3: Crane hovers above pond.", {"crane: hover", "crane above pond"}),
+        ("Step 4: Lamp off, window open.", {"lamp is off", "window is open"}),
+        ("The jar falls off the shelf and shatters.", {"jar: fall off shelf", "jar: shatter"}),
+        ("She pushes the gate open.", {"person: push gate", "gate is open"}),
+        ("The dog is bigger than the cat.", {"dog bigger than cat"}),
+        (
+            "The coat is carried by a porter in a red jacket.",
+            {"porter: carry coat", "porter: wear red jacket"},
+        ),
+        ("He uses a knife to open the box.", {"person: use knife", "person: open box"}),
+        ("The basket contains apples.", {"apple inside basket"}),
+        ("It is raining.", set()),
+    ],
+)
+def test_spacy_reads_short_and_long_sentences(
+    spacy_parser: Parser, step: str, claims: set[str]
+) -> None:
+    assert said_in(spacy_parser, step) == claims
+
+
+@pytest.mark.parametrize(
+    ("words", "frames"),
+    [
+        ("between 0:01 and 0:03", (1, 2, 3)),
+        ("from 3 to 5 seconds", (3, 4, 5)),
+        ("in the first two frames", (0, 1)),
+        ("in the opening frames", (0, 1, 2)),
+        ("in the final seconds", (7, 8, 9)),
+        ("in the third frame", (2,)),
+        ("in the 4th frame", (3,)),
+        ("at t=3s", (3,)),
+        ("at t = 0:04", (4,)),
+        ("around frame 6 he finally sits", (5,)),
+        ("finally he sits", (7, 8, 9)),
+        ("until the final frame", tuple(range(10))),
+    ],
+)
+def test_a_moment_is_the_one_that_a_person_means(words: str, frames: tuple[int, ...]) -> None:
+    assert frames_meant(words, CLOCK) == frames
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [
+        ("cookies", "cookie"),
+        ("ladies", "lady"),
+        ("pies", "pie"),
+        ("shelves", "shelf"),
+        ("potatoes", "potato"),
+        ("boxes", "box"),
+        ("buses", "bus"),
+        ("taxis", "taxi"),
+        ("dresses", "dress"),
+        ("policewomen", "policewoman"),
+        ("passers-by", "passers-by"),
+        ("sheep", "sheep"),
+        ("glass", "glass"),
+        ("tennis", "tennis"),
+    ],
+)
+def test_plurals_have_their_singular(plural: str, one: str) -> None:
+    assert singular(plural) == one
+
+
+@pytest.mark.parametrize(
+    ("word", "tag", "told", "lemma"),
+    [
+        ("riding", "VBG", "rid", "ride"),
+        ("hopes", "VBZ", "hop", "hope"),
+        ("hopping", "VBG", "hop", "hop"),
+        ("staring", "VBG", "star", "stare"),
+        ("zorbing", "VBG", "zorb", "zorb"),
+        ("cookies", "NNS", "cooky", "cookie"),
+    ],
+)
+def test_lemmas_of_small_parsers_are_mended(word: str, tag: str, told: str, lemma: str) -> None:
+    assert lemma_of(word, tag, told) == lemma
+
+
+def test_no_row_of_words_breaks_the_reader(used: Parser) -> None:
+    draw = random.Random(0)
+    words = [
+        "the",
+        "a",
+        "man",
+        "woman",
+        "it",
+        "they",
+        "who",
+        "not",
+        "no",
+        "and",
+        "but",
+        "or",
+        "if",
+        "is",
+        "are",
+        "was",
+        "fails",
+        "to",
+        "open",
+        "opens",
+        "opened",
+        "cup",
+        "cups",
+        "in",
+        "on",
+        "by",
+        "of",
+        "left",
+        "right",
+        "three",
+        "one",
+        "ones",
+        "than",
+        "while",
+        "before",
+        ",",
+        ",",
+        ".",
+        "?",
+        "without",
+        "neither",
+        "nor",
+        "rather",
+        "instead",
+        "there",
+        "here",
+        "dogs",
+        "types",
+        "sits",
+        "red",
+        "green",
+        "in",
+        "a",
+        "blue",
+        "shirt",
+        "himself",
+    ]
+    steps = [" ".join(draw.choices(words, k=draw.randint(1, 25))) for _ in range(400)]
+    assert len(read_steps(used, steps, CLOCK)) == len(steps)

@@ -1,0 +1,1 @@
+"""Checks against what people or a detector say is on screen."""

@@ -1,0 +1,287 @@
+"""What an annotated cue costs, whether the ranking shows it, and whether it was found (4.2)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cuescope_sdk import Audit, Evidence, Feature, Sample, Score, UserError, Verdict
+from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
+from cuescope_sdk.statistics import Groups, gap_intervals, gap_p_values, mean_interval
+from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.trials import FrameId, ask, baseline_trials, samples_by_key
+
+KS = (10, 25, 100)
+SIGNIFICANT = 0.05
+NAMING_SHARE = 0.8
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How many of a label's sequences are right, without and with a cue, with an interval.
+
+    `p_value` is corrected for `tried`: the labels (and cues) among which this one was chosen.
+    """
+
+    label: str
+    correct_without: int
+    n_without: int
+    correct_with: int
+    n_with: int
+    low: float
+    high: float
+    p_value: float
+
+    @property
+    def value(self) -> float:
+        """Accuracy where the cue is never on screen, less that where any frame shows it."""
+        return self.correct_without / self.n_without - self.correct_with / self.n_with
+
+    @property
+    def words(self) -> str:
+        """Both accuracies, with how many sequences they come from."""
+        return (
+            f"with it {self.correct_with / self.n_with:.0%} of {self.n_with} sequences are right, "
+            f"without it {self.correct_without / self.n_without:.0%} of {self.n_without}: "
+            f"{100 * self.low:.0f} to {100 * self.high:.0f} points lost"
+        )
+
+    def costs(self, least: float) -> bool:
+        """Whether the loss is more than `least`, and more than chance explains."""
+        return self.value > least and self.p_value < SIGNIFICANT
+
+
+@dataclass(frozen=True)
+class Cue:
+    """An annotated cue: which frames show it, and the group of each sequence."""
+
+    name: str
+    shows: Mapping[FrameId, bool]
+    groups: Mapping[str, int]
+
+    @property
+    def base_rate(self) -> float:
+        """Share of all annotated frames that show it."""
+        return float(np.mean(list(self.shows.values())))
+
+
+def check_against_annotation(
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
+    scores: Sequence[Score],
+    own: bool,
+) -> Iterator[Evidence]:
+    """For each annotated cue: what it costs, whether the ranking shows it, whether it was found.
+
+    `own` says that the features and scores are TRoVe's, else they are another method's.
+    """
+    cues = annotated_cues(audit.samples)
+    if not cues:
+        return
+    if own:
+        outcomes = audit.once(ask, audit).outcomes
+    else:  # another method need not have asked the sequences as they are
+        outcomes = audit.respond(baseline_trials(samples_by_key(audit), frozenset({"logits"})))
+    correct = {outcome.trial.sample.key: outcome.correct(options.top_k) for outcome in outcomes}
+    findings = [score for score in scores if score.finding]
+    keys = (sample.key for sample in audit.samples)
+    groups = dict(zip(keys, Groups.of(audit.samples).codes.tolist(), strict=True))
+    for name, shows in cues.items():
+        cue = Cue(name, shows, groups)
+        gap = costliest_gap(shows, audit.samples, correct, audit.rng("annotated", name), len(cues))
+        costs = gap is not None and gap.costs(options.min_error_contribution)
+        if gap is not None:
+            yield _gap_evidence(name, gap, costs)
+        if gap is not None and costs:
+            yield from _precision_evidence(cue, gap.label, features, scores)
+        yield from _naming_evidence(cue, costs, features, findings)
+
+
+def annotated_cues(samples: Sequence[Sample]) -> dict[str, dict[FrameId, bool]]:
+    """Cue -> frame -> whether it shows the cue; only what is annotated."""
+    cues: dict[str, dict[FrameId, bool]] = {}
+    for sample in samples:
+        for cue, shows in sample.annotations.get("cues", {}).items():
+            if len(shows) != len(sample.frames):
+                raise UserError(
+                    f"sample '{sample.key}' annotates cue '{cue}'",
+                    expected=f"{len(sample.frames)} values, one a frame",
+                    got=str(len(shows)),
+                )
+            of_sample = {(sample.key, frame): bool(flag) for frame, flag in enumerate(shows)}
+            cues.setdefault(cue, {}).update(of_sample)
+    return cues
+
+
+def costliest_gap(
+    shows: Mapping[FrameId, bool],
+    samples: Sequence[Sample],
+    correct: Mapping[str, bool],
+    rng: np.random.Generator,
+    tried: int = 1,
+) -> Gap | None:
+    """The label that loses most accuracy where the cue shows in any frame; ties go to the first.
+
+    The largest of many gaps is large by luck alone, so its p-value pays (Bonferroni) for every
+    label that was compared, times `tried`: how many cues were looked at, or labels to choose from.
+    None where no label has annotated sequences both with and without the cue.
+    """
+    gaps = []
+    for label in dict.fromkeys(sample.label for sample in samples if sample.label is not None):
+        mine = [sample for sample in samples if sample.label == label and (sample.key, 0) in shows]
+        present = np.array(
+            [
+                any(shows[sample.key, frame] for frame in range(len(sample.frames)))
+                for sample in mine
+            ],
+            dtype=bool,
+        )
+        if present.any() and not present.all():
+            right = np.array([correct[sample.key] for sample in mine], dtype=bool)
+            gaps.append((label, present, right, Groups.of(mine)))
+    if not gaps:
+        return None
+    label, present, right, groups = max(
+        gaps, key=lambda gap: float(gap[2][~gap[1]].mean() - gap[2][gap[1]].mean())
+    )
+    values = right.astype(float)
+    [low], [high] = gap_intervals(values, present[:, None], groups)
+    [p_value] = gap_p_values(values, present[:, None], groups, rng)
+    return Gap(
+        label=label,
+        correct_without=int(right[~present].sum()),
+        n_without=int((~present).sum()),
+        correct_with=int(right[present].sum()),
+        n_with=int(present.sum()),
+        low=float(low),
+        high=float(high),
+        p_value=min(1.0, float(p_value) * len(gaps) * tried),
+    )
+
+
+def rank_annotated_frames(
+    features: Sequence[Feature], scores: Sequence[Score], label: str, metric: str
+) -> list[FrameId]:
+    """Frames for a label: features by score, then occurrences by strength, each frame once."""
+    value = {
+        score.feature: score.value
+        for score in scores
+        if score.metric == metric and score.label == label and score.value is not None
+    }
+    occurrences = [
+        (number, (occurrence.sample, occurrence.frame), occurrence.strength)
+        for number, feature in enumerate(features)
+        for occurrence in feature.occurrences
+        if occurrence.frame is not None
+    ]
+    # A frame may occur in several features of another method: its best rank counts.
+    order = rank_frames(
+        np.array([number for number, _, _ in occurrences], dtype=np.int64),
+        np.array([strength for _, _, strength in occurrences]),
+        np.array([value.get(feature.key, -np.inf) for feature in features]),
+    )
+    return list(dict.fromkeys(occurrences[index][1] for index in order.tolist()))
+
+
+def _gap_evidence(cue: str, gap: Gap, costs: bool) -> Evidence:
+    consequence = "" if costs else "; that is no clear loss, so there is no bias to rank"
+    return Evidence(
+        check=f"annotated cue '{cue}': accuracy lost",
+        verdict="supported" if costs else "inconclusive",
+        detail=f"'{gap.label}' loses most: {gap.words} (corrected p = {gap.p_value:.2g})"
+        f"{consequence}",
+        value=gap.value,
+        n=gap.n_with,
+        label=gap.label,
+    )
+
+
+def _precision_evidence(
+    cue: Cue, label: str, features: Sequence[Feature], scores: Sequence[Score]
+) -> Iterator[Evidence]:
+    """Precision@K and R-Precision of the label's ranked frames against the cue's base rate."""
+    frames = [
+        frame
+        for frame in rank_annotated_frames(features, scores, label, scores[0].metric)
+        if frame in cue.shows
+    ]
+    relevant = np.array([cue.shows[frame] for frame in frames], dtype=bool)
+    if not relevant.size:
+        return
+    finding_keys = {s.feature for s in scores if s.finding and s.label == label}
+    claimed = sum(len(f.occurrences) for f in features if f.key in finding_keys)
+    base_rate = cue.base_rate
+    total = sum(cue.shows.values())
+    measures = [(f"Precision@{k}", k, precision_at_k(relevant, k)) for k in KS]
+    measures.append(("R-Precision", total, r_precision(relevant, total)))
+    for name, k, value in measures:
+        if value is not None:
+            low, high = share_interval(frames[:k], relevant[:k], cue.groups)
+            not_clear: Verdict = "refuted" if high < base_rate else "inconclusive"
+            verdict = "supported" if low > base_rate else not_clear
+            # Beyond the frames of its findings TRoVe claims nothing, so nothing refutes it there.
+            beyond = verdict == "refuted" and k > claimed
+            yield Evidence(
+                check=f"{name} for '{cue.name}'",
+                verdict="inconclusive" if beyond else verdict,
+                detail=f"{round(value * k)} of the first {k} frames ranked for '{label}' show it "
+                f"({low:.0%} to {high:.0%}); {base_rate:.0%} of all {len(cue.shows)} frames do"
+                + (f"; but its findings have only {claimed} frames" if beyond else ""),
+                value=value,
+                threshold=base_rate,
+                n=k,
+                label=label,
+            )
+
+
+def share_interval(
+    frames: Sequence[FrameId], flags: np.ndarray, groups: Mapping[str, int]
+) -> tuple[float, float]:
+    """Interval of the share of frames with a flag; frames of a group were drawn together."""
+    codes = np.unique([groups[sample] for sample, _ in frames], return_inverse=True)[1]
+    drawn = Groups(codes, int(codes.max()) + 1, True)
+    low, high = mean_interval(np.asarray(flags, dtype=float), drawn)
+    assert low is not None
+    assert high is not None
+    return low, high
+
+
+def _naming_evidence(
+    cue: Cue, costs: bool, features: Sequence[Feature], findings: Sequence[Score]
+) -> Iterator[Evidence]:
+    """Which findings' frames show the cue; that none do counts against TRoVe if the cue costs."""
+    base_rate = cue.base_rate
+    finding_keys = {score.feature for score in findings}
+    named = False
+    for feature in (feature for feature in features if feature.key in finding_keys):
+        occurrences = [(each.sample, each.frame or 0) for each in feature.occurrences]
+        frames = [frame for frame in occurrences if frame in cue.shows]
+        flags = [cue.shows[frame] for frame in frames]
+        share = float(np.mean(flags)) if flags else 0.0
+        # A cue that is nearly everywhere fills any cluster: its share must also beat its rate.
+        if (
+            share >= NAMING_SHARE
+            and share_interval(frames, np.array(flags), cue.groups)[0] > base_rate
+        ):
+            named = True
+            yield Evidence(
+                check=f"what {feature.key} shows",
+                verdict="supported",
+                detail=f"'{cue.name}' in {sum(flags)} of its {len(flags)} annotated frames; "
+                f"{base_rate:.0%} of all frames show it",
+                value=share,
+                threshold=NAMING_SHARE,
+                n=len(flags),
+                feature=feature.key,
+                name=cue.name,
+            )
+    if costs and not named:
+        yield Evidence(
+            check=f"annotated cue '{cue.name}': found",
+            verdict="refuted",
+            detail=f"it costs accuracy, but no finding shows it in {NAMING_SHARE:.0%} of its "
+            "frames",
+            value=0.0,
+            threshold=NAMING_SHARE,
+        )

@@ -1,0 +1,229 @@
+"""What an audit could have missed: the smallest loss that it would have found 8 times of 10."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import optimize, stats
+
+from cuescope_sdk import Audit
+from cuescope_sdk.statistics import Groups, design_effect, gap_power, limit_of_detection
+from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.scores import Observations, compare
+from cuescope_trove.selection import (
+    CANDIDATE,
+    CLEAR,
+    DISCOVERY,
+    ScoredPairs,
+    splits_by_default,
+    weights,
+)
+
+POWER = 0.8
+SHARES = (0.25, 0.1)  # of a label's groups, in which a cue is thought to be
+ASSUMED_ACCURACY = 0.8  # before anything is asked
+CLEARNESS = (CLEAR, 0.02, 0.05, 0.1, 0.2, CANDIDATE)  # p-values in the first part
+# the mean weight of pairs without a cue that are tried: of uniform p-values up to CANDIDATE
+NULL_WEIGHT = (1 + np.log(CANDIDATE / CLEAR)) / CANDIDATE
+HALF_TRIED = 200  # groups a label at which half of the pairs are tested
+TRIED_AGAIN = 0.2  # of these have a weight after the first part
+SPLITS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of how a cue falls into two parts
+
+
+def chance_to_find(
+    loss: float,
+    n_with: float,
+    n_without: float,
+    rate: float,
+    options: TRoVeOptions,
+    *,
+    tried: int,
+    discover: float,
+) -> float:
+    """Chance that a cue that costs `loss` is found: it passes each part's test, and costs enough.
+
+    The counts are of a label's groups (which prove the least that their sequences can), `rate` is
+    the accuracy without the cue, `tried` counts the pairs that are tested last.
+    """
+    threshold = options.fdr / max(tried, 1)
+    if not discover:
+        return _chance_to_pass(loss, n_with, n_without, rate, threshold, options)
+    # how many of the groups with the cue fall into the first part is chance
+    drawn = stats.hypergeom(
+        round(n_with + n_without), round(n_with), round(discover * (n_with + n_without))
+    )
+    chances = []
+    for first in drawn.ppf(SPLITS).tolist():
+        first_others = discover * (n_with + n_without) - first
+        counts = n_with - first, n_without - first_others
+        if min(first, first_others, *counts) < 1:
+            chances.append(0.0)
+            continue
+        # how clear the cue is in the first part decides what it must show in the other
+        chance, reached, last = 0.0, 0.0, CLEAR
+        for bound in CLEARNESS:
+            here = gap_power(loss, first, first_others, rate, bound) - reached
+            reached += here
+            own = weights(np.array([np.sqrt(last * bound)]))[0]
+            last = bound
+            level = options.fdr * own / (own + NULL_WEIGHT * (tried - 1))
+            chance += here * _chance_to_pass(loss, *counts, rate, level, options)
+        chances.append(chance)
+    return float(np.mean(chances))
+
+
+def _chance_to_pass(
+    loss: float,
+    n_with: float,
+    n_without: float,
+    rate: float,
+    threshold: float,
+    options: TRoVeOptions,
+) -> float:
+    return min(
+        gap_power(loss, n_with, n_without, rate, threshold),
+        _chance_to_cost(loss, n_with, n_without, rate, options),
+    )
+
+
+def _chance_to_cost(
+    loss: float, n_with: float, n_without: float, rate: float, options: TRoVeOptions
+) -> float:
+    """Chance that the loss, as measured, is above what a finding must cost."""
+    spread = np.sqrt(rate * (1 - rate) / n_without + (rate - loss) * (1 - rate + loss) / n_with)
+    return float(stats.norm.cdf((loss - options.min_error_contribution) / max(spread, 1e-9)))
+
+
+def smallest_loss(
+    n_with: float,
+    n_without: float,
+    rate: float,
+    options: TRoVeOptions,
+    *,
+    tried: int,
+    discover: float,
+) -> float | None:
+    """The smallest loss that is found with power `POWER`; None where none is."""
+
+    def lacking(loss: float) -> float:
+        return (
+            chance_to_find(loss, n_with, n_without, rate, options, tried=tried, discover=discover)
+            - POWER
+        )
+
+    if n_with < 1 or lacking(rate) < 0:
+        return None
+    return float(optimize.brentq(lacking, 0.0, rate, xtol=1e-3))
+
+
+def limit(
+    observations: Observations,
+    table: ScoredPairs,
+    options: TRoVeOptions,
+    rng: np.random.Generator,
+    share: float,
+) -> float | None:
+    """The smallest loss found in 8 of 10 audits, had a cue been in `share` of a label's groups.
+
+    It is planted in the audit's own answers. A finding also loses more than
+    `min_error_contribution` as measured.
+    """
+    measured, tried = table.observations, int(table.tried.sum())
+    if table.first_gap is not None or not tried:
+        tried += 1  # the planted cue itself
+    values, threshold = measured.correct.astype(float), options.fdr / tried
+    found = limit_of_detection(
+        values, measured.groups, measured.label, rng, share=share, threshold=threshold, power=POWER
+    )
+    rate, n = float(values.mean()), _effective_count(measured)
+
+    def reckoned(size: float, discover: float) -> float | None:
+        counts = share * size, (1 - share) * size
+        return smallest_loss(*counts, rate, options, tried=tried, discover=discover)
+
+    last = reckoned(n, 0.0)
+    if found is None or last is None:
+        return None
+    # the null of few sequences is skewed, and `limit_of_detection` takes it as normal
+    found = max(found, last)
+    if table.first_gap is None:
+        return found
+    # The recorded answers tell of the last part; what the first one adds to it is reckoned.
+    discover = DISCOVERY if options.discover is None else options.discover
+    both = reckoned(n / (1 - discover), discover)
+    return None if both is None else found * both / last
+
+
+def limit_words(
+    observations: Observations, table: ScoredPairs, options: TRoVeOptions, rng: np.random.Generator
+) -> str:
+    """The limit of detection for cues in a quarter and in a tenth of a label's sequences."""
+    return _words([limit(observations, table, options, rng, share) for share in SHARES])
+
+
+def faultless_words(observations: Observations, clusters: int, options: TRoVeOptions) -> str:
+    """The same by formula, where no answer is wrong and no pair was tested."""
+    tried, n = max(len(compare(observations, clusters)), 1), _effective_count(observations)
+    limits = [
+        smallest_loss(share * n, (1 - share) * n, 1.0, options, tried=tried, discover=0.0)
+        for share in SHARES
+    ]
+    return _words(limits)
+
+
+def expected_tried(pairs: int, groups: float, discover: float) -> int:
+    """How many of all pairs are tested last, as far as a plan can know.
+
+    Of so many groups a label, clusters that are rare in it show in too few to be tested. Half of
+    the pairs at `HALF_TRIED` groups, and a part of these for two parts, is what simulated audits
+    had.
+    """
+    tried = pairs * groups / (groups + HALF_TRIED)
+    return round(tried * TRIED_AGAIN) + 1 if discover else max(round(tried), 1)
+
+
+def note_plan(audit: Audit, options: TRoVeOptions) -> None:
+    """For a plan, before any answer: what could be found, were 80% of the answers right."""
+    groups = Groups.of(audit.samples)
+    labels = np.array([audit.labels.index(str(sample.label)) for sample in audit.samples])
+    counts = [groups.take(labels == label).count for label in np.unique(labels)]
+    n = float(np.median(counts))
+    discover = options.discover
+    if discover is None:
+        discover = DISCOVERY if splits_by_default(counts) else 0.0
+    pairs = round(len(audit.labels) ** 2 * (options.k_min + options.k_max) / 2)
+    limits = [
+        smallest_loss(
+            share * n,
+            (1 - share) * n,
+            ASSUMED_ACCURACY,
+            options,
+            tried=expected_tried(pairs, n, discover),
+            discover=discover,
+        )
+        for share in SHARES
+    ]
+    words = f"if {ASSUMED_ACCURACY:.0%} of the answers are right: {_words(limits)}"
+    if not groups.all_single:
+        words += ". Each group counts once here; the less alike its samples are, the more is found"
+    audit.note("can be found", words)
+
+
+def _effective_count(measured: Observations) -> float:
+    """So many independent sequences prove as much as those of the typical label."""
+    counts = []
+    for label in np.unique(measured.label):
+        mine = measured.label == label
+        values = measured.correct[mine].astype(float)
+        counts.append(mine.sum() / design_effect(values, measured.groups.take(mine)))
+    return float(np.median(counts))
+
+
+def _words(limits: Sequence[float | None]) -> str:
+    parts = []
+    for share, loss in zip(SHARES, limits, strict=True):
+        where = f"a cue in {share:.0%} of a label's sequences"
+        if loss is None:
+            parts.append(f"{where} could go unnoticed whatever it costs")
+        else:
+            parts.append(f"{where} that costs {100 * loss:.0f} points is found in 8 of 10 audits")
+    return "; ".join(parts) + "; smaller ones may be there"

@@ -1,0 +1,192 @@
+"""What else may explain what was found, where it is measured, and groups."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import Detection, Plugin, Response, Sample, Trial, UserError
+from cuescope_sdk.testing import Setup, run_audit
+from cuescope_trove import TRoVe
+
+from .clips import Clips, Honest, Leaning, by_check
+
+
+def test_cues_are_looked_for_in_one_part_and_measured_in_the_other() -> None:
+    report = run_audit(TRoVe, Leaning, Clips, discover=0.3)
+    assert report.findings
+    assert {report.names[score.feature] for score in report.findings} == {"red"}
+    assert "of the other 112" in report.notes["two parts"]
+    assert "where it was looked for, it was" in str(report.findings[0].statement)
+    [table] = report.tables
+    assert {row["finding"] for row in table.rows} >= {"yes"}
+    tried = [score for score in report.headlines if score.p_value is not None]
+    assert len(tried) == len(table.rows)
+    assert all((score.n or 0) <= 28 for score in report.headlines)
+
+
+def test_every_report_and_plan_says_what_could_be_missed() -> None:
+    report = run_audit(TRoVe, Honest, Clips)
+    assert not report.findings
+    assert "in 8 of 10 audits; smaller ones may be there" in report.notes["could have been missed"]
+    assert "if 80% of the answers are right" in Setup(TRoVe).plan().notes["can be found"]
+
+
+class Mislabelled(Clips):
+    """No red; of the "north", every tenth is an "east" that was labelled wrongly."""
+
+    size = 240
+    red_share = (0.0, 0.0, 0.0, 0.0)
+
+    def __getitem__(self, index: int) -> Sample:
+        sample = super().__getitem__(index)
+        return replace(sample, label="north") if index % 40 == 2 else sample
+
+
+class ByLook(Leaning):
+    """Sees in any frame which way its class goes: stills of a class look alike."""
+
+    fingerprint = "by-look"
+
+    def answer(self, trial: Trial) -> Response:
+        clip = int(np.asarray(trial.sample.frames[0].load())[0, 1, 0])
+        noise = np.random.default_rng(clip).normal(0, 0.8, 8)
+        look = 3.0 * (np.arange(4) == clip % 4)
+        return Response(logits=look + noise[:4], embedding=look + 0.1 * noise[4:])
+
+
+def test_label_noise_is_named_and_no_cue() -> None:
+    report = run_audit(TRoVe, ByLook, Mislabelled)
+    assert not report.findings
+    words = [words for words in report.statements if words.startswith("Label noise, no cue")]
+    assert words
+    assert "'north'" in words[0]
+    check = by_check(report.evidence, "label noise")
+    assert check.verdict == "refuted"
+    assert "clip-" in check.detail
+
+
+class Sized(Clips):
+    """The annotated size of the object is small just where red is on screen."""
+
+    def __getitem__(self, index: int) -> Sample:
+        sample = super().__getitem__(index)
+        red = any(sample.annotations["cues"]["red"])
+        more = {"object_size": 0.1 if red else 0.4, "weather": "rain" if red else "sun"}
+        return replace(sample, annotations={**sample.annotations, **more})
+
+
+@pytest.mark.parametrize("options", [{}, {"control": "weather"}])
+def test_what_goes_with_the_size_is_no_cue(options: dict[str, str]) -> None:
+    report = run_audit(TRoVe, Leaning, Sized, **options)
+    assert not report.findings
+    name = "'weather'" if options else "the size of the labelled object"
+    assert report.statements[0].startswith(f"Goes with {name}, no cue")
+    assert by_check(report.evidence, "held alike").verdict == "refuted"
+
+
+class Measuring(Plugin):
+    """Boxes one thing: small where red is on screen, large elsewhere."""
+
+    score = 0.9
+
+    def detect(self, frames: Any, names: Any) -> list[tuple[Detection, ...]]:
+        [name] = names
+        sides = [1.0 if np.asarray(frame.load())[0, 0, 1] == 0 else 4.0 for frame in frames]
+        return [
+            (Detection(name=name, score=self.score, box=(0.0, 0.0, side, side)),) for side in sides
+        ]
+
+
+class Unsure(Measuring):
+    """The same boxes, with too low a score to count."""
+
+    score = 0.1
+
+
+def test_the_detected_size_is_held_alike() -> None:
+    options = {"control": "detected-size"}
+    report = Setup(TRoVe, Leaning, Clips, options, tools={"detector": Measuring}).report()
+    assert not report.findings
+    assert report.statements[0].startswith("Goes with the size of the labelled object, no cue")
+    assert by_check(report.evidence, "held alike").n == 160
+    unsure = Setup(TRoVe, Leaning, Clips, options, tools={"detector": Unsure}).report()
+    assert {unsure.names[score.feature] for score in unsure.findings} == {"red"}
+    with pytest.raises(UserError, match="detected-size needs a detector"):
+        run_audit(TRoVe, Leaning, Clips, **options)
+
+
+def test_a_control_that_says_nothing_is_refused() -> None:
+    with pytest.raises(UserError, match="object_size, weather"):
+        run_audit(TRoVe, Leaning, Sized, control="wether")
+    with pytest.raises(UserError, match="1 different values, for 160 of 160"):
+        run_audit(TRoVe, Leaning, SameWeather, control="weather")
+
+
+class SameWeather(Clips):
+    """It always rains."""
+
+    def __getitem__(self, index: int) -> Sample:
+        sample = super().__getitem__(index)
+        return replace(sample, annotations={**sample.annotations, "weather": "rain"})
+
+
+class InGroups(Clips):
+    """Clips of named groups."""
+
+    def __getitem__(self, index: int) -> Sample:
+        return replace(super().__getitem__(index), group=self.group_of(index))
+
+    def group_of(self, index: int) -> str | None:
+        raise NotImplementedError
+
+
+class OneGroup(InGroups):
+    """All clips are of one video."""
+
+    def group_of(self, index: int) -> str | None:
+        return "video"
+
+
+class SomeGroups(InGroups):
+    """Half of the clips name a group."""
+
+    def group_of(self, index: int) -> str | None:
+        return f"video-{index // 8}" if index < 80 else None
+
+
+class AcrossLabels(InGroups):
+    """Each group has a clip of each label."""
+
+    def group_of(self, index: int) -> str | None:
+        return f"video-{index // 4}"
+
+
+def test_one_group_proves_nothing_and_says_so() -> None:
+    with pytest.raises(UserError, match=r"too few samples for any finding.*of 1 group"):
+        run_audit(TRoVe, Leaning, OneGroup)
+
+
+@pytest.mark.parametrize("data", [SomeGroups, AcrossLabels])
+def test_groups_of_some_and_across_labels_are_taken_as_they_are(data: type[Clips]) -> None:
+    report = run_audit(TRoVe, Leaning, data)
+    assert {report.names[score.feature] for score in report.findings} == {"red"}
+    assert "groups" in by_check(report.evidence, "null").check
+
+
+class AlwaysWrong(Leaning):
+    """Knows every clip by its number, and answers something else."""
+
+    fingerprint = "wrong"
+
+    def answer(self, trial: Trial) -> Response:
+        clip = int(np.asarray(trial.sample.frames[0].load())[0, 1, 0])
+        wrong = (clip + 1) % 4
+        return Response(logits=9.0 * (np.arange(4) == wrong), embedding=np.eye(4)[clip % 4])
+
+
+def test_all_wrong_leaves_nothing_to_lose() -> None:
+    report = run_audit(TRoVe, AlwaysWrong, Clips)
+    assert not report.findings
+    assert "never right" in report.notes["errors"]

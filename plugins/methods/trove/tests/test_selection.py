@@ -1,0 +1,240 @@
+"""False findings of each kind, what explains them, and cues that are found all the same."""
+
+import sys
+from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import Detection, Sample
+from cuescope_sdk.statistics import Groups, gap_p_values
+from cuescope_sdk.testing import Setup, temporary_cache
+from cuescope_trove import TRoVe, selection
+from cuescope_trove.control import levels, object_size
+from cuescope_trove.label_noise import confident_disagreement
+from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.power import chance_to_find, limit, smallest_loss
+from cuescope_trove.report import Analysis
+from cuescope_trove.scores import compare
+from cuescope_trove.selection import Verdict, could_pass, discovery_part, p_values, score
+from cuescope_trove.verify import check_null
+
+AUDITS = 100
+
+
+def simulations() -> Any:
+    """benchmarks/nulls/trove.py, which has the simulated audits."""
+    path = Path(__file__).parents[4] / "benchmarks" / "nulls" / "trove.py"
+    spec = spec_from_file_location("null_audits_of_trove", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+SIMULATIONS = simulations()
+SINGLE, WORLD = SIMULATIONS.NULLS["independent sequences"], SIMULATIONS.World
+
+
+def verdicts(world: Any, audits: int, discover: float, **options: Any) -> np.ndarray:
+    """How many audits have a pair of each verdict."""
+    counts = np.zeros(len(Verdict), dtype=int)
+    for audit in range(audits):
+        rng = np.random.default_rng([3, audit])
+        scene = SIMULATIONS.simulate(world, rng)
+        chosen = TRoVeOptions(discover=discover, **options)
+        part = discovery_part(scene, discover, rng)
+        table = score(scene, SIMULATIONS.CLUSTERS, chosen, rng, part)
+        counts += [(table.verdict == verdict).any() for verdict in Verdict]
+    return counts
+
+
+@pytest.mark.parametrize("discover", [0.0, 0.5])
+@pytest.mark.parametrize("null", ["10 clips of one source", "5% label noise, 300 a class"])
+def test_a_null_has_few_cues(null: str, discover: float) -> None:
+    counts = verdicts(SIMULATIONS.NULLS[null], AUDITS, discover)
+    # 5% promised; 13 is the binomial 99.9th percentile
+    assert counts[Verdict.FINDING] <= 13
+    if "noise" in null:
+        assert counts[Verdict.LABEL_NOISE] >= 30
+
+
+def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:
+    """The bad audit that groups prevent."""
+    found = 0
+    for audit in range(30):
+        scene = SIMULATIONS.simulate(WORLD(clips=10), np.random.default_rng([3, audit]))
+        naive = replace(scene, groups=Groups.single(len(scene.label)))
+        table = score(naive, SIMULATIONS.CLUSTERS, TRoVeOptions(label_noise=0))
+        found += table.finding.any()
+    assert found >= 10
+
+
+def test_errors_that_follow_the_size_are_no_cue() -> None:
+    counts = verdicts(SIMULATIONS.NULLS["errors follow the size"], 30, 0.0)
+    assert counts[Verdict.FINDING] <= 7  # 5% promised; the binomial 99.9th percentile is 6
+    assert counts[Verdict.CONTROL] >= 27
+
+
+@pytest.mark.parametrize("discover", [0.0, 0.5])
+def test_a_planted_cue_is_still_found(discover: float) -> None:
+    world = WORLD(n=300, cue_share=0.25, cue_loss=0.5)
+    assert verdicts(world, 20, discover)[Verdict.FINDING] >= 19
+
+
+def test_a_cue_that_harms_several_labels_is_found_by_all_of_them() -> None:
+    found = np.zeros(2, dtype=int)
+    for audit in range(20):
+        rng = np.random.default_rng([5, audit])
+        scene = SIMULATIONS.simulate(WORLD(cue_share=0.1, cue_loss=0.25, harmed=3), rng)
+        for way in (0, 1):
+            verdict, _ = SIMULATIONS.after(scene, 0.0, rng, pool_labels=bool(way))
+            found[way] += (verdict[1:, SIMULATIONS.CUE] == Verdict.FINDING).sum()
+    assert found[1] >= found[0] + 10  # of 60
+    # where a group lies in several labels, these are not independent, and nothing is pooled
+    across = replace(scene, groups=Groups(np.arange(1200) % 300, 300, True))
+    pairs = compare(across, SIMULATIONS.CLUSTERS)
+    assert np.ptp(selection.pooled_weights(across, pairs, np.full(len(pairs), 0.01))) == 0
+    apart = selection.pooled_weights(scene, pairs, np.linspace(0.001, 0.9, len(pairs)))
+    assert np.ptp(apart) > 10
+
+
+def test_mislabelled_sequences_are_named() -> None:
+    rng = np.random.default_rng(0)
+    scene = SIMULATIONS.simulate(WORLD(n=300), rng)
+    changed = rng.choice(len(scene.label), 40, replace=False)
+    label = scene.label.copy()
+    label[changed] = (label[changed] + 1) % 4
+    noisy = replace(scene, label=label, correct=scene.prediction == label)
+    suspects = np.flatnonzero(confident_disagreement(noisy).looks_like >= 0)
+    # a model that is right in 85% is confidently so in about 60%
+    assert len(set(suspects) & set(changed)) >= 16
+    assert len(suspects) <= 3 * len(set(suspects) & set(changed))
+
+
+def test_pairs_that_could_not_pass_are_not_tested() -> None:
+    scene = SIMULATIONS.simulate(SINGLE, np.random.default_rng(0))
+    pairs = compare(scene, SIMULATIONS.CLUSTERS)
+    kept = could_pass(scene, pairs, SIMULATIONS.CLUSTERS, 0.05)
+    assert 0 < kept.sum() < len(pairs)
+    everything = np.ones(len(pairs), dtype=bool)
+    rng = np.random.default_rng(0)
+    p = p_values(scene, pairs, SIMULATIONS.CLUSTERS, rng, everything)
+    assert p[~kept].min() > 0.05 / (kept.sum() + 1)
+
+
+def box(name: str, corners: tuple[float, float, float, float]) -> Detection:
+    return Detection(name=name, score=1.0, box=corners)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "size"),
+    [
+        ({"object_size": 3}, 3.0),
+        ({"size": (480, 640)}, None),
+        ({"masks": {"Dog": np.eye(4, dtype=bool), "cat": np.ones((4, 4), dtype=bool)}}, 0.25),
+        ({"boxes": (box("dog", (0, 0, 2, 3)), box("cat", (0, 0, 9, 9)))}, 6.0),
+        ({"boxes": (box("disc", (0, 0, 2, 3)),)}, 6.0),
+        ({"boxes": (box("cat", (0, 0, 2, 3)), box("cow", (0, 0, 1, 1)))}, None),
+        ({}, None),
+    ],
+)
+def test_the_size_of_the_labelled_object(annotations: dict[str, Any], size: float | None) -> None:
+    sample = Sample(key="a", frames=(), label="dog", annotations=annotations)
+    assert object_size(sample) == size
+
+
+def test_levels_hold_groups_and_quantiles_together() -> None:
+    groups = Groups(np.repeat(np.arange(80), 2), 80, True)
+    values = np.repeat(np.arange(80.0), 2) + np.tile([0.0, 0.4], 80)
+    level = levels(values.tolist(), ["a"] * 160, groups)
+    assert np.array_equal(level[::2], level[1::2])
+    assert np.bincount(level).tolist() == [40, 40, 40, 40]
+    assert levels(["x", None, "y", "x"], ["a"] * 4, Groups.single(4)).tolist() == [0, -1, 1, 0]
+    constant = levels([1.0] * 40, ["a"] * 40, Groups.single(40))
+    assert len(set(constant.tolist())) == 1
+
+
+@pytest.mark.parametrize("discover", [0.0, 0.5])
+def test_the_limit_of_detection_is_that_of_the_plan(discover: float) -> None:
+    """Both are about the same audits: one asks a formula, the other the answers themselves."""
+    rng, options = np.random.default_rng(0), TRoVeOptions(discover=discover)
+    scene = SIMULATIONS.simulate(SINGLE, rng)
+    part = discovery_part(scene, discover, rng)
+    table = score(scene, SIMULATIONS.CLUSTERS, options, rng, part)
+    tried, rate = int(table.tried.sum()), float(scene.correct.mean())
+    planned = smallest_loss(75, 225, rate, options, tried=tried, discover=discover)
+    found = limit(scene, table, options, rng, 0.25)
+    assert planned is not None
+    assert found == pytest.approx(planned, abs=0.04)
+    power = chance_to_find(planned, 75, 225, rate, options, tried=tried, discover=discover)
+    assert power == pytest.approx(0.8, abs=0.02)
+
+
+def groups_ignored(
+    values: np.ndarray, present: np.ndarray, _: Groups, rng: np.random.Generator, **more: Any
+) -> np.ndarray:
+    """A broken test: sequences of a group change places one by one."""
+    return gap_p_values(values, present, Groups.single(len(values)), rng, **more)
+
+
+def frames_as_proofs(
+    scene: Any, pairs: Any, clusters: int, rng: np.random.Generator, tried: np.ndarray
+) -> np.ndarray:
+    """A broken test: each frame counts as if it had been drawn and answered by itself."""
+    result = np.full(len(pairs), np.nan)
+    for pair in np.flatnonzero(tried):
+        mine = scene.label[scene.frame_sample] == pairs.label[pair]
+        present = scene.frame_cluster[mine] == pairs.cluster[pair]
+        right = scene.correct[scene.frame_sample[mine]].astype(float)
+        result[pair] = gap_p_values(right, present[:, None], Groups.single(len(right)), rng)[0]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [("", None), ("gap_p_values", groups_ignored), ("p_values", frames_as_proofs)],
+)
+def test_the_null_check_tells_a_broken_test_from_a_right_one(
+    name: str, broken: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if broken is not None:
+        monkeypatch.setattr(selection, name, broken)
+    verdicts = []
+    with temporary_cache() as cache:
+        audit = Setup(TRoVe).session(cache).audit
+        for number in range(3):
+            scene = SIMULATIONS.simulate(WORLD(n=600, clips=10), np.random.default_rng([4, number]))
+            options = TRoVeOptions()
+            table = score(scene, SIMULATIONS.CLUSTERS, options)
+            analysis = Analysis(scene, None, table, None)
+            check = check_null(audit, options, analysis, SIMULATIONS.CLUSTERS)
+            verdicts.append(check.verdict)
+    # a right test is refuted in at most 5% of audits, so hardly in two of three
+    assert verdicts.count("refuted") >= 2 if broken else verdicts.count("refuted") <= 1
+
+
+def test_a_cue_that_decides_everything_in_few_sequences_is_no_label_noise() -> None:
+    world = WORLD(n=300, cue_share=0.08, cue_loss=0.8, decides=True)
+    counts = verdicts(world, 10, 0.0)
+    assert counts[Verdict.FINDING] >= 9
+    assert counts[Verdict.LABEL_NOISE] <= 1
+
+
+def test_a_group_across_two_labels_and_all_wrong_answers_are_no_trouble() -> None:
+    scene = SIMULATIONS.simulate(WORLD(n=60), np.random.default_rng(0))
+    one = replace(scene, groups=Groups(np.zeros(240, dtype=np.int64), 1, True))
+    across = replace(scene, groups=Groups(np.arange(240) % 60, 60, True))
+    wrong = replace(scene, prediction=(scene.label + 1) % 4, correct=np.zeros(240, dtype=bool))
+    for odd in (one, across, wrong):
+        for discover in (0.0, 0.5):
+            rng = np.random.default_rng(0)
+            part = discovery_part(odd, discover, rng)
+            options = TRoVeOptions(discover=discover)
+            table = score(odd, SIMULATIONS.CLUSTERS, options, rng, part)
+            assert not table.finding.any()

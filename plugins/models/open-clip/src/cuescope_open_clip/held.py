@@ -1,0 +1,112 @@
+"""An open_clip model that the caller holds in memory, with its preprocessing and tokenizer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from open_clip.transform import PreprocessCfg, image_transform_v2
+from PIL import Image
+from torch import Tensor
+
+from cuescope_open_clip.configuration import OWNER
+from cuescope_sdk import UserError, digest
+from cuescope_sdk.torch import (
+    HELD,
+    network_digest,
+    normalisation,
+    placed,
+    preprocess_digest,
+    require_evaluation,
+)
+
+PARTS = "(model, preprocess, tokenizer)"
+SOURCES = "model, preprocess = open_clip.create_model_from_pretrained(NAME, TAG); " + (
+    "tokenizer = open_clip.get_tokenizer(NAME)"
+)
+PROBE_TEXTS = ["a photo of a bird.", "A Person, using 3 chairs & <tables>!", "naïve Übung"]
+
+
+@dataclass(frozen=True)
+class HeldModel:
+    """What `StockModel` is for files: the same names, of a network that is open already."""
+
+    network: Any
+    preprocess: Callable[[Image.Image], Tensor]
+    tokenizer: Any | None
+    device: torch.device
+    dtype: torch.dtype
+    title: str
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return f"open-clip: {self.title}"
+
+    @cached_property
+    def dim(self) -> int:
+        """Size of the space that images and texts share."""
+        with torch.inference_mode():
+            image = self.preprocess(Image.new("RGB", (64, 64)))[None].to(self.device, self.dtype)
+            return int(self.network.encode_image(image).shape[-1])
+
+    @property
+    def has_text_tower(self) -> bool:
+        """Whether there is something to read texts with."""
+        return self.tokenizer is not None
+
+    @property
+    def logit_scale(self) -> float:
+        """Factor on the cosines."""
+        return float(self.network.logit_scale.detach().float().exp())
+
+    @property
+    def logit_bias(self) -> float:
+        """What SigLIP adds to its logits, 0 elsewhere."""
+        bias = self.network.logit_bias
+        return 0.0 if bias is None else float(bias.detach().float())
+
+    @cached_property
+    def normalisation(self) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation (channel) of the preprocessing."""
+        return normalisation(self.preprocess)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {"architecture": type(self.network).__name__, "weights": HELD}
+
+    def fingerprint(self, head: str) -> str:
+        """Digest of the network, the preprocessing, the tokenizer, the dtype and head."""
+        words = None if self.tokenizer is None else self.tokenizer(PROBE_TEXTS).numpy()
+        pixels = preprocess_digest(OWNER, self.preprocess)
+        return digest("held", network_digest(self.network), pixels, words, str(self.dtype), head)
+
+
+def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
+    """From `PARTS`; raises UserError where a part is missing or not fit for an audit.
+
+    With `reads_texts` False a table names the classes, and no tokenizer is needed.
+    """
+    if not isinstance(item, tuple) or len(item) != 3:
+        raise UserError(
+            f"{OWNER}: a model in memory comes with what belongs to it",
+            expected=f"model={PARTS}",
+            got=f"{len(item)} parts" if isinstance(item, tuple) else "the model alone",
+            remedy=SOURCES,
+        )
+    network, preprocess, tokenizer = item
+    require_evaluation(OWNER, network)
+    if tokenizer is None and reads_texts:
+        raise UserError(
+            f"{OWNER}: no tokenizer to name the labels with",
+            expected=PARTS,
+            remedy="tokenizer = open_clip.get_tokenizer(NAME), or give class_embeddings",
+        )
+    if preprocess is None:
+        preprocess = image_transform_v2(PreprocessCfg(**network.visual.preprocess_cfg), False)
+    for part, kind in ((preprocess, "preprocess"), (tokenizer, "tokenizer")):
+        if part is not None and not callable(part):
+            raise UserError(f"{OWNER}: {kind} is a {type(part).__name__}", expected=PARTS)
+    device, dtype = placed(network.visual)
+    return HeldModel(network, preprocess, tokenizer, device, dtype, title)

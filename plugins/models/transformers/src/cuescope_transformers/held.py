@@ -1,0 +1,67 @@
+"""transformers models that the caller holds in memory, with their processors."""
+
+from functools import cached_property
+from typing import Any
+
+from torch import Tensor
+
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.torch import HELD, hold_pretrained
+from cuescope_transformers.generative.loading import GenerativeModel, with_processor
+from cuescope_transformers.loading import OWNER, ContrastiveModel, kind_of, require_pooling
+from cuescope_transformers.options import TransformersOptions, VLMOptions
+
+PARTS = "(model, processor)"
+
+
+class HeldContrastive(ContrastiveModel):
+    """The same, with scale and bias from the network itself."""
+
+    @cached_property
+    def _scalars(self) -> dict[str, Tensor]:
+        named = dict(self.files.network.named_parameters())
+        names = ("logit_scale", "logit_bias")
+        return {name: named[name].detach().float() for name in names if name in named}
+
+
+def hold_contrastive(item: Any, options: TransformersOptions, context: Context) -> HeldContrastive:
+    """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
+    network, processor = _parts(OWNER, item)
+    files = hold_pretrained(OWNER, network, options.model, context)
+    require_pooling(files)
+    kind = kind_of(files.config, files.source)
+    # an image tower alone comes with its image processor
+    images = getattr(processor, "image_processor", processor)
+    tokenizer = getattr(processor, "tokenizer", None)
+    alone = kind.endswith("_vision_model")
+    if not hasattr(images, "image_mean") or (tokenizer is None and not alone):
+        raise UserError(
+            f"{OWNER}: the processor is a {type(processor).__name__}",
+            expected="one that reads images" + ("" if alone else " and texts"),
+            remedy="processor = AutoProcessor.from_pretrained(NAME)",
+        )
+    return HeldContrastive(files, kind, images, None if alone else tokenizer)
+
+
+def hold_generative(item: Any, options: VLMOptions, context: Context) -> GenerativeModel:
+    """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
+    network, processor = _parts(OWNER, item)
+    if not hasattr(processor, "tokenizer"):
+        raise UserError(
+            f"{OWNER}: the processor is a {type(processor).__name__}",
+            expected="one that reads images and texts",
+            remedy="processor = AutoProcessor.from_pretrained(NAME)",
+        )
+    files = hold_pretrained(OWNER, network, options.model, context)
+    return with_processor(files, processor, options)
+
+
+def _parts(owner: str, item: Any) -> tuple[Any, Any]:
+    if isinstance(item, tuple) and len(item) == 2:
+        return item[0], item[1]
+    raise UserError(
+        f"{owner}: a model in memory comes with its processor",
+        expected=f"model={PARTS}",
+        got=f"{len(item)} parts" if isinstance(item, tuple) else f"the model alone, {HELD}",
+        remedy="processor = AutoProcessor.from_pretrained(NAME)",
+    )

@@ -1,0 +1,40 @@
+"""What a method needs of its data, as it declares it: light, for entry points import it."""
+
+from typing import Literal
+
+from pydantic import NonNegativeInt
+
+from cuescope.types import Value
+
+
+class AnnotationNeed(Value):
+    """Something that must be known of the samples, or nothing can be found.
+
+    `key` is the annotation, `name` what people call it, `how` how one's own data gets it. A tool of
+    the role `tool` makes it where it is not annotated; None where no tool does.
+    """
+
+    key: str
+    name: str
+    how: str
+    tool: str | None = None
+
+
+class DataNeeds(Value):
+    """What samples a method needs: `data_needs` of its class, checked by `require_data`.
+
+    With fewer than `least` independent samples no finding is possible, whatever the model does;
+    with fewer than `enough` only strong cues are found, and `enough_for` says what `enough` finds.
+    They count the samples of a label, those that show an object (annotation "objects", else the
+    label), or all (`each`). `choices` is how many answers there must be to choose from, `clips`
+    says that the method is about what changes over time.
+    """
+
+    each: Literal["label", "object", "data set"] = "label"
+    least: NonNegativeInt = 0
+    enough: NonNegativeInt = 0
+    enough_for: str = ""
+    choices: NonNegativeInt = 0
+    questions: bool = False
+    clips: bool = False
+    annotation: AnnotationNeed | None = None

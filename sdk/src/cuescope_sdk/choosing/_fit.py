@@ -1,0 +1,189 @@
+"""Which methods fit a model and data, by what all of them declare; no weights are opened."""
+
+import json
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal
+
+import numpy as np
+
+from cuescope.capabilities import ROLES
+from cuescope.registry import Entry, Registry
+from cuescope.spec import Spec, validated
+from cuescope_sdk import Capabilities, Context, DataNeeds, Requirements, Sample
+from cuescope_sdk.data import DataProfile, find_shortages
+
+MOST = 4000  # samples that are looked at; so many say enough
+WORDS: dict[str, dict[str, str]] = tomllib.loads(
+    files("cuescope_sdk.choosing").joinpath("words.toml").read_text("utf-8")
+)
+
+
+@dataclass(frozen=True)
+class Lack:
+    """Something that is missing, how to get it, and how grave it is (see `Shortage`).
+
+    "open" is what the person has yet to choose.
+    """
+
+    what: str
+    how: str
+    gravity: Literal["fatal", "blind", "weak", "open"] = "fatal"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A method: what it finds and needs, whether it is installed, and what is missing."""
+
+    method: str
+    finds: str
+    needs: str
+    installed: bool
+    lacks: tuple[Lack, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """Whether it can be used as things are, in a word or two."""
+        if not self.installed:
+            return "not here"
+        graves = {lack.gravity for lack in self.lacks}
+        if graves & {"fatal", "blind"}:
+            return "no"
+        return "weakly" if "weak" in graves else "yes"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the person has: SPECs of a model and of data with their options, None if not said."""
+
+    model: str | None = None
+    data: str | None = None
+    model_options: Mapping[str, Any] | None = None
+    data_options: Mapping[str, Any] | None = None
+
+
+def fits(question: Question, context: Context) -> Iterator[Fit]:
+    """Each method of this project or installed here, by name."""
+    registry = context.registry
+    capabilities = _capabilities(question, registry)
+    profile = _profile(question, context)
+    entries = {entry.name: entry for entry in registry.of_kind("method")}
+    known = json.loads(files("cuescope").joinpath("known_plugins.json").read_text("utf-8"))
+    for name in sorted({*entries, *known["method"]}):
+        if name not in entries:
+            how = f"pip install {shlex.quote(known['method'][name])}"
+            yield Fit(name, "", "", False, (Lack("it is not installed", how),))
+        elif problem := registry.check(entries[name]):
+            yield Fit(name, "", "", False, (Lack(problem.reason, problem.remedy),))
+        else:
+            method = registry.load(entries[name])
+            lacks = (
+                *_of_model(method.requires, capabilities, registry),
+                *_of_tools(method.requires, registry),
+                *_of_data(name, method, profile),
+            )
+            finds = getattr(method, "finds", method.title)
+            yield Fit(name, finds, needs_in_words(method), True, lacks)
+
+
+def needs_in_words(method: Any) -> str:
+    """What a method needs of model, tools and data, in a line."""
+    requires: Requirements = method.requires
+    needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
+    wanted = [*sorted(requires.outputs), *sorted(requires.edits), *sorted(requires.exposes)]
+    model = ", ".join(WORDS["needs"].get(word, word) for word in wanted)
+    of_data = ["questions with answers"] if needs.questions else []
+    of_data += ["clips"] if needs.clips else []
+    of_data += [f"{needs.choices} labels or more"] if needs.choices else []
+    if needs.enough:
+        each = "" if needs.each == "data set" else f" of each {needs.each}"
+        of_data.append(f"about {needs.enough} samples{each}")
+    if (annotation := needs.annotation) is not None:
+        or_tool = f" or a {annotation.tool}" if annotation.tool else ""
+        of_data.append(annotation.name + or_tool)
+    tools = [f"a {role}" for role in sorted(requires.tools)]
+    parts = {"model": model, "tools": ", ".join(tools), "data": ", ".join(of_data)}
+    return "; ".join(f"{part}: {words}" for part, words in parts.items() if words)
+
+
+# ------------------------------------------------------------------------------- what is missing
+
+
+def missing_of(requires: Requirements, has: Capabilities) -> list[str]:
+    """What a model lacks for a method, by the names that both declare."""
+    return [
+        *sorted(requires.outputs - has.outputs),
+        *sorted(requires.edits - has.edits),
+        *sorted(requires.exposes - has.exposes),
+    ]
+
+
+def _of_model(
+    requires: Requirements, has: Capabilities | None, registry: Registry
+) -> Iterator[Lack]:
+    if has is None or not (missing := missing_of(requires, has)):
+        return
+    words = " and ".join(WORDS["needs"].get(word, word) for word in missing)
+    able = [
+        entry.name
+        for entry in registry.of_kind("model")
+        if registry.check(entry) is None
+        and not missing_of(requires, registry.load(entry).capabilities)
+    ]
+    yield Lack(
+        f"the model does not give {words}", f"--model SPEC, one of {', '.join(able) or 'none here'}"
+    )
+
+
+def _of_tools(requires: Requirements, registry: Registry) -> Iterator[Lack]:
+    roles = ROLES | {role.name: role for role in requires.roles}
+    for name in sorted(requires.tools):
+        able = [entry for entry in registry.of_kind("tool") if _fills(entry, roles[name], registry)]
+        how = f"--tool {name}=SPEC, one of {', '.join(entry.name for entry in able)}"
+        if not able:
+            dist = WORDS["brings"].get(name)
+            how = f"pip install {dist}, then --tool {name}=SPEC" if dist else "install such a tool"
+        yield Lack(f"a {name} must be chosen", how, "open" if able else "fatal")
+
+
+def _fills(entry: Entry, role: Any, registry: Registry) -> bool:
+    return registry.check(entry) is None and hasattr(registry.load(entry), role.method)
+
+
+def _of_data(name: str, method: Any, profile: DataProfile | None) -> Iterator[Lack]:
+    if profile is None:
+        return
+    needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
+    for shortage in find_shortages(needs, profile, (), name):
+        what = shortage.problem.removeprefix(f"{name}: ")
+        what += f" (expected {shortage.expected}, got {shortage.got})"
+        yield Lack(what, shortage.remedy, shortage.gravity)
+
+
+# ------------------------------------------------------------------------------ what is declared
+
+
+def _capabilities(question: Question, registry: Registry) -> Capabilities | None:
+    """What the class of the model declares; raises UserError for options that do not fit."""
+    if question.model is None:
+        return None
+    spec = Spec.parse(question.model)
+    entry = registry.find("model", spec.name)
+    model = registry.load(entry)
+    if spec.arg is not None or question.model_options:  # a bare name may still lack its ARG
+        validated(entry, model, spec, question.model_options or {})
+    capabilities: Capabilities = model.capabilities
+    return capabilities
+
+
+def _profile(question: Question, context: Context) -> DataProfile | None:
+    """What the data have; of large data, of `MOST` samples spread over it."""
+    if question.data is None:
+        return None
+    data = context.build("dataset", question.data, question.data_options)
+    chosen = np.linspace(0, len(data) - 1, min(MOST, len(data))).astype(int).tolist()
+    samples: Sequence[Sample] = [data[index] for index in dict.fromkeys(chosen)]
+    return DataProfile.of(samples)

@@ -1,0 +1,85 @@
+"""`cuescope compare RUN RUN ...`: what differs between runs, and whether it is more than chance."""
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cuescope.cli.echo import echo_json
+from cuescope.errors import UserError
+
+if TYPE_CHECKING:
+    from cuescope.types import Picture, Report, Table
+
+command = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN ...", help="Run folders.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with the pictures here.")
+    ] = None,
+) -> None:
+    """Show several runs side by side; the answers of each are paired with the first run's.
+
+    Samples are paired by their keys. Intervals and p-values are those of paired answers, count
+    groups of samples as drawn together, and are corrected for all rows of a table.
+    """
+    from rich.text import Text
+
+    from cuescope.cli.terminal import stdout
+    from cuescope.report import bench_page
+    from cuescope.report.tables import render_table
+    from cuescope.runs import load_report, write_atomically
+    from cuescope.types import Table
+
+    if len(runs) < 2:
+        raise UserError("compare", expected="two runs or more", got=str(len(runs)))
+    reports = [load_report(run) for run in runs]
+    items = list(_items(runs, reports, with_pictures=html is not None))
+    tables = [item for item in items if isinstance(item, Table)]
+    if as_json:
+        echo_json(json.dumps({table.title: list(table.rows) for table in tables}, indent=1))
+    else:
+        for table in tables:
+            stdout().print(Text(table.title, "bold"), render_table(table))
+    if html is not None:
+        line = shlex.join(["cuescope", "compare", *map(str, runs)])
+        write_atomically(html, bench_page.render("comparison of runs", items, line))
+        if not as_json:
+            stdout().print(Text(f"wrote {html}", "dim"))
+
+
+def _items(
+    runs: Sequence[Path], reports: Sequence["Report"], *, with_pictures: bool
+) -> Iterator["Table | Picture"]:
+    from cuescope_sdk.comparing._pairs import pair_answers, plain_accuracy
+    from cuescope_sdk.comparing._pictures import flipped_samples
+    from cuescope_sdk.comparing._tables import changes, not_paired, settings, verdicts
+
+    names = _names(runs)
+    yield settings(names, reports, [plain_accuracy(run) for run in runs])
+    yield from verdicts(names, reports)
+    for position in range(1, len(runs)):
+        both = (names[0], names[position]), (reports[0], reports[position])
+        try:
+            pairs = pair_answers(runs[0], runs[position])
+        except UserError as fault:  # what the reports say can be compared all the same
+            yield not_paired(both[0], str(fault))
+            continue
+        yield changes(*both, pairs)
+        if with_pictures:
+            yield from flipped_samples(*both, pairs)
+
+
+def _names(runs: Sequence[Path]) -> list[str]:
+    """The folders' own names, or their whole paths where two are alike."""
+    names = sorted(run.name for run in runs)
+    twice = any(first == second for first, second in pairwise(names))
+    return [str(run) if twice else run.name for run in runs]

@@ -1,0 +1,94 @@
+"""Which samples were drawn together: by a rule on their names, and in words.
+
+A sample that no rule and no cell gives a group is one of its own, under its key.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from cuescope_sdk import UserError
+from cuescope_sdk.data._media.files import count_in_words
+
+_NAMED = 3  # groups or samples that a fact lists
+_SHOWN = 60  # characters of a rule in an error
+
+
+def groups_by_rule(rule: str, names: Sequence[str], title: str) -> list[str | None]:
+    """What the rule's one capturing group finds in each name; None where it finds nothing.
+
+    `(.*)_clip\\d+` gives "kitchen_clip3.mp4" the group "kitchen". Raises UserError for what is no
+    such expression, and where it matches none of the names.
+    """
+    pattern = _compiled(rule, title)
+    matches = map(pattern.search, names)
+    groups = [(match and match[1] and match[1].strip()) or None for match in matches]
+    if names and not any(groups):
+        raise UserError(
+            f"{title}: group",
+            expected="an expression that matches the files' paths in the data",
+            got=f"'{rule[:_SHOWN]}', which matches none of {len(names):,}, such as '{names[0]}'",
+            remedy=r"Write -D group='(.*)_clip\d+' for files such as kitchen_clip3.mp4",
+        )
+    return groups
+
+
+def _compiled(rule: str, title: str) -> re.Pattern[str]:
+    expected = r"a regular expression with one capturing group, such as '(.*)_clip\d+'"
+    try:
+        pattern = re.compile(rule)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UserError(
+            f"{title}: group", expected=expected, got=f"'{rule[:_SHOWN]}': {error}"
+        ) from None
+    if pattern.groups != 1:
+        raise UserError(
+            f"{title}: group",
+            expected=expected,
+            got=f"'{rule[:_SHOWN]}', which has {pattern.groups or 'none'}",
+            remedy="Put ( ) around what names the source"
+            if not pattern.groups
+            else "Write (?: ) for the brackets that do not name the source",
+        )
+    return pattern
+
+
+def describe_groups(
+    groups: Sequence[str], labels: Sequence[str | None], source: str, alone: Sequence[str] = ()
+) -> str:
+    """How many groups the samples are of, the largest, and those of several labels.
+
+    `groups` and `labels` are by sample; `source` says what the groups are. `alone` are the samples
+    of which that says nothing: each is a group of its own.
+    """
+    sizes = Counter(groups)
+    group, largest = sizes.most_common(1)[0]
+    parts = [f"{len(sizes):,} of {count_in_words(len(groups), 'sample')}, by {source}"]
+    if largest == 1 and len(sizes) > 1:
+        parts = [f"each of the {len(groups):,} samples is a group by itself, by {source}"]
+    if len(sizes) == 1:
+        parts.append(f"all are of '{group}', so nothing can be said beyond it")
+    elif largest > 1:
+        parts.append(f"the largest has {largest:,}")
+    if mixed := groups_across(groups, labels):
+        parts.append(f"{len(mixed):,} of several labels ({shorten_names(mixed)})")
+    if alone:
+        rest = "counts by itself" if len(alone) == 1 else "count by themselves"
+        parts.append(
+            f"{count_in_words(len(alone), 'sample')} without one {rest} ({shorten_names(alone)})"
+        )
+    return "; ".join(parts)
+
+
+def groups_across(groups: Sequence[str], values: Sequence[str | None]) -> list[str]:
+    """The groups whose samples have more than one of the values (labels, splits), None aside."""
+    own: dict[str, set[str]] = {}
+    for group, value in zip(groups, values, strict=True):
+        if value is not None:
+            own.setdefault(group, set()).add(value)
+    return [group for group, of_group in own.items() if len(of_group) > 1]
+
+
+def shorten_names(names: Sequence[str]) -> str:
+    """The first few of them."""
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")

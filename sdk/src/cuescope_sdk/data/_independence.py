@@ -1,0 +1,206 @@
+"""Whether samples were drawn independently: what is declared of it, or else what can be seen.
+
+Frames of one video and copies of one photo prove less than as many photos. That samples look
+different does not show that they are independent, so only a declaration supports it.
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from cuescope_sdk import Audit, BadDataError, Dataset, Evidence, Sample
+from cuescope_sdk.data._look_alikes import (
+    RICH,
+    RUN,
+    SIDE,
+    alike_pairs,
+    difference_hash,
+    distances,
+    draw_runs,
+    typical,
+)
+from cuescope_sdk.data._media.files import count_in_words, kind_of
+from cuescope_sdk.data._media.video import key_picture
+
+CHECK = "independent samples"
+ALIKE, SEVERAL = 0.05, 3  # share of samples that look alike from which on it matters, and how many
+COMPARED, CLIPS_COMPARED = 300, 100  # samples: a frame of a film takes longer than a photo
+REMEDY = (
+    "declare it (-D group='(.*)_frame' for such file names, a column 'group' in a manifest, or "
+    "Sample.group in a data set of your own)"
+)
+
+
+def independent_samples(audit: Audit) -> Iterator[Evidence]:
+    """What is known of it: how many groups are declared, or else how many samples look alike.
+
+    Every method's `verify` yields it: `yield from independent_samples(audit)`.
+    """
+    if any(sample.group is not None for sample in audit.samples):
+        yield declared_groups(audit.samples)
+    else:
+        yield look_alikes(audit)
+
+
+def declared_groups(samples: Sequence[Sample]) -> Evidence:
+    """How many groups there are, and whether these are few."""
+    from cuescope_sdk.statistics import FEW, Groups  # scipy takes a second, and verify needs it
+
+    groups = Groups.of(samples)
+    total = count_in_words(len(samples), "sample")
+    largest = int(np.bincount(groups.codes).max())
+    if groups.all_single:
+        detail = f"{total}, each drawn by itself, as the data set says."
+    elif groups.count == 1:
+        detail = f"All {total} are of one group, '{samples[0].group}': no test can go beyond it."
+    else:
+        detail = (
+            f"{total} of {groups.count:,} groups, the largest of {largest:,}: tests and intervals "
+            "draw whole groups."
+        )
+        if alone := sum(sample.group is None for sample in samples):
+            detail += f" {alone:,} without a group count by themselves."
+    if groups.few and groups.count > 1:
+        detail += f" That is few (below {FEW}): intervals hold only roughly."
+    verdict = "inconclusive" if groups.few else "supported"
+    return Evidence(
+        check=CHECK,
+        verdict="refuted" if groups.count == 1 < len(samples) else verdict,
+        detail=detail,
+        value=groups.count,
+        threshold=FEW,
+        n=len(samples),
+    )
+
+
+# ------------------------------------------------------------------------------ without groups
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Of `compared` samples, those that look like another one, the two most alike first.
+
+    Of `plain` images two may be alike by chance: only neighbours were compared.
+    """
+
+    compared: int
+    samples: tuple[str, ...] = ()
+    plain: bool = False
+
+    @property
+    def share(self) -> float:
+        return len(self.samples) / max(1, self.compared)
+
+    @property
+    def matters(self) -> bool:
+        return self.share >= ALIKE and len(self.samples) >= SEVERAL
+
+
+def look_alikes(audit: Audit) -> Evidence:
+    """Whether samples of which no groups are known look alike."""
+    total = count_in_words(len(audit.samples), "sample")
+    near = compare(audit)
+    same = same_source(audit.samples, plain=near.plain)
+    alike, words = (
+        (same, "show what another shows") if same.matters else (near, "look nearly alike")
+    )
+    some = f"{len(alike.samples):,} of {alike.compared:,} samples {words}"
+    if alike.samples:
+        some += f" (such as {' and '.join(alike.samples[:2])})"
+    if alike.matters:
+        detail = (
+            f"{some}. If they come from one video or scene, {REMEDY}: p-values and intervals are "
+            "too small otherwise."
+        )
+    else:
+        detail = f"No groups are known, so the {total} are taken as independent"
+        detail += f"; {some}." if alike.compared else "; too few were there to compare."
+        if alike.compared and alike.plain:
+            detail += " The images are so plain that only neighbours in order were compared."
+    return Evidence(
+        check=CHECK,
+        verdict="refuted" if alike.matters else "inconclusive",
+        detail=detail,
+        value=alike.share if alike.compared else None,
+        threshold=ALIKE,
+        n=alike.compared,
+    )
+
+
+def same_source(samples: Sequence[Sample], *, plain: bool) -> Alike:
+    """The samples that show a file which another one shows, or, unless `plain`, the same frames."""
+    by_source: dict[object, list[str]] = {}
+    for sample in samples:
+        by_source.setdefault(_source(sample, plain=plain), []).append(sample.key)
+    shared = [keys for keys in by_source.values() if len(keys) > 1]
+    return Alike(len(samples), tuple(key for keys in shared for key in keys), plain)
+
+
+def _source(sample: Sample, *, plain: bool) -> object:
+    """What two samples that were drawn independently do not share."""
+    if not sample.frames:
+        return sample.key
+    source = sample.frames[0].source
+    if source is not None and (plain or source.count > 1):
+        return source.path
+    return sample.key if plain else tuple(frame.key for frame in sample.frames)
+
+
+def compare(audit: Audit) -> Alike:
+    """The samples that look like another one, of some that are drawn in runs of neighbours."""
+    data: Dataset | tuple[Sample, ...] = audit.samples
+    whole = audit.context.dataset
+    if whole is not None and len(whole) > len(data):  # a limit leaves out neighbours
+        data = whole
+    rng = audit.rng(CHECK)
+    most = CLIPS_COMPARED if _is_clip(data[0]) else COMPARED
+    drawn = {index: data[index] for index in draw_runs(len(data), most, rng)}
+    hashes = {index: bits for index, s in drawn.items() if (bits := _hash(s)) is not None}
+    if len(hashes) <= RUN:
+        return Alike(0, plain=True)
+    samples = [drawn[index] for index in hashes]
+    distance = distances(list(hashes.values()))
+    labels = [str(sample.label) if sample.label in audit.labels else "" for sample in samples]
+    stratum = np.unique(labels, return_inverse=True)[1]
+    pairs = alike_pairs(distance, np.array(list(hashes)), stratum, rng)
+    alike = dict.fromkeys(index for pair in pairs for index in pair)
+    keys = tuple(samples[index].key for index in alike)
+    return Alike(len(samples), keys, plain=typical(distance) < RICH)
+
+
+def _is_clip(sample: Sample) -> bool:
+    source = sample.frames[0].source if sample.frames else None
+    return source is not None and source.count > 1
+
+
+def _hash(sample: Sample) -> np.ndarray | None:
+    """The hash of a picture of it; None where there is none, or it cannot be read any more."""
+    if not sample.frames:
+        return None
+    frame = sample.frames[len(sample.frames) // 2]
+    if frame.source is not None:
+        with suppress(Exception):  # decoders raise anything, and there is still the frame
+            picture = _quick_look(frame.source.path)
+            return difference_hash(picture or frame.load())
+    with suppress(BadDataError):  # the audit itself is done
+        return difference_hash(frame.load())
+    return None
+
+
+def _quick_look(path: Path) -> Image.Image | None:
+    """A large photo in small, or a key frame of a film: what a hash needs, and no more."""
+    if kind_of(path) == "video":
+        with path.open("rb") as file:
+            return key_picture(file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        with Image.open(path) as image:
+            if image.format != "JPEG":
+                return None
+            image.draft("L", (SIDE * SIDE, SIDE * SIDE))
+            return image.convert("L")

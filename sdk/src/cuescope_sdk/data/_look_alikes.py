@@ -1,0 +1,94 @@
+"""Which of some images look nearly alike, as frames of one video and copies of one photo do.
+
+Images are compared by a difference hash (Krawetz, 2013) of rows and of columns, in two ways. Are
+neighbours in the data set's order more alike than others? That is a permutation test, and holds
+whatever style all images share. Are any two as good as the same? That is asked only of images that
+differ richly: of plain ones, two that were drawn independently may well be alike.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from PIL import Image
+
+SIDE = 8  # of the hash, which has two bits a cell
+MARGIN = 1  # grey levels: in plain areas, less than this is noise of the file format
+RUN = 4  # samples in a row: those nearer than this are neighbours
+# Shares of the median distance. Nine in ten photos that are saved anew or cropped by 4% are within
+# COPY, and within NEAR those cropped by 10%, and frames of a calm video that are a second apart.
+NEAR, COPY = 1 / 3, 1 / 6
+RICH = 0.4  # median distance from which on two images are not within COPY by chance
+SHUFFLES, LEVEL = 1999, 0.005
+
+Near = Bool[np.ndarray, "sample sample"]
+Distance = Float[np.ndarray, "sample sample"]
+
+
+def draw_runs(count: int, most: int, rng: np.random.Generator) -> list[int]:
+    """Indices of at most so many samples: all, or runs of neighbours drawn at random."""
+    if count <= most:
+        return list(range(count))
+    starts = RUN * np.sort(rng.choice(count // RUN, most // RUN, replace=False))
+    indices: list[int] = (starts[:, None] + np.arange(RUN)).ravel().tolist()
+    return indices
+
+
+def difference_hash(image: Image.Image) -> Bool[np.ndarray, " bit"]:
+    """Where the shrunken image gets lighter, from left to right and from top to bottom."""
+    small = image.convert("L").resize((SIDE + 1, SIDE + 1), Image.Resampling.LANCZOS)
+    level = np.asarray(small, np.int16)
+    corner = level[:-1, :-1] + MARGIN
+    return np.concatenate([(level[:-1, 1:] > corner).ravel(), (level[1:, :-1] > corner).ravel()])
+
+
+def distances(hashes: Sequence[Bool[np.ndarray, " bit"]]) -> Distance:
+    """The share of bits in which any two of them differ."""
+    ones = np.array(hashes, np.float32)
+    return np.asarray((ones @ (1 - ones).T + (1 - ones) @ ones.T) / ones.shape[1])
+
+
+def typical(distance: Distance) -> float:
+    """The median distance between two samples."""
+    return float(np.median(distance[np.triu_indices(len(distance), 1)]))
+
+
+def alike_pairs(
+    distance: Distance,
+    index: Int[np.ndarray, " sample"],
+    stratum: Int[np.ndarray, " sample"],
+    rng: np.random.Generator,
+) -> list[tuple[int, int]]:
+    """The pairs of samples that look nearly alike, the nearest first.
+
+    `index` is the place of each in the data set; `stratum` what that may be sorted by, its label.
+    """
+    median = typical(distance)
+    pairs = near_neighbours(distance <= NEAR * median, index, stratum, rng)
+    if median >= RICH:
+        pairs |= np.triu(distance <= COPY * median, 1)
+    first, second = np.nonzero(pairs)
+    order = np.argsort(distance[first, second], kind="stable")
+    return list(zip(first[order].tolist(), second[order].tolist(), strict=True))
+
+
+def near_neighbours(
+    near: Near,
+    index: Int[np.ndarray, " sample"],
+    stratum: Int[np.ndarray, " sample"],
+    rng: np.random.Generator,
+) -> Near:
+    """The neighbours that are near; none where these are as many in other orders of each stratum.
+
+    Samples that were drawn independently may come in any order.
+    """
+    apart = index[None] - index[:, None]
+    neighbours = (apart > 0) & (apart < RUN)
+    first, second = np.nonzero(neighbours)
+    orders = np.tile(np.arange(len(index)), (SHUFFLES, 1))
+    for name in np.unique(stratum):
+        own = np.flatnonzero(stratum == name)
+        orders[:, own] = rng.permuted(np.tile(own, (SHUFFLES, 1)), axis=1)
+    shuffled = near[orders[:, first], orders[:, second]].sum(axis=1)
+    p_value = (1 + (shuffled >= near[first, second].sum()).sum()) / (1 + SHUFFLES)
+    return np.asarray(neighbours & near & (p_value <= LEVEL))

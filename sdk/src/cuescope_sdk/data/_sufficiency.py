@@ -1,0 +1,200 @@
+"""Whether data can give a finding: told before the first question, with how many would do."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from cuescope_sdk import Audit, DataNeeds, Sample, UserError
+
+LOOKED_AT = 12  # clips in which movement is looked for; nearly always the first one has it
+NOTE = "weak data"
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """What data lack for a method, and how grave it is.
+
+    "fatal": it cannot work, so nothing should be asked; "blind": it runs, and cannot have a
+    finding; "weak": only strong cues are found.
+    """
+
+    problem: str
+    expected: str
+    got: str
+    remedy: str
+    gravity: Literal["fatal", "blind", "weak"] = "weak"
+
+    @property
+    def line(self) -> str:
+        """All of it, in one line."""
+        return f"{self.problem}: expected {self.expected}, got {self.got}. {self.remedy}"
+
+
+@dataclass(frozen=True)
+class DataProfile:
+    """What is known of samples without asking a model.
+
+    `counts` has how many were drawn independently (groups, or samples without one) for each label,
+    for each object that is annotated, else each label, and of all together, by `DataNeeds.each`.
+    `annotated` names the annotations that some sample has.
+    """
+
+    samples: int
+    counts: dict[str, Counter[str]]
+    choices: int
+    questions: int
+    has_clips: bool
+    moves: bool
+    annotated: frozenset[str]
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> "DataProfile":
+        """The profile of samples; a few clips are decoded, until one is seen to move."""
+        labels: set[tuple[str, str]] = set()
+        objects: set[tuple[str, str]] = set()
+        for sample in samples:
+            # a key never ends in "/", so no group is taken for a sample
+            source = f"{sample.key}/" if sample.group is None else sample.group
+            own = () if sample.label is None else (sample.label,)
+            labels.update((label, source) for label in own)
+            objects.update((name, source) for name in sample.annotations.get("objects", own))
+        sources = {f"{s.key}/" if s.group is None else s.group for s in samples}
+        return cls(
+            samples=len(samples),
+            counts={
+                "label": Counter(label for label, _ in sorted(labels)),
+                "object": Counter(name for name, _ in sorted(objects)),
+                "data set": Counter({"": len(sources)}),
+            },
+            choices=max((len(sample.choices) for sample in samples), default=0),
+            questions=sum(sample.question is not None for sample in samples),
+            has_clips=any(len(sample.frames) > 1 for sample in samples),
+            moves=moves(samples),
+            annotated=frozenset(
+                key for s in samples for key, value in s.annotations.items() if value is not None
+            ),
+        )
+
+
+def moves(samples: Sequence[Sample]) -> bool:
+    """Whether some clip changes from frame to frame, of `LOOKED_AT` spread over the samples."""
+    clips = [s for s in samples if len({frame.key for frame in s.frames}) > 1]
+    chosen = np.linspace(0, len(clips) - 1, min(LOOKED_AT, len(clips))).astype(int)
+    return any(_changes(clips[index]) for index in dict.fromkeys(chosen.tolist()))
+
+
+def _changes(clip: Sample) -> bool:
+    # the key of a film's frame has its place in the film: equal pixels may have unlike keys
+    places = sorted({0, len(clip.frames) // 2, len(clip.frames) - 1})
+    pictures = [np.asarray(clip.frames[place].load()) for place in places]
+    return any(not np.array_equal(first, second) for first, second in pairwise(pictures))
+
+
+def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
+    """Refuse data that cannot give a finding, and warn of data that hardly can.
+
+    The first line of a method's `propose_features`. Raises UserError with how many samples would
+    do; what is weak is announced, and noted in the report.
+    """
+    whole = audit.context.dataset
+    limited = whole is not None and len(whole) > len(audit.samples)
+    weak = []
+    for shortage in find_shortages(needs, DataProfile.of(audit.samples), audit.tools, method):
+        if limited:
+            shortage = replace(
+                shortage, remedy=f"{shortage.remedy} Without --limit there are more."
+            )
+        if shortage.gravity == "fatal":
+            raise UserError(
+                shortage.problem,
+                expected=shortage.expected,
+                got=shortage.got,
+                remedy=shortage.remedy,
+            )
+        weak.append(shortage.line)
+    for line in weak:
+        warn_of_weak_data(audit, line)
+
+
+def warn_of_weak_data(audit: Audit, line: str) -> None:
+    """Say before the first question what the data cannot show, and note it in the report."""
+    audit.context.announce(f"warning: {line}")
+    audit.note(NOTE, " ".join(filter(None, (audit.notes.get(NOTE), line))))
+
+
+def find_shortages(
+    needs: DataNeeds, profile: DataProfile, tools: Collection[str], method: str
+) -> Iterator[Shortage]:
+    """What the data lack for a method that has such tools, what is fatal first."""
+    if needs.questions and not profile.questions:
+        yield Shortage(
+            f"{method}: there is nothing to ask",
+            expected="samples with a question",
+            got="none",
+            remedy="Take data with questions, such as moving-shapes:none -D questions=both, or "
+            "give your own a column 'question' in a manifest",
+            gravity="fatal",
+        )
+    if needs.choices > 0 and profile.choices < needs.choices:
+        yield Shortage(
+            f"{method}: the model has nothing to choose from",
+            expected=f"{needs.choices} labels or more",
+            got=f"{profile.choices}",
+            remedy="Add samples of another label, or name the labels (folder: -D choices=cat,dog).",
+            gravity="fatal",
+        )
+    yield from _of_numbers(needs, profile, method)
+    if needs.clips and not profile.moves:
+        still = "clips whose frames are all alike" if profile.has_clips else "single frames"
+        yield Shortage(
+            f"{method}: nothing changes over time in these samples",
+            expected="clips that move",
+            got=still,
+            remedy="The audit runs, and cannot tell whether the model looks at time.",
+        )
+    annotation = needs.annotation
+    if (
+        annotation is not None
+        and annotation.key not in profile.annotated
+        and annotation.tool not in tools
+    ):
+        tool = f", or add --tool {annotation.tool}=SPEC" if annotation.tool else ""
+        yield Shortage(
+            f"{method}: nothing can be found in these samples",
+            expected=annotation.name,
+            got="none",
+            remedy=f"{annotation.how}{tool}. The audit runs, and cannot have a finding.",
+            gravity="blind",
+        )
+
+
+def _of_numbers(needs: DataNeeds, profile: DataProfile, method: str) -> Iterator[Shortage]:
+    counts = profile.counts[needs.each] or profile.counts["data set"]  # nothing is labelled
+    name, most = counts.most_common(1)[0]
+    typical = sorted(counts.values())[len(counts) // 2]
+    of_one = f" of '{name}', the most frequent {needs.each}" if name else ""
+    each = f" of each {needs.each}" if name else ""
+    enough = f"About {needs.enough:,}{each} find {needs.enough_for}."
+    drawn = "samples that were drawn by themselves"
+    sources = profile.counts["data set"].total()
+    of_groups = f" ({profile.samples:,} samples of {sources:,} group{'s' * (sources > 1)})"
+    of_groups *= sources < profile.samples
+    if most < needs.least:
+        yield Shortage(
+            f"{method}: too few samples for any finding",
+            expected=f"at least {needs.least} {drawn}{each}",
+            got=f"{most}{of_one}{of_groups}",
+            remedy=enough,
+            gravity="fatal",
+        )
+    elif typical < needs.enough:
+        yield Shortage(
+            f"{method}: few samples, so only strong cues can be found",
+            expected=f"about {needs.enough:,} {drawn}{each}",
+            got=f"{typical:,}" + f" of the typical {needs.each}" * bool(name) + of_groups,
+            remedy=f"{enough} Go on, or add data.",
+        )

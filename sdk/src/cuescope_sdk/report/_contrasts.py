@@ -1,0 +1,154 @@
+"""Evidence to look at: samples with a feature beside others, chosen by a stated rule."""
+
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
+
+import numpy as np
+from jaxtyping import UInt8
+from PIL import Image
+
+from cuescope.types import Contrast, Exhibit, Occurrence, Outcome, Side
+from cuescope_sdk.report._numbers import percent
+
+EXHIBITS = 4  # on a side: more are not looked at
+DRAWING = 256  # pixels of a drawing's width, and at most of its height
+RULE = (
+    "On each side, samples spread evenly over how probable the model finds the right answer, "
+    "from least to most; the most typical comes first."
+)
+PAIRED_RULE = (
+    "Both sides show the same samples, spread evenly over how much less probable the right answer "
+    "becomes, from least to most; the most typical comes first."
+)
+
+
+def is_right(outcome: Outcome) -> bool | None:
+    """Whether the answer is the label; None where no label is known."""
+    return None if outcome.trial.sample.label is None else outcome.correct()
+
+
+def contrast(
+    feature: str,
+    sides: Mapping[str, Sequence[Outcome]],
+    *,
+    label: str | None = None,
+    where: Mapping[str, Occurrence] | None = None,
+    words: Callable[[Outcome], str | None] = lambda outcome: None,
+    drawing: Callable[[Outcome], bytes | None] = lambda outcome: None,
+    correct: Callable[[Outcome], bool | None] = is_right,
+    paired: bool = False,
+    counted: bool = True,
+    count: int = EXHIBITS,
+    rule: str | None = None,
+) -> Contrast | None:
+    """The contrast of two sides, title -> all of its outcomes; None where a side is empty.
+
+    `where` tells by sample which frame and region to show, `words` and `drawing` what stands
+    below and beside it. `paired` sides hold the same samples in the same order, and the same ones
+    are shown of both. Each title also says how many of all its answers are right, unless it has
+    figures of its own (`counted` is False). `rule` says how the samples were chosen where that is
+    more than this function's own choice.
+    """
+    first, second = sides.values()
+    if not (first and second):
+        return None
+    if paired:
+        rows = _spread(_changes(first, second, correct), _keys(first), count)
+        shown = [[outcomes[row] for row in rows] for outcomes in (first, second)]
+    else:
+        shown = [typical(outcomes, count, correct) for outcomes in (first, second)]
+    known = where or {}
+    both = [
+        Side(
+            title=_with_accuracy(title, outcomes, correct) if counted else title,
+            exhibits=tuple(
+                Exhibit(
+                    occurrence=known.get(outcome.trial.sample.key)
+                    or Occurrence(sample=outcome.trial.sample.key),
+                    label=outcome.trial.sample.label,
+                    prediction=outcome.prediction,
+                    probability=_probability(outcome, outcome.response.prediction),
+                    correct=correct(outcome),
+                    words=words(outcome),
+                    drawing=drawing(outcome),
+                )
+                for outcome in examples
+            ),
+        )
+        for (title, outcomes), examples in zip(sides.items(), shown, strict=True)
+    ]
+    rule = rule or (PAIRED_RULE if paired else RULE)
+    return Contrast(feature=feature, label=label, sides=(both[0], both[1]), rule=rule)
+
+
+def typical(
+    outcomes: Sequence[Outcome],
+    count: int = EXHIBITS,
+    correct: Callable[[Outcome], bool | None] = is_right,
+) -> list[Outcome]:
+    """So many of them, at even steps of the probability of the right answer; the median first."""
+    values = [_of_label(outcome, correct) for outcome in outcomes]
+    return [outcomes[row] for row in _spread(values, _keys(outcomes), count)]
+
+
+def _spread(values: Sequence[float], keys: Sequence[str], count: int) -> list[int]:
+    """Rows of so many of the values, at even steps from least to most; the median first."""
+    ranked = sorted(range(len(values)), key=lambda row: (values[row], keys[row]))
+    count = min(count, len(ranked))
+    steps = sorted((np.arange(count) + 0.5) / max(count, 1), key=lambda share: abs(share - 0.5))
+    return [ranked[int(share * len(ranked))] for share in steps]
+
+
+def draw_beside(images: Sequence[UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
+    """A JPEG for an exhibit: pictures side by side, small, each in an equal share of the width."""
+    width = DRAWING // len(images)
+    pictures = []
+    for image in images:
+        height = max(1, min(DRAWING, round(width * image.shape[0] / image.shape[1])))
+        pictures.append(Image.fromarray(image).resize((width, height), Image.Resampling.LANCZOS))
+    sheet = Image.new("RGB", (width * len(pictures), max(p.height for p in pictures)), "white")
+    for column, picture in enumerate(pictures):
+        sheet.paste(picture, (column * width, 0))
+    out = BytesIO()
+    sheet.save(out, "JPEG", quality=85)
+    return out.getvalue()
+
+
+def _keys(outcomes: Sequence[Outcome]) -> list[str]:
+    return [outcome.trial.sample.key for outcome in outcomes]
+
+
+def _changes(
+    before: Sequence[Outcome], after: Sequence[Outcome], correct: Callable[[Outcome], bool | None]
+) -> list[float]:
+    """What the second answer to each sample takes from the probability of the right one."""
+    return [
+        _of_label(first, correct) - _of_label(second, correct)
+        for first, second in zip(before, after, strict=True)
+    ]
+
+
+def _with_accuracy(
+    title: str, outcomes: Sequence[Outcome], correct: Callable[[Outcome], bool | None]
+) -> str:
+    marked = [mark for outcome in outcomes if (mark := correct(outcome)) is not None]
+    if not marked:
+        return title
+    return f"{title}: {percent(sum(marked) / len(marked))} of {len(marked):,} right"
+
+
+def _of_label(outcome: Outcome, correct: Callable[[Outcome], bool | None]) -> float:
+    """The probability of the right answer, or whether it was given."""
+    sample = outcome.trial.sample
+    if sample.label is None or sample.label not in sample.choices:
+        return float(bool(correct(outcome)))
+    probability = _probability(outcome, sample.choices.index(sample.label))
+    return float(bool(correct(outcome))) if probability is None else probability
+
+
+def _probability(outcome: Outcome, choice: int | None) -> float | None:
+    logits = outcome.response.logits
+    if logits is None or choice is None:
+        return None
+    weights = np.exp(logits - logits.max(), dtype=np.float64)
+    return float(weights[choice] / weights.sum())

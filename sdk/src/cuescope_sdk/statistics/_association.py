@@ -1,0 +1,177 @@
+"""Which features go with which values: all pairs tested at once, by permuting whole groups."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._permutation import step_down_max
+
+DRAWS = 2000
+MOST_NUMBERS = 20_000_000  # of all draws together, in memory
+STRAIGHT, STEEPEST = 1e-3, 5.0  # skewness that is taken into account
+TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class AssociationTests:
+    """p-values of each (feature, column), and of all together (`overall_*`).
+
+    `q_value` is corrected for all of them. NaN and None where nothing could be tested. `critical`
+    is the standardised association that any pair would need to be found.
+    """
+
+    p_value: Float[np.ndarray, "feature column"]
+    q_value: Float[np.ndarray, "feature column"]
+    overall_p: float | None
+    overall_q: float | None
+    critical: float | None
+
+    @property
+    def count(self) -> int:
+        """How many pairs were tested."""
+        return int(np.isfinite(self.p_value).sum())
+
+    def p_of(self, feature: int, column: int) -> float:
+        """The p-value of a pair; 1 where it was not tested."""
+        return float(np.nan_to_num(self.p_value[feature, column], nan=1.0))
+
+
+def association_tests(
+    values: Float[np.ndarray, "sample column"],
+    present: Shaped[np.ndarray, "sample feature"],
+    stratum: Int[np.ndarray, " group"],
+    groups: Groups,
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+    level: float = 0.05,
+    fewest: int = 3,
+) -> AssociationTests:
+    """Whether values are higher where a feature is present, one-sided, for each pair and for all.
+
+    Null: within a stratum, the features of a group could have been any other group's. Whole groups
+    change places. A draw's statistic is the sum over groups of their mean value times the share of
+    their samples that have the feature, less its mean in the stratum. All pairs are corrected
+    together by the largest of each draw (Westfall and Young, 1993), on a scale that takes account
+    of how skewed each is. A pair is tested where `fewest` groups have the feature, as many have
+    samples without it, and as many have values other than 0.
+    """
+    shape = present.shape[1], values.shape[1]
+    nothing = AssociationTests(np.full(shape, np.nan), np.full(shape, np.nan), None, None, None)
+    value, feature = group_means(values, groups), group_means(present, groups)
+    with_feature, without = (feature > 0).sum(axis=0), (feature < 1).sum(axis=0)
+    telling = (np.abs(value) > TIE).sum(axis=0) >= fewest
+    value, feature = centre(value, stratum), centre(feature, stratum)
+    spread = _spread(feature, value, stratum)
+    tested = (np.minimum(with_feature, without) >= fewest)[:, None] & telling & (spread > TIE)
+    if not tested.any():
+        return nothing
+    draws = int(np.clip(MOST_NUMBERS // tested.sum(), 200, draws))
+    features, columns = tested.any(axis=1), tested.any(axis=0)
+    feature, value = feature[:, features], value[:, columns]
+    cells, spread = tested[features][:, columns], spread[features][:, columns]
+    found = np.empty((draws + 1, int(tested.sum())))
+    found[0] = _standardised(feature, value, spread)[cells]
+    order = np.argsort(stratum, kind="stable")
+    feature, value, steps = feature[order], value[order], stratum[order].astype(np.float64)
+    for draw in range(1, draws + 1):
+        # sorted by stratum and a random part: a permutation within each stratum
+        shuffled = feature[(steps + rng.random(len(steps))).argsort()]
+        found[draw] = _standardised(shuffled, value, spread)[cells]
+    return tests_of_draws(found, tested, level=level)
+
+
+def tests_of_draws(
+    found: Float[np.ndarray, "draw cell"],
+    tested: Bool[np.ndarray, "feature column"],
+    *,
+    level: float,
+) -> AssociationTests:
+    """The tests of statistics whose first row is the data's, and the others are draws of a null.
+
+    All pairs, and the sum of their squares, are corrected together by the largest of each draw
+    (Westfall and Young, 1993), on a scale that takes account of how skewed each is.
+    """
+    together = (np.maximum(found, 0) ** 2).sum(axis=1, keepdims=True)
+    together = (together - together.mean()) / max(float(together.std()), TIE)
+    surprise = np.hstack([_surprise(found), _surprise(together)])
+    p_values = (surprise >= surprise[0] - TIE).mean(axis=0)
+    q_values = step_down_max(surprise[0], surprise[1:])
+    p_table, q_table = np.full(tested.shape, np.nan), np.full(tested.shape, np.nan)
+    p_table[tested], q_table[tested] = p_values[:-1], q_values[:-1]
+    critical = float(np.quantile(found[1:].max(axis=1), 1 - level))
+    overall_p, overall_q = float(p_values[-1]), float(q_values[-1])
+    return AssociationTests(p_table, q_table, overall_p, overall_q, critical)
+
+
+def association(
+    values: Float[np.ndarray, "sample column"],
+    present: Shaped[np.ndarray, "sample feature"],
+    stratum: Int[np.ndarray, " group"],
+    groups: Groups,
+) -> Float[np.ndarray, "feature column"]:
+    """The standardised statistic of `association_tests`, which is found beyond its `critical`."""
+    value = centre(group_means(values, groups), stratum)
+    feature = centre(group_means(present, groups), stratum)
+    return _standardised(feature, value, _spread(feature, value, stratum))
+
+
+def group_means(
+    values: Shaped[np.ndarray, "sample column"], groups: Groups
+) -> Float[np.ndarray, "group column"]:
+    """The mean of each group."""
+    sizes = np.bincount(groups.codes, minlength=groups.count)
+    return np.asarray(groups.sums(np.asarray(values, dtype=np.float64)) / sizes[:, None])
+
+
+def centre(
+    values: Float[np.ndarray, "group column"], stratum: Int[np.ndarray, " group"]
+) -> Float[np.ndarray, "group column"]:
+    """The values of groups less the mean of their stratum."""
+    sizes = np.maximum(np.bincount(stratum), 1)[:, None]
+    sums = np.zeros((len(sizes), values.shape[1]))
+    np.add.at(sums, stratum, values)
+    return np.asarray(values - (sums / sizes)[stratum])
+
+
+def _spread(
+    feature: Float[np.ndarray, "group feature"],
+    value: Float[np.ndarray, "group column"],
+    stratum: Int[np.ndarray, " group"],
+) -> Float[np.ndarray, "feature column"]:
+    """Standard deviation of the statistic under permutation, exactly (Hoeffding, 1951)."""
+    sizes = np.bincount(stratum)
+    squares = [np.zeros((len(sizes), table.shape[1])) for table in (feature, value)]
+    for total, table in zip(squares, (feature, value), strict=True):
+        np.add.at(total, stratum, table**2)
+    of_feature, of_value = squares
+    return np.asarray(np.sqrt(of_feature.T @ (of_value / np.maximum(sizes - 1, 1)[:, None])))
+
+
+def _standardised(
+    feature: Float[np.ndarray, "group feature"],
+    value: Float[np.ndarray, "group column"],
+    spread: Float[np.ndarray, "feature column"],
+) -> Float[np.ndarray, "feature column"]:
+    """The statistic over its spread: under permutation, or as the groups have it if that is more.
+
+    Where all values other than 0 are of one feature, permutation alone takes it for too certain
+    (Chung and Romano, 2013).
+    """
+    own = np.sqrt((feature**2).T @ value**2)
+    return np.asarray((feature.T @ value) / np.maximum(np.maximum(own, spread), TIE))
+
+
+def _surprise(found: Float[np.ndarray, "draw cell"]) -> Float[np.ndarray, "draw cell"]:
+    """As a normal deviate, by a cell's own skewness (Wilson and Hilferty's cube root, 1931).
+
+    The same function of the data and of each draw, so the permutation test stays exact.
+    """
+    # Rare values have long tails: without it they would set the bar for all others.
+    away = found - found.mean(axis=0)
+    variance = np.maximum((away**2).mean(axis=0), TIE)
+    skewness = np.clip((away**3).mean(axis=0) / variance**1.5, -STEEPEST, STEEPEST)
+    bend = np.where(np.abs(skewness) < STRAIGHT, STRAIGHT, skewness)
+    return np.asarray(6 / bend * (np.cbrt(bend / 2 * found + 1) - 1) + bend / 6)

@@ -1,0 +1,99 @@
+"""Which samples were drawn together: tests and intervals count groups, not samples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import sparse
+
+from cuescope.types import Sample
+
+FEW = 20  # groups: with fewer, intervals cover less than they say, and reports say "few"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of each sample, as `codes` from 0 to `count` - 1.
+
+    Samples of one group (one source video, patient, scene) were drawn together, so they prove
+    less than as many samples of their own. `declared` is False where no sample names its group,
+    and each is taken as drawn by itself.
+    """
+
+    codes: Int[np.ndarray, " sample"]
+    count: int
+    declared: bool
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> "Groups":
+        """The groups that samples name; one that names none is a group by itself."""
+        names = [(sample.key, None) if sample.group is None else sample.group for sample in samples]
+        codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
+        declared = any(sample.group is not None for sample in samples)
+        return cls(np.array([codes[name] for name in names], int), len(codes), declared)
+
+    @classmethod
+    def single(cls, samples: int) -> "Groups":
+        """So many samples, each drawn by itself."""
+        return cls(np.arange(samples), samples, False)
+
+    @property
+    def all_single(self) -> bool:
+        """Whether no two samples share a group."""
+        return self.count == len(self.codes)
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few of them for intervals that keep their promise."""
+        return self.count < FEW
+
+    def take(self, samples: Bool[np.ndarray, " sample"] | Int[np.ndarray, " some"]) -> "Groups":
+        """The groups of some of the samples, given by a mask or by their indices."""
+        kept, codes = np.unique(self.codes[samples], return_inverse=True)
+        return Groups(codes, len(kept), self.declared)
+
+    def sums(self, values: Float[np.ndarray, "sample ..."]) -> Float[np.ndarray, "group ..."]:
+        """The sum of each group."""
+        samples = len(self.codes)
+        member = sparse.csr_array(
+            (np.ones(samples), (self.codes, np.arange(samples))), shape=(self.count, samples)
+        )
+        return np.asarray(member @ values)
+
+    def strata(self, strata: Int[np.ndarray, " sample"]) -> Int[np.ndarray, " group"]:
+        """The stratum in which most of a group's samples are, the first of equals."""
+        levels, codes = np.unique(strata, return_inverse=True)
+        return np.asarray(levels[self.sums(np.eye(len(levels))[codes]).argmax(axis=1)])
+
+
+def split_groups(
+    groups: Groups,
+    rng: np.random.Generator,
+    *,
+    share: float = 0.5,
+    strata: Int[np.ndarray, " sample"] | None = None,
+) -> Bool[np.ndarray, " sample"]:
+    """A random part of about `share` of the samples, of whole groups, in each stratum alike.
+
+    What is looked for in this part and measured in the rest is measured without bias.
+    """
+    samples = len(groups.codes)
+    of_group = groups.strata(np.zeros(samples, int) if strata is None else strata)
+    sizes = np.bincount(groups.codes, minlength=groups.count)
+    chosen = np.zeros(groups.count, dtype=bool)
+    for stratum in np.unique(of_group):
+        members = rng.permutation(np.flatnonzero(of_group == stratum))
+        # up to the group whose middle lies beyond the share
+        middles = np.cumsum(sizes[members]) - sizes[members] / 2
+        chosen[members] = middles < share * sizes[members].sum()
+    return np.asarray(chosen[groups.codes])
+
+
+def design_effect(values: Float[np.ndarray, " sample"], groups: Groups) -> float:
+    """By how much groups multiply the variance of the mean of `values` (Kish, 1965); 1 at least."""
+    if groups.all_single or groups.count < 2 or np.ptp(values) == 0:
+        return 1.0
+    residuals = values - values.mean()
+    clustered = groups.count / (groups.count - 1) * (groups.sums(residuals) ** 2).sum()
+    return max(1.0, float(clustered / (residuals**2).sum()))

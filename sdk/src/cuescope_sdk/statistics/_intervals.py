@@ -1,0 +1,213 @@
+"""Intervals that keep their promise for few samples, rare events and samples drawn in groups.
+
+All means of bounded numbers go one way: the exact binomial limits (Clopper and Pearson, 1934) at
+the effective number of samples (Korn and Graubard, 1998), and for differences the limits of both
+sides combined (MOVER: Zou and Donner, 2008; Newcombe's way, 1998). None of them is without width.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import special, stats
+
+from cuescope_sdk.statistics._groups import Groups
+
+
+def mean_interval(
+    values: Float[np.ndarray, " sample"],
+    groups: Groups,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    confidence: float = 0.95,
+) -> tuple[float | None, float | None]:
+    """Interval of the mean of numbers that lie within `bounds`; None where there are none.
+
+    For right and wrong answers that were drawn one by one it is that of Clopper and Pearson.
+    """
+    if len(values) == 0:
+        return None, None
+    lowest, highest = bounds
+    shares = (np.asarray(values, dtype=float) - lowest) / (highest - lowest)
+    _, low, high = _limits(shares, np.ones((len(shares), 1)), groups, confidence)
+    scale = highest - lowest
+    return lowest + scale * float(low[0]), lowest + scale * float(high[0])
+
+
+def gap_intervals(
+    values: Float[np.ndarray, " sample"],
+    present: Bool[np.ndarray, "sample cell"],
+    groups: Groups,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    confidence: float = 0.95,
+) -> tuple[Float[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
+    """Intervals of the mean of samples without a feature minus the mean of those with it.
+
+    NaN where one side has no sample. A group may have samples on both sides.
+    """
+    lowest, highest = bounds
+    scale = highest - lowest
+    shares = (np.asarray(values, dtype=float) - lowest) / scale
+    with_feature = np.asarray(present, dtype=float)
+    sides = np.stack([1 - with_feature, with_feature])
+    limits = [_limits(shares, side, groups, confidence) for side in sides]
+    influence = [groups.sums(_influence(shares, side)) for side in sides]
+    low, high = _difference(*limits, correlation=_correlation(*influence))
+    return scale * low, scale * high
+
+
+def change_interval(
+    change: Float[np.ndarray, " sample"],
+    groups: Groups,
+    *,
+    bound: float | None = 1.0,
+    confidence: float = 0.95,
+) -> tuple[float | None, float | None]:
+    """Interval of the mean of paired changes, after minus before; None where there are none.
+
+    What was won and what was lost have an interval each, so rare changes keep their width.
+    `bound` is how large a change can be; None reckons with none that is larger than those seen,
+    as a bootstrap does, and is for figures that all samples share a little of, not for answers.
+    """
+    if len(change) == 0:
+        return None, None
+    everyone = np.ones((len(change), 1))
+    largest = float(np.abs(change).max()) or 1.0
+    if bound is not None:
+        largest = max(largest, bound)
+    shares = np.asarray(change, dtype=float) / largest
+    parts = [np.maximum(sign * shares, 0) for sign in (1, -1)]
+    limits = [_limits(part, everyone, groups, confidence) for part in parts]
+    influence = [groups.sums(_influence(part, everyone)) for part in parts]
+    low, high = _difference(*limits, correlation=_correlation(*influence))
+    return largest * float(low[0]), largest * float(high[0])
+
+
+def bca_interval(
+    figure: Callable[[Int[np.ndarray, " sample"]], float | None],
+    groups: Groups,
+    rng: np.random.Generator,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+) -> tuple[float, float] | None:
+    """Bias-corrected, accelerated bootstrap (Efron, 1987) of whole groups, for what is no mean.
+
+    `figure` takes the indices of the drawn samples. None where it has no value for the samples
+    themselves; draws and omissions without one are left out.
+    """
+    value = figure(np.arange(len(groups.codes)))
+    if value is None or groups.count < 2:
+        return None
+    members = [np.flatnonzero(groups.codes == code) for code in range(groups.count)]
+    draws = rng.integers(groups.count, size=(resamples, groups.count))
+    drawn = [figure(np.concatenate([members[code] for code in draw])) for draw in draws]
+    without = [figure(np.flatnonzero(groups.codes != code)) for code in range(groups.count)]
+    figures = np.sort([each for each in drawn if each is not None])
+    omitted = np.array([each for each in without if each is not None])
+    if not len(figures) or not len(omitted):
+        return None
+    below = ((figures < value).mean() + (figures <= value).mean()) / 2
+    bias = special.ndtri(np.clip(below, 1 / (len(figures) + 1), 1 - 1 / (len(figures) + 1)))
+    residuals = omitted.mean() - omitted
+    spread = float((residuals**2).sum())
+    acceleration = float((residuals**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
+    tail = (1 - confidence) / 2
+    # groups are few: the percentiles are widened as Student's t is (Hesterberg, 2015)
+    reach = stats.t.ppf(1 - tail, groups.count - 1) * np.sqrt(groups.count / (groups.count - 1))
+    ends = bias + np.array([-reach, reach])
+    low, high = np.quantile(figures, special.ndtr(bias + ends / (1 - acceleration * ends)))
+    return min(float(low), value), max(float(high), value)
+
+
+# --------------------------------------------------------------------------------- the machinery
+
+Limits = tuple[Float[np.ndarray, " cell"], Float[np.ndarray, " cell"], Float[np.ndarray, " cell"]]
+
+
+def _limits(
+    shares: Float[np.ndarray, " sample"],
+    member: Float[np.ndarray, "sample cell"],
+    groups: Groups,
+    confidence: float,
+) -> Limits:
+    """Mean, lower and upper limit of the shares of each cell's members; NaN without members."""
+    sizes = groups.sums(member)
+    clusters = (sizes > 0).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        count = sizes.sum(axis=0)
+        mean = shares @ member / count
+        bernoulli = mean * (1 - mean)
+        if groups.all_single and np.isin(shares, (0.0, 1.0)).all():
+            size = count  # yes and no tell their own variance
+        else:
+            variance, freedom = _variance(shares, member, sizes, groups)
+            tail = (1 + confidence) / 2
+            size = bernoulli / variance
+            size *= (stats.norm.ppf(tail) / stats.t.ppf(tail, np.maximum(freedom, 1))) ** 2
+            # all alike: as if every group were one sample
+            size = np.where(bernoulli > 0, size, clusters)
+        tail = (1 - confidence) / 2
+        low = special.betaincinv(mean * size, size - mean * size + 1, tail)
+        high = special.betaincinv(mean * size + 1, size - mean * size, 1 - tail)
+    return mean, np.where(mean > 0, low, 0.0), np.where(mean < 1, high, 1.0)
+
+
+def _variance(
+    shares: Float[np.ndarray, " sample"],
+    member: Float[np.ndarray, "sample cell"],
+    sizes: Float[np.ndarray, "group cell"],
+    groups: Groups,
+) -> tuple[Float[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
+    """Of the mean of each cell, and how many degrees of freedom it was estimated with."""
+    count, clusters = sizes.sum(axis=0), (sizes > 0).sum(axis=0)
+    sums = groups.sums(shares[:, None] * member)
+    mean = sums.sum(axis=0) / count
+    # numbers between 0 and 1 vary less than yes and no; one yes or no is always reckoned with
+    squares = (shares**2) @ member - count * mean**2
+    alone = (squares + mean * (1 - mean)) / (count + 1) / count
+    # a large group hides its own deviation: each is left out of the mean it is held against
+    weight = sizes / count
+    deviations = (sums - mean * sizes) / (1 - np.minimum(weight, 0.5)) / count
+    together = (deviations**2).sum(axis=0) * clusters / np.maximum(clusters - 1, 1)
+    # groups as alike within as can be; the rarer the answer, the less its groups tell of that
+    alike = mean * (1 - mean) * (weight**2).sum(axis=0)
+    telling = np.minimum((sums > 0).sum(axis=0), ((sizes - sums) > 1e-9).sum(axis=0))
+    if not groups.all_single:
+        together = (telling * together + np.maximum(alike, together)) / (telling + 1)
+    freedom = (weight**2).sum(axis=0) ** 2 / (weight**4).sum(axis=0) - 1
+    return np.maximum(alone, together), freedom
+
+
+def _influence(
+    shares: Float[np.ndarray, " sample"], member: Float[np.ndarray, "sample cell"]
+) -> Float[np.ndarray, "sample cell"]:
+    """What each sample adds to the error of its cell's mean."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        count = member.sum(axis=0)
+        return np.asarray(member * (shares[:, None] - shares @ member / count) / count)
+
+
+def _correlation(
+    first: Float[np.ndarray, "group cell"], second: Float[np.ndarray, "group cell"]
+) -> Float[np.ndarray, " cell"]:
+    """Correlation of two means over the same groups; 0 where one of them does not vary."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scale = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
+        return np.asarray(np.where(scale > 0, (first * second).sum(axis=0) / scale, 0.0))
+
+
+def _difference(
+    first: Limits, second: Limits, *, correlation: Float[np.ndarray, " cell"]
+) -> tuple[Float[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
+    """Limits of the first mean minus the second, from the limits of both."""
+    (a, a_low, a_high), (b, b_low, b_high) = first, second
+
+    def reach(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        square = one**2 - 2 * correlation * one * other + other**2
+        return np.asarray(np.sqrt(np.maximum(square, 0)))
+
+    gap = a - b
+    low, high = gap - reach(a - a_low, b_high - b), gap + reach(a_high - a, b - b_low)
+    return np.maximum(low, -1), np.minimum(high, 1)

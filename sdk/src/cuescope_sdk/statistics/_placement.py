@@ -1,0 +1,100 @@
+"""Units that each have a place in their block: do they fit their own better than dealt ones?"""
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy import stats
+
+from cuescope_sdk.statistics._resampling import monte_carlo_p_value
+
+DRAWS, AT_ONCE, ENOUGH = 9999, 500, 100  # draws, those made together, and as good ones to stop at
+TIE = 1e-9
+
+
+def placement_p_value(
+    fit: Float[np.ndarray, "unit place"],
+    block: Int[np.ndarray, " unit"],
+    place: Int[np.ndarray, " unit"],
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+) -> float:
+    """How often places that are dealt anew within blocks fit the units as well as their own.
+
+    `fit` says how well each unit fits each place of its block, `place` which of these is its own.
+    A permutation test within blocks (Pitman, 1938). It stops where so many draws are as good that
+    the p-value is large for sure (Besag and Clifford, 1991).
+    """
+    blocks = _members(block)
+    if not blocks:
+        return 1.0
+    observed = float(sum(fit[units, place[units]].sum() for units in blocks)) - TIE
+    reached, drawn = 0, 0
+    while drawn < draws and reached < ENOUGH:
+        count = min(AT_ONCE, draws - drawn)
+        totals = np.zeros(count)
+        for units in blocks:
+            order = np.argsort(rng.random((count, len(units))), axis=1)
+            totals += fit[units[None, :], place[units][order]].sum(axis=1)
+        reached, drawn = reached + int((totals >= observed).sum()), drawn + count
+    return monte_carlo_p_value(reached, drawn)
+
+
+def placement_z(
+    fit: Float[np.ndarray, "unit place"],
+    block: Int[np.ndarray, " unit"],
+    place: Int[np.ndarray, " unit"],
+) -> float:
+    """How far the own places fit better than dealt ones, in standard deviations of these.
+
+    Mean and variance of the sum over a random order of a square table (Hoeffding, 1951).
+    """
+    excess, variance = 0.0, 0.0
+    for units in _members(block):
+        square = fit[np.ix_(units, place[units])]
+        centred = square - square.mean(axis=0) - square.mean(axis=1)[:, None] + square.mean()
+        excess += float(np.trace(centred))
+        variance += float((centred**2).sum()) / (len(units) - 1)
+    return excess / variance**0.5 if variance > TIE else 0.0
+
+
+def deal_places(
+    block: Int[np.ndarray, " unit"], place: Int[np.ndarray, " unit"], rng: np.random.Generator
+) -> Int[np.ndarray, " unit"]:
+    """The places dealt anew within blocks."""
+    dealt = place.copy()
+    for units in _members(block):
+        dealt[units] = rng.permutation(dealt[units])
+    return dealt
+
+
+def _members(block: Int[np.ndarray, " unit"]) -> list[Int[np.ndarray, " some"]]:
+    """The units of each block that has more than one."""
+    order = np.argsort(block, kind="stable")
+    edges = np.flatnonzero(np.diff(block[order])) + 1
+    return [units for units in np.split(order, edges) if len(units) > 1]
+
+
+def score_interval(
+    scores: Float[np.ndarray, "group value"],
+    values: Float[np.ndarray, " value"],
+    *,
+    extremes: Float[np.ndarray, "extreme value"],
+    confidence: float = 0.95,
+) -> tuple[float, float, float]:
+    """The estimate among `values` where scores pass 0, and the interval around it.
+
+    `scores` are derivatives of the log-likelihood, summed over each group; their total falls as
+    values rise. The interval holds all values whose total is not away from 0 by Student's t (a
+    generalised score test: Boos, 1992). `extremes` count as half a group each, so that groups that
+    are all alike do not prove more than their number (as Agresti and Coull do for shares, 1998).
+    """
+    total = scores.sum(axis=0)
+    value = float(values[max(int((total > 0).sum()) - 1, 0)])
+    if len(scores) < 2:
+        return value, float(values[0]), float(values[-1])
+    rows = np.concatenate([scores, extremes / (2 * len(scores))])
+    spread = rows.std(axis=0, ddof=1) * np.sqrt(len(rows))
+    reach = stats.t.ppf((1 + confidence) / 2, len(scores) - 1)
+    inside = values[np.abs(rows.sum(axis=0)) <= reach * spread + TIE]
+    low, high = (float(inside[0]), float(inside[-1])) if len(inside) else (value, value)
+    return value, min(low, value), max(high, value)

@@ -1,0 +1,145 @@
+"""What an audit can find: power, and the limit of detection in its own answers."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy import optimize, stats
+
+from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._permutation import _Orders
+
+CELLS = 20_000  # of a table of two binomials; larger ones are taken as normal
+RARE = 1e-7  # what is less likely is left out
+PLANTED = 200  # draws of where a cue could be
+PERMUTED = 400  # draws of the null, for its spread alone
+BISECTIONS = 7  # to less than a point
+
+
+def gap_power(
+    drop: float,
+    n_with: float,
+    n_without: float,
+    rate: float,
+    threshold: float,
+    *,
+    design_effect: float = 1.0,
+) -> float:
+    """Chance that accuracy `rate` without a cue and `rate - drop` with it gives p <= `threshold`.
+
+    The test is Fisher's, one-sided; samples in groups count as fewer, by the design effect.
+    """
+    many, some = (max(round(n / design_effect), 1) for n in (n_without, n_with))
+    right_without, chance_without = _likely(many, rate)
+    right_with, chance_with = _likely(some, rate - drop)
+    if len(right_without) * len(right_with) > CELLS:
+        pooled = (rate * many + (rate - drop) * some) / (many + some)
+        null = np.sqrt(pooled * (1 - pooled) * (1 / many + 1 / some))
+        spread = np.sqrt(rate * (1 - rate) / many + (rate - drop) * (1 - rate + drop) / some)
+        needed = stats.norm.isf(threshold) * null + (1 / many + 1 / some) / 2
+        return float(stats.norm.cdf((drop - needed) / max(spread, 1e-12)))
+    right = right_without[:, None] + right_with
+    p_values = stats.hypergeom.cdf(right_with, many + some, right, some)
+    return float(np.outer(chance_without, chance_with)[p_values <= threshold].sum())
+
+
+def _likely(n: int, rate: float) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+    """The counts of a binomial that are not too rare, and their probabilities."""
+    counts = np.arange(n + 1)
+    chances = stats.binom.pmf(counts, n, rate)
+    return counts[chances > RARE], chances[chances > RARE]
+
+
+def smallest_gap(
+    n_with: float,
+    n_without: float,
+    rate: float,
+    threshold: float,
+    *,
+    power: float = 0.8,
+    design_effect: float = 1.0,
+) -> float | None:
+    """The smallest drop of accuracy found with `power`; None where none is that large."""
+
+    def lacking(drop: float) -> float:
+        found = gap_power(drop, n_with, n_without, rate, threshold, design_effect=design_effect)
+        return found - power
+
+    if rate <= 0 or lacking(rate) < 0:
+        return None
+    return float(optimize.brentq(lacking, 0.0, rate, xtol=1e-3))
+
+
+def limit_of_detection(
+    values: Float[np.ndarray, " sample"],
+    groups: Groups,
+    strata: Int[np.ndarray, " sample"],
+    rng: np.random.Generator,
+    *,
+    share: float,
+    threshold: float,
+    power: float = 0.8,
+) -> float | None:
+    """The smallest drop of accuracy found with `power`, had a cue been in these very answers.
+
+    A cue is planted in a random `share` of the groups of a random stratum, and makes so many of
+    their right answers wrong that accuracy falls by the drop. The test is that of `gap_p_values`
+    within the stratum, its null taken as normal. `threshold` is the p-value that a finding needs.
+    None where even a cue that makes all of them wrong would be missed too often.
+    """
+    levels = np.unique(strata)
+    parts = {
+        level: _Stratum(values[strata == level], groups.take(strata == level), rng)
+        for level in levels
+    }
+    needed = float(stats.norm.isf(threshold))
+    limits = [
+        parts[level].smallest_drop(share, needed, rng) for level in rng.choice(levels, PLANTED)
+    ]
+    return detectable(limits, power)
+
+
+def detectable(limits: Sequence[float], power: float = 0.8) -> float | None:
+    """The effect found in a share `power` of draws, each found from its own limit on; or None."""
+    limit = float(np.quantile(limits, power, method="higher"))
+    return None if np.isinf(limit) else limit
+
+
+def smallest_effect(is_found: Callable[[float], bool], largest: float = 1.0) -> float:
+    """The smallest effect that is found, up to `largest`, by bisection; infinite where none is."""
+    if not is_found(largest):
+        return float("inf")
+    low, high = 0.0, largest
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_found(middle) else (middle, high)
+    return high
+
+
+class _Stratum:
+    """The answers of one stratum, with the permutations under which a cue's drop is judged."""
+
+    def __init__(
+        self, values: Float[np.ndarray, " sample"], groups: Groups, rng: np.random.Generator
+    ) -> None:
+        self._values, self._groups = np.asarray(values, dtype=float), groups
+        self._orders = _Orders(groups, np.zeros(groups.count, dtype=int)).draw(PERMUTED, rng)
+
+    def smallest_drop(self, share: float, needed: float, rng: np.random.Generator) -> float:
+        """The smallest drop that this draw of a cue needs; infinite where none suffices."""
+        groups, values = self._groups, self._values
+        chosen = rng.permutation(groups.count) < max(round(share * groups.count), 1)
+        present = chosen[groups.codes]
+        accuracy = float(values[present].mean())
+        if present.all() or accuracy <= 0:
+            return float("inf")
+        centred = present - present.mean()
+        luck = rng.random(len(values))
+
+        def found(drop: float) -> bool:
+            answers = np.where(present & (luck < drop / accuracy), 0.0, values)
+            draws = answers[self._orders] @ centred
+            spread = float(draws.std())
+            return spread > 0 and float(draws.mean() - answers @ centred) / spread >= needed
+
+        return smallest_effect(found, accuracy)

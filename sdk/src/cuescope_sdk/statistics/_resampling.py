@@ -1,0 +1,74 @@
+"""Bootstraps and permutations: intervals and p-values from random draws.
+
+Each function takes its numbers from the generator in the same order whatever it holds in memory at
+a time, so a seed gives the same interval on every machine.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
+DRAWS = 4000  # of a permutation test
+TIE = 1e-12  # equal sums in another order differ by rounding, and must count as equal
+
+
+def portions(total: int, width: int) -> list[int]:
+    """Numbers of rows of `width` that are drawn together: `total` in all, within AT_ONCE numbers.
+
+    >>> portions(10, AT_ONCE // 4)
+    [4, 4, 2]
+    """
+    # Small integers are cut from words of 32 bits. Multiples of four rows end at a word, so that
+    # how a draw is cut into portions does not change what is drawn.
+    step = max(4, AT_ONCE // width // 4 * 4)
+    return [min(step, total - start) for start in range(0, total, step)]
+
+
+# ----------------------------------------------------------------------------------- bootstraps
+
+
+def percentiles(
+    draws: Float[np.ndarray, "resample ..."], confidence: float
+) -> Float[np.ndarray, "2 ..."]:
+    """Ends of the percentile bootstrap interval (Efron, 1979) of each figure."""
+    tail = (1 - confidence) / 2
+    return np.asarray(np.quantile(draws, (tail, 1 - tail), axis=0))
+
+
+def percentile_interval(
+    draws: Sequence[float] | Float[np.ndarray, " resample"],
+    confidence: float,
+    value: float | None = None,
+) -> tuple[float, float]:
+    """The same of one figure; `value`, where it is given, lies within it."""
+    low, high = percentiles(np.asarray(draws), confidence).tolist()
+    # Rounding may leave the figure itself outside by one part in 1e16 where all draws are alike.
+    return (low, high) if value is None else (min(low, value), max(high, value))
+
+
+# ---------------------------------------------------------------------------------- permutations
+
+
+def monte_carlo_p_value(reached: int, draws: int) -> float:
+    """Of the draws, the data itself among them (Davison and Hinkley, 1997, eq. 4.11)."""
+    # The data is one of the equally likely draws, so no p-value is 0 (Phipson and Smyth, 2010).
+    return (1 + reached) / (1 + draws)
+
+
+def permutation_p_value(
+    statistic: Callable[[Int[np.ndarray, " sample"]], float],
+    orders: Sequence[Int[np.ndarray, " sample"]],
+    *,
+    tie: float = 1e-9,
+    exact: bool = False,
+) -> float:
+    """One-sided p-value of a statistic of samples in their order, among `orders` of them.
+
+    `exact` says that these are all orders there are. What is lower by `tie` counts as equal.
+    """
+    observed = statistic(np.arange(len(orders[0]))) - tie
+    reached = sum(bool(statistic(order) >= observed) for order in orders)
+    # Among all orders is the observed one, which is not counted twice.
+    return reached / len(orders) if exact else monte_carlo_p_value(reached, len(orders))

@@ -1,0 +1,96 @@
+"""Statistics of an audit: intervals, exact nulls, and the correction for how much was tried."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy import stats
+
+TIE = 1e-9
+BISECTIONS = 40
+CHUNK = 2_000_000
+P = TypeVar("P", float, float | None)
+
+
+def accuracy_gap_p_value(
+    correct_without: Int[np.ndarray, " cell"],
+    n_without: Int[np.ndarray, " cell"],
+    correct_with: Int[np.ndarray, " cell"],
+    n_with: Int[np.ndarray, " cell"],
+) -> Float[np.ndarray, " cell"]:
+    """Exact one-sided permutation p-value of accuracy without minus accuracy with.
+
+    Permuting who has the feature keeps the number of correct answers, so how many of them fall
+    among those with it is hypergeometric, and the gap falls as that number grows. Small where
+    accuracy with the feature is lower than chance assignment explains (Fisher's exact test).
+    """
+    counts = np.stack([correct_without, n_without, correct_with, n_with], axis=1)
+    # Many cells have the same counts, and the tail of each distinct one is computed once.
+    cells, position = np.unique(counts.astype(np.int64), axis=0, return_inverse=True)
+    right_without, without, right_with, with_feature = cells.T
+    tail = stats.hypergeom.cdf(
+        right_with, without + with_feature, right_without + right_with, with_feature
+    )
+    return np.asarray(np.minimum(tail, 1.0)[position.ravel()])
+
+
+def overlap_p_value(
+    first: Bool[np.ndarray, " sample"], second: Bool[np.ndarray, " sample"]
+) -> float:
+    """Fisher's exact one-sided p-value that two properties meet more often than by chance (1935).
+
+    With both margins fixed all is decided by how many samples have both.
+    """
+    # The upper tail: one minus the lower one, as accuracy_gap_p_value takes, differs in the last
+    # digits, so neither is written by the other.
+    both, n_first, n_second = int((first & second).sum()), int(first.sum()), int(second.sum())
+    return float(stats.hypergeom.sf(both - 1, len(first), n_first, n_second))
+
+
+def cohen_kappa(
+    first: Bool[np.ndarray, " sample"], second: Bool[np.ndarray, " sample"]
+) -> float | None:
+    """Agreement of two judges beyond chance (Cohen, 1960); None where chance agrees on all."""
+    if len(first) == 0:
+        return None
+    yes, other_yes = float(first.mean()), float(second.mean())
+    chance = yes * other_yes + (1 - yes) * (1 - other_yes)
+    return None if chance == 1 else (float((first == second).mean()) - chance) / (1 - chance)
+
+
+def correlation_interval(r: float, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Interval of Pearson's r over n independent points (Fisher, 1921)."""
+    # r itself is skewed near 1; its inverse hyperbolic tangent is nearly normal.
+    reach = stats.norm.ppf((1 + confidence) / 2) / np.sqrt(n - 3)
+    middle = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
+    return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected so that any false finding at all is rare (Holm, 1979)."""
+    order = np.argsort(p_values, kind="stable")
+    steps = np.asarray(p_values)[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    # The running maximum keeps the order: a larger p-value never gets a smaller one back.
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
+    return [float(value) for value in adjusted]
+
+
+def benjamini_hochberg(p_values: Sequence[P]) -> list[P]:
+    """q-values (Benjamini and Hochberg, 1995) over all tests that were made.
+
+    None marks a test that was not made: it stays None and does not count.
+    """
+    made = [p for p in p_values if p is not None]
+    if not made:
+        return list(p_values)
+    q_values = iter(stats.false_discovery_control(made, method="bh").tolist())
+    return [None if p is None else next(q_values) for p in p_values]
+
+
+def exceeds_rate_p_value(successes: int, n: int, rate: float) -> float:
+    """Exact one-sided binomial p-value that `successes` of `n` come from more than `rate`."""
+    if n == 0:
+        return 1.0
+    return float(stats.binomtest(successes, n, min(rate, 1.0), alternative="greater").pvalue)
