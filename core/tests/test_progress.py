@@ -81,6 +81,18 @@ def test_the_time_left_is_that_of_the_last_batches() -> None:
     )
 
 
+def test_an_audit_that_failed_leaves_no_bar() -> None:
+    clock, said = Clock(), list[str]()
+    bars = Bars(clock=clock, say=said.append)
+    bars.responses_progressed(audit=AUDIT, done=0, total=64, cached=0)
+    bars.audit_started(audit=AUDIT)  # the one before ended without a word
+    bars.responses_progressed(audit=AUDIT, done=8, total=16, cached=8)
+    bars.clear()
+    clock.now += 100
+    bars.show_line_if_due()
+    assert said == []
+
+
 def test_quiet_and_verbose_are_one_or_the_other(line: Line) -> None:
     audit = ("audit", "red", "--model", "colour", "--data", "clips")
     assert "expected one of them" in line(*audit, "-q", "-v", code=2)

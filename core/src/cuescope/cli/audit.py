@@ -147,17 +147,17 @@ def audit(
         batch_size=batch_size,
         repeats=repeats,
     )
-    runner = open_runner(
-        out=out, observe=observe or (), cache_responses=not no_cache, quiet=quiet, verbose=verbose
-    )
     if measure and not plan:
         raise UserError("--measure", expected="it with --plan")
-    if plan:
-        from cuescope.cli.planning import show_plan
+    with open_runner(
+        out=out, observe=observe or (), cache_responses=not no_cache, quiet=quiet, verbose=verbose
+    ) as runner:
+        if plan:
+            from cuescope.cli.planning import show_plan
 
-        show_plan(runner, request, as_json=as_json, measure=measure)
-    else:
-        audit_and_show(runner, request, as_json=as_json)
+            show_plan(runner, request, as_json=as_json, measure=measure)
+        else:
+            audit_and_show(runner, request, as_json=as_json)
 
 
 def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = False) -> None:

@@ -60,7 +60,8 @@ def demo(
     flaw, shortcut = FLAWS[cue]
     echo(STORY.format(flaw=flaw, shortcut=shortcut))
     folder = out or RUNS / demo_name(cue, seed)
-    audit_and_show(open_runner(out=folder, quiet=quiet, verbose=verbose), request)
+    with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
+        audit_and_show(runner, request)
     other = next(other for other in Cue if other is not cue)
     for words in (f"open {folder}", f"demo --cue {other.value}", "methods", "audit --help"):
         echo(f"next: {program()} {words}")

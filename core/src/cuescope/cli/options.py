@@ -1,6 +1,7 @@
 """Options that several commands share, and what they make."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,6 +44,7 @@ def announce(line: str) -> None:
     echo(f"cuescope: {line}", err=True)
 
 
+@contextmanager
 def open_runner(
     runs: Path = RUNS,
     *,
@@ -52,7 +54,7 @@ def open_runner(
     trusted: Collection[str] | None = None,
     quiet: bool = False,
     verbose: bool = False,
-) -> "Runner":
+) -> Iterator["Runner"]:
     """A runner with progress bars and the observers asked for; `trusted` is for run files."""
     from cuescope.cli.progress import Bars
     from cuescope.context import Context, ignore
@@ -62,7 +64,10 @@ def open_runner(
     allowed = None if trusted is None else frozenset(trusted)
     context = Context(progress=bars, announce=ignore if quiet else announce, trusted=allowed)
     observers = [bars, *(context.build("observer", spec) for spec in observe)]
-    return Runner(context, runs, observers, cache_responses, out=out)
+    try:
+        yield Runner(context, runs, observers, cache_responses, out=out)
+    finally:
+        bars.clear()
 
 
 def verbosity(quiet: bool, verbose: bool) -> "Verbosity":

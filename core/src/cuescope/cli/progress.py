@@ -165,7 +165,8 @@ class Bars:
 
     @hookimpl
     def audit_started(self, audit: "Audit") -> None:
-        """Say what is audited."""
+        """Say what is audited; what an audit that failed left is taken away."""
+        self.clear()
         self._tell(f"{len(audit.samples):,} samples, {len(audit.labels):,} labels")
 
     @hookimpl
@@ -180,13 +181,18 @@ class Bars:
         else:
             self._update(self._answers, done)
         if done == total:
-            self._remove(self._answers)
-            self._answers = None
+            self.clear()
 
     @hookimpl
     def audit_finished(self, report: "Report") -> None:
         """Say how long it took."""
         self._tell(f"report {report.hash} is stored")
+
+    def clear(self) -> None:
+        """Take the bar of the answers away: they are there, or the audit has failed."""
+        if self._answers is not None:
+            self._remove(self._answers)
+            self._answers = None
 
     def show_line_if_due(self) -> None:
         """Print how far the latest work is, where it is time for a line."""

@@ -39,28 +39,28 @@ def run(
     from cuescope.matrix import read_matrix
 
     requests = list(read_matrix(file).requests())
-    runner = open_runner(
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("run", "findings", "of which hold", "the strongest"):
+        table.add_column(column, overflow="fold")  # what differs between runs is at the end
+    reports: dict[str, Report] = {}
+    faults: dict[str, str] = {}
+    with open_runner(
         out,
         observe=observe or (),
         cache_responses=not no_cache,
         trusted=allow or (),
         quiet=quiet,
         verbose=verbose,
-    )
-    for request in requests:
-        checked_classes(request, runner.context)  # a typo ends it before hours of audits
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("run", "findings", "of which hold", "the strongest"):
-        table.add_column(column, overflow="fold")  # what differs between runs is at the end
-    reports: dict[str, Report] = {}
-    faults: dict[str, str] = {}
-    for number, request in enumerate(requests, 1):
-        if not quiet:
-            echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)
-        try:
-            reports[request.slug] = runner.run(request, resume=not again)
-        except UserError as error:  # one that fails must not cost the night's others
-            faults[request.slug] = f"failed: {error}"
+    ) as runner:
+        for request in requests:
+            checked_classes(request, runner.context)  # a typo ends it before hours of audits
+        for number, request in enumerate(requests, 1):
+            if not quiet:
+                echo(f"[{number}/{len(requests)}] {request.slug}: {request.command}", err=True)
+            try:
+                reports[request.slug] = runner.run(request, resume=not again)
+            except UserError as error:  # one that fails must not cost the night's others
+                faults[request.slug] = f"failed: {error}"
     holding = dict(zip(reports, lasting_findings(list(reports.values())), strict=True))
     for slug in (request.slug for request in requests):
         if slug in faults:

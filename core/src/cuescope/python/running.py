@@ -98,7 +98,7 @@ def audit(
         try:
             report = runner.run(request)
         finally:
-            if isinstance(bars, NotebookBars):
+            if bars:
                 bars.clear()
     return StoredReport.of(report, runner.folder(request).path)
 
