@@ -27,7 +27,7 @@ class Audit:
 
     labels: tuple[str, ...]
     options: Any
-    respond: Callable[[Iterable[Trial]], list[Outcome]]
+    respond: Callable[[Iterable[Trial]], Sequence[Outcome]]
     context: Context
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(outputs=frozenset()))
     tools: Mapping[str, Any] = field(default_factory=dict)

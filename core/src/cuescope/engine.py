@@ -26,6 +26,7 @@ from cuescope.registry import version_with_code
 from cuescope.request import Request
 from cuescope.respond import ModelRunner
 from cuescope.spec import Spec
+from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
 from cuescope.types import (
     Accuracy,
@@ -88,6 +89,9 @@ class Session:
         self.request, self.cache = request, cache
         self.parts = parts = build_all(request, context, planning)
         self.samples = chosen_samples(parts, request.limit)
+        # the method must find the cues by itself
+        hidden = tuple(map(without_cues, self.samples))
+        self._shared = Shared(hidden, context.cache if context.cache.is_dir() else None)
         self.respond = ModelRunner(
             identity_of(parts.model.stamp, request.dtype),
             partial(rebuild_model, request, context)
@@ -102,6 +106,7 @@ class Session:
             on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
             planning=planning,
             name=f"model '{parts.model.spec}'",
+            shared=self._shared,
         )
         self.audit = Audit(
             labels=tuple(parts.data.plugin.labels),
@@ -111,8 +116,7 @@ class Session:
             capabilities=parts.model.plugin.capabilities,
             tools={role: built.plugin for role, built in parts.tools.items()},
             tool_specs={role: built.spec for role, built in parts.tools.items()},
-            # the method must find the cues by itself
-            samples=tuple(map(without_cues, self.samples)),
+            samples=hidden,
         )
         self._manager = pluggy.PluginManager("cuescope")
         self._manager.add_hookspecs(hookspecs)
@@ -129,9 +133,9 @@ class Session:
         self._notify("audit_started")
         with self._blaming("method", method.spec):
             features = flatten(hook.propose_features(audit=audit))
-            trials = flatten(hook.perturb(audit=audit, features=features))
+            perturbed = hook.perturb(audit=audit, features=features)
             # kept, so that verify asks nothing twice
-            audit.outcomes = outcomes = self._answer(trials)
+            audit.outcomes = outcomes = self._answer(chain.from_iterable(perturbed))
             of_hook = hook.compute_scores(audit=audit, features=features, outcomes=outcomes)
             self._require_scores(of_hook)
             scores = flatten(of_hook)
@@ -154,10 +158,18 @@ class Session:
                 cost=self._cost(),
             )
 
-    def _answer(self, perturbed: Sequence[Trial | Outcome]) -> list[Outcome]:
+    def _answer(self, perturbed: Iterable[Trial | Outcome]) -> Sequence[Outcome]:
         """The outcomes of what `perturb` gave, in order; those that it has are not asked again."""
-        answers = iter(self.audit.respond(item for item in perturbed if isinstance(item, Trial)))
-        return [item if isinstance(item, Outcome) else next(answers) for item in perturbed]
+        items = Spool[Any](perturbed, self._shared)
+        known = sum(isinstance(item, Outcome) for item in items)
+        if known == len(items):
+            return items
+        if not known:
+            return self.audit.respond(items)
+        trials = Spool((item for item in items if isinstance(item, Trial)), self._shared)
+        answers = iter(self.audit.respond(trials))
+        given = (item if isinstance(item, Outcome) else next(answers) for item in items)
+        return Spool(given, self._shared)
 
     def _note_repeats(self) -> None:
         if not getattr(self.parts.model.plugin, "random_answers", False):

@@ -13,6 +13,7 @@ from cuescope.cli.options import (
     Observers,
     Quiet,
     Verbose,
+    by_role,
     make_request,
     open_runner,
 )
@@ -124,7 +125,7 @@ def audit(
     """Audit one model with one method on one data set."""
     from cuescope.cli.hints import refuse_bare_argument
     from cuescope.registry import Registry
-    from cuescope.spec import by_role, pairs
+    from cuescope.spec import pairs
 
     registry = Registry()
     refuse_bare_argument("model", model, registry)

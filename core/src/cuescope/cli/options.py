@@ -1,6 +1,6 @@
 """Options that several commands share, and what they make."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -77,6 +77,17 @@ def verbosity(quiet: bool, verbose: bool) -> "Verbosity":
     if quiet and verbose:
         raise UserError("--quiet and --verbose", expected="one of them")
     return Verbosity.quiet if quiet else Verbosity.verbose if verbose else Verbosity.normal
+
+
+def by_role(options: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """`{"role.key": value}` by role and key; raises UserError where there is no role."""
+    roles: dict[str, dict[str, str]] = {}
+    for name, value in options.items():
+        role, dot, key = name.partition(".")
+        if not dot or not key:
+            raise UserError(f"-T {name}={value}", expected="role.key=value", got=f"'{name}'")
+        roles.setdefault(role, {})[key] = value
+    return roles
 
 
 def make_request(**settings: Any) -> "Request":
