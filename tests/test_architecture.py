@@ -22,7 +22,7 @@ DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
 ENGINE_LIMIT = 2000
 # docs/adr/0006, 0015: not the engine; a runner keeps reports, `salvage` reads damaged files
 APPLICATION = {"__init__.py", "cli", "python", "report", "matrix.py", "runner.py", "runs.py"}
-APPLICATION |= {"salvage.py"}
+APPLICATION |= {"planning.py", "salvage.py"}
 ROOMS = ("cuescope.cli", "cuescope.python", "cuescope.report")
 DOORS = {
     "cuescope_sdk",

@@ -4,9 +4,8 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -21,7 +20,7 @@ from cuescope.building import build_all, chosen_samples, rebuild_model
 from cuescope.capabilities import HasPlantedCues, LazyWeights
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import PlanStopped, PluginError
+from cuescope.errors import PluginError
 from cuescope.registry import version_with_code
 from cuescope.request import Request
 from cuescope.respond import ModelRunner
@@ -45,25 +44,6 @@ from cuescope.types import (
 )
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What an audit would cost, as far as it can be known without asking the model.
-
-    It ends before the work `until`, None where it is whole; `seconds` is None for a model that has
-    never been timed here. `conditions` counts the trials of each condition, `tool_calls` the work
-    of tools so far, `notes` is what the method says of the rest.
-    """
-
-    trials: int
-    cached: int
-    model_calls: int
-    seconds: float | None
-    until: str | None
-    conditions: Mapping[str, int]
-    tool_calls: Mapping[str, int]
-    notes: Mapping[str, str]
 
 
 class VerifyOnly:
@@ -227,26 +207,6 @@ class Session:
                 f"an observer failed at {hook}: {type(error).__name__}: {error}", stacklevel=2
             )
 
-    def plan(self) -> Plan:
-        """What `run` would ask of the model."""
-        until = None
-        try:
-            self.run()  # the very same code: what is not cached ends it
-        except PlanStopped as stop:
-            until = str(stop)
-        respond = self.respond
-        pace = self.cache.pace(respond.identity)
-        return Plan(
-            trials=respond.trials,
-            cached=respond.cache_hits,
-            model_calls=respond.model_calls,
-            seconds=None if pace is None else pace * respond.model_calls,
-            until=until,
-            conditions=dict(respond.conditions),
-            tool_calls=dict(self.parts.context.tool_calls),
-            notes=self.audit.notes,
-        )
-
     def _blaming(self, kind: str, spec: str) -> AbstractContextManager[None]:
         registry = self.parts.context.registry
         return registry.blaming(registry.find(kind, Spec.parse(spec).name))
@@ -291,14 +251,6 @@ class Session:
             command=request.command,
             started=self.started.isoformat(timespec="seconds"),
         )
-
-
-def plan(request: Request, context: Context, cache: ResponseCache) -> Plan:
-    """What a request would cost; nothing is known where a plugin must work to be built."""
-    try:
-        return Session(request, context, cache, planning=True).plan()
-    except PlanStopped as stop:
-        return Plan(0, 0, 0, None, str(stop), {}, {}, {})
 
 
 def identity_of(stamp: PluginStamp, dtype: str) -> str:

@@ -73,6 +73,7 @@ def ask(audit: Audit) -> Answers:
         Trial(sample=sample.static(frame), condition="static", outputs=OUTPUTS)
         for sample, frame in frames
     )
+    audit.expect_more(0)
     # In one go: the batches are full, and a plan, which ends at its first question, counts all.
     outcomes = audit.respond(chain(baseline_trials(samples), stills))
     still_outcomes = outcomes[len(samples) :]
