@@ -15,9 +15,9 @@ class Plan:
     """What an audit would cost, as far as it can be known without asking the model.
 
     It ends before the work `until`, None where it is whole; after that come at most `more` trials,
-    None where the method does not say how many. `seconds` is None for a model that has never been timed
-    here. `conditions` counts the trials of each condition, `tool_calls` the work of tools so far,
-    `notes` is what the method says of the rest.
+    None where the method does not say how many. `seconds` is None for a model that has never been
+    timed here. `conditions` counts the trials of each condition, `tool_calls` the work of tools so
+    far, `notes` is what the method says of the rest.
     """
 
     trials: int = 0
