@@ -99,7 +99,8 @@ def seen(body: dict[str, Any]) -> str:
 
 def last_line(said: str) -> str:
     """The line of an end; what little data cannot show may be said before it."""
-    [line] = said.splitlines()
+    *warnings, line = said.splitlines()
+    assert all(each.startswith("cuescope: warning: ") for each in warnings), said
     return line
 
 

@@ -13,7 +13,8 @@ from cuescope.runs import exhibit_key, picture_key
 from cuescope.types import Contrast, Report, Score
 
 CARDS, TILES, ROWS = 5, 6, 12  # a cell is looked at, the page is read
-SIDE = 192  # pixels; a notebook keeps what its cells show
+CONTRASTS = 3  # of the first findings
+SIDE = 128  # pixels; a notebook keeps what its cells show
 
 
 def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
@@ -32,8 +33,8 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
     features = {feature.key: feature for feature in report.features}
     shown: set[str] = set()
     cards: list[dict[str, Any]] = []
-    for score in report.findings[:CARDS]:
-        contrast = _contrast(report, score, pictures)
+    for rank, score in enumerate(report.findings[:CARDS]):
+        contrast = _contrast(report, score, pictures) if rank < CONTRASTS else None
         # one cue may hurt several labels: its pictures stand once
         hidden = contrast is not None or score.feature in shown
         tiles = [] if hidden else features[score.feature].occurrences[:TILES]
@@ -85,5 +86,5 @@ def _small(picture: bytes | None) -> str | None:
     except (UnidentifiedImageError, OSError):  # the cell must come out, whatever a picture is
         return None
     small.thumbnail((SIDE, SIDE))
-    small.save(out := BytesIO(), "JPEG", quality=85)
+    small.save(out := BytesIO(), "JPEG", quality=80)
     return data_uri(out.getvalue())
