@@ -86,5 +86,5 @@ def _small(picture: bytes | None) -> str | None:
     except (UnidentifiedImageError, OSError):  # the cell must come out, whatever a picture is
         return None
     small.thumbnail((SIDE, SIDE))
-    small.save(out := BytesIO(), "JPEG", quality=80)
+    small.save(out := BytesIO(), "JPEG", quality=70)
     return data_uri(out.getvalue())
