@@ -71,7 +71,8 @@ def test_a_network_without_tokens_is_one_line(
     resnet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert audit(resnet, write_photos(tmp_path / "photos", {}), tmp_path / "run") == 2
-    [line] = capsys.readouterr().err.splitlines()
+    *warnings, line = capsys.readouterr().err.splitlines()
+    assert all(each.startswith("cuescope: warning: ") for each in warnings)
     assert "has no image tokens to look at or to hide" in line
     assert "expected a vision transformer, got a convolutional image tower" in line
     assert "Take a ViT of the same family" in line
@@ -82,7 +83,8 @@ def test_a_mask_of_another_size_is_one_line(
 ) -> None:
     photos = write_photos(tmp_path / "photos", {3: np.full((20, 30), 255, np.uint8)})
     assert audit(vit, photos, tmp_path / "run") == 2
-    [line] = capsys.readouterr().err.splitlines()
+    *warnings, line = capsys.readouterr().err.splitlines()
+    assert all(each.startswith("cuescope: warning: ") for each in warnings)
     assert "the mask of sample '3.png' does not fit its frame" in line
     assert f"expected {SIDE} x {SIDE} (rows x columns), got 20 x 30" in line
 

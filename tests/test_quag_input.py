@@ -74,7 +74,8 @@ def refused(ended: Callable[..., tuple[int, str]], tmp_path: Path) -> Refused:
     def line(*words: str | Path) -> str:
         code, said = ended(*words)
         assert code == 2, said
-        [line] = said.splitlines()
+        *warnings, line = said.splitlines()  # little data may be warned of before
+        assert all(each.startswith("cuescope: warning: ") for each in warnings), said
         assert line.startswith("cuescope: ")
         assert not (tmp_path / "run" / "report.json").exists()
         return line
