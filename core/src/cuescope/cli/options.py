@@ -56,17 +56,20 @@ def open_runner(
     verbose: bool = False,
 ) -> Iterator["Runner"]:
     """A runner with progress bars and the observers asked for; `trusted` is for run files."""
-    from cuescope.cli.progress import Bars
+    from cuescope.cli.progress import Bars, HeldWarnings
     from cuescope.context import Context, ignore
     from cuescope.runner import Runner
 
     bars = Bars(verbosity(quiet, verbose))
+    warnings = HeldWarnings(ignore if quiet else announce)
     allowed = None if trusted is None else frozenset(trusted)
-    context = Context(progress=bars, announce=ignore if quiet else announce, trusted=allowed)
-    observers = [bars, *(context.build("observer", spec) for spec in observe)]
+    context = Context(progress=bars, announce=warnings.announce, trusted=allowed)
+    observers = [warnings, bars, *(context.build("observer", spec) for spec in observe)]
     try:
         yield Runner(context, runs, observers, cache_responses, out=out)
+        warnings.release()
     finally:
+        warnings.drop()
         bars.clear()
 
 
