@@ -141,11 +141,14 @@ class ModelRunner:
             responses = self.cache.get(distinct)
             missing = [key for key in distinct if key not in responses]
             self._count(distinct, missing)
-            asked += len(missing)
+            waiting = Counter(key for key in keys if key not in responses)  # one answer may do
+            left = waiting.total()
+            asked += left
             if self.planning and asked:
                 continue  # a plan counts the rest
-            for answers, left in self._ask(missing, distinct):
+            for answers in self._ask(missing, distinct):
                 responses |= answers
+                left -= sum(waiting[key] for key in answers)
                 known = start * self.repeats + len(each)
                 self.on_progress(known - left, len(trials) * self.repeats, known - asked)
             answers_to = iter([responses[key] for key in keys])
@@ -174,8 +177,8 @@ class ModelRunner:
 
     def _ask(
         self, keys: Sequence[str], trials: Mapping[str, Trial]
-    ) -> Iterator[tuple[dict[str, Response], int]]:
-        """What is answered so far, nothing at first, and how many are left; all of it is stored."""
+    ) -> Iterator[dict[str, Response]]:
+        """What is answered at a time, nothing at first; it is stored already."""
         # A batch goes through the model once, so it holds one readout or none.
         by_readout: dict[Readout | None, list[str]] = {}
         for key in keys:
@@ -186,13 +189,11 @@ class ModelRunner:
             for group in by_readout.values()
             for start in range(0, len(group), size)
         ]
-        left, since = len(keys), time.perf_counter()
-        yield {}, left
+        since = time.perf_counter()
+        yield {}
         if not keys:
             return
-        for answers in self._answer(batches, trials):
-            left -= len(answers)
-            yield answers, left
+        yield from self._answer(batches, trials)
         self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
 
     def _answer(
