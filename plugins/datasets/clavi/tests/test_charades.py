@@ -127,11 +127,15 @@ def test_questions_use_the_class_names_and_a_negative_control_unlike_the_video(
         # Laughing is in that video, and putting clothes has its object in common with it.
         expected = segment_questions(*names[::-1], "washing a mirror")
         assert asked == [(q.text, q.answer(complement=False)) for q in expected]
-    negatives = {
-        by_video(build(charades, tmp_path, seed=seed))["AAAAA", "original"][2].question
-        for seed in range(12)
-    }
-    assert negatives == {"Was someone washing a mirror?", "Was someone laughing?"}
+    laughing, mirror = "Was someone laughing?", "Was someone washing a mirror?"
+    for all_classes, expected_negatives in ((False, {mirror}), (True, {mirror, laughing})):
+        negatives = {
+            by_video(build(charades, tmp_path, seed=seed, all_classes=all_classes))[
+                "AAAAA", "original"
+            ][2].question
+            for seed in range(12)
+        }
+        assert negatives == expected_negatives
 
 
 def test_without_the_mapping_words_tell_what_actions_share(own: Path, tmp_path: Path) -> None:
@@ -226,6 +230,8 @@ def test_published_questions_are_read_with_their_complements(
         "text": "c4fc409a_1-02",
     }
     assert asked[0].annotations["counterparts"] == {}
+    forms = [s.annotations.get("question_form") for s in asked]
+    assert forms == [None, "Q", "Q'", "Q", "Q'", None]
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,8 @@ class Clavi(Plugin):
             raise UserError("clavi: source_options", expected="none with a Charades folder")
         videos = read_charades(root, split, classes)
         if options.annotation is None:
-            entries, without = curate(videos, classes.parts, options)
+            left_out = frozenset[str]() if options.all_classes else classes.objectless
+            entries, without = curate(videos, classes.parts, options, left_out)
         else:
             annotation = options.annotation.expanduser()
             entries, without = published_entries(annotation, split, classes, videos, options)

@@ -34,6 +34,11 @@ class ClaviOptions(Options):
     pairs_per_video: int | None = Field(
         None, ge=1, description="pairs of actions a source video, drawn at random; default all"
     )
+    all_classes: bool = Field(
+        False,
+        description="ask about all 157 classes of Charades; the published questions are without "
+        "the 11 that have no object (c146 to c156)",
+    )
     shortest: float = Field(4.0, ge=0, description="least length of an action, seconds or frames")
     extension: float = Field(
         2.0, ge=0, description="most that an action's region grows outwards, seconds or frames"

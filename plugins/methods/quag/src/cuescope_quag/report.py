@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cuescope_quag.clavi.by_question import attach_by_question
 from cuescope_quag.clavi.consistency import attach_consistency
 from cuescope_quag.figures import contrasts
 from cuescope_quag.measures import (
@@ -71,6 +72,7 @@ def report_scores(audit: Audit, options: QUAGOptions, answers: Answers) -> Itera
     attach_accuracies(audit, figures)
     attach_losses(audit, figures)
     attach_consistency(audit, options, answers, benchmark_of(audit), few_videos(answers.videos))
+    attach_by_question(audit, options, answers, benchmark_of(audit))
     attach_open_answers(audit, answers.plain, answers.before.tolist())
     rows = list(_rows(figures, decision, sentence))
     for shown in contrasts(figures, decision, rows):
