@@ -62,6 +62,11 @@ class QUAGOptions(Options):
         ("video", "text", "video-text"),
         description="modalities whose tokens are averaged before keys and values (section 2.4)",
     )
+    other_mean: bool = Field(
+        False,
+        description="also: crossmodal attention averaged and the video another one, so that the "
+        "mean that the averaged attention carries is of another video",
+    )
     size_term: Literal["add", "multiply"] = Field(
         "add",
         description="the logit of a token that stands for n: log n is added (the paper's "
