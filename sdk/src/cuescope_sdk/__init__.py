@@ -57,6 +57,7 @@ from cuescope.types import (
     Feature as Feature,
     Frame as Frame,
     FrameSource as FrameSource,
+    Segment as Segment,
     HideTokens as HideTokens,
     Metric as Metric,
     Occurrence as Occurrence,

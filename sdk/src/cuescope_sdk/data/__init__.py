@@ -41,6 +41,7 @@ from cuescope_sdk.data._media.frames import (
     clip_times as clip_times,
     frames_at as frames_at,
     frames_between as frames_between,
+    segment_of as segment_of,
     image_frame as image_frame,
     sample_indices as sample_indices,
 )

@@ -236,6 +236,7 @@ def at_seconds(path: Path, probe: Probe, seconds: Sequence[float]) -> tuple[Fram
     """What a video shows at these times: of a time after its end, the last frame."""
     times = clip_times(path, probe)
     indices = np.searchsorted(times, np.array(seconds) + ROUNDING, side="right") - 1
+    # no `segment`: features of these seconds would be those of the other order, too
     return frames_at(path, probe, np.maximum(indices, 0).tolist())
 
 

@@ -20,6 +20,7 @@ from cuescope_sdk.data import (
     clip_times,
     frames_at,
     frames_between,
+    segment_of,
     held_out_categories,
     read_json,
 )
@@ -110,7 +111,7 @@ class STAR(VideoQuestions):
         sample = super().__getitem__(index)
         return replace(
             sample,
-            frames=frames_at(file, probe, frames),
+            frames=frames_at(file, probe, frames, segment_of(times, row.start, row.end)),
             annotations={**sample.annotations, **known},
         )
 

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk import Frame, FrameSource, digest
+from cuescope_sdk import Frame, FrameSource, Segment, digest
 from cuescope_sdk.data._media.content import listed_bytes
 from cuescope_sdk.data._media.files import kind_of, readable_still
 from cuescope_sdk.data._media.images import animation_times, decode_animation, decode_image
@@ -51,15 +51,30 @@ def clip_frames(
     """
     if start <= 0 and end is None:
         return frames_at(path, probe, sample_indices(probe.frames, wanted))
-    within = frames_between(clip_times(path, probe), start, end)
-    return frames_at(path, probe, [within[i] for i in sample_indices(len(within), wanted)])
+    within = frames_between(times := clip_times(path, probe), start, end)
+    indices = [within[i] for i in sample_indices(len(within), wanted)]
+    return frames_at(path, probe, indices, segment_of(times, start, end))
 
 
-def frames_at(path: Path, probe: Probe, indices: Sequence[int]) -> tuple[Frame, ...]:
+def segment_of(
+    times: Float[np.ndarray, " frame"], start: float, end: float | None = None
+) -> Segment:
+    """The seconds [start, end) of a video whose frames come on screen at `times`."""
+    shown = float(times[-1]) / max(len(times) - 1, 1)  # how long the last frame is on screen
+    length = float(times[-1]) + shown
+    return Segment(max(start, 0.0), length if end is None else min(end, length), length)
+
+
+def frames_at(
+    path: Path, probe: Probe, indices: Sequence[int], segment: Segment | None = None
+) -> tuple[Frame, ...]:
     """These frames of a video or animation, in any order; decoded together when one is loaded.
 
-    The key of a video's frame holds the decoder's version: another may round colours otherwise.
+    `segment` says of which seconds they are, where these are not all. The key of a video's frame
+    holds the decoder's version: another may round colours otherwise.
     """
+    # Unless they are spread over the whole file, nobody may take what is known of it for theirs.
+    part = tuple(indices) != sample_indices(probe.frames, len(indices))
     decoder = _video_decoder() if kind_of(path) == "video" else "gif"
     # shared: loading one frame decodes all in one pass
     clip = Clip(path, probe.digest, tuple(indices), probe.loss is None)
@@ -67,7 +82,7 @@ def frames_at(path: Path, probe: Probe, indices: Sequence[int]) -> tuple[Frame, 
         Frame(
             digest(decoder, probe.digest, index),
             partial(load_clip_frame, clip, position),
-            FrameSource(path, index, position, len(clip.indices)),
+            FrameSource(path, index, position, len(clip.indices), part, segment),
         )
         for position, index in enumerate(clip.indices)
     )
