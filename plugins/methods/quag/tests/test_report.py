@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from cuescope.report.steps import next_steps
 from cuescope_quag.paper import paper_rows
 from cuescope_quag.scores import Loss
 from cuescope_quag.tables import few_videos, loss_cell, type_notes
-from cuescope.report.steps import next_steps
 from cuescope_sdk import Report, Response, Sample, UserError
 
 Audited = Callable[..., Report]

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from cuescope_quag.options import parse_layers, parse_quadrants
-from cuescope_quag.trials import SHORT_CIRCUITS, is_correct, matches, normalise, other_videos, videos_of
+from cuescope_quag.trials import (
+    SHORT_CIRCUITS,
+    is_correct,
+    matches,
+    normalise,
+    other_videos,
+    videos_of,
+)
 from cuescope_sdk import Capabilities, Frame, Outcome, Report, Response, Sample, Trial, UserError
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
 

@@ -20,9 +20,9 @@ from cuescope_sdk.data import (
     clip_times,
     frames_at,
     frames_between,
-    segment_of,
     held_out_categories,
     read_json,
+    segment_of,
 )
 from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
 from cuescope_star.layout import QuestionRow, check_question, read_all_classes, video_parts
