@@ -231,7 +231,7 @@ def test_open_answers_are_shown(audited: Audited, reader: type[Any]) -> None:
 
 def test_the_tables_have_a_row_a_condition(audited: Audited) -> None:
     report = audited("both", "both", quadrants="TV")
-    accuracies, losses = report.tables
+    accuracies, losses, _ = report.tables
     conditions = [row["condition"] for row in accuracies.rows]
     assert conditions[:4] == ["baseline", "without video", "without question", "SC: unimodal"]
     assert "SC: TV" in conditions

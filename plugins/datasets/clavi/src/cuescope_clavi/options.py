@@ -23,6 +23,11 @@ class ClaviOptions(Options):
         None, description="the published annotation (its file or folder) instead of curation"
     )
     videos: Path | None = Field(None, description="folder of the Charades videos; default PATH")
+    clips: Path | None = Field(
+        None,
+        description="folder with the clips that `cuescope bench clavi --write` wrote: frames and "
+        "features are of these files",
+    )
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each segment")
     split: str | None = Field(
         None, description="train, val or test; default test of Charades, else what the source shows"
