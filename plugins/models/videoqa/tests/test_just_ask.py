@@ -110,7 +110,7 @@ def test_long_videos_are_thinned_evenly(build: Callable[..., Any], place: Path) 
 def test_a_segment_has_the_features_of_its_seconds(
     build: Callable[..., Any], place: Path, tmp_path: Path
 ) -> None:
-    """A video of 6 s with a feature a second; what is not known to be of which seconds is refused."""
+    """A video of 6 s with a feature a second; frames of unknown seconds are refused."""
     write_video(tmp_path / "long.mp4", 60)  # 10 frames a second
     clips, _ = open_videos(tmp_path, {"long": ("long",)}, Context(cache=tmp_path), "test")
     file, probe = clips["long"]

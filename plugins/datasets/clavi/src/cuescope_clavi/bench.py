@@ -1,4 +1,4 @@
-"""`cuescope bench clavi`: figures 6 and 7 and appendix B.4 of a curation, and its clips as files."""
+"""`cuescope bench clavi`: figures 6 and 7, appendix B.4, and the clips as files."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

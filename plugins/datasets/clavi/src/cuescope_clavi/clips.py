@@ -1,4 +1,4 @@
-"""CLAVI's clips as files: for features that are computed of files, and for fine-tuning elsewhere."""
+"""CLAVI's clips as files: for features, which are computed of files, and for training."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

@@ -101,7 +101,7 @@ def question_words(outcome: Outcome) -> str:
 
 
 def clip(outcome: Outcome) -> bytes | None:
-    """Frames of a clip in their order; None for a still image; of no video, a sheet that says so."""
+    """Frames of a clip in order; None for a still image; of no video, a sheet that says so."""
     frames = outcome.trial.sample.frames
     if not frames:
         return empty_sheet()

@@ -77,7 +77,8 @@ def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
     rows: list[dict[str, Cell]] = []
     for words in options.quag_attention:
         own = {
-            name: 100 * multiplications_saved(shape, *counts, words.split("-"), attention_alone=is_own)
+            name: 100
+            * multiplications_saved(shape, *counts, words.split("-"), attention_alone=is_own)
             for name, is_own in (("attention alone", True), ("whole layer", False))
         }
         rows.append({"condition": f"merged {'both' if '-' in words else words}", **own})
