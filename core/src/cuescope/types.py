@@ -63,28 +63,19 @@ class CommandLineOnly:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """Seconds [start, end) of a video or animation that lasts `length` seconds."""
-
-    start: float
-    end: float
-    length: float
-
-
-@dataclass(frozen=True, slots=True)
 class FrameSource:
     """Where a frame was read: frame `index` of a file.
 
     A data set takes `count` frames of the file together; this one is number `position` of them.
-    They are of all of the file, or only of a `part` of it: of its `segment`, where that is known.
+    They are of all of the file, or of a `segment`: (start, end, length of the file) in seconds, or
+    () where nobody knows of which.
     """
 
     path: Path
     index: int = 0
     position: int = 0
     count: int = 1
-    part: bool = False
-    segment: Segment | None = None
+    segment: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

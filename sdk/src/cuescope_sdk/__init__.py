@@ -70,7 +70,6 @@ from cuescope.types import (
     Response as Response,
     Sample as Sample,
     Score as Score,
-    Segment as Segment,
     Side as Side,
     Table as Table,
     Trial as Trial,

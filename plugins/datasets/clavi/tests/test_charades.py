@@ -276,7 +276,7 @@ def test_clips_are_written_and_shown_in_place_of_segments(charades: Path, tmp_pa
         source = data[index].frames[0].source
         assert source is not None
         assert source.path.name == f"{data[index].key[:-3]}.mp4"
-        assert not source.part  # so that features of the clip are its own
+        assert source.segment is None  # so that features of the clip are its own
     # the questions beside the clips are in the authors' layout
     pairs = read_questions(tmp_path / "clips" / "test_q.json", tmp_path / "clips" / "test_a.json")
     assert pairs is not None

@@ -37,6 +37,7 @@ from cuescope_sdk.data._media.files import (
     printable_name as printable_name,
 )
 from cuescope_sdk.data._media.frames import (
+    Segment as Segment,
     clip_frames as clip_frames,
     clip_times as clip_times,
     frames_at as frames_at,

@@ -19,13 +19,14 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cuescope_sdk import Frame, Segment, UserError
+from cuescope_sdk import Frame, UserError
 from cuescope_sdk.models import require_small_archive
 from cuescope_sdk.torch import quiet, refuse_kernels
 from cuescope_videoqa.checkpoints import read_tensors
 from cuescope_videoqa.loading import errors_as_user_error, feature_files, weights_file
 from cuescope_videoqa.network import Prompt
 
+Segment = tuple[float, ...]  # start, end and length of the file, seconds
 YOUTUBE_ID = 11  # characters
 ROUNDING = 1e-6  # of a feature: a second that falls on a border is of one side
 ENCODER_BATCH = 32  # frames
@@ -109,9 +110,9 @@ def video_shown(frames: Sequence[Frame]) -> tuple[str, Segment | None] | None:
     first = sources[0]
     if len({(source.path, source.segment) for source in sources}) > 1:
         return None
-    if first.segment is None and any(source.part for source in sources):
-        return None
-    return first.path.stem, first.segment
+    if first.segment is None:
+        return first.path.stem, None
+    return (first.path.stem, first.segment) if first.segment else None
 
 
 def rows_within(count: int, segment: Segment) -> range:
@@ -119,9 +120,10 @@ def rows_within(count: int, segment: Segment) -> range:
 
     A feature that the segment only touches is of it, as in the authors' data of moments.
     """
-    per_second = count / segment.length
-    first = min(int(segment.start * per_second + ROUNDING), count - 1)
-    after = min(math.ceil(segment.end * per_second - ROUNDING), count)
+    start, end, length = segment
+    per_second = count / length
+    first = min(int(start * per_second + ROUNDING), count - 1)
+    after = min(math.ceil(end * per_second - ROUNDING), count)
     return range(first, max(after, first + 1))
 
 

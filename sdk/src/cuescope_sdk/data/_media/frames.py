@@ -8,12 +8,13 @@ from functools import cache, lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk import Frame, FrameSource, Segment, digest
+from cuescope_sdk import Frame, FrameSource, digest
 from cuescope_sdk.data._media.content import listed_bytes
 from cuescope_sdk.data._media.files import kind_of, readable_still
 from cuescope_sdk.data._media.images import animation_times, decode_animation, decode_image
@@ -24,6 +25,14 @@ from cuescope_sdk.data._media.video import decode_video, video_times
 _CLIPS_KEPT = 4  # frames of one clip are loaded in turn; more would fill memory
 _TIMES_KEPT = 64  # small arrays, asked again for each range of a video
 _ROUNDING = 1e-6  # seconds
+
+
+class Segment(NamedTuple):
+    """Seconds [start, end) of a video or animation that lasts `length` seconds."""
+
+    start: float
+    end: float
+    length: float
 
 
 def image_frame(path: Path, probe: Probe, *, turned: bool = True) -> Frame:
@@ -75,6 +84,7 @@ def frames_at(
     """
     # Unless they are spread over the whole file, nobody may take what is known of it for theirs.
     part = tuple(indices) != sample_indices(probe.frames, len(indices))
+    unknown = () if part else None
     decoder = _video_decoder() if kind_of(path) == "video" else "gif"
     # shared: loading one frame decodes all in one pass
     clip = Clip(path, probe.digest, tuple(indices), probe.loss is None)
@@ -82,7 +92,7 @@ def frames_at(
         Frame(
             digest(decoder, probe.digest, index),
             partial(load_clip_frame, clip, position),
-            FrameSource(path, index, position, len(clip.indices), part, segment),
+            FrameSource(path, index, position, len(clip.indices), segment or unknown),
         )
         for position, index in enumerate(clip.indices)
     )
