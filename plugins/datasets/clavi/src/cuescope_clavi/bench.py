@@ -56,7 +56,7 @@ class ClaviBench(Plugin):
         yield class_table(kinds, published)
         for letter, (what, values) in zip("ab", lengths.items(), strict=True):
             yield histogram(f"Figure 6 ({letter}): length of {what}", values)
-        asked = Counter(q.kind for entry in data.entries for qs in entry.questions for q in qs)
+        asked = Counter[str](q.kind for entry in data.entries for qs in entry.questions for q in qs)
         yield bars("Figure 7 (a): questions of each type", asked)
         for letter, (what, counts) in zip("bcd", kinds.items(), strict=False):
             yield bars(f"Figure 7 ({letter}): how often each of the {what} occurs", counts)

@@ -168,7 +168,7 @@ class Training:
         for batch in batches(samples, size):
             loss = self._loss(batch)
             self._optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             self._optimizer.step()
             total += float(loss.detach()) * len(batch)
         return total / len(samples)
