@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_quag.trials import CROSSMODAL, WITHOUT_QUESTION, WITHOUT_VIDEO
+from cuescope_quag.trials import CROSSMODAL, OTHER_MEAN, WITHOUT_QUESTION, WITHOUT_VIDEO
 from cuescope_sdk import (
     Context,
     Options,
@@ -96,12 +96,36 @@ class Beginnings(Wrapped):
         return [s for s in samples if s.annotations["subset"] == "control" or not is_late(s)]
 
 
+class OneKind(Wrapped):
+    """A third of the questions need video and words together, the others words alone."""
+
+    name = "moving-shapes:none"
+
+    def __init__(self, options: WrappedOptions, context: Context) -> None:
+        inside = {**options.inside, "questions": "text", "split": options.split}
+        alone = context.build("dataset", self.name, inside)
+        self.alone = [alone[index] for index in range(len(alone))]
+        super().__init__(options, context)
+
+    def changed(self, samples: list[Sample]) -> list[Sample]:
+        """Every third as it is, and the question of the others from the same clips with others."""
+        return [
+            replace(own if index % 3 == 0 else other, annotations={"question_type": kind})
+            for index, (own, other) in enumerate(zip(samples, self.alone, strict=True))
+            for kind in ("turn" if index % 3 == 0 else "words",)
+        ]
+
+
 def is_late(sample: Sample) -> bool:
     """Whether it asks about the end, or what came after."""
     return " after " in str(sample.question) or str(sample.question).endswith("end?")
 
 
-SHELF = {("dataset", "shuffled"): Shuffled, ("dataset", "beginnings"): Beginnings}
+SHELF = {
+    ("dataset", "shuffled"): Shuffled,
+    ("dataset", "beginnings"): Beginnings,
+    ("dataset", "one-kind"): OneKind,
+}
 Audited = Callable[..., Report]
 
 
@@ -157,6 +181,45 @@ def test_what_answers_is_called_by_its_name(audited: Audited, questions: str, se
         assert points[CROSSMODAL] >= 20 if questions == "both" else abs(points[CROSSMODAL]) <= 5
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_fusing_by_means_is_called_by_its_name(folder: Path, seed: int) -> None:
+    """Every token takes the mean of all: no averaged quadrant changes anything."""
+    means = {"mixing": "means", "layers": 3, "learning_rate": 2e-3, "patience": 40}
+    request = planted("both", seed)
+    request = request.model_copy(
+        update={
+            "model_options": {**means, "enough": 0.9},
+            "data_options": {**request.data_options, "train": 3000},
+            "method_options": {"other_mean": seed == 0, "captures": 0},
+        }
+    )
+    report = runner(folder).run(request)
+    assert report.notes["verdict"] == "fuses by means"
+    sentence = str(report.sentence(report.findings[0]))
+    at_most, limit = "joins them by their means at most", "what a model takes from a mean is not"
+    assert (at_most in sentence, limit in sentence) == (
+        (False, False) if seed == 0 else (True, True)
+    )
+    points = lost(report)
+    assert min(points[WITHOUT_VIDEO], points[WITHOUT_QUESTION]) >= 10
+    assert abs(points[CROSSMODAL]) < 0.1
+    if seed == 0:
+        assert points[OTHER_MEAN] >= 20
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_kind_of_question_is_not_diluted(folder: Path, seed: int) -> None:
+    inside = {"questions": "both", "train": 4000, "val": 300, "test": 800, "seed": seed}
+    request = planted("both", seed).model_copy(
+        update={"data": "one-kind", "data_options": {"inside": inside}, "limit": 600}
+    )
+    report = runner(folder).run(request)
+    assert report.notes["verdict"] == "fuses"
+    sentence = str(report.sentence(report.findings[0]))
+    assert "on turn questions (" in sentence
+    assert "of 600), the only ones in which the video surely matters, the model fuses" in sentence
+
+
 @pytest.mark.parametrize("questions", ["text", "video", "both"])
 def test_the_verdict_is_a_finding_tied_to_its_figures(audited: Audited, questions: str) -> None:
     report = audited(questions, 0)
@@ -205,6 +268,7 @@ def consistent(folder: Path, data: str, **model_options: Any) -> tuple[Report, d
         model="toy-fusion",
         data=data,
         device="cpu",
+        limit=500 if data != "beginnings" else None,
         data_options={"inside": inside} if data == "beginnings" else {**inside, "split": "test"},
         model_options={**LEARNING, **model_options},
         method_options={
@@ -228,6 +292,12 @@ def test_a_bag_of_frames_is_seen_through_by_complements(folder: Path) -> None:
     assert max(accuracies["CAcc_V complement"], accuracies["CAcc_T complement"]) <= 10
     assert "the order of events is not understood" in report.notes["complements"]
     assert f"CAcc_V complement {accuracies['CAcc_V complement']:.1f}" in report.notes["complements"]
+    # --limit keeps complements together, of 13 videos with 38 questions each
+    assert "complements left out" not in report.notes
+    [by_question] = [t for t in report.tables if t.title.startswith("Accuracy by video")]
+    cells = {row["condition"]: row for row in by_question.rows}
+    assert cells["V BE Q"]["n"] == cells["V' BE Q'"]["n"] == 2 * 13
+    assert accuracies["CAcc_V control (Q')"] >= 90  # of BA-NC alone, as table 3 counts
 
 
 def test_who_sees_the_order_answers_complements_too(folder: Path) -> None:

@@ -3,7 +3,8 @@
 python benchmarks/nulls/quag.py --audits 1000
 
 Answers before and after are simulated and judged by QUAG's own `compare`; both words promise 2.5%.
-No model is asked.
+The last table judges as a report does: four types of question, of which one needs the video and
+loses the margin under the crossmodal short-circuit, and the others lose nothing. No model is asked.
 """
 
 import argparse
@@ -14,7 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from cuescope_quag.measures import Measure
+from cuescope_quag.report import part_with_video
 from cuescope_quag.scores import Rule, compare
+from cuescope_quag.trials import CROSSMODAL, WITHOUT_VIDEO, Answers, Condition
+from cuescope_quag.verdict import State, state
+from cuescope_sdk import Sample
 from cuescope_sdk.statistics import Groups
 
 CHANCE, RULE, TOGETHER = 25.0, Rule(resamples=200), 0.7
@@ -73,6 +78,58 @@ def share(row: Row, audits: int) -> tuple[float, float, float]:
     return spared / audits, costs / audits, covered / audits
 
 
+TYPES = "abcd"
+
+
+def types_row(per_type: int, accuracy: float, lost: float) -> tuple[list[Sample], Row]:
+    """The questions of four types, and what the first of them loses."""
+    samples = [
+        Sample(
+            key=f"{kind}{number}",
+            frames=(),
+            question="?",
+            label="xy"[number % 2],
+            group=f"{kind}{number}",
+            annotations={"question_type": kind},
+        )
+        for kind in TYPES
+        for number in range(per_type)
+    ]
+    return samples, Row(per_type, 1, accuracy, lost=lost)
+
+
+def share_of_types(per_type: int, accuracy: float, lost: float, audits: int) -> tuple[float, float]:
+    """Of audits the share that says spared, and costs, of the crossmodal short-circuit."""
+    samples, row = types_row(per_type, accuracy, lost)
+    keys = (WITHOUT_VIDEO, CROSSMODAL)
+    conditions = [Condition(key, key, "modality") for key in keys]
+    measure = Measure("accuracy", np.zeros(len(samples), int), CHANCE)
+    said: list[State | None] = []
+    for seed in range(audits):
+        rng = np.random.default_rng([seed, per_type, int(100 * accuracy)])
+        before, after, _ = draw(row, rng)
+        others = rng.random(3 * per_type) < accuracy
+        guessed = rng.random(per_type) < CHANCE / 100
+        right = np.stack([np.concatenate([guessed, others]), np.concatenate([after, others])], 1)
+        plain = np.concatenate([before, others])
+        answers = Answers(samples, conditions, [], [], plain, right, np.arange(len(samples)))
+        part = part_with_video(Drawing(seed), RULE, answers, measure)
+        losses = part.losses if part is not None else {}
+        said.append(state(losses.get(CROSSMODAL), RULE.level))
+    return said.count("spared") / audits, said.count("costs") / audits
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What `part_with_video` needs of an audit."""
+
+    seed: int
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """Of these names."""
+        return np.random.default_rng([self.seed, *map(len, names)])
+
+
 SIZES = ((100, 1), (400, 1), (1500, 1), (400, 5), (1500, 10))
 MARGIN = [Row(*size, accuracy) for size in SIZES for accuracy in (0.4, 0.6, 0.8, 0.95)]
 MARGIN += [Row(400, 1, 0.8, won=0.3), Row(1500, 10, 0.8, won=0.3)]
@@ -84,7 +141,12 @@ def main() -> None:
     """The tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--audits", type=int, default=200)
-    count = parser.parse_args().audits
+    parser.add_argument("--types", action="store_true", help="the last table alone")
+    asked = parser.parse_args()
+    count = asked.audits
+    if asked.types:
+        show_types(count)
+        return
     for title, rows, least in (
         ("The loss is the margin: at most 0.025 of either", MARGIN, count),
         ("Nothing is lost: spared as often as can be", NOTHING, max(count // 5, 1)),
@@ -99,6 +161,17 @@ def main() -> None:
             words += f", {row.won:.0%} of wrong ones won, {row.lost * row.margin:.1f} points lost"
             seconds = time.perf_counter() - start
             show(f"{spared:.3f} | {costs:.3f} | {covered:.3f} | {words} ({seconds:.0f} s)")
+    show_types(max(count // 2, 1))
+
+
+def show_types(audits: int) -> None:
+    """The verdict's own question, of one type among four."""
+    show(f"One of four types needs the video, and loses the margin ({audits} audits a row)")
+    show("spared | costs | row")
+    for per_type, accuracy, lost in ((100, 0.8, 1), (400, 0.8, 1), (400, 0.95, 1), (400, 0.8, 0)):
+        spared, costs = share_of_types(per_type, accuracy, lost, audits)
+        words = f"{per_type} questions a type, accuracy {accuracy:g}, {lost} margins lost"
+        show(f"{spared:.3f} | {costs:.3f} | {words}")
 
 
 def show(line: str) -> None:

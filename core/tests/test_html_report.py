@@ -21,6 +21,7 @@ from PIL import Image
 
 from cuescope.python.notebook import SIDE, fragment
 from cuescope.report.html import MAX_CARDS, MAX_SHEETS, MAX_TILES, duration, render
+from cuescope.report.steps import next_steps
 from cuescope.runs import exhibit_key, picture_key
 from cuescope.types import Accuracy, Report
 
@@ -206,6 +207,16 @@ def test_missing_and_broken_pictures_are_shown_as_absent() -> None:
         "Frame 1 of test/00001, no picture",  # in the contrast
         "Frame 1 of test/00001, no picture at hand",
     ]
+
+
+def test_a_method_says_the_next_step_itself() -> None:
+    report = make_report(1)
+    assert "Look at the samples first" in next_steps(report)[0][0]
+    notes = {**report.notes, "next step": "Try the mean apart: -O other_mean=true."}
+    first, *others = next_steps(report.model_copy(update={"notes": notes}))
+    assert first == ("Try the mean apart: -O other_mean=true.", None)
+    assert not any("a cue" in words for words, _ in others)
+    assert any("cuescope compare" in str(command) for _, command in others)
 
 
 def test_without_any_picture_the_frames_are_named() -> None:

@@ -1,6 +1,7 @@
 """QUAG's edits of attention against the paper's definition, written out."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from cuescope_sdk.torch import (
     require_layers,
     use_fusion,
 )
+from cuescope_sdk.torch._fusion import averaging as attention_kernels
 
 HEADS, DIM = 4, 8
 QUADRANTS = ("VV", "VT", "TV", "TT")
@@ -123,6 +125,78 @@ def test_a_long_causal_sequence_goes_through_in_parts(draw: torch.Generator) -> 
             with matrix_form():
                 matrix = fused_attention(query, key, value, layer=0, causal=True)
         torch.testing.assert_close(blocks, matrix, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("side", ["left", "right", "both", "within"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_padding_is_taken_out_and_no_mask_is_made(
+    side: str, causal: bool, draw: torch.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two samples of other lengths, 700 tokens with their padding, against the matrix."""
+    tokens, short = 700, 400
+    query, key, value = states(draw, 2, tokens)
+    keep = torch.ones(2, tokens, dtype=torch.bool)
+    first, last = {"left": (300, 0), "right": (0, 300), "both": (200, 100), "within": (0, 0)}[side]
+    keep[1] = (torch.arange(tokens) >= first) & (torch.arange(tokens) < tokens - last)
+    if side == "within":
+        keep[1, 100:short] = False
+    modality = torch.where(torch.arange(tokens) < 500, VIDEO, TEXT).to(torch.int8) * keep
+    modality = modality.to(torch.int8)
+    mask = keep[:, None, None]
+    if causal:
+        mask = mask & torch.ones(tokens, tokens, dtype=torch.bool).tril()
+    largest = 0
+    kernel = attention_kernels.scaled_dot_product_attention
+
+    def watched(*states: Tensor, attn_mask: Tensor | None = None, **given: Any) -> Tensor:
+        nonlocal largest
+        largest = max(largest, 0 if attn_mask is None else attn_mask[0, 0].numel())
+        mixed: Tensor = kernel(*states, attn_mask=attn_mask, **given)
+        return mixed
+
+    monkeypatch.setattr(attention_kernels, "scaled_dot_product_attention", watched)
+    edits = (
+        AverageAttention(quadrants=frozenset(("VT", "TV"))),
+        AverageAttention(quadrants=frozenset(("VV", "TV"))),
+        AverageTokens(modalities=frozenset(("text",))),
+        AverageTokens(modalities=frozenset(("video", "text"))),
+    )
+    for edit in edits:
+        with use_fusion(Fusion(modality, edit)):
+            mixed = fused_attention(query, key, value, layer=0, mask=mask)
+            with matrix_form():
+                matrix = fused_attention(query, key, value, layer=0, mask=mask)
+        torch.testing.assert_close(mixed, matrix, atol=1e-5, rtol=0)
+    assert largest <= 256 * tokens  # of some rows at most, where text alone is averaged
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_double_precision_as_the_default(kind: str, draw: torch.Generator) -> None:
+    """Of states in float32 and in float64, under torch's default of float64."""
+    modality = torch.tensor([[0, 1, 1, 1, 2, 2, 2, 2, 0]] * 2, dtype=torch.int8)
+    query, key, value = states(draw, 2, 9)
+    mask, causal, _, _ = masks(kind, 2, 9, draw)
+    wide = [tensor.double() for tensor in (query, key, value)]
+    wide_mask = mask.double() if mask is not None and mask.is_floating_point() else mask
+    edits = (
+        AverageAttention(quadrants=frozenset(("VT", "TV"))),
+        AverageTokens(modalities=frozenset(("video",))),
+    )
+    for edit in edits:
+        with use_fusion(Fusion(modality, edit)):
+            expected = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+            torch.set_default_dtype(torch.float64)
+            try:
+                single = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
+                double = fused_attention(*wide, layer=0, mask=wide_mask, causal=causal)
+                with matrix_form():
+                    matrix = fused_attention(*wide, layer=0, mask=wide_mask, causal=causal)
+            finally:
+                torch.set_default_dtype(torch.float32)
+        assert (single.dtype, double.dtype) == (torch.float32, torch.float64)
+        torch.testing.assert_close(single, expected)
+        torch.testing.assert_close(double.float(), expected, atol=1e-6, rtol=0)
+        torch.testing.assert_close(double, matrix, atol=1e-12, rtol=0)
 
 
 def test_a_step_of_generation_is_the_last_row(draw: torch.Generator) -> None:

@@ -67,12 +67,15 @@ class FrameSource:
     """Where a frame was read: frame `index` of a file.
 
     A data set takes `count` frames of the file together; this one is number `position` of them.
+    They are of all of the file, or of a `segment`: (start, end, length of the file) in seconds, or
+    () where nobody knows of which.
     """
 
     path: Path
     index: int = 0
     position: int = 0
     count: int = 1
+    segment: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,20 +109,34 @@ class AttentionWeights(Readout):
 
 def multiplications(shape: FusionShape, queries: int, keys: int) -> int:
     """Multiplications of one layer: projections, scores, mixing and MLP."""
+    inner = shape.heads * shape.head_dim
+    output = queries * shape.dim * inner + queries * shape.mlp_multiplications
+    return attention_multiplications(shape, queries, keys) + output
+
+
+def attention_multiplications(shape: FusionShape, queries: int, keys: int) -> int:
+    """Of its attention alone: queries, keys and values projected, scores, and mixing."""
     inner, kv_inner = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
-    projected = 2 * queries * shape.dim * inner + 2 * keys * shape.dim * kv_inner
-    mixed = 2 * queries * keys * inner
-    return projected + mixed + queries * shape.mlp_multiplications
+    projected = queries * shape.dim * inner + 2 * keys * shape.dim * kv_inner
+    return projected + 2 * queries * keys * inner
 
 
 def multiplications_saved(
-    shape: FusionShape, video: int, text: int, other: int, modalities: Iterable[str]
+    shape: FusionShape,
+    video: int,
+    text: int,
+    other: int,
+    modalities: Iterable[str],
+    *,
+    attention_alone: bool = False,
 ) -> float:
     """Share of a fusion layer's multiplications that QUAG-attention saves (section 2.4).
 
-    Each averaged modality has one key and value in place of one for each of its tokens.
+    Each averaged modality has one key and value in place of one for each of its tokens. Of all that
+    a layer does, or of `attention_alone`: no output projection and no MLP, which no edit shortens.
     """
     counts = {"video": video, "text": text}
     tokens = video + text + other
     keys = tokens - sum(max(counts[name] - 1, 0) for name in set(modalities))
-    return 1 - multiplications(shape, tokens, keys) / multiplications(shape, tokens, tokens)
+    count = attention_multiplications if attention_alone else multiplications
+    return 1 - count(shape, tokens, keys) / count(shape, tokens, tokens)

@@ -14,7 +14,13 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             (f"See what {asked.method.spec} needs:", f"cuescope plugins info {_name(report)}"),
         ]
     steps: list[Step] = []
-    if report.findings:
+    if (own := report.notes.get("next step")) is not None:  # the method knows better
+        steps += [
+            (own, None),
+            ("See what another model does:", _other_model(report)),
+            ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN"),
+        ]
+    elif report.findings:
         if _has_occurrences(report):
             words = "Look at the samples first: is the cue really what its name says?"
             steps.append((f"{words} A finding is an association, not yet a cause.", None))

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cuescope_clavi import Clavi, ClaviOptions
-from cuescope_clavi.layout import authors_split, in_split, phrase_of
+from cuescope_clavi.bench import ClaviBench, ClaviBenchOptions
+from cuescope_clavi.layout import authors_split, in_split, phrase_of, read_questions
 from cuescope_clavi.questions import segment_questions
 from cuescope_sdk import BadDataError, Context, HasBenchmark, Sample, UserError
 from cuescope_sdk.testing import DatasetContract, grey_levels, write_video
@@ -127,11 +128,15 @@ def test_questions_use_the_class_names_and_a_negative_control_unlike_the_video(
         # Laughing is in that video, and putting clothes has its object in common with it.
         expected = segment_questions(*names[::-1], "washing a mirror")
         assert asked == [(q.text, q.answer(complement=False)) for q in expected]
-    negatives = {
-        by_video(build(charades, tmp_path, seed=seed))["AAAAA", "original"][2].question
-        for seed in range(12)
-    }
-    assert negatives == {"Was someone washing a mirror?", "Was someone laughing?"}
+    laughing, mirror = "Was someone laughing?", "Was someone washing a mirror?"
+    for all_classes, expected_negatives in ((False, {mirror}), (True, {mirror, laughing})):
+        negatives = {
+            by_video(build(charades, tmp_path, seed=seed, all_classes=all_classes))[
+                "AAAAA", "original"
+            ][2].question
+            for seed in range(12)
+        }
+        assert negatives == expected_negatives
 
 
 def test_without_the_mapping_words_tell_what_actions_share(own: Path, tmp_path: Path) -> None:
@@ -226,6 +231,8 @@ def test_published_questions_are_read_with_their_complements(
         "text": "c4fc409a_1-02",
     }
     assert asked[0].annotations["counterparts"] == {}
+    forms = [s.annotations.get("question_form") for s in asked]
+    assert forms == [None, "Q", "Q'", "Q", "Q'", None]
 
 
 @pytest.mark.parametrize(
@@ -247,6 +254,38 @@ def test_published_questions_of_an_unknown_kind(charades: Path, tmp_path: Path) 
     ask(folder, [("c4fc409a_1", "Was it?", "yes", 3)])
     with pytest.raises(UserError, match=r"test_q.json: question 0: .* got type 3, 'c4fc409a_1'"):
         build(charades, tmp_path, annotation=folder)
+
+
+# ----------------------------------------------------------------------------- clips as files
+
+
+def test_clips_are_written_and_shown_in_place_of_segments(charades: Path, tmp_path: Path) -> None:
+    options = {"source": str(charades), **FINE, "extension": 0}
+    context = Context(cache=tmp_path / "cache")
+    bench = ClaviBench(ClaviBenchOptions(**options, write=tmp_path / "clips"), context)
+    lengths, classes, *pictures = bench.run()
+    assert lengths.paper
+    assert [row["different"] for row in classes.rows] == [2, 2, 2]
+    assert len(pictures) == 6  # figures 6 and 7
+    plain = build(charades, tmp_path / "cache", extension=0, frames=9)
+    data = build(charades, tmp_path / "cache", extension=0, frames=9, clips=tmp_path / "clips")
+    assert len(data) == len(plain)
+    assert data.fingerprint != plain.fingerprint
+    for index in (0, 19):  # of the original and of the complement
+        assert grey_levels(data[index].frames) == grey_levels(plain[index].frames)
+        source = data[index].frames[0].source
+        assert source is not None
+        assert source.path.name == f"{data[index].key[:-3]}.mp4"
+        assert source.segment is None  # so that features of the clip are its own
+    # the questions beside the clips are in the authors' layout
+    pairs = read_questions(tmp_path / "clips" / "test_q.json", tmp_path / "clips" / "test_a.json")
+    assert pairs is not None
+    assert [list(qs) for qs in pairs[data.entries[0].key]] == [
+        list(qs) for qs in data.entries[0].questions
+    ]
+    (tmp_path / "clips" / "AAAAA-0_2.mp4").unlink()
+    with pytest.raises(UserError, match="1 of 4 clips are not in clips"):
+        build(charades, tmp_path / "cache", extension=0, clips=tmp_path / "clips")
 
 
 # ------------------------------------------------------------------------------------- bad input

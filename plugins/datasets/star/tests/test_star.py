@@ -162,6 +162,13 @@ class TestSTAR(LayoutContract):
         assert grey_levels(sample.frames) == [3, 4, 7, 8]
         assert times_of(sample) == (0.1, 0.2, 0.5, 0.6)
 
+    def test_a_question_is_of_its_seconds_of_the_file(self):
+        """So that features of the whole video are not taken for it."""
+        for sample in self.open():
+            segments = {frame.source.segment for frame in sample.frames}
+            [segment] = [seconds[:2] for seconds in segments]
+            assert segment == sample.annotations["clip"]
+
     def test_a_situation_is_a_scene(self):
         nothing, shutting, _, holding = scene_of(self.open()[0]) or ()
         assert nothing == SceneFrame()

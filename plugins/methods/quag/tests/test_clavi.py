@@ -20,6 +20,7 @@ from cuescope_quag.clavi.consistency import (
     group_pairs,
 )
 from cuescope_quag.clavi.sensitivity import aligned_distance, choose_pairs, compare_distances
+from cuescope_quag.paper import CONSISTENT, cells_by_question, paper_rows
 from cuescope_sdk import Capabilities, Frame, Plugin, Report, Response, Sample, Table, Trial
 from cuescope_sdk.fusion import TEXT, VIDEO, FusionShape
 from cuescope_sdk.testing import Setup, run_audit, temporary_cache
@@ -165,6 +166,107 @@ def test_a_shortcut_is_told_by_its_complements() -> None:
     [legend] = [note for note in table_of(report, "Accuracy").notes if "E: " in note]
     assert legend == "BA: before or after; E: existence of an action."
     assert "balanced accuracy" in report.notes  # yes or no
+
+
+def turned_controls() -> Iterator[Sample]:
+    """Of each video and its complement: whether something absent came before A, and after."""
+    for sample in ALL:
+        if sample.question == "absent":
+            video, shown, _ = sample.key.split("-")
+            for word, other in (("before", "after"), ("after", "before")):
+                yield replace(
+                    sample,
+                    key=f"{video}-{shown}-{word}",
+                    question=f"absent {word}",
+                    annotations={
+                        **sample.annotations,
+                        "question_type": "BA-NC",
+                        "counterparts": {
+                            "video": f"{video}-{1 - int(shown)}-{word}",
+                            "text": f"{video}-{shown}-{other}",
+                        },
+                    },
+                )
+
+
+def with_forms(sample: Sample) -> Sample:
+    """With the names of table 15: V and V', Q and Q'."""
+    shown, form = sample.key.split("-")[1], {"first": "Q", "second": "Q'"}.get(str(sample.question))
+    names = {"video": ("original", "complement")[int(shown)]}
+    forms = {} if form is None else {"question_form": form}
+    return replace(sample, annotations={**sample.annotations, **names, **forms})
+
+
+PUBLISHED = tuple(map(with_forms, (*ALL, *turned_controls())))
+
+
+class Published(Complements):
+    """As CLAVI itself, with control questions of both kinds."""
+
+    benchmark = "CLAVI"
+    fingerprint = "published"
+
+    def __len__(self) -> int:
+        return len(PUBLISHED)
+
+    def __getitem__(self, index: int) -> Sample:
+        return PUBLISHED[index]
+
+
+class Doubting(Shortcut):
+    """Does not see that A is there."""
+
+    fingerprint = "doubting"
+
+    def yes(self, trial: Trial) -> float:
+        return 0.0 if trial.sample.question == "there" else super().yes(trial)
+
+
+def test_the_papers_control_stands_beside_the_like_column_only() -> None:
+    """Table 3 counts questions with a complement question; section 5.1 names E as well."""
+    reports = {
+        control: run_audit(QUAG, Doubting, Published, control=control, beside="JustAsk", captures=0)
+        for control in ("section-5.1", "table-3")
+    }
+    figures = table_of(reports["table-3"], "Consistent accuracy")
+    baseline = table(reports["table-3"], "Consistent accuracy")["baseline"]
+    assert baseline["CAcc_V control"].startswith("75.0 ")  # of 4 questions that A is not seen in
+    assert baseline["CAcc_V control (Q')"].startswith("100.0 ")
+    assert baseline["CAcc_V (Q')"].startswith("50.0 ")
+    [paper] = figures.paper
+    assert paper["CAcc_V control (Q')"] == 98.0
+    assert not {"CAcc_V", "CAcc_V control"} & set(paper)
+    assert reports["section-5.1"].tables == reports["table-3"].tables
+    assert "CAcc_V control 75.0" in reports["section-5.1"].notes["complements"]
+    assert "CAcc_V control 100.0" in reports["table-3"].notes["complements"]
+
+
+def test_the_table_of_videos_and_questions_is_that_of_the_paper() -> None:
+    by_question = table_of(run_audit(QUAG, Shortcut, Published, captures=0), "Accuracy by video")
+    rows = {row["condition"]: (str(row["accuracy"])[:5], row["n"]) for row in by_question.rows}
+    assert list(rows) == [*(f"V {k}" for k in KINDS), *(f"V' {k}" for k in KINDS)]
+    assert rows["V BA Q"] == ("100.0", 40)
+    assert rows["V BA Q'"] == ("0.0 [", 40)
+    assert rows["V' BA Q"] == ("0.0 [", 40)
+    paper = {row["condition"]: row["accuracy"] for row in by_question.paper}
+    assert paper["V' BE Q'"] == 70.0  # FrozenBiLM
+
+
+KINDS = ("E", "BA Q", "BA Q'", "BA-NC")
+
+
+@pytest.mark.parametrize("model", ["JustAsk", "Singularity-T", "All-in-one+"])
+def test_table_3_cannot_count_e_among_its_control(model: str) -> None:
+    """No pair is right more often than the worse of its two: table 15 bounds table 3."""
+    cells = {row["condition"]: float(row["accuracy"] or 0) for row in cells_by_question(model)}
+    worse = {kind: min(cells[f"V {kind}"], cells[f"V' {kind}"]) for kind in ("E", "E-NC", "BA-NC")}
+    [paper, *_] = paper_rows(model, CONSISTENT)
+    every = (2 * worse["E"] + worse["E-NC"] + 8 * worse["BA-NC"]) / 11
+    # of means of three runs, each within its own error
+    assert every < float(paper["CAcc_V control (Q')"] or 0) - (
+        0.8 if model != "Singularity-T" else 0
+    )
+    assert float(paper["CAcc_V control (Q')"] or 0) <= worse["BA-NC"]
 
 
 def test_a_model_that_knows_the_order_is_told_too() -> None:

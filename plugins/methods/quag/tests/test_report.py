@@ -20,7 +20,7 @@ Audited = Callable[..., Report]
         ("both", "both", "fuses"),
         ("text", "text", "text alone"),
         ("video", "video", "video alone"),
-        ("both", "apart", "never aligns"),
+        ("both", "apart", "fuses by means"),
     ],
 )
 @pytest.mark.parametrize("open_ended", [False, True])
@@ -36,6 +36,91 @@ def test_planted_truth_is_called_by_its_name(
     by_feature = {score.feature: score for score in report.headlines}
     for key in ("without video", "without question", "SC: crossmodal"):
         assert f"{abs(by_feature[key].value or 0):.1f} points" in sentence
+
+
+class Kinds:
+    """Two thirds of the questions as the quiz says, the others answered by their words alone."""
+
+    def __getitem__(self, index: int) -> Sample:
+        sample: Sample = super().__getitem__(index)  # type: ignore[misc]
+        number = int(str(sample.question).split()[-1])
+        own = range(len(self))[index] % 3 > 0  # type: ignore[arg-type]
+        kind = {"question_type": "quiz" if own else "plain"}
+        if own:
+            return replace(sample, annotations=kind)
+        labels = ("north", "east", "south", "west")
+        words = {"question": f"plain {number}", "label": labels[number]}
+        return replace(sample, annotations=kind, **words)
+
+
+def by_kind(reader: type[Any]) -> type[Any]:
+    """A reader that answers plain questions from their words, whatever is averaged."""
+
+    class ByKind(reader):  # type: ignore[misc]
+        def known(self, trial: Any) -> int:
+            words = str(trial.sample.question).split()
+            return int(words[-1]) if words[0] == "plain" else int(super().known(trial))
+
+    return ByKind
+
+
+@pytest.mark.parametrize(
+    ("truth", "reads", "verdict", "says"),
+    [
+        ("both", "both", "fuses", "On quiz questions (168 of 252), the only ones in which"),
+        ("both", "apart", "fuses by means", "joins them by their means at most"),
+        ("video", "video", "each alone", "some it answers from the video alone"),
+    ],
+)
+def test_questions_that_need_no_video_dilute_nothing(
+    audited: Audited,
+    quiz: type[Any],
+    reader: type[Any],
+    truth: str,
+    reads: str,
+    verdict: str,
+    says: str,
+) -> None:
+    data = type("Kinds", (Kinds, quiz), {})
+    report = audited(
+        truth, reads, data=data, model=by_kind(reader), data_options={"samples": 252}, captures=0
+    )
+    assert report.notes["verdict"] == verdict
+    sentence = str(report.sentence(report.findings[0]))
+    assert says.lower() in sentence.lower()
+    assert ("so what a model takes from a mean is not tested" in sentence) == (verdict != "fuses")
+
+
+def test_the_mean_of_another_video_confirms_what_averaging_leaves_open(audited: Audited) -> None:
+    plain = audited("both", "apart")
+    report = audited("both", "apart", other_mean=True)
+    assert report.notes["verdict"] == plain.notes["verdict"] == "fuses by means"
+    sentence = str(report.sentence(report.findings[0]))
+    assert "joins them by their means: it does not matter which token looks at which" in sentence
+    assert "is not tested" in str(plain.sentence(plain.findings[0]))
+    assert "is not tested" not in sentence
+    key = "SC: crossmodal, mean of another video"
+    [score] = [score for score in report.headlines if score.feature == key]
+    assert score.finding
+    assert (score.value or 0) > 40
+    words = str(report.sentence(score))
+    assert words.startswith("With attention between video and text averaged, and the mean of")
+
+
+def test_what_was_asked_without_a_video_shows_none_and_says_so(audited: Audited) -> None:
+    report = audited("video", "video", other_mean=True)
+    sides = {c.feature: c.sides for c in report.contrasts}
+    own, without = sides["without video"]
+    assert all(exhibit.drawing is None for exhibit in own.exhibits)  # a still: its frame is shown
+    for exhibit in without.exhibits:
+        assert exhibit.occurrence.sample.endswith("without the video")
+        assert exhibit.drawing is not None  # a sheet that says so, in place of "no picture"
+    others = sides["SC: crossmodal, mean of another video"]
+    for exhibit, swapped in zip(others[0].exhibits, others[1].exhibits, strict=True):
+        assert exhibit.occurrence.sample != swapped.occurrence.sample
+        assert swapped.occurrence.sample.startswith("quiz-")
+    words = "These questions can be answered without their words."
+    assert report.notes["next step"].startswith(words)  # in place of what is said of a cue
 
 
 def test_findings_are_what_was_needed(audited: Audited) -> None:
@@ -143,7 +228,7 @@ def test_open_answers_are_shown(audited: Audited, reader: type[Any]) -> None:
 
 def test_the_tables_have_a_row_a_condition(audited: Audited) -> None:
     report = audited("both", "both", quadrants="TV")
-    accuracies, losses = report.tables
+    accuracies, losses, _ = report.tables
     conditions = [row["condition"] for row in accuracies.rows]
     assert conditions[:4] == ["baseline", "without video", "without question", "SC: unimodal"]
     assert "SC: TV" in conditions

@@ -185,3 +185,10 @@ def test_multiplications_saved_are_noted(audited: Audited) -> None:
     words = f"video {1 - less / whole:.1%}, "
     assert report.notes["multiplications saved"].startswith(words)
     assert "(6 video and 3 text tokens)" in report.notes["multiplications saved"]
+    [table] = [table for table in report.tables if table.title.startswith("Multiplications saved")]
+    by_condition = {row["condition"]: row for row in table.rows}
+    # 10 tokens, 5 of them fewer keys; dim and heads of 8: (q + 2 k) of 8 x 8, and 2 q k of 8
+    plain, fewer = 10 * 64 + 20 * 64 + 1600, 10 * 64 + 10 * 64 + 800
+    expected = 100 * (1 - fewer / plain)
+    assert by_condition["merged video"]["attention alone"] == pytest.approx(expected)
+    assert not table.paper  # its figures are of its own benchmarks

@@ -1,19 +1,23 @@
 """JustAsk against the library's own modules, and against its formula."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 import videoqa_published as published
 from torch import Tensor
 from torch.nn.functional import gelu, layer_norm, linear
 from transformers import DistilBertConfig, DistilBertModel
 from transformers.models.distilbert.modeling_distilbert import Transformer
-from videoqa_samples import ANSWERS, WORDS, asked
+from videoqa_samples import ANSWERS, WORDS, asked, video
 
-from cuescope_sdk import Sample, Trial
+from cuescope_sdk import Context, Frame, Sample, Trial, UserError
+from cuescope_sdk.data import clip_frames, frames_at, open_videos
+from cuescope_sdk.testing import write_video
 
 SAMPLE = asked("two", "does the man open the door ?", ("dog", "red ball", "blue"))
 
@@ -101,6 +105,35 @@ def test_long_videos_are_thinned_evenly(build: Callable[..., Any], place: Path) 
         )
     )
     np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_a_segment_has_the_features_of_its_seconds(
+    build: Callable[..., Any], place: Path, tmp_path: Path
+) -> None:
+    """A video of 6 s with a feature a second; frames of unknown seconds are refused."""
+    write_video(tmp_path / "long.mp4", 60)  # 10 frames a second
+    clips, _ = open_videos(tmp_path, {"long": ("long",)}, Context(cache=tmp_path), "test")
+    file, probe = clips["long"]
+    rows = torch.randn(6, published.S3D, generator=torch.Generator().manual_seed(1))
+    features = {"long": rows, "two": rows[2:4], "from": rows[4:], "part": rows[1:3]}
+    torch.save(features, place / "seconds.pth")
+    model = build("just-ask", features=place / "seconds.pth")
+
+    def answer(frames: tuple[Frame, ...]) -> np.ndarray:
+        sample = replace(asked("two", "what is it ?"), frames=frames)
+        found: np.ndarray = model.respond([Trial(sample=sample)])[0].logits
+        return found
+
+    for (start, end), expected in {
+        (0.0, None): "long",
+        (2.0, 4.0): "two",
+        (4.0, None): "from",
+        (1.2, 2.9): "part",  # touches both
+    }.items():
+        found = answer(clip_frames(file, probe, 4, start, end))
+        np.testing.assert_array_equal(found, answer(video(expected, 4)))
+    with pytest.raises(UserError, match="nor known seconds of it"):
+        answer(frames_at(file, probe, [20, 25, 30]))
 
 
 def test_open_questions_have_the_best_of_the_vocabulary(build: Callable[..., Any]) -> None:

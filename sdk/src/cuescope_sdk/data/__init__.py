@@ -37,12 +37,14 @@ from cuescope_sdk.data._media.files import (
     printable_name as printable_name,
 )
 from cuescope_sdk.data._media.frames import (
+    Segment as Segment,
     clip_frames as clip_frames,
     clip_times as clip_times,
     frames_at as frames_at,
     frames_between as frames_between,
     image_frame as image_frame,
     sample_indices as sample_indices,
+    segment_of as segment_of,
 )
 from cuescope_sdk.data._media.survey import Probe as Probe, probe as probe, probe_all as probe_all
 from cuescope_sdk.data._media.unread import Unread as Unread, why_unread as why_unread

@@ -18,14 +18,18 @@ def signed(value: float, decimals: int = 1) -> str:
 def hundredths(share: float) -> str:
     """A share from -1 to 1 times 100; with a decimal where it would else read as none or all.
 
+    Rounded as a table rounds the share itself, so that a text never says 2% beside 0.03.
+
     >>> hundredths(0.718), hundredths(0.998), hundredths(-0.004), hundredths(0)
     ('72', '99.8', '−0.4', '0')
+    >>> hundredths(0.025), f"{0.025:.2f}", hundredths(0.075), f"{0.075:.2f}"
+    ('3', '0.03', '7', '0.07')
     """
     size = abs(100 * share)
-    whole = f"{size:.0f}"
+    whole = f"{100 * round(abs(share), 2):.0f}"
     # "0%" of a thousand says never, and "100%" always, so neither may stand for nearly so.
     misleads = whole in ("0", "100") and abs(size - float(whole)) >= 0.05
-    return signed(100 * share, 1 if misleads else 0)
+    return signed(100 * share, 1) if misleads else signed(100 * round(share, 2), 0)
 
 
 def percent(share: float) -> str:

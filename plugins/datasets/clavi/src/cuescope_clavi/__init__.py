@@ -4,11 +4,14 @@ Rawal et al., 2024, section 5.1 and appendix B.
 """
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from cuescope_clavi.clips import clip_name
 from cuescope_clavi.layout import is_charades, read_charades, read_classes
 from cuescope_clavi.options import ClaviOptions
 from cuescope_clavi.questions import word_parts
@@ -22,7 +25,13 @@ from cuescope_clavi.samples import (
     published_entries,
 )
 from cuescope_sdk import Context, HasSplits, Plugin, Sample, UserError, digest
-from cuescope_sdk.data import describe_video_problems, require_enough_questions
+from cuescope_sdk.data import (
+    Probe,
+    clip_frames,
+    describe_video_problems,
+    open_videos,
+    require_enough_questions,
+)
 
 # Options with which a source shows timed actions, few and fine enough, where none are given.
 SOURCES: dict[str, dict[str, Any]] = {
@@ -52,6 +61,8 @@ class Clavi(Plugin):
         self.shown_split = options.split
         # The figures of the paper are of Charades; other videos only follow its recipe.
         self.benchmark: str | None = None
+        self.source = options.source
+        self.parts: Mapping[str, frozenset[str]] = {}
         root = Path(options.source).expanduser()
         self.entries, self.footage = (
             self._from_charades(root) if root.is_dir() else self._from_source()
@@ -65,6 +76,7 @@ class Clavi(Plugin):
                 remedy="See -D shortest, -D neighbourhood, and the source's own options",
             )
         self._ends = np.cumsum([len(each) for entry in self.entries for each in entry.questions])
+        self.clips = self._open_clips() if options.clips is not None else {}
         self.facts = self._counts() | self.facts
         shown = [
             (
@@ -77,7 +89,9 @@ class Clavi(Plugin):
             )
             for entry in self.entries
         ]
-        self.fingerprint = digest("clavi", options.frames, self.shown_split, shown)
+        written = {name: probe.digest for name, (_, probe) in self.clips.items()}
+        clips = (written,) if written else ()
+        self.fingerprint = digest("clavi", options.frames, self.shown_split, shown, *clips)
 
     def __len__(self) -> int:
         return int(self._ends[-1])
@@ -89,7 +103,9 @@ class Clavi(Plugin):
         number = index - int(self._ends[video - 1]) if video else index
         entry, complemented = self.entries[video // 2], bool(video % 2)
         footage, frames = self.footage[entry.video], self.options.frames
-        return make_sample(entry, footage, complemented, number, frames, self.shown_split)
+        sample = make_sample(entry, footage, complemented, number, frames, self.shown_split)
+        clip = self.clips.get(clip_name(entry, complemented))
+        return sample if clip is None else replace(sample, frames=clip_frames(*clip, frames))
 
     def split(self, name: str) -> Self:
         """The same of another split, of all its videos; no source video is in two of them."""
@@ -145,11 +161,13 @@ class Clavi(Plugin):
         self.benchmark = "CLAVI"
         self.shown_split = split = options.split or "test"
         classes = read_classes(root)
+        self.parts = classes.parts
         if options.source_options:
             raise UserError("clavi: source_options", expected="none with a Charades folder")
         videos = read_charades(root, split, classes)
         if options.annotation is None:
-            entries, without = curate(videos, classes.parts, options)
+            left_out = frozenset[str]() if options.all_classes else classes.objectless
+            entries, without = curate(videos, classes.parts, options, left_out)
         else:
             annotation = options.annotation.expanduser()
             entries, without = published_entries(annotation, split, classes, videos, options)
@@ -168,6 +186,21 @@ class Clavi(Plugin):
                 f"{out:,} of {total:,} questions: {describe_video_problems(problems)}"
             )
         return readable, footage
+
+    def _open_clips(self) -> dict[str, tuple[Path, Probe]]:
+        """The written clips; raises UserError where one is missing, for then all would be mixed."""
+        names = [clip_name(entry, side) for entry in self.entries for side in (False, True)]
+        folder = Path(self.options.clips or ".").expanduser()
+        asked = {name: (name,) for name in names}
+        clips, problems = open_videos(folder, asked, self.context, "clavi")
+        if problems:
+            raise UserError(
+                f"clavi: {len(problems):,} of {len(names):,} clips are not in {folder.name}",
+                expected=f"{next(iter(problems))}.mp4 and the others",
+                got=next(iter(problems.values())),
+                remedy="Write them with `cuescope bench clavi --write`, with the same options.",
+            )
+        return clips
 
     def _note_without_control(self, count: int) -> None:
         if count:

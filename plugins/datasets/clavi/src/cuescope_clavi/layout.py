@@ -35,6 +35,8 @@ VAL_SHARE = 10  # one in so many of the authors' training videos
 # `type` of a question about the original video; of the complement video it is 16 more.
 KINDS: dict[int, Kind] = {0: "E", 1: "E-NC", 4: "BE", 5: "BE", 8: "BA", 9: "BA", 10: "BA-NC"}
 OF_COMPLEMENT = 16
+# Without an object ("someone is laughing"); the published questions ask about none of them.
+OBJECTLESS = frozenset(f"c{number}" for number in range(146, 157))
 
 # ------------------------------------------------------------------------------------- Charades
 
@@ -53,6 +55,11 @@ class Classes:
 
     names: Mapping[str, str]
     parts: Mapping[str, frozenset[str]]
+
+    @property
+    def objectless(self) -> frozenset[str]:
+        """The names of those that the published questions leave out: c146 to c156."""
+        return frozenset(name for code, name in self.names.items() if code in OBJECTLESS)
 
 
 def is_charades(root: Path) -> bool:

@@ -23,6 +23,11 @@ class ClaviOptions(Options):
         None, description="the published annotation (its file or folder) instead of curation"
     )
     videos: Path | None = Field(None, description="folder of the Charades videos; default PATH")
+    clips: Path | None = Field(
+        None,
+        description="folder with the clips that `cuescope bench clavi --write` wrote: frames and "
+        "features are of these files",
+    )
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each segment")
     split: str | None = Field(
         None, description="train, val or test; default test of Charades, else what the source shows"
@@ -33,6 +38,11 @@ class ClaviOptions(Options):
     )
     pairs_per_video: int | None = Field(
         None, ge=1, description="pairs of actions a source video, drawn at random; default all"
+    )
+    all_classes: bool = Field(
+        False,
+        description="ask about all 157 classes of Charades; the published questions are without "
+        "the 11 that have no object (c146 to c156)",
     )
     shortest: float = Field(4.0, ge=0, description="least length of an action, seconds or frames")
     extension: float = Field(

@@ -80,11 +80,14 @@ def complement(question: str) -> str | None:
 
 
 def negative_controls(
-    occurring: Sequence[str], parts: Mapping[str, frozenset[str]]
+    occurring: Sequence[str],
+    parts: Mapping[str, frozenset[str]],
+    never_asked: frozenset[str] = frozenset(),
 ) -> tuple[str, ...]:
     """The actions of `parts` that have no part, object or verb, in common with the occurring."""
     shared = frozenset[str]().union(*(parts[name] for name in occurring))
-    return tuple(name for name, own in parts.items() if name not in occurring and not own & shared)
+    unlike = never_asked.union(occurring)
+    return tuple(name for name, own in parts.items() if name not in unlike and not own & shared)
 
 
 def word_parts(names: Sequence[str]) -> dict[str, frozenset[str]]:

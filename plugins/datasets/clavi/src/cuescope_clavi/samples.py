@@ -23,6 +23,7 @@ from cuescope_clavi.options import ClaviOptions
 from cuescope_clavi.questions import (
     CHOICES,
     SUBSETS,
+    Question,
     QuestionPair,
     complement,
     draw_one,
@@ -75,21 +76,28 @@ class Footage:
 
 
 def curate(
-    videos: Iterable[TimedVideo], parts: Mapping[str, frozenset[str]], options: ClaviOptions
+    videos: Iterable[TimedVideo],
+    parts: Mapping[str, frozenset[str]],
+    options: ClaviOptions,
+    never_asked: frozenset[str] = frozenset(),
 ) -> tuple[list[Entry], int]:
     """The segments, and how many were left out for want of a negative control.
 
-    `parts` are the object and verb, or the words, of every action that may serve as one.
+    `parts` are the object and verb, or the words, of every action; `never_asked` are those that no
+    question names, which still occur.
     """
     by_name = {video.name: video for video in videos}
     pairs = {
         name: exclusive_pairs(
-            video.actions, shortest=options.shortest, neighbourhood=options.neighbourhood
+            video.actions,
+            shortest=options.shortest,
+            neighbourhood=options.neighbourhood,
+            never_asked=never_asked,
         )
         for name, video in by_name.items()
     }
     return _complete(
-        _entry(by_name[name], index, pair, parts, options)
+        _entry(by_name[name], index, pair, parts, options, never_asked)
         for name, index, pair in draw_items(pairs, options)
     )
 
@@ -116,6 +124,7 @@ def published_entries(
         if in_split(published.video, split):
             segments.setdefault(published.video, []).append(published)
     occurring = {video.name: {action.name for action in video.actions} for video in videos}
+    never_asked = frozenset[str]() if options.all_classes else classes.objectless
 
     def entry(published: PublishedSegment) -> Entry | None:
         if pairs:
@@ -123,7 +132,7 @@ def published_entries(
         else:
             rng = generator(options.seed, "clavi", published.key)
             actions = published.actions.union(occurring.get(published.video, ()))
-            pair = draw_questions(published.segment, actions, classes.parts, rng)
+            pair = draw_questions(published.segment, actions, classes.parts, rng, never_asked)
         return Entry(published.key, published.video, published.segment, pair) if pair else None
 
     return _complete(entry(published) for _, _, published in draw_items(segments, options))
@@ -147,9 +156,10 @@ def draw_questions(
     occurring: frozenset[str],
     parts: Mapping[str, frozenset[str]],
     rng: np.random.Generator,
+    never_asked: frozenset[str] = frozenset(),
 ) -> QuestionPair | None:
     """The questions about both videos; None where every action shares something with these."""
-    negative = draw_one(negative_controls(tuple(occurring), parts), rng)
+    negative = draw_one(negative_controls(tuple(occurring), parts, never_asked), rng)
     if negative is None:
         return None
     questions = segment_questions(segment.first.name, segment.second.name, negative)
@@ -162,11 +172,12 @@ def _entry(
     pair: tuple[Action, Action],
     parts: Mapping[str, frozenset[str]],
     options: ClaviOptions,
+    never_asked: frozenset[str],
 ) -> Entry | None:
     rng = generator(options.seed, "clavi", video.name, str(index))
     segment = cut_segment(*pair, video.length, rng, most=options.max_growth, step=video.step)
     occurring = frozenset(action.name for action in video.actions)
-    questions = draw_questions(segment, occurring, parts, rng)
+    questions = draw_questions(segment, occurring, parts, rng, never_asked)
     return Entry(f"{video.name}-{index}", video.name, segment, questions) if questions else None
 
 
@@ -225,6 +236,7 @@ def at_seconds(path: Path, probe: Probe, seconds: Sequence[float]) -> tuple[Fram
     """What a video shows at these times: of a time after its end, the last frame."""
     times = clip_times(path, probe)
     indices = np.searchsorted(times, np.array(seconds) + ROUNDING, side="right") - 1
+    # no `segment`: features of these seconds would be those of the other order, too
     return frames_at(path, probe, np.maximum(indices, 0).tolist())
 
 
@@ -272,10 +284,18 @@ def make_sample(
             "split": split,
             "counterparts": {kind: key for kind, key in counterparts.items() if key is not None},
             "video": "complement" if complemented else "original",
+            **question_form(question),
             "video_id": entry.video,
             "actions": visible_actions(entry.segment, times),
         },
     )
+
+
+def question_form(question: Question) -> dict[str, str]:
+    """Q, true of the original video, or its complement Q' (table 15); {} for a control question."""
+    if SUBSETS[question.kind] == "control":
+        return {}
+    return {"question_form": "Q" if question.original else "Q'"}
 
 
 def visible_actions(segment: Segment, times: Sequence[float]) -> tuple[tuple[str, int, int], ...]:

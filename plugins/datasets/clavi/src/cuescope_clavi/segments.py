@@ -57,20 +57,25 @@ class Segment:
 
 
 def exclusive_pairs(
-    actions: Sequence[Action], *, shortest: float, neighbourhood: float | None
+    actions: Sequence[Action],
+    *,
+    shortest: float,
+    neighbourhood: float | None,
+    never_asked: frozenset[str] = frozenset(),
 ) -> list[tuple[Action, Action]]:
     """Pairs of different actions, the first over before the second begins, in order of time.
 
     Both last `shortest` or longer, and neither name occurs again within `neighbourhood` of the
     segment that they span, or anywhere in the video (None). The paper asks for actions that are
     unique, and for none near the borders of the segment; the former says the latter too where it
-    is about the whole video.
+    is about the whole video. Names `never_asked` make no pair.
     """
     pairs = combinations(sorted(actions, key=lambda action: action[1:]), 2)
     return [
         (first, second)
         for first, second in pairs
         if first.name != second.name
+        and never_asked.isdisjoint((first.name, second.name))
         and first.end < second.start
         and min(first.end - first.start, second.end - second.start) >= shortest
         and not _recurs(first, second, actions, neighbourhood)

@@ -22,6 +22,7 @@ from cuescope_sdk.data import (
     frames_between,
     held_out_categories,
     read_json,
+    segment_of,
 )
 from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
 from cuescope_star.layout import QuestionRow, check_question, read_all_classes, video_parts
@@ -110,7 +111,7 @@ class STAR(VideoQuestions):
         sample = super().__getitem__(index)
         return replace(
             sample,
-            frames=frames_at(file, probe, frames),
+            frames=frames_at(file, probe, frames, segment_of(times, row.start, row.end)),
             annotations={**sample.annotations, **known},
         )
 

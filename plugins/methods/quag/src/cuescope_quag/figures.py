@@ -1,9 +1,11 @@
 """What is lost: answers as they are beside those under a condition, and how many of each."""
 
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from textwrap import shorten
 
 import numpy as np
+from PIL import Image, ImageDraw
 
 from cuescope_quag.measures import question_types
 from cuescope_quag.tables import Figures
@@ -57,7 +59,7 @@ def _contrast(figures: Figures, feature: str, key: str, kind: str | None) -> Con
             f"As it is: {of.format(rate.value)}": before,
             f"{change_words(answers.conditions[column])}: {of.format(losses[key].rate)}": after,
         },
-        where=without_pictures(before, after),
+        where=shown_instead(before, after, answers.conditions[column]),
         words=question_words,
         drawing=clip,
         correct=is_correct,
@@ -76,13 +78,18 @@ def change_words(condition: Condition) -> str:
     return f"With {name}" + averaged * (condition.kind == "short-circuit")
 
 
-def without_pictures(before: Sequence[Outcome], after: Sequence[Outcome]) -> dict[str, Occurrence]:
-    """A name of its own for what was asked without a video, so that none is shown beside it."""
-    return {
-        new.trial.sample.key: Occurrence(sample=f"{old.trial.sample.key} without the video")
-        for old, new in zip(before, after, strict=True)
-        if not new.trial.sample.frames
-    }
+def shown_instead(
+    before: Sequence[Outcome], after: Sequence[Outcome], condition: Condition
+) -> dict[str, Occurrence]:
+    """Where the picture comes from of what was asked without its own video: another, or none."""
+    occurrences = {}
+    for old, new in zip(before, after, strict=True):
+        own, asked = old.trial.sample, new.trial.sample
+        if not asked.frames:
+            occurrences[asked.key] = Occurrence(sample=f"{own.key} without the video")
+        elif (other := condition.others.get(own.key)) is not None:
+            occurrences[asked.key] = Occurrence(sample=other.key)
+    return occurrences
 
 
 def question_words(outcome: Outcome) -> str:
@@ -94,9 +101,19 @@ def question_words(outcome: Outcome) -> str:
 
 
 def clip(outcome: Outcome) -> bytes | None:
-    """Frames of a clip in their order; None for a still image, or without any."""
+    """Frames of a clip in order; None for a still image; of no video, a sheet that says so."""
     frames = outcome.trial.sample.frames
+    if not frames:
+        return empty_sheet()
     return frame_sheet(frames) if len(frames) > 1 else None
+
+
+def empty_sheet() -> bytes:
+    """A JPEG in place of a video that was not shown."""
+    sheet = Image.new("RGB", (256, 128), (238, 238, 238))
+    ImageDraw.Draw(sheet).text((128, 64), "no video was shown", fill=(90, 90, 90), anchor="mm")
+    sheet.save(out := BytesIO(), "JPEG", quality=90)
+    return out.getvalue()
 
 
 # ---------------------------------------------------------------------------- what stays right

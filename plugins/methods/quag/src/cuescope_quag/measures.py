@@ -117,3 +117,15 @@ def question_types(samples: Sequence[Sample], most: int = 12) -> dict[str, Codes
     return {
         kind: np.flatnonzero([other == kind for other in kinds]) for kind in sorted(ranked[:most])
     }
+
+
+def joint_types(samples: Sequence[Sample]) -> dict[tuple[str, ...], Codes]:
+    """Indices of each type of question, those with one right answer taken together."""
+    alone: dict[tuple[str, ...], Codes] = {}
+    joined: dict[str, Codes] = {}
+    for kind, index in question_types(samples).items():
+        if len({normalise(str(samples[i].label)) for i in index}) > 1:
+            alone[(kind,)] = index
+        else:
+            joined[kind] = index
+    return alone | ({tuple(joined): np.concatenate(list(joined.values()))} if joined else {})

@@ -9,6 +9,7 @@ from cuescope_sdk import Options
 
 ShortCircuit = Literal["unimodal", "crossmodal", "video", "text"]
 MergedModality = Literal["video", "text", "video-text"]
+Control = Literal["section-5.1", "table-3"]
 Quadrant = Literal["VV", "VT", "TV", "TT"]
 QUADRANTS: tuple[Quadrant, ...] = ("VV", "VT", "TV", "TT")
 
@@ -61,6 +62,11 @@ class QUAGOptions(Options):
         ("video", "text", "video-text"),
         description="modalities whose tokens are averaged before keys and values (section 2.4)",
     )
+    other_mean: bool = Field(
+        False,
+        description="also: crossmodal attention averaged and the video another one, so that the "
+        "mean that the averaged attention carries is of another video",
+    )
     size_term: Literal["add", "multiply"] = Field(
         "add",
         description="the logit of a token that stands for n: log n is added (the paper's "
@@ -86,7 +92,13 @@ class QUAGOptions(Options):
     resamples: PositiveInt = Field(
         2000, description="draws of the test against chance, for three answers or more"
     )
-    beside: Literal["FrozenBiLM", "JustAsk", "All-in-one+"] = Field(
+    control: Control = Field(
+        "section-5.1",
+        description="control questions of CLAVI that the words about complements are said of: "
+        "section-5.1 has E, E-NC and BA-NC, table-3 only those with a complement question (BA-NC); "
+        "the table has both",
+    )
+    beside: Literal["FrozenBiLM", "JustAsk", "All-in-one+", "Singularity-T"] = Field(
         "FrozenBiLM",
         description="the model whose figures of the paper are printed beside ours, on its data",
     )

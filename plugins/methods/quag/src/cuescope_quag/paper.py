@@ -2,7 +2,8 @@
 
 `paper_tables` has a file a benchmark: tables 1 and 12 overall, 4 to 11 by type of question, the
 modality that QUAG-attention merged from the note of table 1. `consistent_accuracy` is table 3, with
-section 5.2 for merged video.
+section 5.2 for merged video: its CAcc_V, overall and of control, cannot be of E and E-NC too, whose
+accuracies in table 15 (`by_video_and_question`) are too low for that.
 """
 
 import csv
@@ -18,11 +19,24 @@ def paper_rows(model: str, table: str) -> tuple[dict[str, Cell], ...]:
     """A row a condition of one of BENCHMARKS or CONSISTENT; () where the paper has none."""
     if table not in (*BENCHMARKS, CONSISTENT):
         return ()
-    text = files("cuescope_quag").joinpath("paper_tables", f"{table}.csv").read_text("utf-8")
     rows: list[dict[str, Cell]] = []
-    for row in csv.DictReader(text.splitlines()):
+    for row in _read(table):
         if row.pop("model") == model:
             condition = row.pop("condition")
             figures = {name: float(cell) for name, cell in row.items() if cell}
             rows.append({"condition": condition, **figures})
     return tuple(rows)
+
+
+def cells_by_question(model: str) -> tuple[dict[str, Cell], ...]:
+    """Table 15: a row a video, type and question; () for a model that is not in it."""
+    return tuple(
+        {"condition": row["condition"], "accuracy": float(row[model])}
+        for row in _read("by_video_and_question")
+        if model in row
+    )
+
+
+def _read(table: str) -> list[dict[str, str]]:
+    text = files("cuescope_quag").joinpath("paper_tables", f"{table}.csv").read_text("utf-8")
+    return list(csv.DictReader(text.splitlines()))

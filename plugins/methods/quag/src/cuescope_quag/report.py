@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cuescope_quag.clavi.by_question import attach_by_question
 from cuescope_quag.clavi.consistency import attach_consistency
 from cuescope_quag.figures import contrasts
 from cuescope_quag.measures import (
@@ -12,12 +13,13 @@ from cuescope_quag.measures import (
     Measure,
     balanced_accuracy,
     choose_measure,
+    joint_types,
     only_answer,
     plain_accuracy,
     question_types,
 )
 from cuescope_quag.options import QUAGOptions
-from cuescope_quag.scores import Loss, Rate, Rule, compare, smallest_loss
+from cuescope_quag.scores import Loss, Part, Rate, Rule, compare, smallest_loss
 from cuescope_quag.tables import (
     Comparison,
     Figures,
@@ -41,15 +43,32 @@ from cuescope_quag.verdict import UNMEASURED, Verdict, verdict, verdict_sentence
 from cuescope_sdk import Audit, Sample, Score
 from cuescope_sdk.statistics import benjamini_hochberg, design_effect
 
+# What helps most after each verdict; the report's own advice is about cues.
+NEXT_STEPS: dict[str, str] = {
+    "fuses": "See in which layers video and text meet: -O layers=0, then -O layers=1 and so on.",
+    "fuses by means": "See whether it is the mean of the video that counts: -O other_mean=true.",
+    "text alone": "These questions can be answered without the video. Ask some that cannot: "
+    "CLAVI's (--data clavi:...) change their answer with the video.",
+    "video alone": "These questions can be answered without their words. Ask several about each "
+    "video, with different answers.",
+    "needs neither": "Look at questions and answers: what is right can be guessed.",
+    "each alone": "Audit the types of question one by one, with data of one type each.",
+    "open": "Ask more questions about more videos: leave --limit out, or add data.",
+    "too few samples": "Ask more questions about more videos: leave --limit out, or add data.",
+    "at chance": "See that the model answers at all: the table of accuracies, another prompt "
+    "(-M prompt=...), the right checkpoint.",
+}
 METRICS = ("points_lost", "points_lost_otherwise")
 STATEMENTS = {
     "modality": "Asked {feature}",
     "short-circuit": "With {feature} averaged",
+    "mean": "With {feature}",
     "quag-attention": "With {feature}",
 }
 NEEDS = {
     "modality": "its answers need it",
     "short-circuit": "its answers need that attention",
+    "mean": "its answers need that attention, or the mean of their own video",
     "quag-attention": "its answers need these tokens one by one",
 }
 
@@ -65,12 +84,14 @@ def report_scores(audit: Audit, options: QUAGOptions, answers: Answers) -> Itera
         kind: _compare(audit, rule, answers, measure, index)
         for kind, index in question_types(answers.samples).items()
     }
-    figures = Figures(options, answers, rule, measure.name, by_measure, by_type)
+    part = part_with_video(audit, rule, answers, measure)
+    figures = Figures(options, answers, rule, measure.name, by_measure, by_type, part)
     decision, sentence = judge(figures)
     _note(audit, figures, decision)
     attach_accuracies(audit, figures)
     attach_losses(audit, figures)
     attach_consistency(audit, options, answers, benchmark_of(audit), few_videos(answers.videos))
+    attach_by_question(audit, options, answers, benchmark_of(audit))
     attach_open_answers(audit, answers.plain, answers.before.tolist())
     rows = list(_rows(figures, decision, sentence))
     for shown in contrasts(figures, decision, rows):
@@ -189,14 +210,49 @@ def judge(figures: Figures) -> tuple[Verdict, str]:
         return Verdict("one right answer"), sentence
     if (example := describe_wrong_answers(answers)) is not None:
         return Verdict("no right answer"), f"{{feature}}: no verdict. {example}"
-    with_worst = {
+    losses = with_worst(losses, figures.by_type, rule)
+    part = figures.part
+    decision = verdict(rate, losses, rule, part)
+    return decision, verdict_sentence(decision.kind, rate, losses, rule, figures.measure, part)
+
+
+def with_worst(
+    losses: Mapping[str, Loss], by_type: Mapping[str, Comparison], rule: Rule
+) -> dict[str, Loss]:
+    """Each with the types of question in which most is lost."""
+    return {
         key: loss.with_worst(
-            {kind: of_type[key] for kind, (_, of_type) in figures.by_type.items()}, rule.level
+            {kind: of_type[key] for kind, (_, of_type) in by_type.items()}, rule.level
         )
         for key, loss in losses.items()
     }
-    decision = verdict(rate, with_worst, rule)
-    return decision, verdict_sentence(decision.kind, rate, with_worst, rule, figures.measure)
+
+
+def part_with_video(audit: Audit, rule: Rule, answers: Answers, measure: Measure) -> Part | None:
+    """The types of question in which the video surely matters; None where these are all, or none.
+
+    A type with one right answer says little alone, since who gives that answer to everything is
+    right: such types count together.
+    """
+    types = joint_types(answers.samples)
+    if WITHOUT_VIDEO not in answers.keys or len(types) < 2:
+        return None
+    compared = {
+        names: _compare(audit, rule, answers, measure, index) for names, index in types.items()
+    }
+    chosen = [
+        names
+        for names, (_, losses) in compared.items()
+        if len(types) * losses[WITHOUT_VIDEO].p_costs <= rule.level
+    ]
+    if len(chosen) in (0, len(types)):
+        return None
+    index = np.sort(np.concatenate([types[names] for names in chosen]))
+    rate, losses = _compare(audit, rule, answers, measure, index)
+    own = {" and ".join(names): compared[names] for names in chosen}
+    kinds = tuple(kind for names in chosen for kind in names)
+    worst = with_worst(losses, own, rule)
+    return Part(kinds, len(index), len(answers.samples), rate, worst)
 
 
 # ----------------------------------------------------------------------------------- the notes
@@ -207,6 +263,8 @@ def _note(audit: Audit, figures: Figures, decision: Verdict) -> None:
     options, answers, (rate, _) = figures.options, figures.answers, figures.headline
     margin = figures.rule.margin(rate)
     audit.note("verdict", decision.kind)
+    if (words := NEXT_STEPS.get(decision.kind)) is not None:
+        audit.note("next step", words)
     only = only_answer(answers.samples)
     guess = f"guessing gives {rate.chance:.1f} %"
     chance = guess if only is None else f"all have the same right answer, '{only}'"

@@ -51,7 +51,8 @@ class Loss:
     `p_value` is that of "nothing is lost". `p_costs` and `p_spared` are of the two one-sided nulls
     about the margin: that no more than the margin is lost, and that no less is. `worst` is the type
     of question in which most is lost, where that surely is more than the margin, with its loss:
-    what one type loses another may win.
+    what one type loses another may win. `small` is the type in which most is surely lost, be it
+    less than the margin: a small loss in one type is nearly nothing of all.
     """
 
     rate: float
@@ -63,16 +64,47 @@ class Loss:
     high: float | None = None
     n: int | None = None
     worst: "tuple[str, Loss] | None" = None
+    small: "tuple[str, Loss] | None" = None
 
     def with_worst(self, types: "Mapping[str, Loss]", level: float) -> "Loss":
-        """With its `worst` type; the p-values of all types are corrected for their number."""
+        """With its `worst` and `small` type; p-values are corrected for the number of types."""
         # Bonferroni: any one type alone can turn the verdict, so no share of them may be false.
-        corrected = {
-            name: replace(loss, p_costs=min(1.0, loss.p_costs * len(types)))
+        corrected = [
+            (
+                name,
+                replace(
+                    loss,
+                    p_value=min(1.0, loss.p_value * len(types)),
+                    p_costs=min(1.0, loss.p_costs * len(types)),
+                ),
+            )
             for name, loss in types.items()
-        }
-        costs = [(name, loss) for name, loss in corrected.items() if loss.p_costs <= level]
-        return replace(self, worst=max(costs, key=lambda pair: pair[1].lost, default=None))
+        ]
+        costs = [pair for pair in corrected if pair[1].p_costs <= level]
+        sure = [pair for pair in corrected if pair[1].p_value <= level and pair[1].lost > 0]
+        return replace(
+            self,
+            worst=max(costs, key=_lost_of, default=None),
+            small=max(sure, key=_lost_of, default=None),
+        )
+
+
+def _lost_of(named: tuple[str, Loss]) -> float:
+    return named[1].lost
+
+
+@dataclass(frozen=True)
+class Part:
+    """The questions of those types in which the video surely matters: others say nothing of it.
+
+    `n` of `total` questions; rate and losses are theirs.
+    """
+
+    types: tuple[str, ...]
+    n: int
+    total: int
+    rate: Rate
+    losses: Mapping[str, Loss]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import paper_rows
-from cuescope_quag.scores import Loss, Rate, Rule
+from cuescope_quag.scores import Loss, Part, Rate, Rule
 from cuescope_quag.trials import Answers, accepted_answers
 from cuescope_sdk import Audit, Cell, HasBenchmark, Outcome, Sample, Table
 from cuescope_sdk.report import interval, signed
@@ -29,7 +29,7 @@ CLAVI_TYPES = {
 
 @dataclass(frozen=True)
 class Figures:
-    """What a report is made of; `measure` decides, and `by_type` is in it."""
+    """What a report is made of; `measure` decides, `by_type` and `part` are in it."""
 
     options: QUAGOptions
     answers: Answers
@@ -37,6 +37,7 @@ class Figures:
     measure: str
     by_measure: Mapping[str, Comparison]
     by_type: Mapping[str, Comparison]
+    part: Part | None = None
 
     @property
     def headline(self) -> Comparison:

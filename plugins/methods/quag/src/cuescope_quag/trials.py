@@ -3,8 +3,8 @@
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,11 +16,12 @@ from cuescope_sdk import Audit, Edit, Feature, Outcome, Output, Sample, Trial, U
 from cuescope_sdk.fusion import AverageAttention, AverageTokens, FusionShape, FusionSize
 from cuescope_sdk.statistics import Groups
 
-Kind = Literal["modality", "short-circuit", "quag-attention"]
+Kind = Literal["modality", "short-circuit", "mean", "quag-attention"]
 VERDICT = "verdict"
 WITHOUT_VIDEO, WITHOUT_QUESTION = "without video", "without question"
 LEFT_OUT = {WITHOUT_VIDEO: "without the video", WITHOUT_QUESTION: "without the question"}
 CROSSMODAL = "SC: crossmodal"
+OTHER_MEAN = "SC: crossmodal, mean of another video"
 
 # Section 2.3: quadrants XY have queries of X and keys of Y.
 SHORT_CIRCUITS: dict[str, tuple[str, str]] = {
@@ -45,13 +46,15 @@ DIGITS = {"none": "0"} | {word: str(number) for number, word in enumerate(_COUNT
 class Condition:
     """One thing that is averaged or left out; `key` names it in the tables.
 
-    `name` says it in words, with the key.
+    `name` says it in words, with the key; `others` are samples whose video is shown in the place of
+    each sample's own, by its key.
     """
 
     key: str
     name: str
     kind: Kind
     edit: Edit | None = None
+    others: Mapping[str, Sample] = field(default_factory=dict, compare=False)
 
     def apply(self, sample: Sample) -> Sample:
         """What the model is shown in the sample's place."""
@@ -60,6 +63,8 @@ class Condition:
         if self.key == WITHOUT_QUESTION:
             key = f"{sample.key}/{WITHOUT_QUESTION}"
             return replace(sample, question=None, key=key)
+        if (other := self.others.get(sample.key)) is not None:
+            return sample.with_frames(other.frames, f"video of {other.key}")
         return sample
 
 
@@ -125,6 +130,8 @@ def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
     left_out = (WITHOUT_VIDEO, WITHOUT_QUESTION) if takes_text_alone else (WITHOUT_QUESTION,)
     allowed = [Condition(key, LEFT_OUT[key], "modality") for key in left_out]
     allowed += _short_circuits(options, layers)
+    if options.other_mean:
+        allowed.append(_mean_of_another_video(audit, layers))
     if "average-tokens" in audit.capabilities.edits:
         allowed += _quag_attention(options, layers)
     return allowed
@@ -137,6 +144,45 @@ def _short_circuits(options: QUAGOptions, layers: tuple[int, ...] | None) -> Ite
     for key, (quadrants, name) in (paper | own).items():
         edit = AverageAttention(quadrants=parse_quadrants(quadrants), layers=layers)
         yield Condition(f"SC: {key}", f"{name} (SC: {key})", "short-circuit", edit)
+
+
+def _mean_of_another_video(audit: Audit, layers: tuple[int, ...] | None) -> Condition:
+    """The crossmodal short-circuit with another video in place of each: its mean is carried.
+
+    Averaged attention between video and text carries means alone, so this takes away what a
+    short-circuit spares, and leaves the model its usual inputs. Raises UserError for one video.
+    """
+    samples = audit.once(questions, audit)
+    others = other_videos(samples, audit.rng("other mean"))
+    if len(others) < len(samples):
+        raise UserError(
+            "quag: option 'other_mean'", expected="questions about two videos or more", got="one"
+        )
+    quadrants, name = SHORT_CIRCUITS["crossmodal"]
+    edit = AverageAttention(quadrants=parse_quadrants(quadrants), layers=layers)
+    words = f"{name} averaged, and the mean of another video in it"
+    return Condition(OTHER_MEAN, words, "mean", edit, others)
+
+
+def other_videos(samples: Sequence[Sample], rng: np.random.Generator) -> dict[str, Sample]:
+    """For each sample one of another video, as long where there is one; {} of a single video.
+
+    The videos stand in a circle in a drawn order, and each is given the next one.
+    """
+    videos = videos_of(samples).tolist()
+    shown = {video: s for video, s in zip(videos, samples, strict=True) if s.frames}
+    circle = [list(shown)[index] for index in rng.permutation(len(shown))]
+    alike: dict[int, list[int]] = {}
+    for video in circle:
+        alike.setdefault(len(shown[video].frames), []).append(video)
+    following: dict[int, int] = {}
+    for ring in (circle, *(ring for ring in alike.values() if len(ring) > 1)):
+        following |= dict(zip(ring, [*ring[1:], ring[0]], strict=True))
+    return {
+        sample.key: shown[following[video]]
+        for sample, video in zip(samples, videos, strict=True)
+        if following.get(video, video) != video
+    }
 
 
 def quadrant_words(words: str) -> str:

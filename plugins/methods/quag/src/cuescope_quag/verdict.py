@@ -4,9 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from cuescope_quag.scores import Loss, Rate, Rule
+from cuescope_quag.scores import Loss, Part, Rate, Rule
 from cuescope_quag.tables import points
-from cuescope_quag.trials import CROSSMODAL, SHORT_CIRCUITS, WITHOUT_QUESTION, WITHOUT_VIDEO
+from cuescope_quag.trials import (
+    CROSSMODAL,
+    OTHER_MEAN,
+    SHORT_CIRCUITS,
+    WITHOUT_QUESTION,
+    WITHOUT_VIDEO,
+)
 from cuescope_sdk.report import interval, signed
 
 State = Literal["costs", "spared", "open"]
@@ -15,7 +21,8 @@ Kind = Literal[
     "text alone",
     "video alone",
     "needs neither",
-    "never aligns",
+    "fuses by means",
+    "each alone",
     "does not fuse",
     "open",
     "not asked",
@@ -27,23 +34,24 @@ Kind = Literal[
 UNMEASURED: frozenset[Kind] = frozenset(
     {"at chance", "too few samples", "one right answer", "no right answer"}
 )
-# Without the video, without the question, crossmodal attention averaged; None: was not asked.
-_RULES: dict[tuple[State | None, State | None, State], Kind] = {
-    ("costs", "costs", "costs"): "fuses",
-    ("costs", "costs", "spared"): "never aligns",
-    (None, "costs", "costs"): "fuses",
-    (None, "costs", "spared"): "does not fuse",
-    (None, "costs", "open"): "open",
-}
 # The conditions whose tests a verdict rests on; the loss of the first stands for it.
 _NEEDS: dict[Kind, tuple[str, ...]] = {
     "fuses": (CROSSMODAL, WITHOUT_VIDEO, WITHOUT_QUESTION),
-    "never aligns": (CROSSMODAL, WITHOUT_VIDEO, WITHOUT_QUESTION),
+    "fuses by means": (CROSSMODAL, WITHOUT_VIDEO, WITHOUT_QUESTION),
+    "each alone": (WITHOUT_VIDEO, WITHOUT_QUESTION),
     "does not fuse": (CROSSMODAL, WITHOUT_QUESTION),
     "text alone": (WITHOUT_VIDEO, WITHOUT_QUESTION),
     "needs neither": (WITHOUT_VIDEO, WITHOUT_QUESTION),
     "video alone": (WITHOUT_QUESTION, WITHOUT_VIDEO),
 }
+# Verdicts that leave room for what passes through a mean, where crossmodal attention is spared.
+PASSING_BY_MEANS: frozenset[Kind] = frozenset(
+    {"fuses by means", "does not fuse", "video alone", "each alone"}
+)
+# Said there, unless its mean was tried apart (-O other_mean=true).
+LIMIT = (
+    " Averaging keeps the mean of each modality, so what a model takes from a mean is not tested."
+)
 
 
 @dataclass(frozen=True)
@@ -59,22 +67,38 @@ class Verdict:
     p_value: float | None = None
 
 
-def verdict(rate: Rate, losses: Mapping[str, Loss], rule: Rule) -> Verdict:
-    """The verdict of one audit, or of published figures."""
+def verdict(
+    rate: Rate, losses: Mapping[str, Loss], rule: Rule, part: Part | None = None
+) -> Verdict:
+    """The verdict of one audit, or of published figures; on `part` where that is not all."""
     if rate.p_chance > rule.level:
         # Even all answers right would not be significant: the samples are too few, which says
         # nothing about the model.
         return Verdict("too few samples" if rate.p_best > rule.level else "at chance")
     if CROSSMODAL not in losses:
         return Verdict("not asked")
+    judged = losses if part is None else part.losses
     asked = (WITHOUT_VIDEO, WITHOUT_QUESTION, CROSSMODAL)
-    states = [state(losses.get(key), rule.level) for key in asked]
-    kind = verdict_kind(states[0], states[1], states[2] or "open")
-    used = [losses[key] for key in _NEEDS.get(kind, ()) if key in losses]
+    without_video, without_question, crossmodal = (
+        state(judged.get(key), rule.level) for key in asked
+    )
+    kind = verdict_kind(
+        without_video,
+        without_question,
+        crossmodal or "open",
+        other_mean=state(judged.get(OTHER_MEAN), rule.level),
+        elsewhere=state(losses.get(WITHOUT_QUESTION), rule.level) if part is not None else None,
+    )
+    needed = _NEEDS.get(kind, ())
+    if kind in ("text alone", "needs neither") and without_video == "costs":
+        needed = (OTHER_MEAN, *needed[1:])
+    used = [judged[key] for key in needed if key in judged]
+    if kind == "each alone":  # the question is missed among all, the video in its part
+        used.append(losses[WITHOUT_QUESTION])
     if not used:
         return Verdict(kind)
     p_values = [_p_of_state(loss, rule.level) for loss in used]
-    return Verdict(kind, _NEEDS[kind][0], max([rate.p_chance, *p_values]))
+    return Verdict(kind, needed[0], max([rate.p_chance, *p_values]))
 
 
 def state(loss: Loss | None, level: float) -> State | None:
@@ -90,21 +114,41 @@ def state(loss: Loss | None, level: float) -> State | None:
 
 
 def verdict_kind(
-    without_video: State | None, without_question: State | None, crossmodal: State
+    without_video: State | None,
+    without_question: State | None,
+    crossmodal: State,
+    *,
+    other_mean: State | None = None,
+    elsewhere: State | None = None,
 ) -> Kind:
     """The rule (docs/quag.md argues it).
 
     A modality that is not missed when it is left out decides, whatever averaging does: an edit
-    can disturb what it does not inform. Where both are missed, crossmodal attention decides.
+    can disturb what it does not inform. Where both are missed, crossmodal attention decides; where
+    that is spared, the two meet in a mean, unless the mean of another video does as well: then
+    the video tells nothing, and only has to be there.
+    `elsewhere` is of all questions without the question, where the others are of a part of them.
     """
     if without_question is None:
         return "not asked"
+    if crossmodal == other_mean == "spared":
+        without_video = "spared"  # another video does as well: its own tells nothing
     if without_video == "spared":
         neither: dict[State, Kind] = {"costs": "text alone", "spared": "needs neither"}
         return neither.get(without_question, "open")
     if without_question == "spared":
-        return "video alone" if without_video in ("costs", None) else "open"
-    return _RULES.get((without_video, without_question, crossmodal), "open")
+        if elsewhere == "costs":
+            return "each alone"
+        alone = without_video in ("costs", None) and elsewhere in ("spared", None)
+        return "video alone" if alone else "open"
+    if without_question == "open" or without_video == "open" or crossmodal == "open":
+        return "open"
+    if crossmodal == "costs":
+        return "fuses"
+    if other_mean == "open":
+        return "open"
+    asked = without_video is not None or other_mean is not None
+    return "fuses by means" if asked else "does not fuse"
 
 
 def _p_of_state(loss: Loss, level: float) -> float:
@@ -119,20 +163,29 @@ def _p_of_state(loss: Loss, level: float) -> float:
 # What the model does, and the figures for that in a sentence of their own.
 ANSWERING: dict[Kind, str] = {
     "fuses": "fuses them and answers from both together. {Crossmodal}; {without}",
-    "text alone": "answers {alone}{also}. {Without}; {crossmodal}{none}",
+    "text alone": "answers {alone}{also}. {Without}; {crossmodal}{none}{mean}",
     "video alone": "answers {alone}{also}. {Without}; {crossmodal}{none}",
-    "needs neither": "needs neither of them. {Without}; {crossmodal}{none}",
-    "never aligns": "uses both but {never} aligns them. {Without}, yet {crossmodal}{none}",
-    "does not fuse": "does not fuse them. {Without}, yet {crossmodal}{none}",
+    "needs neither": "needs neither of them. {Without}; {crossmodal}{none}{mean}",
+    "fuses by means": "uses both, and joins them by their means{most}: {which} token looks at "
+    "which of the other modality. {Without}, yet {crossmodal}{none}{mean}",
+    "each alone": "uses both, but for different questions: some it answers from the video alone, "
+    "others from the text. {Without}; {crossmodal}{none}",
+    "does not fuse": "does not fuse them by attention. {Without}, yet {crossmodal}{none}",
     "not asked": "was not tested enough for a verdict. {Crossmodal}",
     "open": "cannot be judged from these samples. {Without}; {crossmodal}",
 }
 
 
 def verdict_sentence(
-    kind: Kind, rate: Rate, losses: Mapping[str, Loss], rule: Rule, measure: str = "accuracy"
+    kind: Kind,
+    rate: Rate,
+    losses: Mapping[str, Loss],
+    rule: Rule,
+    measure: str = "accuracy",
+    part: Part | None = None,
 ) -> str:
     """With `{feature}` for the name of the verdict; `measure` names what is lost."""
+    judged, where = (losses, "") if part is None else (part.losses, _where(part))
     match kind:
         case "too few samples":
             few = f"so few samples (n = {rate.n}) or videos"
@@ -146,9 +199,27 @@ def verdict_sentence(
         case _ if CROSSMODAL not in losses:
             words = "no verdict, because the attention between video and text was not averaged"
         case _:
-            words = f"the model {_answering(kind, losses, rule)}"
-    margin = f" Only losses of {rule.margin(rate):.1f} points or more count."
-    return f"{{feature}}: {words}.{margin if kind == 'open' else ''}"
+            words = f"{where}the model {_answering(kind, judged, rule)}"
+    margin = rule.margin(rate if part is None else part.rate)
+    only = f" Only losses of {margin:.1f} points or more count." if kind == "open" else ""
+    return f"{{feature}}: {words}.{only}{_limit(kind, judged, rule)}"
+
+
+def _where(part: Part) -> str:
+    """ "On turn questions (100 of 400), the only ones in which the video surely matters, "."""
+    *first, last = part.types
+    names = f"{', '.join(first)} and {last}" if first else last
+    return (
+        f"on {names} questions ({part.n:,} of {part.total:,}), the only ones in which the video "
+        "surely matters, "
+    )
+
+
+def _limit(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
+    """What the verdict cannot say: said where averaging attention costs nothing."""
+    if kind not in PASSING_BY_MEANS or OTHER_MEAN in losses:
+        return ""
+    return LIMIT if state(losses.get(CROSSMODAL), rule.level) == "spared" else ""
 
 
 def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
@@ -160,11 +231,16 @@ def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
     none = _no_short_circuit_costs(losses, rule.level)
     # A loss that is surely there, but below the margin, takes the edge off the words.
     key = {"text alone": WITHOUT_VIDEO, "video alone": WITHOUT_QUESTION}.get(kind, CROSSMODAL)
-    small = losses[key].lost > rule.drop and losses[key].p_value <= rule.level
+    small = _small_but_sure(losses[key], rule)
+    mean = losses.get(OTHER_MEAN)
+    another = ", and the mean of another video "
+    another = "" if mean is None else another + _loss("costs", mean, rule.level)
     return ANSWERING[kind].format(
         alone=f"almost only from {kind.removesuffix(' alone')}" if small else f"from {kind}",
         also=", and never aligns the two" if none else "",
-        never="hardly" if small else "never",
+        most="" if mean is not None else " at most",
+        which="hardly does it matter which" if small else "it does not matter which",
+        mean=another,
         # str.capitalize would lower the rest
         Without=without[0].upper() + without[1:],
         without=without,
@@ -172,6 +248,12 @@ def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
         crossmodal=crossmodal,
         none=none,
     )
+
+
+def _small_but_sure(loss: Loss, rule: Rule) -> bool:
+    """Of all questions, or of one type."""
+    in_type = loss.small is not None and loss.small[1].lost > rule.drop
+    return in_type or (loss.lost > rule.drop and loss.p_value <= rule.level)
 
 
 def _without_modalities(losses: Mapping[str, Loss], level: float) -> str:

@@ -90,6 +90,11 @@ class ToyFusionOptions(TrainingOptions):
     positions: bool = Field(
         default=True, description="false: the video is a bag of frames, or of their patches"
     )
+    mixing: Literal["attention", "means"] = Field(
+        default="attention",
+        description="means: a token takes the mean of all tokens in place of what it attends to, "
+        "a fusion that no averaged quadrant disturbs",
+    )
     layers: PositiveInt = Field(default=2, description="fusion layers")
     dim: PositiveInt = Field(default=64, multiple_of=8, description="width of a token")
     learning_rate: PositiveFloat = Field(default=1e-3, description="of AdamW, at its highest")

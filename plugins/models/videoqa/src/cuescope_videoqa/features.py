@@ -2,9 +2,11 @@
 
 Features are computed before by the authors' scripts, one row a second or so of a video: a file
 that maps video ids to tensors (.pth, .safetensors), or a folder of ID.npy. Which video a sample
-shows is known by its frames alone: they carry the file that they are read from.
+shows is known by its frames alone: they carry the file that they are read from, and the seconds of
+it where these are not all. The features of a segment are those rows that fall into it.
 """
 
+import math
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +26,9 @@ from cuescope_videoqa.checkpoints import read_tensors
 from cuescope_videoqa.loading import errors_as_user_error, feature_files, weights_file
 from cuescope_videoqa.network import Prompt
 
+Segment = tuple[float, ...]  # start, end and length of the file, seconds
 YOUTUBE_ID = 11  # characters
+ROUNDING = 1e-6  # of a feature: a second that falls on a border is of one side
 ENCODER_BATCH = 32  # frames
 CLIP_FRAMES = 65_536  # that are remembered, a few kilobytes each
 
@@ -44,22 +48,26 @@ class VideoFeatures:
 
     def of(self, prompt: Prompt, most: int) -> Float[Tensor, "feature dim"]:
         """At most so many features of the video; raises UserError where it has none."""
-        stem = video_name(prompt.frames)
-        if stem is None:
+        shown = video_shown(prompt.frames)
+        if shown is None:
             raise UserError(
-                f"{self._owner}: sample '{prompt.sample}' does not show one video file as it is",
+                f"{self._owner}: sample '{prompt.sample}' does not show one video file as it is, "
+                "nor known seconds of it",
                 expected="frames of one file in their order, which the features are of",
                 remedy="Compute features of changed videos, and show those.",
             )
+        stem, segment = shown
         for name in possible_ids(stem):
             if name in self._rows:
-                return self._rows_of(self._rows[name], stem, most)
+                return self._rows_of(self._rows[name], stem, segment, most)
         raise UserError(
             f"{self._owner}: no features of video '{stem}'",
             expected=f"one of the {len(self._rows):,} in {self._path.name}",
         )
 
-    def _rows_of(self, content: Any, stem: str, most: int) -> Float[Tensor, "feature dim"]:
+    def _rows_of(
+        self, content: Any, stem: str, segment: Segment | None, most: int
+    ) -> Float[Tensor, "feature dim"]:
         rows = content
         if isinstance(content, Path):
             with errors_as_user_error(self._owner, f"{content.name} of the features"):
@@ -76,17 +84,22 @@ class VideoFeatures:
                 expected=f"a tensor (feature, {self._dim})",
                 got=f"shape {tuple(getattr(rows, 'shape', ()))}",
             )
-        rows = rows[evenly_spaced(len(rows), most)]
+        within = range(len(rows)) if segment is None else rows_within(len(rows), segment)
+        rows = rows[[within[index] for index in evenly_spaced(len(within), most)]]
         if isinstance(rows, np.ndarray):
             rows = torch.from_numpy(rows.astype(np.float32))
         return rows.float()
 
 
-def video_name(frames: Sequence[Frame]) -> str | None:
-    """The name, without ending, of the file that the frames show in order; None otherwise."""
+def video_shown(frames: Sequence[Frame]) -> tuple[str, Segment | None] | None:
+    """The name, without ending, of the file that the frames show in order, and its seconds.
+
+    No segment: the whole file. None where they show anything else, such as frames of a part that
+    is not known.
+    """
     sources = [frame.source for frame in frames if frame.source is not None]
     whole = len(sources) == len(frames) > 0
-    # Features are of the whole video: any frame left out, repeated or moved makes another video.
+    # Any frame left out, repeated or moved makes another video.
     in_order = all(
         source.position == position and source.count == len(frames)
         for position, source in enumerate(sources)
@@ -94,7 +107,24 @@ def video_name(frames: Sequence[Frame]) -> str | None:
     indices = [source.index for source in sources]
     if not (whole and in_order and indices == sorted(indices)):
         return None
-    return sources[0].path.stem if len({source.path for source in sources}) == 1 else None
+    first = sources[0]
+    if len({(source.path, source.segment) for source in sources}) > 1:
+        return None
+    if first.segment is None:
+        return first.path.stem, None
+    return (first.path.stem, first.segment) if first.segment else None
+
+
+def rows_within(count: int, segment: Segment) -> range:
+    """Which of `count` features, spread evenly over the video, fall into a segment; one at least.
+
+    A feature that the segment only touches is of it, as in the authors' data of moments.
+    """
+    start, end, length = segment
+    per_second = count / length
+    first = min(int(start * per_second + ROUNDING), count - 1)
+    after = min(math.ceil(end * per_second - ROUNDING), count)
+    return range(first, max(after, first + 1))
 
 
 def possible_ids(stem: str) -> Iterator[str | int]:

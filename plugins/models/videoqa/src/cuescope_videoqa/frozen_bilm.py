@@ -100,6 +100,10 @@ class FrozenBiLMNetwork(Network):
         yes_or_no = {choice.lower() for choice in sample.choices} <= {"yes", "no"}
         return bool(sample.choices) and (how == "yes-no" or (how == "auto" and not yes_or_no))
 
+    def forget(self) -> None:
+        """The embedded answers."""
+        self._embedded.clear()
+
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Video features at their positions, then the text."""
         tokenizer, positions = self.tokenizer, self.options.video_features

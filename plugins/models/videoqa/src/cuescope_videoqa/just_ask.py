@@ -82,6 +82,10 @@ class JustAskNetwork(Network):
         self.features = None if path is None else VideoFeatures(self.owner, path, features)
         self._embedded: dict[str, Tensor] = {}
 
+    def forget(self) -> None:
+        """The embedded answers."""
+        self._embedded.clear()
+
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """Questions padded to all their positions, features to all of theirs."""
         texts = [prompt.text for prompt in prompts]

@@ -116,6 +116,9 @@ class Network(nn.Module):
         moved = {name: tensor.to(self.device) for name, tensor in inputs.items()}
         return Batch(modality.to(self.device), moved, rows=rows)
 
+    def forget(self) -> None:
+        """Forget the embeddings of answers, where the weights that made them have changed."""
+
     def crosses(self, layer: int) -> bool:
         """Whether the keys of a fusion layer are another sequence."""
         return False

@@ -8,6 +8,7 @@ from functools import cache, lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -24,6 +25,14 @@ from cuescope_sdk.data._media.video import decode_video, video_times
 _CLIPS_KEPT = 4  # frames of one clip are loaded in turn; more would fill memory
 _TIMES_KEPT = 64  # small arrays, asked again for each range of a video
 _ROUNDING = 1e-6  # seconds
+
+
+class Segment(NamedTuple):
+    """Seconds [start, end) of a video or animation that lasts `length` seconds."""
+
+    start: float
+    end: float
+    length: float
 
 
 def image_frame(path: Path, probe: Probe, *, turned: bool = True) -> Frame:
@@ -51,15 +60,31 @@ def clip_frames(
     """
     if start <= 0 and end is None:
         return frames_at(path, probe, sample_indices(probe.frames, wanted))
-    within = frames_between(clip_times(path, probe), start, end)
-    return frames_at(path, probe, [within[i] for i in sample_indices(len(within), wanted)])
+    within = frames_between(times := clip_times(path, probe), start, end)
+    indices = [within[i] for i in sample_indices(len(within), wanted)]
+    return frames_at(path, probe, indices, segment_of(times, start, end))
 
 
-def frames_at(path: Path, probe: Probe, indices: Sequence[int]) -> tuple[Frame, ...]:
+def segment_of(
+    times: Float[np.ndarray, " frame"], start: float, end: float | None = None
+) -> Segment:
+    """The seconds [start, end) of a video whose frames come on screen at `times`."""
+    shown = float(times[-1]) / max(len(times) - 1, 1)  # how long the last frame is on screen
+    length = float(times[-1]) + shown
+    return Segment(max(start, 0.0), length if end is None else min(end, length), length)
+
+
+def frames_at(
+    path: Path, probe: Probe, indices: Sequence[int], segment: Segment | None = None
+) -> tuple[Frame, ...]:
     """These frames of a video or animation, in any order; decoded together when one is loaded.
 
-    The key of a video's frame holds the decoder's version: another may round colours otherwise.
+    `segment` says of which seconds they are, where these are not all. The key of a video's frame
+    holds the decoder's version: another may round colours otherwise.
     """
+    # Unless they are spread over the whole file, nobody may take what is known of it for theirs.
+    part = tuple(indices) != sample_indices(probe.frames, len(indices))
+    unknown = () if part else None
     decoder = _video_decoder() if kind_of(path) == "video" else "gif"
     # shared: loading one frame decodes all in one pass
     clip = Clip(path, probe.digest, tuple(indices), probe.loss is None)
@@ -67,7 +92,7 @@ def frames_at(path: Path, probe: Probe, indices: Sequence[int]) -> tuple[Frame, 
         Frame(
             digest(decoder, probe.digest, index),
             partial(load_clip_frame, clip, position),
-            FrameSource(path, index, position, len(clip.indices)),
+            FrameSource(path, index, position, len(clip.indices), segment or unknown),
         )
         for position, index in enumerate(clip.indices)
     )

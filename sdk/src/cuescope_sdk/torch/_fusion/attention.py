@@ -20,7 +20,15 @@ from cuescope_sdk.torch._fusion.averaging import (
     averaged_blocks,
     size_terms,
 )
-from cuescope_sdk.torch._fusion.state import Fusion, Visible, active_fusion, uses_matrix_form
+from cuescope_sdk.torch._fusion.state import (
+    Fusion,
+    Padding,
+    Visible,
+    active_fusion,
+    at_least_float32,
+    take,
+    uses_matrix_form,
+)
 
 
 def fused_attention(
@@ -61,7 +69,8 @@ def fused_attention(
         if fusion.watch is not None:
             fusion.watch(layer, weights)  # after the edit, in float32
         return weights.to(value.dtype) @ value
-    return _by_layout(query, key, value, visible, scaling, sides, edit)
+    padding = fusion.padding(mask, query.shape[2], key.shape[2])
+    return _by_layout(query, key, value, visible, scaling, sides, edit, padding)
 
 
 def fused_self_attention(
@@ -140,7 +149,7 @@ def _edited_weights(
     if isinstance(edit, AverageTokens):
         logits = average_logits(logits, sides[1], seen_keys, edit)
     # a query of padding sees nothing, and gets nothing
-    weights = logits.masked_fill(~seen_keys, -torch.inf).float().softmax(-1).nan_to_num()
+    weights = at_least_float32(logits.masked_fill(~seen_keys, -torch.inf)).softmax(-1).nan_to_num()
     if isinstance(edit, AverageAttention):
         weights = average_quadrants(weights, *sides, seen_keys, edit.quadrants)
     return weights
@@ -154,22 +163,44 @@ def _by_layout(
     scaling: float,
     sides: Sides,
     edit: AverageAttention | AverageTokens,
+    padding: Padding | None,
 ) -> Tensor:
-    """Samples whose tokens are laid out alike go through the kernels together."""
+    """Samples whose tokens are laid out alike go through the kernels together.
+
+    Padding is taken out of their keys first, so that no mask is needed for it.
+    """
     queries, keys = sides
-    # one kernel call a layout: most batches have very few
-    layouts, layout_of = torch.unique(torch.cat([queries, keys], dim=1), dim=0, return_inverse=True)
+    kinds = [queries, keys]
+    if padding is not None:
+        kinds.append(padding.seen.to(queries.dtype).expand(len(queries), -1))
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
-    for number in range(len(layouts)):
-        rows = (layout_of == number).nonzero().squeeze(1)
-        first, states = rows[0], (query[rows], key[rows], value[rows], visible.of_samples(rows))
+    # one kernel call a layout: most batches have very few
+    for rows in _alike_rows(torch.cat(kinds, dim=1)):
+        first, own = rows[0], (query[rows], key[rows], value[rows])
+        of_keys = keys[first]
+        if padding is None:
+            seen = visible.of_samples(rows)
+        else:
+            kept = kinds[2][first].nonzero().squeeze(1)
+            whole = Visible(query.shape[2], key.shape[2], None, padding.causal, query.device)
+            seen, of_keys = whole.of_keys(kept), of_keys[kept]
+            own = (own[0], take(own[1], kept), take(own[2], kept))
         if isinstance(edit, AverageTokens):
-            out[rows] = attend_averages(*states, keys[first], edit, scaling)
+            out[rows] = attend_averages(*own, seen, of_keys, edit, scaling)
         else:
             out[rows] = attend_averaged(
-                *states, queries[first], keys[first], edit.quadrants, scaling
+                *own, seen, queries[first], of_keys, edit.quadrants, scaling
             )
     return out
+
+
+def _alike_rows(layouts: Int8[Tensor, "batch place"]) -> list[Tensor]:
+    """The samples of each layout."""
+    if len(layouts) == 1:  # sorting thousands of places takes as long as a short attention
+        return [torch.zeros(1, dtype=torch.long, device=layouts.device)]
+    number_of = torch.unique(layouts, dim=0, return_inverse=True)[1]
+    count = int(number_of.max()) + 1
+    return [(number_of == number).nonzero().squeeze(1) for number in range(count)]
 
 
 # ------------------------------------------------------------------------------------------- stock

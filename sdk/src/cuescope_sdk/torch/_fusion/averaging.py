@@ -14,12 +14,12 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int8
+from jaxtyping import Bool, Float, Int, Int8
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
-from cuescope_sdk.fusion import LETTERS, MODALITIES, AverageTokens
-from cuescope_sdk.torch._fusion.state import Mean, Visible
+from cuescope_sdk.fusion import LETTERS, MODALITIES, OTHER, TEXT, VIDEO, AverageTokens
+from cuescope_sdk.torch._fusion.state import Mean, Visible, among, at_least_float32, take
 
 KERNEL_WIDTH = 8  # fused kernels want head dims that are multiples of it
 
@@ -65,12 +65,20 @@ def attend_averaged(
         if len(blocks) == 1 and blocks[0].all():  # the mean of all values: no weight is needed
             out[:, :, rows] = visible.mean_of(value, keys == keys[0])(rows)
             continue
-        mixing = _Mixing(key[:, :, :end], value[:, :, :end], visible, blocks, scaling)
-        if visible.square and 2 * len(rows) > end:  # one causal pass, of some rows for nothing
-            out[:, :, rows] = mixing.of_all(query[:, :, :end])[:, :, rows]
+        if not end:  # queries of padding before all tokens
+            out[:, :, rows] = 0
             continue
-        for part in visible.chunks(rows):
-            out[:, :, part] = mixing.of(query[:, :, part], part)
+        mixing = _Mixing(key[:, :, :end], value[:, :, :end], visible, rows, blocks, scaling)
+        rest = rows
+        if visible.aligned is not None and 2 * len(rows) > end:
+            aligned = visible.aligned[:end]
+            # one causal pass, of some rows for nothing
+            mixed = mixing.of_all(take(query, aligned), aligned)
+            ours = among(aligned, rows, visible.queries)
+            out[:, :, aligned[ours]] = mixed[:, :, ours]
+            rest = rows[~among(rows, aligned, visible.queries)]
+        for part in visible.chunks(rest):
+            out[:, :, part] = mixing.of(take(query, part), part)
     return out
 
 
@@ -79,7 +87,7 @@ def _alike(
 ) -> Iterator[tuple[frozenset[int], Tensor]]:
     """The rows that are averaged over the same keys."""
     groups: dict[frozenset[int], list[int]] = {}
-    for modality in torch.unique(queries).tolist():
+    for modality in (kind for kind in (OTHER, VIDEO, TEXT) if bool((queries == kind).any())):
         averaged = frozenset(LETTERS[q[1]] for q in quadrants if LETTERS[q[0]] == modality)
         groups.setdefault(averaged, []).append(modality)
     for averaged, modalities in groups.items():
@@ -95,20 +103,24 @@ class _Mixing:
         key: Float[Tensor, "batch head key dim"],
         value: Float[Tensor, "batch head key value"],
         visible: Visible,
+        rows: Int[Tensor, " row"],
         blocks: list[Bool[Tensor, " key"]],
         scaling: float,
     ) -> None:
         self._visible, self._scaling, self._dim = visible, scaling, value.shape[-1]
-        self._means = [visible.mean_of(value, block) for block in blocks]
-        if visible.varies and blocks:
-            for block in blocks:
+        varying: list[Tensor] = []
+        self._means: list[Mean] = []
+        for block in blocks:
+            if visible.differs(block, rows):
+                varying.append(block)
+                self._means.append(visible.mean_of(value, block))
                 # their part comes back as mass times mean
                 value = value.masked_fill(block[:, None], 0)
-            columns = torch.stack(blocks, dim=-1).to(value.dtype)
+            else:
+                value = torch.where(block[:, None], visible.whole_mean_of(value, block), value)
+        if varying:
+            columns = torch.stack(varying, dim=-1).to(value.dtype)
             value = torch.cat([value, columns.expand(*value.shape[:2], -1, -1)], dim=-1)
-        else:
-            for block, mean in zip(blocks, self._means, strict=True):
-                value = torch.where(block[:, None], mean(None), value)
         self._width = -(-max(key.shape[-1], value.shape[-1]) // KERNEL_WIDTH) * KERNEL_WIDTH
         if key.shape[-1] == value.shape[-1]:
             self._width = key.shape[-1]
@@ -119,14 +131,15 @@ class _Mixing:
     ) -> Float[Tensor, "batch head row value"]:
         """Attention of these queries, which are the rows `rows` of all."""
         end = self._visible.end(rows)
+        if not end:
+            return query.new_zeros((*query.shape[:3], self._dim))
         mask = self._visible.mask(rows, end)
         return self._with_means(self._mixed(query, end, attn_mask=mask), rows)
 
     def of_all(
-        self, query: Float[Tensor, "batch head key dim"]
+        self, query: Float[Tensor, "batch head key dim"], rows: Int[Tensor, " key"]
     ) -> Float[Tensor, "batch head key value"]:
-        """Attention of as many queries as there are keys, each seeing those up to its own."""
-        rows = torch.arange(query.shape[2], device=query.device)
+        """Attention of as many queries (`rows` of all) as keys, each seeing those up to its own."""
         return self._with_means(self._mixed(query, query.shape[2], is_causal=True), rows)
 
     def _mixed(self, query: Tensor, end: int, **masked: Any) -> Tensor:
@@ -141,14 +154,14 @@ class _Mixing:
     def _with_means(self, mixed: Tensor, rows: Tensor) -> Tensor:
         """The mass of each averaged modality, in its column, times the mean of its values."""
         out = mixed[..., : self._dim]
-        if self._visible.varies:
-            for column, mean in enumerate(self._means, start=self._dim):
-                out = out + mixed[..., column, None] * mean(rows)
+        for column, mean in enumerate(self._means, start=self._dim):
+            out = out + mixed[..., column, None] * mean(rows)
         return out
 
     def _wide(self, states: Tensor) -> Tensor:
         """Padded with zeros, which add nothing to a product."""
-        return pad(states, (0, self._width - states.shape[-1]))
+        missing = self._width - states.shape[-1]
+        return pad(states, (0, missing)) if missing else states
 
 
 # ------------------------------------------------------------------------------------------ tokens
@@ -168,7 +181,11 @@ def size_terms(
 
     The paper's equation adds log(size), its listing multiplies by it. -inf is added for no key.
     """
-    size, zero = counts.clamp_min(1).log().to(dtype), torch.zeros_like(counts, dtype=dtype)
+    exact = torch.promote_types(dtype, torch.float32)
+    size, zero = (
+        counts.to(exact).clamp_min(1).log().to(dtype),
+        torch.zeros_like(counts, dtype=dtype),
+    )
     factor, term = (zero + 1, size) if edit.size_term == "add" else (size, zero)
     return factor, term.masked_fill(counts == 0, -torch.inf)
 
@@ -186,7 +203,8 @@ def average_logits(
     for block in averaged_blocks(keys, edit):
         here = block[:, None, None, :] & visible
         # half precision counts only to 2048
-        count = here.sum(-1, keepdim=True, dtype=torch.float32)
+        exact = torch.promote_types(logits.dtype, torch.float32)
+        count = here.sum(-1, keepdim=True, dtype=exact)
         mean = logits.masked_fill(~here, 0).sum(-1, keepdim=True) / count.clamp_min(1)
         factor, term = size_terms(count, edit, logits.dtype)
         logits = torch.where(here, mean * factor + term - count.clamp_min(1).log(), logits)
@@ -209,9 +227,9 @@ def attend_averages(
     # a bias differs from key to key, so it needs its mean
     if not visible.varies and visible.bias is None:
         return averages.mixed_alike(query, scaling)
-    rows = torch.arange(visible.queries, device=query.device)
-    parts = visible.chunks(rows)
-    return torch.cat([averages.mixed(query[:, :, part], part, scaling) for part in parts], dim=2)
+    if visible.prefix is not None:
+        return averages.mixed_before(query, scaling)
+    return averages.mixed(query, torch.arange(visible.queries, device=query.device), scaling)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +268,76 @@ class _Averages:
             scale=scaling,
         )
 
+    def mixed_before(self, query: Tensor, scaling: float) -> Tensor:
+        """Each query sees what comes before it, through the fused kernel.
+
+        An average stands before the kept keys as a key of its own axis. There a query has the
+        logit of its own average, and what comes out of that axis is the weight of its mean.
+        """
+        count, dim = len(self.blocks), self.value.shape[-1]
+        width = max(self.key.shape[-1], dim) + count
+        width = -(-width // KERNEL_WIDTH) * KERNEL_WIDTH  # of zeros, which add nothing
+        keys = self._after_axes(take(self.key, self.kept), count, width)
+        values = self._after_axes(take(self.value, self.kept), count, width)
+        logits = self._logits(query, scaling) / scaling
+
+        def queries(rows: Tensor, front: int = 0) -> Tensor:
+            wide = query.new_zeros((*query.shape[:2], front + len(rows), width))
+            wide[:, :, front:, : query.shape[-1]] = take(query, rows)
+            axes = slice(self.key.shape[-1], self.key.shape[-1] + count)
+            wide[:, :, front:, axes] = take(logits, rows)
+            return wide
+
+        out = query.new_zeros((*query.shape[:3], dim))
+        of_kept = self.visible.of_keys(self.kept)
+        aligned = of_kept.aligned
+        rest = torch.arange(self.visible.queries, device=query.device)
+        if aligned is not None:
+            # a query in front for each average, so that the kernel's causal mask is the right one
+            mixed = scaled_dot_product_attention(
+                queries(aligned, count), keys, values, is_causal=True, scale=scaling
+            )
+            out[:, :, aligned] = self._with_means(mixed[:, :, count:], aligned)
+            rest = rest[~among(rest, aligned, self.visible.queries)]
+        for part in of_kept.chunks(rest):
+            end = of_kept.end(part)
+            mask = of_kept.mask(part, end)
+            mask = None if mask is None else pad(mask, (count, 0), value=True)
+            seen = slice(None, count + end)
+            mixed = scaled_dot_product_attention(
+                queries(part), keys[:, :, seen], values[:, :, seen], attn_mask=mask, scale=scaling
+            )
+            out[:, :, part] = self._with_means(mixed, part)
+        return out
+
+    @staticmethod
+    def _after_axes(states: Tensor, count: int, width: int) -> Tensor:
+        """Averages with nothing but their axis, then the states with nothing on it."""
+        wide = states.new_zeros((*states.shape[:2], count + states.shape[2], width))
+        wide[:, :, count:, : states.shape[-1]] = states
+        for number in range(count):
+            wide[:, :, number, states.shape[-1] + number] = 1
+        return wide
+
+    def _logits(self, query: Tensor, scaling: float) -> Float[Tensor, "batch head query block"]:
+        """Of each average for each query; far below all others where it is of no key."""
+        columns = [query[..., :0]]
+        for block, (mean_key, _) in zip(self.blocks, self.means, strict=True):
+            column = (query * mean_key(None)).sum(-1, keepdim=True) * scaling
+            factor, term = size_terms(self.visible.counts(block, None), self.edit, query.dtype)
+            columns.append(column * factor + term)
+        lowest = -1e4 * scaling if query.dtype == torch.float16 else -1e30
+        return torch.cat(columns, dim=-1).clamp_min(lowest)
+
+    def _with_means(self, mixed: Tensor, rows: Tensor) -> Tensor:
+        """The weight of each average times the mean of its values; nothing for who sees nothing."""
+        dim = self.value.shape[-1]
+        out = mixed[..., :dim]
+        for column, (_, mean_value) in enumerate(self.means, start=dim):
+            out = out + mixed[..., column, None] * mean_value(rows)
+        every = torch.ones(self.visible.keys, dtype=torch.bool, device=out.device)
+        return out * (self.visible.counts(every, rows) > 0)
+
     def mixed(self, query: Tensor, rows: Tensor, scaling: float) -> Tensor:
         """Each query has averages of its own: scores of the kept keys, and a column a block."""
         visible, bias = self.visible, self.visible.bias_of(rows)
@@ -266,7 +354,8 @@ class _Averages:
             factor, term = size_terms(visible.counts(block, rows), self.edit, query.dtype)
             columns.append(column * factor + term)
         # NaN: a query of padding, all of whose logits are -inf
-        weights = torch.cat(columns, dim=-1).float().softmax(-1).nan_to_num().to(query.dtype)
+        weights = at_least_float32(torch.cat(columns, dim=-1)).softmax(-1).nan_to_num()
+        weights = weights.to(query.dtype)
         mixed = weights[..., : len(self.kept)] @ self.value[:, :, self.kept]
         for position, (_, mean_value) in enumerate(self.means, start=len(self.kept)):
             mixed = mixed + weights[..., position, None] * mean_value(rows)

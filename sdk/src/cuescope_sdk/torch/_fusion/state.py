@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import torch
-from jaxtyping import Bool, Float, Int8
+from jaxtyping import Bool, Float, Int, Int8
 from torch import Tensor
+from torch.nn.functional import pad
 
 from cuescope.errors import UserError
 from cuescope.types import Edit, Trial
@@ -17,6 +19,7 @@ from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
 T = TypeVar("T")
 ROWS = {"cpu": 256}  # queries at once where a mask is made for them; other devices take more
 ROWS_ELSEWHERE = 2048  # GPUs want few large launches
+CHECKED_ROWS = 512  # of a mask, at once
 
 
 # Means over the visible keys of a block, of some queries (None: of all): (batch, head, row, dim),
@@ -29,14 +32,27 @@ class Visible:
 
     `mask` is bool (True is seen) or additive, broadcastable to (batch, head, query, key). `causal`
     without a mask: the queries are the last ones of the keys, and see none that come after them.
+    `prefix` in place of both: how many of the first keys each query sees, never fewer than the
+    query before it.
     """
 
     def __init__(
-        self, queries: int, keys: int, mask: Tensor | None, causal: bool, device: torch.device
+        self,
+        queries: int,
+        keys: int,
+        mask: Tensor | None,
+        causal: bool,
+        device: torch.device,
+        prefix: Int[Tensor, " query"] | None = None,
     ) -> None:
         self.queries, self.keys, self.device = queries, keys, device
         # a lone query is the last one: it sees all
-        self.causal = causal and mask is None and queries > 1
+        causal = causal and mask is None and queries > 1
+        # whether each query sees the keys up to its own, as fused kernels have it
+        self.square = causal and queries == keys
+        if causal:
+            prefix = torch.arange(keys - queries + 1, keys + 1, device=device)
+        self.prefix = prefix
         additive = mask is not None and mask.dtype != torch.bool
         self.bias = mask if additive else None
         self._mask = mask
@@ -45,34 +61,63 @@ class Visible:
     def of_samples(self, samples: Tensor) -> "Visible":
         """The same of these samples of a batch."""
         mask = self._mask
-        if mask is not None and mask.shape[0] > 1:  # one for all is broadcast
-            mask = mask[samples]
-        return Visible(self.queries, self.keys, mask, self.causal, self.device)
+        if mask is None or mask.shape[0] == 1:  # one for all is broadcast
+            return self
+        return Visible(self.queries, self.keys, mask[samples], False, self.device)
+
+    def of_keys(self, kept: Int[Tensor, " kept"]) -> "Visible":
+        """Of these keys alone, in their order, where no mask says more than `prefix`."""
+        prefix = self.prefix
+        if prefix is not None:
+            prefix = torch.searchsorted(kept, prefix)  # how many of them are before each end
+        return Visible(self.queries, len(kept), None, False, self.device, prefix)
 
     @property
     def varies(self) -> bool:
         """Whether two queries may see different keys."""
-        return self.causal or (self._seen is not None and self._seen.shape[-2] > 1)
+        return self.prefix is not None or (self._seen is not None and self._seen.shape[-2] > 1)
 
-    @property
-    def square(self) -> bool:
-        """Whether each query sees the keys up to its own, as fused kernels have it."""
-        return self.causal and self.queries == self.keys
+    @cached_property
+    def aligned(self) -> Int[Tensor, " key"] | None:
+        """For each key the query that sees the keys up to it; None where one has no such query."""
+        if self.square:
+            return torch.arange(self.keys, device=self.device)
+        if self.prefix is None or not 0 < self.keys <= self.queries:
+            return None
+        ends = torch.arange(1, self.keys + 1, device=self.device)
+        rows = torch.searchsorted(self.prefix, ends).clamp_max(self.queries - 1)
+        return rows if bool((self.prefix[rows] == ends).all()) else None
 
     def chunks(self, rows: Tensor) -> Sequence[Tensor]:
-        """The rows in parts that are small enough for a mask of their own."""
-        size = ROWS.get(self.device.type, ROWS_ELSEWHERE) if self.causal else self.queries
-        return torch.split(rows, size)
+        """The rows in parts that are small enough for a mask of their own.
+
+        Rows at the ends that all see the same keys, such as those of padding, need none.
+        """
+        if self.prefix is None or not len(rows):
+            return [rows] if len(rows) else []
+        size = ROWS.get(self.device.type, ROWS_ELSEWHERE)
+        ends = self.prefix[rows]
+        alike = [int((ends == end).sum()) for end in (ends[0], ends[-1])]
+        if alike[0] == len(rows):
+            return [rows]
+        blind = bool(ends[0] == 0)  # no kernel takes queries that see nothing
+        first = alike[0] if blind or alike[0] > 1 else 0
+        last = alike[1] if alike[1] > 1 else 0
+        between = rows[first : len(rows) - last]
+        parts = [rows[:first], *torch.split(between, size), rows[len(rows) - last :]]
+        return [part for part in parts if len(part)]
 
     def end(self, rows: Tensor) -> int:
         """No key from here on is seen by any of the rows."""
-        return int(rows.max()) + 1 + self.keys - self.queries if self.causal else self.keys
+        return self.keys if self.prefix is None else int(self.prefix[rows].max())
 
     def mask(self, rows: Tensor | None, end: int) -> Tensor | None:
-        """What a kernel takes for these rows (None: all) and the keys before `end`."""
-        if self.causal:
-            return self._causal(rows)[..., :end]
-        return None if self._mask is None else _of_rows(self._mask, rows)
+        """What a kernel takes for these rows (None: all) and the keys before `end`; None: all."""
+        if self.prefix is None:
+            return None if self._mask is None else _of_rows(self._mask, rows)
+        if bool((self._ends(rows) >= end).all()):
+            return None
+        return self._before(rows)[..., :end]
 
     def bias_of(self, rows: Tensor | None) -> Tensor | None:
         """The additive mask of these rows."""
@@ -80,17 +125,17 @@ class Visible:
 
     def seen_by(self, rows: Tensor | None) -> Bool[Tensor, "#batch #head #row key"]:
         """The keys that these rows see, as a matrix."""
-        if self.causal:
-            return self._causal(rows)
+        if self.prefix is not None:
+            return self._before(rows)
         if self._seen is None:
             return torch.ones(1, 1, 1, self.keys, dtype=torch.bool, device=self.device)
         return _of_rows(self._seen, rows)
 
     def counts(self, block: Tensor, rows: Tensor | None) -> Float[Tensor, "#batch #head #row 1"]:
         """How many keys of the block (bool, of the first keys or all) these rows see."""
-        if self.causal:
+        if self.prefix is not None:
             # a running count, without a matrix
-            return block.cumsum(0).float()[self._last(rows)][None, None, :, None]
+            return pad(block.cumsum(0).float(), (1, 0))[self._ends(rows)][None, None, :, None]
         return (self.seen_by(rows) & block).sum(-1, keepdim=True, dtype=torch.float32)
 
     def mean_of(self, states: Float[Tensor, "batch head first dim"], block: Tensor) -> Mean:
@@ -98,27 +143,99 @@ class Visible:
 
         Both may be of the first keys only, where those asked about see no others.
         """
-        if self.causal:
-            # float32: long sums drift in half precision
-            total = states.float().masked_fill(~block[:, None], 0).cumsum(-2)
+        exact = at_least_float32(states)  # long sums drift in half precision
+        if self.prefix is not None:
+            total = exact.masked_fill(~block[:, None], 0).cumsum(-2)
             mean = (total / block.cumsum(0).clamp_min(1)[:, None]).to(states.dtype)
-            return lambda rows: mean[:, :, self._last(rows)]
+            mean = pad(mean, (0, 0, 1, 0))
+            return lambda rows: mean[:, :, self._ends(rows)]
 
         def over(rows: Tensor | None) -> Tensor:
             in_block = self.seen_by(rows)[..., : len(block)] & block
-            share = in_block / in_block.sum(-1, keepdim=True).clamp_min(1)
-            return (share @ states.float()).to(states.dtype)
+            share = in_block.to(exact.dtype) / in_block.sum(-1, keepdim=True).clamp_min(1)
+            return (share @ exact).to(states.dtype)
 
         return over
 
-    def _last(self, rows: Tensor | None) -> Tensor:
-        """The last key that each row sees, where it sees all before."""
-        every = torch.arange(self.queries, device=self.device) if rows is None else rows
-        return every + self.keys - self.queries
+    def differs(self, block: Tensor, rows: Tensor) -> bool:
+        """Whether two of the rows may see different keys of the block; nothing of it is no other.
 
-    def _causal(self, rows: Tensor | None) -> Bool[Tensor, "1 1 row key"]:
+        It does not where all of the block comes before the rows that see any of it.
+        """
+        if self.prefix is None:
+            return self._seen is not None and self._seen.shape[-2] > 1
+        places, ends = block.nonzero().squeeze(1), self.prefix[rows]
+        whole_or_nothing = (ends > places[-1]) | (ends <= places[0]) if len(places) else ends >= 0
+        return not bool(whole_or_nothing.all())
+
+    def whole_mean_of(
+        self, states: Float[Tensor, "batch head first dim"], block: Tensor
+    ) -> Float[Tensor, "#batch #head 1 dim"]:
+        """The mean over the keys of a block that does not differ."""
+        if self.prefix is None:
+            return self.mean_of(states, block)(None)
+        mean = at_least_float32(states[:, :, block]).mean(-2, keepdim=True)
+        return mean.to(states.dtype)
+
+    def _ends(self, rows: Tensor | None) -> Int[Tensor, " row"]:
+        """How many of the first keys each row sees."""
+        if self.prefix is None:
+            raise ValueError("queries that see what a mask says have no end")
+        return self.prefix if rows is None else self.prefix[rows]
+
+    def _before(self, rows: Tensor | None) -> Bool[Tensor, "1 1 row key"]:
         keys = torch.arange(self.keys, device=self.device)
-        return (keys <= self._last(rows)[:, None])[None, None]
+        return (keys < self._ends(rows)[:, None])[None, None]
+
+
+def take(
+    states: Float[Tensor, "batch head row dim"], rows: Int[Tensor, " part"]
+) -> Float[Tensor, "batch head part dim"]:
+    """These rows, which rise: without a copy where they follow one another."""
+    if len(rows) and int(rows[-1]) - int(rows[0]) + 1 == len(rows):
+        return states[:, :, int(rows[0]) : int(rows[-1]) + 1]
+    return states[:, :, rows]
+
+
+def among(rows: Int[Tensor, " row"], others: Int[Tensor, " other"], count: int) -> Tensor:
+    """Which of the rows are among the others, all of them below `count`."""
+    member = torch.zeros(count, dtype=torch.bool, device=rows.device)
+    member[others] = True
+    return member[rows]
+
+
+def at_least_float32(states: Tensor) -> Tensor:
+    """The states in float32, or in float64 where they are."""
+    return states.to(torch.promote_types(states.dtype, torch.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class Padding:
+    """A mask that hides keys of padding and, where `causal`, those after each query; nothing else.
+
+    Said of a bool mask by `of`; None of any other.
+    """
+
+    seen: Bool[Tensor, "#batch key"]
+    causal: bool
+
+    @classmethod
+    def of(cls, mask: Tensor | None, queries: int, keys: int) -> "Padding | None":
+        """Reads the mask once, some rows at a time."""
+        if mask is None or mask.dtype != torch.bool or mask.ndim != 4 or mask.shape[1] != 1:
+            return None
+        if mask.shape[-1] != keys:
+            return None
+        seen = mask[:, 0, -1]  # the last query sees all that is no padding
+        if mask.shape[-2] == 1:
+            return cls(seen, False)
+        last = torch.arange(keys - queries, keys, device=mask.device)
+        places = torch.arange(keys, device=mask.device)
+        for rows in torch.split(torch.arange(queries, device=mask.device), CHECKED_ROWS):
+            causal = seen[:, None] & (places <= last[rows, None])
+            if not torch.equal(mask[:, 0, rows[0] : rows[-1] + 1], causal):
+                return None
+        return cls(seen, True)
 
 
 def _of_rows(matrix: Tensor, rows: Tensor | None) -> Tensor:
@@ -151,6 +268,16 @@ class Fusion:
     edit: Edit | None = None
     cross: Int8[Tensor, "batch key"] | None = None
     watch: Watch | None = None
+    _paddings: dict[int, tuple[Tensor, Padding | None]] = field(default_factory=dict, init=False)
+
+    def padding(self, mask: Tensor | None, queries: int, keys: int) -> Padding | None:
+        """What a mask is, read once: all layers of a forward are given the same one."""
+        if mask is None:
+            return None
+        known = self._paddings.get(id(mask))
+        if known is None:  # the mask is kept too, or another might take its number
+            known = self._paddings[id(mask)] = (mask, Padding.of(mask, queries, keys))
+        return known[1]
 
     def edit_at(self, layer: int) -> AverageAttention | AverageTokens | None:
         """The edit, where it is for this layer and names anything."""

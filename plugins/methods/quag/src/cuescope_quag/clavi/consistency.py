@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from cuescope_quag.options import QUAGOptions
+from cuescope_quag.options import Control, QUAGOptions
 from cuescope_quag.paper import CONSISTENT, paper_rows
 from cuescope_quag.trials import Answers, video_name
 from cuescope_sdk import Audit, Cell, Sample, Table
@@ -22,6 +22,7 @@ Complement = Literal["video", "text"]
 FEWEST = 20  # pairs in each column, for words
 HIGH, LOW = 75.0, 25.0  # percent: between them it is neither
 LETTERS = {"video": "V", "text": "T"}
+TURNED = " (Q')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class ConsistentPair:
     """Two samples that are complements in video or in text, each pair once.
 
     `subset` is theirs ("control", "complement"), None where none is annotated; `video` names what
-    was drawn together.
+    was drawn together. `turned` where the question has a complement, as those of table 3 have.
     """
 
     complement: Complement
@@ -37,6 +38,7 @@ class ConsistentPair:
     second: str
     subset: str | None
     video: str
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ def consistent_pairs(samples: Sequence[Sample]) -> tuple[ConsistentPair, ...]:
             if other in keys:
                 subset = sample.annotations.get("subset")
                 video = video_name(sample)
-                pair = ConsistentPair(complement, sample.key, other, subset, video)
+                turned = counterparts.get("text") is not None
+                pair = ConsistentPair(complement, sample.key, other, subset, video, turned)
                 # Each of the two names the other, and the pair must not count twice.
                 pairs.setdefault((complement, frozenset((sample.key, other))), pair)
     return tuple(pairs.values())
@@ -124,7 +127,7 @@ def attach_consistency(
         }
         cells: dict[str, Cell] = {k: None if a is None else str(a) for k, a in accuracies.items()}
         rows.append({"condition": condition, **cells})
-        if condition == "baseline" and (words := describe(accuracies)):
+        if condition == "baseline" and (words := describe(judged(accuracies, options.control))):
             audit.note("complements", words)
     audit.attach(_table(options, rows, benchmark, warnings))
 
@@ -140,7 +143,27 @@ def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPai
         ]
         if members:
             groups[" ".join(filter(None, (f"CAcc_{letter}", subset)))] = members
+    for name in ("CAcc_V", "CAcc_V control"):
+        members = [pair for pair in groups.get(name, ()) if pair.turned]
+        # Else the figure is that of the column itself, or of the complement questions.
+        if len(members) < len(groups.get(name, ())) and _has_control(members):
+            groups[f"{name}{TURNED}"] = members
     return groups
+
+
+def _has_control(pairs: Sequence[ConsistentPair]) -> bool:
+    return any(pair.subset == "control" for pair in pairs)
+
+
+def judged(
+    accuracies: Mapping[str, ConsistentAccuracy | None], control: Control
+) -> dict[str, ConsistentAccuracy | None]:
+    """Those that the words are said of: with the control questions of the option alone."""
+    kept = {name: a for name, a in accuracies.items() if not name.endswith(TURNED)}
+    if control == "table-3":
+        turned = {n: a for n, a in accuracies.items() if n.endswith(TURNED)}
+        kept |= {name.removesuffix(TURNED): accuracy for name, accuracy in turned.items()}
+    return kept
 
 
 def _table(
@@ -153,13 +176,20 @@ def _table(
     columns = tuple(rows[0])
     paper = paper_rows(options.beside, CONSISTENT) if benchmark == "CLAVI" else ()
     beside = f" In brackets: {options.beside} on CLAVI in the paper." if paper else ""
+    turned = (
+        " (Q'): only of questions that have a complement question Q'. Of CLAVI's control these are "
+        "BA-NC; so the paper's table 3 counts, as its table 15 shows, though section 5.1 names "
+        "E and E-NC as well."
+        if any(column.endswith(TURNED) for column in columns)
+        else ""
+    )
     note = (
         "CAcc_V, consistent accuracy in video: the share of pairs of a video and its complement "
         "(the same actions in the other order) for which the same question is answered rightly "
         "both times. CAcc_T, consistent accuracy in text: the share of pairs of a question and "
         "its complement (before and after, beginning and end, in each other's place) of which "
         "both are answered rightly about the same video. Control questions need no order of "
-        f"events.{beside}"
+        f"events.{turned}{beside}"
     )
     return Table(
         title="Consistent accuracy on complements, %",

@@ -49,7 +49,9 @@ class ToyFusion(TrainedModel):
         self._features = FrameFeatures(ColourGrid(options.patches), context)
         self._splits = training_splits(options, context, self.owner, "train", "val")
         # The data enters by its content, and the patches by the fingerprint of the encoder.
-        own = options.model_dump(exclude={"data", "data_options", "patches"})
+        # An option at its default is left out where it came later: the weights are the same.
+        later = {"mixing"} if options.mixing == "attention" else set()
+        own = options.model_dump(exclude={"data", "data_options", "patches", *later})
         self.name_weights(
             TRAINING_VERSION,
             {**own, "seed": self.seed},

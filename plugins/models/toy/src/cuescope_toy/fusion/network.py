@@ -44,9 +44,10 @@ def weight_shapes(options: ToyFusionOptions, feature: int, words: int, answers: 
     """Shape of each weight: ([layer,] input, output), or ([layer,] dim) of a bias or norm."""
     dim, wide = options.dim, MLP_RATIO * options.dim
     # The shipped checkpoints have these names, and initial weights are drawn in this order.
+    attended = ("query", "key") if options.mixing == "attention" else ()
     inner = {
         "attend.norm": (dim,),
-        **dict.fromkeys(("query", "key", "value", "mixed"), (dim, dim)),
+        **dict.fromkeys((*attended, "value", "mixed"), (dim, dim)),
         "think.norm": (dim,),
         "widen": (dim, wide),
         "narrow": (wide, dim),
@@ -121,7 +122,7 @@ def _layers(weights: Weights) -> Iterator[Weights]:
     """The weights of each layer, under their own names."""
     prefix = "layer."
     stacked = {n.removeprefix(prefix): w for n, w in weights.items() if n.startswith(prefix)}
-    for layer in range(len(stacked["query.weight"])):
+    for layer in range(len(stacked["value.weight"])):
         yield {name: weight[layer] for name, weight in stacked.items()}
 
 
@@ -131,7 +132,10 @@ def _attention(
     mask: Bool[Tensor, "batch token"],
     layer: int,
 ) -> Float[Tensor, "batch token dim"]:
-    query, key, value = (partial(_linear, own, name) for name in ("query", "key", "value"))
+    value = partial(_linear, own, "value")
+    query = key = torch.zeros_like  # every token attends to all alike
+    if "query.weight" in own:
+        query, key = (partial(_linear, own, name) for name in ("query", "key"))
     mixed = fused_self_attention(tokens, query, key, value, heads=HEADS, layer=layer, mask=mask)
     return _linear(own, "mixed", mixed)
 

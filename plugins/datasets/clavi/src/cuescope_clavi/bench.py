@@ -1,0 +1,162 @@
+"""`cuescope bench clavi`: figures 6 and 7, appendix B.4, and the clips as files."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from cuescope_clavi import Clavi
+from cuescope_clavi.clips import write_clips
+from cuescope_clavi.options import ClaviOptions
+from cuescope_clavi.samples import Entry
+from cuescope_sdk import Cell, Picture, Plugin, Table, UserError
+from cuescope_sdk.data import open_videos
+from cuescope_sdk.report import bar_chart
+
+MOST_BARS = 25
+BINS = 10
+# Appendix B.4: mean, standard deviation, least and most, in seconds.
+PAPER: Mapping[str, tuple[float, float, float, float]] = {
+    "actions": (7.7, 3.42, 4.0, 36.0),
+    "videos": (19.95, 7.34, 8.67, 65.73),
+}
+PAPER_CLASSES = {"action classes": 141, "nouns": 37, "verbs": 28}
+
+
+class ClaviBenchOptions(ClaviOptions):
+    """`cuescope bench clavi --source ./Charades --write ./clips`; otherwise those of `clavi`."""
+
+    argument: ClassVar[str | None] = None
+
+    write: Path | None = Field(
+        None, description="folder to write every clip to, with its questions: then -D clips=FOLDER"
+    )
+
+
+class ClaviBench(Plugin):
+    """Curates CLAVI anew, or reads the published annotation, and shows what it is made of."""
+
+    Options = ClaviBenchOptions
+    options: ClaviBenchOptions
+
+    def run(self) -> Iterator[Table | Picture]:
+        """Lengths and classes, then figures 6 and 7."""
+        own = self.options.model_dump(exclude={"write"})
+        data = Clavi(ClaviOptions(**own), self.context)
+        if self.options.write is not None:
+            self._write(data, self.options.write.expanduser())
+        lengths = segment_lengths(data.entries)
+        published = data.benchmark is not None
+        yield length_table(lengths, published)
+        names = [a.name for e in data.entries for a in (e.segment.first, e.segment.second)]
+        kinds = count_kinds(names, data.parts if published else {})
+        yield class_table(kinds, published)
+        for letter, (what, values) in zip("ab", lengths.items(), strict=True):
+            yield histogram(f"Figure 6 ({letter}): length of {what}", values)
+        asked = Counter[str](q.kind for entry in data.entries for qs in entry.questions for q in qs)
+        yield bars("Figure 7 (a): questions of each type", asked)
+        for letter, (what, counts) in zip("bcd", kinds.items(), strict=False):
+            yield bars(f"Figure 7 ({letter}): how often each of the {what} occurs", counts)
+
+    def _write(self, data: Clavi, folder: Path) -> None:
+        if data.benchmark is None:
+            raise UserError(
+                "clavi: option 'write'", expected="a Charades folder as source", got=data.source
+            )
+        root = (data.options.videos or Path(data.options.source)).expanduser()
+        names = {entry.video: (entry.video,) for entry in data.entries}
+        files, _ = open_videos(root, names, self.context, "clavi")
+        with self.context.progress("clips written", 2 * len(data.entries)) as advance:
+            split = str(data.shown_split)
+            write_clips(data.entries, lambda name: files[name][0], folder, split, advance)
+
+
+def segment_lengths(entries: Sequence[Entry]) -> dict[str, np.ndarray]:
+    """Seconds of the actions, and of the clips that are cut."""
+    segments = [entry.segment for entry in entries]
+    actions = [a.end - a.start for segment in segments for a in (segment.first, segment.second)]
+    return {
+        "actions": np.array(actions),
+        "videos": np.array([segment.cuts[-1] - segment.cuts[0] for segment in segments]),
+    }
+
+
+def count_kinds(
+    names: Sequence[str], parts: Mapping[str, frozenset[str]]
+) -> dict[str, Counter[str]]:
+    """How often each action class occurs, and each noun and verb where their codes are known."""
+    counts = {"action classes": Counter(names)}
+    for what, letter in (("nouns", "o"), ("verbs", "v")):
+        codes = [
+            c for name in names for c in parts.get(name, ()) if c[1:].isdigit() and c[0] == letter
+        ]
+        if codes:
+            counts[what] = Counter(codes)
+    return counts
+
+
+def length_table(lengths: Mapping[str, np.ndarray], published: bool) -> Table:
+    """Appendix B.4."""
+    columns = ("length of", "mean", "standard deviation", "least", "most", "n")
+    rows: list[dict[str, Cell]] = [
+        dict(zip(columns, (what, *map(float, _summary(values)), len(values)), strict=True))
+        for what, values in lengths.items()
+    ]
+    paper: list[dict[str, Cell]] = [
+        dict(zip(columns, (what, *figures), strict=False)) for what, figures in PAPER.items()
+    ]
+    note = (
+        "Seconds. In brackets: appendix B.4 of the paper, all splits." if published else "Frames."
+    )
+    return Table(
+        title="Length of actions and videos",
+        columns=columns,
+        rows=tuple(rows),
+        paper=tuple(paper) if published else (),
+        notes=(note,),
+        decimals=2,
+    )
+
+
+def _summary(values: np.ndarray) -> tuple[float, float, float, float]:
+    return values.mean(), values.std(), values.min(), values.max()
+
+
+def class_table(kinds: Mapping[str, Counter[str]], published: bool) -> Table:
+    """How many classes, nouns and verbs occur."""
+    rows: list[dict[str, Cell]] = [{"what": w, "different": len(c)} for w, c in kinds.items()]
+    paper: list[dict[str, Cell]] = [
+        {"what": what, "different": count} for what, count in PAPER_CLASSES.items()
+    ]
+    return Table(
+        title="What the questions are about",
+        columns=("what", "different"),
+        rows=tuple(rows),
+        paper=tuple(paper) if published else (),
+        decimals=0,
+    )
+
+
+def histogram(title: str, values: np.ndarray) -> Picture:
+    """Bars of equal widths."""
+    counts, edges = np.histogram(values, BINS)
+    rows = {
+        f"{low:.1f} to {high:.1f}": {"count": float(count)}
+        for count, low, high in zip(counts, edges, edges[1:], strict=False)
+    }
+    return _picture(title, rows)
+
+
+def bars(title: str, counts: Mapping[str, int]) -> Picture:
+    """The most frequent first."""
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    more = f", the first {MOST_BARS} of {len(ranked)}" if len(ranked) > MOST_BARS else ""
+    rows = {name: {"count": float(count)} for name, count in ranked[:MOST_BARS]}
+    return _picture(f"{title}{more}", rows)
+
+
+def _picture(title: str, rows: Mapping[str, Mapping[str, float]]) -> Picture:
+    return Picture(title=title, caption=f"{title}.", image=bar_chart(rows, title, "count"))

@@ -1,0 +1,112 @@
+"""CLAVI's clips as files: for features, which are computed of files, and for training."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from cuescope_clavi.layout import KINDS, OF_COMPLEMENT
+from cuescope_clavi.samples import Entry
+from cuescope_clavi.segments import Span
+from cuescope_sdk import UserError
+
+CODECS = ("libx264", "mpeg4")  # the first that this build of PyAV has
+QUALITY = {"libx264": {"crf": "18"}, "mpeg4": {"qscale": "2"}}
+ROUNDING = 1e-6  # seconds: a frame on a cut is of what comes after it
+
+
+def clip_name(entry: Entry, complemented: bool) -> str:
+    """As `video_name` in the published files: KEY_1 is the original, KEY_2 the complement."""
+    return f"{entry.key}_{2 if complemented else 1}"
+
+
+def write_clips(
+    entries: Sequence[Entry],
+    videos: Callable[[str], Path],
+    folder: Path,
+    split: str,
+    advance: Callable[[int], None],
+) -> int:
+    """Both clips of each segment as `folder`/KEY_1.mp4 and KEY_2.mp4, and their questions.
+
+    Questions and answers are `{split}_q.json` and `_a.json` in the authors' layout. Clips that are
+    there already stay; returns how many were written. Raises UserError for a source that no frame
+    of a segment can be read from.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = 0
+    for entry in entries:
+        for complemented in (False, True):
+            target = folder / f"{clip_name(entry, complemented)}.mp4"
+            if not target.exists():
+                source = videos(entry.video)
+                # a name of its own until it is whole: a killed run leaves no half clip
+                unfinished = target.with_suffix(".part.mp4")
+                write_clip(source, entry.segment.spans(complemented), unfinished)
+                unfinished.rename(target)
+                written += 1
+            advance(1)
+    questions, answers = question_records(entries)
+    (folder / f"{split}_q.json").write_text(json.dumps(questions, indent=1), "utf-8")
+    (folder / f"{split}_a.json").write_text(json.dumps(answers, indent=1), "utf-8")
+    return written
+
+
+def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
+    """The frames of a video that are on screen in these seconds, span after span, without sound."""
+    import av
+
+    codec = next(name for name in CODECS if name in av.codecs_available)
+    with av.open(str(source), options={"protocol_whitelist": "file"}) as video:
+        pictures = video.streams.video[0]
+        out: Any = None
+        with av.open(str(target), "w") as container:
+            for start, end in spans:
+                for frame in _frames_between(video, pictures, start, end):
+                    if out is None:
+                        out = container.add_stream(codec, rate=pictures.average_rate or 25)
+                        # encoders of 4:2:0 want even sides
+                        out.width, out.height = frame.width // 2 * 2, frame.height // 2 * 2
+                        out.pix_fmt, out.options = "yuv420p", QUALITY[codec]
+                    frame = frame.reformat(out.width, out.height, "yuv420p")
+                    frame.pts = None  # the encoder counts anew
+                    container.mux(out.encode(frame))
+            if out is None:
+                raise UserError(
+                    f"clavi: {source.name} shows nothing in the seconds of a segment",
+                    remedy="Fetch the video again.",
+                )
+            container.mux(out.encode(None))
+
+
+def _frames_between(video: Any, pictures: Any, start: float, end: float) -> Iterable[Any]:
+    """The decoded frames that come on screen in [start, end), seconds from the first."""
+    base, first = float(pictures.time_base), pictures.start_time or 0
+    # to the key frame before
+    video.seek(first + int(start / base), stream=pictures, backward=True)
+    for frame in video.decode(pictures):
+        time = (frame.pts - first) * base
+        if time >= end - ROUNDING:
+            return
+        if time >= start - ROUNDING:
+            yield frame
+
+
+def question_records(
+    entries: Sequence[Entry],
+) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """The questions and the answers of all clips, as the authors' files have them."""
+    numbers = {kind: number for number, kind in reversed(KINDS.items())}
+    questions: list[dict[str, object]] = []
+    answers: list[dict[str, object]] = []
+    for entry in entries:
+        for complemented in (False, True):
+            for question in entry.questions[complemented]:
+                name, number = clip_name(entry, complemented), str(len(questions))
+                kind = numbers[question.kind] + OF_COMPLEMENT * complemented
+                questions.append(
+                    {"question_id": number, "video_name": name, "question": question.text}
+                )
+                answer = question.answer(complemented)
+                answers.append({"question_id": number, "answer": answer, "type": kind})
+    return questions, answers

@@ -1,0 +1,225 @@
+"""`cuescope bench videoqa-finetune`: the four models trained on CLAVI or NExT-QA, on their heads.
+
+Table 14 of QUAG and CLAVI (Rawal et al., 2024) has epochs and learning rates for CLAVI, and the
+paper fine-tunes on NExT-QA with the models' own. Each model is trained by the scores with which it
+answers (cross-entropy over the choices of a question), from a published checkpoint, and written
+under the same names: `cuescope audit quag --model just-ask:FILE` reads it.
+
+Deviates from the authors' scripts: one learning rate without a schedule, no dropout, and the
+encoder of frames stays as it is (Singularity's BEiT; the others' features are of frozen encoders,
+and All-in-one has none). FrozenBiLM trains what its checkpoint holds; the language model is frozen.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from cuescope_sdk import Cell, HasSplits, Options, Plugin, Sample, Table, UserError
+
+if TYPE_CHECKING:
+    import torch
+
+    from cuescope_videoqa.network import Network
+
+# Epochs and learning rate, table 14.
+RECIPES: dict[str, tuple[int, float]] = {
+    "just-ask": (20, 1e-5),
+    "frozen-bilm": (20, 5e-5),
+    "singularity": (20, 1e-5),
+    "all-in-one": (10, 1e-4),
+}
+FROZEN = ("vision_encoder.", "vision_layernorm.")  # remembered frames have no gradient
+
+
+class FinetuneOptions(Options):
+    """`cuescope bench videoqa-finetune --model just-ask --checkpoint FILE --out FILE`."""
+
+    model: Literal["just-ask", "frozen-bilm", "singularity", "all-in-one"] = Field(
+        description="whose checkpoint it is"
+    )
+    checkpoint: Path = Field(description="where training starts: the authors' pretrained file")
+    out: Path = Field(description="file of the trained weights (.pth)")
+    model_options: Mapping[str, Any] = Field({}, description="options of that model, as YAML")
+    data: str = Field(
+        "clavi:./Charades", description="SPEC of a data set with splits, as next-qa:./NExT-QA"
+    )
+    data_options: Mapping[str, Any] = Field({}, description="its options, as YAML")
+    train: str = Field("train", description="split to train on")
+    val: str = Field("val", description="split whose balanced accuracy chooses the epoch")
+    epochs: PositiveInt | None = Field(None, description="default: table 14 of the paper")
+    learning_rate: PositiveFloat | None = Field(None, description="default: table 14 of the paper")
+    batch_size: PositiveInt = Field(32, description="questions in a batch")
+
+
+class Finetune(Plugin):
+    """Trains on the split `train`, keeps the epoch that is best on `val`."""
+
+    Options = FinetuneOptions
+    options: FinetuneOptions
+
+    def run(self) -> Iterator[Table]:
+        """A row an epoch; the weights of the best one are written."""
+        import torch
+
+        from cuescope_videoqa.checkpoints import read_checkpoint
+
+        options = self.options
+        epochs, rate = RECIPES[options.model]
+        epochs, rate = options.epochs or epochs, options.learning_rate or rate
+        splits = self._splits()
+        given = {"checkpoint": str(options.checkpoint), **options.model_options}
+        model = self.context.build("model", options.model, given)
+        network = model.runner.network
+        published = read_checkpoint(options.model, options.checkpoint)
+        training = Training(network, trained_parameters(network, set(published.tensors)), rate)
+        order = self.context.rng("videoqa-finetune")
+        rows: list[dict[str, Cell]] = []
+        best = -1.0
+        with self.context.progress("epochs", epochs) as advance:
+            for epoch in range(1, epochs + 1):
+                samples = [splits["train"][i] for i in order.permutation(len(splits["train"]))]
+                loss = training.epoch(samples, options.batch_size)
+                accuracy, balanced = training.evaluate(splits["val"], options.batch_size)
+                rows.append(
+                    {
+                        "epoch": str(epoch),
+                        "loss": loss,
+                        "accuracy": 100 * accuracy,
+                        "balanced accuracy": 100 * balanced,
+                    }
+                )
+                if balanced > best:
+                    best = balanced
+                    state = network.published.state_dict()
+                    # what the file held and no more: parts that are frozen come with their own
+                    kept = {
+                        **published.tensors,
+                        **{n: t for n, t in state.items() if n in training.names},
+                    }
+                    content = {name: tensor.detach().cpu() for name, tensor in kept.items()}
+                    options.out.expanduser().parent.mkdir(parents=True, exist_ok=True)
+                    torch.save({"model": content}, options.out.expanduser())
+                advance(1)
+        yield Table(
+            title=f"{options.model} on {options.data}: split {options.val} after each epoch",
+            columns=("epoch", "loss", "accuracy", "balanced accuracy"),
+            rows=tuple(rows),
+            notes=(
+                f"Learning rate {rate:g}, {len(splits['train']):,} questions to train on, "
+                f"{len(splits['val']):,} of split {options.val}. The weights of the epoch with the "
+                f"highest balanced accuracy are in {options.out.name}.",
+            ),
+            decimals=2,
+        )
+
+    def _splits(self) -> dict[str, list[Sample]]:
+        options = self.options
+        data = self.context.build("dataset", options.data, dict(options.data_options))
+        if not isinstance(data, HasSplits):
+            raise UserError(
+                f"videoqa-finetune: {options.data} has no splits",
+                expected=f"a data set with splits '{options.train}' and '{options.val}'",
+            )
+        splits = {}
+        for name, wanted in (("train", options.train), ("val", options.val)):
+            part = data.split(wanted)
+            samples = [part[index] for index in range(len(part))]
+            splits[name] = [s for s in samples if s.question and s.label in s.choices]
+            if not splits[name]:
+                raise UserError(
+                    f"videoqa-finetune: split '{wanted}' of {options.data}",
+                    expected="questions with choices, one of them right",
+                    got=f"{len(samples)} samples without",
+                )
+        return splits
+
+
+def trained_parameters(network: "Network", stored: set[str]) -> dict[str, "torch.nn.Parameter"]:
+    """Those of the checkpoint: what was frozen is not in the file, or encodes frames."""
+    return {
+        name: parameter
+        for name, parameter in network.published.named_parameters()
+        if name in stored and not name.startswith(FROZEN)
+    }
+
+
+@dataclass
+class Training:
+    """A network with its optimizer; `names` are the tensors that change."""
+
+    network: "Network"
+    parameters: Mapping[str, "torch.nn.Parameter"]
+    rate: float
+
+    def __post_init__(self) -> None:
+        import torch
+
+        for parameter in self.parameters.values():
+            parameter.requires_grad_(True)
+        self.names = set(self.parameters)
+        self._optimizer = torch.optim.AdamW(list(self.parameters.values()), lr=self.rate)
+
+    def epoch(self, samples: Sequence[Sample], size: int) -> float:
+        """The mean loss of one pass."""
+        total = 0.0
+        for batch in batches(samples, size):
+            loss = self._loss(batch)
+            self._optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            self._optimizer.step()
+            total += float(loss.detach()) * len(batch)
+        return total / len(samples)
+
+    def evaluate(self, samples: Sequence[Sample], size: int) -> tuple[float, float]:
+        """Accuracy, and balanced accuracy: the mean over right answers of the share found."""
+        import torch
+
+        right: dict[str, list[bool]] = {}
+        with torch.no_grad():
+            for batch in batches(samples, size):
+                for sample, logits in zip(batch, self._logits(batch), strict=True):
+                    found = sample.choices[int(logits.argmax())] == sample.label
+                    # choices that differ from question to question share no recall
+                    name = str(sample.label) if len(sample.choices) == 2 else ""
+                    right.setdefault(name, []).append(found)
+        every = [found for part in right.values() for found in part]
+        recalls = [sum(part) / len(part) for part in right.values()]
+        return sum(every) / len(every), sum(recalls) / len(recalls)
+
+    def _loss(self, batch: Sequence[Sample]) -> "torch.Tensor":
+        import torch
+        from torch.nn.functional import cross_entropy
+
+        losses = [
+            cross_entropy(
+                logits[None].float(),
+                torch.tensor([s.choices.index(str(s.label))]).to(logits.device),
+            )
+            for s, logits in zip(batch, self._logits(batch), strict=True)
+        ]
+        return torch.stack(losses).mean()
+
+    def _logits(self, batch: Sequence[Sample]) -> "list[torch.Tensor]":
+        """Scores of the choices of samples with equally many frames."""
+        network = self.network
+        network.forget()  # embeddings of answers change with every step
+        prompts = [network.prompts(sample) for sample in batch]
+        states = iter(network(network.collate([p for group in prompts for p in group])))
+        return [
+            network.score([next(states) for _ in group], sample, sample.choices)
+            for group, sample in zip(prompts, batch, strict=True)
+        ]
+
+
+def batches(samples: Sequence[Sample], size: int) -> Iterator[list[Sample]]:
+    """In their order, of equally many frames each."""
+    waiting: dict[int, list[Sample]] = {}
+    for sample in samples:
+        batch = waiting.setdefault(len(sample.frames), [])
+        batch.append(sample)
+        if len(batch) == size:
+            yield waiting.pop(len(sample.frames))
+    yield from waiting.values()

@@ -1,0 +1,84 @@
+"""CLAVI for a model of features: clips are written, features computed of them, JustAsk audited."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from cuescope.cli import main
+from cuescope.runs import load_report
+
+PLUGINS = Path(__file__).parents[1] / "plugins"
+sys.path += [str(PLUGINS / "models/videoqa/tests"), str(PLUGINS / "datasets/clavi/tests")]
+import videoqa_published as published  # noqa: E402
+from test_charades import write_charades  # noqa: E402
+from videoqa_samples import WORDS  # noqa: E402
+
+VIDEOS = {f"V{n}AAA": "c000 0.20 0.50;c063 0.70 1.10" for n in range(6)}
+CURATION = {"shortest": "0.2", "extension": "0"}
+
+
+def save_words(folder: Path) -> Path:
+    """A tokenizer of whole words; those of the questions that it lacks are unknown."""
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    numbers = {word: number for number, word in enumerate(WORDS)}
+    rules = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
+    rules.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    special = [(word, numbers[word]) for word in ("[CLS]", "[SEP]")]
+    rules.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=special
+    )
+    named = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=rules, **{f"{name}_token": word for name, word in named.items()}
+    ).save_pretrained(folder)
+    return folder
+
+
+def run(*words: object) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    return int(ended.value.code or 0)
+
+
+def test_just_ask_is_audited_on_clavi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
+    charades = write_charades(tmp_path / "charades", VIDEOS)
+    clips, features = tmp_path / "clips", tmp_path / "s3d"
+    own = [word for key, value in CURATION.items() for word in (f"--{key}", value)]
+    assert run("bench", "clavi", "--source", charades, "--write", clips, *own) == 0
+    files = sorted(clips.glob("*.mp4"))
+    assert len(files) == 2 * len(VIDEOS)
+    features.mkdir()
+    rng = np.random.default_rng(0)
+    for file in files:  # as the authors' script would, of each file
+        np.save(features / f"{file.stem}.npy", rng.normal(size=(2, published.S3D)))
+    torch.save(published.drawn(published.just_ask()), tmp_path / "just-ask.pth")
+    model = {
+        "features": features,
+        "text_encoder": save_words(tmp_path / "words"),
+        "head_dim": published.HEAD,
+        "question_tokens": published.QUESTION,
+    }
+    words = [
+        *("audit", "quag", "--model", f"just-ask:{tmp_path / 'just-ask.pth'}"),
+        *(word for key, value in model.items() for word in ("-M", f"{key}={value}")),
+        *("--data", f"clavi:{charades}", "-D", f"clips={clips}"),
+        *(word for key, value in CURATION.items() for word in ("-D", f"{key}={value}")),
+        *("-O", "captures=0", "-O", "pairs=0", "-O", "beside=JustAsk"),
+        *("--device", "cpu", "--out", tmp_path / "run"),
+    ]
+    assert run(*words) == 0
+    report = load_report(tmp_path / "run")
+    tables = {table.title.split(",")[0]: table for table in report.tables}
+    assert tables["Consistent accuracy on complements"].paper[0]["CAcc_V control (Q')"] == 98.0
+    cells = {row["condition"]: row for row in tables["Accuracy by video and question"].rows}
+    assert cells["V' BA Q'"]["n"] == 2 * len(VIDEOS)
+    # without the clips the two orders of one file would have the same features: refused
+    plain = [word for word in words if not str(word).startswith("clips=")]
+    plain.pop(plain.index("-D"))
+    assert run(*plain[:-1], tmp_path / "other") == 2
