@@ -11,7 +11,7 @@ import numpy as np
 from cuescope_sdk import Report, Request, UserError
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.options import DrivenBy
-from cuescope_step_grounding.report import ACC, REASONING, SGR
+from cuescope_step_grounding.rows.keys import ACC, REASONING, SGR
 
 LOWEST, HIGHEST = 0.2, 1.0  # grounding
 WEAKEST, STRONGEST = 0.6, 0.95  # accuracy
