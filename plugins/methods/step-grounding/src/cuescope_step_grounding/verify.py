@@ -30,7 +30,7 @@ from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.agreement import Agreement, agreement
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.correction import corrected
-from cuescope_step_grounding.verification.judged import JudgedTraces
+from cuescope_step_grounding.verification.judged import JudgedTraces, judge_claims
 from cuescope_step_grounding.verification.judging import ALL
 from cuescope_step_grounding.verification.swaps import noisy, swap_p_value
 from cuescope_step_grounding.verification.verdict import BETTER, SURE
@@ -303,7 +303,7 @@ def another_verifier(
     """
     traces = judged.baselines
     claims = [(trace.sample, all_claims([trace.reasoning.claims])) for trace in traces]
-    other = judging.judge_claims(verifier, claims)
+    other = judge_claims(verifier, claims)
     own_sgr, sgr = (
         known(j.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
         for j in (judged.judgements, other)

@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import read_weights, unreadable_weights
 
+Names = tuple[tuple[str, str], ...]
 # How the authors call a part, and how transformers does. In this order from left to right, and
 # in the other order back.
-NAMES = (
+NAMES: Names = (
     ("visual_encoder.blocks.", "vision.encoder.layers."),
     ("visual_encoder.patch_embed.proj.", "vision.embeddings.patch_embedding."),
     ("visual_encoder.cls_token", "vision.embeddings.class_embedding"),
@@ -67,31 +68,31 @@ class Tensors:
         ]
         return max(numbers, default=-1) + 1
 
-    def load_into(self, network: nn.Module) -> None:
+    def load_into(self, network: nn.Module, names: Names = NAMES) -> None:
         """Fill the network; raises UserError for a tensor that lacks, fits nowhere or is misshapen.
 
         A network with one tensor left at random still answers, and wrongly.
         """
         state = network.state_dict()
-        ours = _with_joint_bias({our_name(name): t for name, t in self.by_name.items()})
+        ours = _with_joint_bias({our_name(name, names): t for name, t in self.by_name.items()})
         missing = [name for name in state if name not in ours]
         unused = [name for name in ours if name not in state]
         other = [n for n in state if n in ours and state[n].shape != ours[n].shape]
-        for names, what in (
+        for wrong, what in (
             (missing, "missing"),
             (unused, "that fit nowhere"),
             (other, "misshapen"),
         ):
-            if names:
-                name = published_name(names[0])
+            if wrong:
+                name = published_name(wrong[0], names)
                 file = self.file_of.get(name)
-                shape = f" {tuple(ours[names[0]].shape)}" if names[0] in ours else ""
-                if names is other:
-                    shape += f" instead of {tuple(state[names[0]].shape)}"
+                shape = f" {tuple(ours[wrong[0]].shape)}" if wrong[0] in ours else ""
+                if wrong is other:
+                    shape += f" instead of {tuple(state[wrong[0]].shape)}"
                 raise UserError(
                     f"{self.owner}: the checkpoints do not fit",
                     expected=f"{len(state)} tensors of the model and no other",
-                    got=f"{len(names)} {what}, the first {name}{shape}"
+                    got=f"{len(wrong)} {what}, the first {name}{shape}"
                     + (f" of {file}" if file else ""),
                 )
         network.load_state_dict({name: ours[name] for name in state})
@@ -115,6 +116,13 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Ten
     return Tensors(owner, by_name, file_of)
 
 
+def read_file(owner: str, path: Path, unused: str) -> Tensors:
+    """The tensors of a file, without those whose names begin as `unused`, a regular expression."""
+    tensors = {name.removeprefix("module."): tensor for name, tensor in _state(owner, path).items()}
+    own = {name: tensor for name, tensor in tensors.items() if not re.match(unused, name)}
+    return Tensors(owner, own, dict.fromkeys(own, path.name))
+
+
 def _state(owner: str, path: Path) -> dict[str, Tensor]:
     content = read_weights(owner, path)
     inner = content.get("model", content) if isinstance(content, dict) else {}
@@ -129,16 +137,16 @@ def _is_beyond(name: str, layers: int) -> bool:
     return match is not None and int(match[1]) >= layers
 
 
-def our_name(name: str) -> str:
+def our_name(name: str, names: Names = NAMES) -> str:
     """The name of a tensor in our network."""
-    for theirs, ours in NAMES:
+    for theirs, ours in names:
         name = name.replace(theirs, ours)
     return name
 
 
-def published_name(name: str) -> str:
+def published_name(name: str, names: Names = NAMES) -> str:
     """And back."""
-    for theirs, ours in reversed(NAMES):
+    for theirs, ours in reversed(names):
         name = name.replace(ours, theirs)
     return name
 

@@ -40,5 +40,16 @@ class VideoLLaMAOptions(VideoLLMOptions):
     )
 
 
+class ClipViLOptions(Options):
+    """Options of `clip-vil`; the part after `NAME:` is `checkpoint`."""
+
+    argument: ClassVar[str | None] = "checkpoint"
+
+    checkpoint: Path = Field(description="the authors' checkpoint, fine-tuned for VQA (.pth)")
+    answers: Path = Field(description="their answers in the order of classes: a JSON list")
+    tokenizer: str = Field("bert-base-uncased", description="folder or hub id of the tokenizer")
+    head_dim: PositiveInt = Field(64, description="width of an attention head")
+
+
 class VideoChatOptions(VideoLLMOptions):
     """Options of `video-chat`."""

@@ -1,8 +1,8 @@
 """Whether data out of distribution is only harder: complexity of samples, and matched pairs.
 
-The paper (section 4.1) has splits "of similar complexity". Complexity here is what a sample shows
-before any model answers it: a difficulty that is measured by wrong answers would match the loss away
-that is looked for.
+The paper's splits are of like complexity (section 4.1). Complexity here is what a sample shows before
+any model answers it: a difficulty measured by wrong answers would match away the very loss that is
+looked for.
 """
 
 from collections.abc import Callable, Mapping, Sequence
