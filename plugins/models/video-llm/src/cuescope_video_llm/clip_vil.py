@@ -106,7 +106,8 @@ class ClipViLNetwork(nn.Module):
                 expected=f"a multiple of head_dim={options.head_dim}",
                 remedy="Give the file's own with -M head_dim=N.",
             )
-        config: Any = transformers.BertConfig(
+        library: Any = transformers.BertConfig
+        config = library(
             vocab_size=file.size(f"{BODY}.embeddings.word_embeddings.weight"),
             max_position_embeddings=file.size(f"{BODY}.embeddings.position_embeddings.weight"),
             type_vocab_size=file.size(f"{BODY}.embeddings.token_type_embeddings.weight"),

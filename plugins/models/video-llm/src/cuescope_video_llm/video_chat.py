@@ -41,12 +41,11 @@ class GlobalAttention(nn.Module):
         states = torch.cat([states[:, :1], states[:, 1:] + placed], dim=1).reshape(1, -1, dim)
         weights, biases = self.attn.in_proj_weight.chunk(3), self.attn.in_proj_bias.chunk(3)
         sides = (self.ln_1(query), states, states)
-        heads = [
-            nn.functional.linear(side, weight, bias)
-            .unflatten(-1, (self.attn.num_heads, -1))
-            .transpose(1, 2)
-            for side, weight, bias in zip(sides, weights, biases, strict=True)
-        ]
+        heads = []
+        for side, weight, bias in zip(sides, weights, biases, strict=True):
+            projected = nn.functional.linear(side, weight, bias)
+            parts = (*projected.shape[:2], self.attn.num_heads, -1)
+            heads.append(projected.reshape(parts).transpose(1, 2))
         mixed = scaled_dot_product_attention(*heads).transpose(1, 2).flatten(2)
         query = query + self.attn.out_proj(mixed)
         inner = nn.functional.gelu(self.mlp["c_fc"](self.ln_2(query)))

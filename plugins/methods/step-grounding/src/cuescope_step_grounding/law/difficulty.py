@@ -1,8 +1,7 @@
 """Whether data out of distribution is only harder: complexity of samples, and matched pairs.
 
-The paper's splits are of like complexity (section 4.1). Complexity here is what a sample shows before
-any model answers it: a difficulty measured by wrong answers would match away the very loss that is
-looked for.
+The splits of the paper are of like complexity (section 4.1). Here that is what a sample shows,
+before any model answers it: a difficulty that counts wrong answers would match the loss away.
 """
 
 from collections.abc import Callable, Mapping, Sequence
