@@ -28,10 +28,11 @@ from cuescope_step_grounding.verification.agreement import labelled_claims, read
 from cuescope_step_grounding.verification.judged import JudgedTraces
 from cuescope_step_grounding.verification.verdict import BETTER, NO_BETTER, SURE, least_found
 
-DEPARTURES = (
-    "HR is over the steps with a claim that could be checked (eq. 3: over all steps); the paper's "
-    "own verifier is Faster R-CNN, DeepSORT and SlowFast"
-)
+DEPARTURES = {
+    "checked": "HR is over the steps with a claim that could be checked (eq. 3: over all steps); ",
+    "all": "",
+}
+VERIFIER_DEPARTS = "the paper's own verifier is Faster R-CNN, DeepSORT and SlowFast"
 POLICIES = {"exclude": "do not count", "penalise": "count as unsupported", "neutral": "count half"}
 
 # -------------------------------------------------------------------------------------- features
@@ -144,7 +145,8 @@ def write_notes(
     audit.note("claims parsed by", claim_parser(audit).title)
     verifier = audit.tool_specs.get("claim-verifier", judging.SCENES)
     audit.note("claims held against", "nothing" if judging.has_no_evidence(audit) else verifier)
-    audit.note("departures from the paper", DEPARTURES)
+    departures = DEPARTURES[options.hallucination_over] + VERIFIER_DEPARTS
+    audit.note("departures from the paper", departures)
     encoder = audit.tool_specs.get("sentence-encoder", BagOfWords.title)
     tau = f", tau {judging.threshold(audit):g}" if options.belief == "step" else ""
     audit.note("beliefs compared by", f"{encoder}{tau}")

@@ -40,10 +40,10 @@ class GlobalAttention(nn.Module):
         placed = self.dpe(grid).permute(0, 2, 3, 4, 1).reshape(frames, side * side, dim)
         states = torch.cat([states[:, :1], states[:, 1:] + placed], dim=1).reshape(1, -1, dim)
         weights, biases = self.attn.in_proj_weight.chunk(3), self.attn.in_proj_bias.chunk(3)
-        sides = (self.ln_1(query), states, states)
+        inputs = (self.ln_1(query), states, states)
         heads = []
-        for side, weight, bias in zip(sides, weights, biases, strict=True):
-            projected = nn.functional.linear(side, weight, bias)
+        for read, weight, bias in zip(inputs, weights, biases, strict=True):
+            projected = nn.functional.linear(read, weight, bias)
             parts = (*projected.shape[:2], self.attn.num_heads, -1)
             heads.append(projected.reshape(parts).transpose(1, 2))
         mixed = scaled_dot_product_attention(*heads).transpose(1, 2).flatten(2)

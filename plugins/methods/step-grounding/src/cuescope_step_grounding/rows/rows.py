@@ -194,7 +194,9 @@ class _Rows:
         """Early, middle and late steps; what is lost on the way is told of the late ones."""
         rates = {
             stage: [
-                rates_of_stage(trace.steps, stage, self.options.unverifiable)
+                rates_of_stage(
+                    trace.steps, stage, self.options.unverifiable, self.options.hallucination_over
+                )
                 for trace in self.judged.baselines
             ]
             for stage in STAGES

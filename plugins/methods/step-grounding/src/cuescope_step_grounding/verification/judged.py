@@ -9,7 +9,7 @@ from cuescope_sdk import PluginError, Sample
 from cuescope_sdk.grounding import Case, Claim, ClaimVerifier, Judgement
 from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding import scores
-from cuescope_step_grounding.options import Policy
+from cuescope_step_grounding.options import HallucinationOver, Policy
 from cuescope_step_grounding.scores import StepCounts
 from cuescope_step_grounding.trials import Claims, Reasoning
 from cuescope_step_grounding.verification.partners import Deal
@@ -87,6 +87,7 @@ class JudgedTrace:
     steps: tuple[StepCounts, ...]
     policy: Policy
     consistency: float | None = None
+    hallucination_over: HallucinationOver = "checked"
 
     @property
     def sample(self) -> Sample:
@@ -98,7 +99,7 @@ class JudgedTrace:
 
     @cached_property
     def hallucination(self) -> float | None:
-        return scores.hallucination_rate(self.steps, self.policy)
+        return scores.hallucination_rate(self.steps, self.policy, self.hallucination_over)
 
     @property
     def accuracy(self) -> float | None:

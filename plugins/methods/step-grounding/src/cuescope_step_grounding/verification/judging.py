@@ -105,7 +105,8 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         trace: Reasoning, sample: Sample, consistency: float | None = None
     ) -> JudgedTrace:
         counts = tuple(judgements.count_steps(sample, trace.claims))
-        return JudgedTrace(trace, counts, options.unverifiable, consistency)
+        over = options.hallucination_over
+        return JudgedTrace(trace, counts, options.unverifiable, consistency, over)
 
     consistencies = _consistencies(audit, traces, judgements)
     return JudgedTraces(
