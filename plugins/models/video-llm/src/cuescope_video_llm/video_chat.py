@@ -46,7 +46,8 @@ class GlobalAttention(nn.Module):
             projected = nn.functional.linear(read, weight, bias)
             parts = (*projected.shape[:2], self.attn.num_heads, -1)
             heads.append(projected.reshape(parts).transpose(1, 2))
-        mixed = scaled_dot_product_attention(*heads).transpose(1, 2).flatten(2)
+        asked, keys, values = heads
+        mixed = scaled_dot_product_attention(asked, keys, values).transpose(1, 2).flatten(2)
         query = query + self.attn.out_proj(mixed)
         inner = nn.functional.gelu(self.mlp["c_fc"](self.ln_2(query)))
         return query + self.mlp["c_proj"](inner)  # type: ignore[no-any-return]
