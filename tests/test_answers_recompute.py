@@ -20,7 +20,8 @@ from cuescope.runner import Runner
 from cuescope_cci import CCI
 from cuescope_quag import QUAG
 from cuescope_saliency import Saliency
-from cuescope_sdk import Capabilities, Report, Response, Sample, Score, Trial
+from cuescope_sdk import Capabilities, Plugin, Report, Response, Sample, Score, Trial
+from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_sdk.testing import (
     LABELS,
     FakeDataset,
@@ -70,6 +71,18 @@ class Asked(FakeModel):
         return Response(text="Yes." if super().answer(chosen).text == asked else "No.")
 
 
+class OfEveryThird(Plugin):
+    """Supports the claims of every third sample."""
+
+    fingerprint = "every third"
+
+    def judge(self, cases: Sequence[tuple[Sample, Sequence[Claim]]]) -> list[list[Judgement]]:
+        return [
+            [Judgement.of(int(sample.key.rpartition("-")[2]) % 3 == 0) for _ in claims]
+            for sample, claims in cases
+        ]
+
+
 class Telling(FakeModel):
     """The fake model, which writes a trace."""
 
@@ -78,7 +91,7 @@ class Telling(FakeModel):
 
     def told(self, trial: Trial) -> str:
         answer = "top" if self.see(trial)[0] > 0.5 else "bottom"
-        return f"1. At frame 1, there is a red corner.\nAnswer: {answer}"
+        return f"1. At frame 1, there is a red cup.\nAnswer: {answer}"
 
 
 @dataclass(frozen=True)
@@ -150,6 +163,12 @@ def yes_with_the_cue(score: Score, report: Report, rows: Sequence[Row]) -> float
     )
 
 
+def supported_claims(score: Score, report: Report, rows: Sequence[Row]) -> float:
+    """Step grounding's SGR, and that of parts of it by the traces of the samples as they are."""
+    rates = [row["measured"] for row in plain(rows) if row["measured"] is not None]
+    return float(np.mean(rates))
+
+
 def right_traces(score: Score, report: Report, rows: Sequence[Row]) -> float:
     """Step grounding's accuracy: the rows have what was told, the data what is right."""
     data = FakeDataset(FakeDataset.Options(**CASES["step-grounding"].data_options), Context())
@@ -184,6 +203,14 @@ CASES = {
         options={"faithfulness": 0, "pictures": 0},
         data_options={"frames": 1, "samples": 60},
     ),
+    "step-grounding/SGR": Case(
+        StepGrounding,
+        "step_grounding_rate",
+        supported_claims,
+        Telling,
+        options={"resamples": 100, "shown": 1, "things": 0, "perturbations": ("irrelevant",)},
+        data_options={"samples": 30},
+    ),
     "step-grounding": Case(
         StepGrounding,
         "accuracy",
@@ -192,6 +219,12 @@ CASES = {
         options={"resamples": 100, "shown": 1},
         data_options={"samples": 70},
     ),
+}
+
+
+TOOLS = {
+    "spurlens": {"detector": "finder", "proposer": "namer"},
+    "step-grounding/SGR": {"claim-verifier": "thirds"},
 }
 
 
@@ -214,24 +247,25 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_rows_give_the_figure_again(name: str, tmp_path: Path, clip: str) -> None:
-    case = CASES[name]
+    case, method = CASES[name], name.partition("/")[0]
     shelf = {
-        ("method", name): case.method,
+        ("method", method): case.method,
         ("model", "fake"): case.model,
         ("dataset", "fake"): case.data,
         ("tool", "finder"): FakeDetector,
         ("tool", "namer"): FakeProposer,
+        ("tool", "thirds"): OfEveryThird,
     }
     context = Context(registry=PluginShelf(shelf, installed=True), cache=tmp_path)
     runner = Runner(context, tmp_path / "runs", cache_responses=False)
     request = Request(
-        method=name,
+        method=method,
         model=clip if name == "saliency" else "fake",
         device="cpu",
         data="fake",
         method_options=case.options,
         data_options=case.data_options,
-        tools={"detector": "finder", "proposer": "namer"} if name == "spurlens" else {},
+        tools=TOOLS.get(name, {}),
     )
     report = runner.run(request)
     runner.cache.close()
@@ -239,6 +273,8 @@ def test_the_rows_give_the_figure_again(name: str, tmp_path: Path, clip: str) ->
     scores = [s for s in report.scores if s.metric == case.metric and s.value is not None]
     if name == "cci":
         scores = scores[:1]  # of all backgrounds; those of a kind are weighted by true classes
+    if name == "step-grounding/SGR":
+        scores = [score for score in scores if score.feature == "reasoning"]
     if name == "spurlens":  # a cue that is found in fewer images than K has no box in the others
         found = {feature.key: len(feature.occurrences) for feature in report.features}
         scores = [score for score in scores if found[score.feature] == score.n]

@@ -26,7 +26,7 @@ from cuescope_step_grounding.claims import Clock, parser, read_steps
 from cuescope_step_grounding.law.law import MeasuredModel, law
 from cuescope_step_grounding.scores import StepCounts, step_grounding_rate
 from cuescope_step_grounding.trials import Claims
-from cuescope_step_grounding.verification.judging import judge_claims
+from cuescope_step_grounding.verification.judged import judge_claims
 from cuescope_step_grounding.verification.partners import TraceClaims, plans
 from cuescope_step_grounding.verification.verdict import BETTER, Verdict, verdict
 

@@ -32,7 +32,9 @@ COLUMNS = {
     "p_label": "float32",  # probability of the label among the choices
     "p_prediction": "float32",
     "text": "string",
+    "measured": "float32",  # what the method makes of the answer; null where it makes nothing of it
 }
+LATER = {"question", "measured"}  # columns that older runs do not have
 
 
 class AnswersFile:
@@ -42,7 +44,7 @@ class AnswersFile:
         self.path = path
         self._draft = path.with_name(f".{path.name}")
         self._writer: Any = None
-        self._written: set[int] = set()  # hashes: a method may ask again
+        self._written: dict[int, None] = {}  # hashes in the order of rows: a method may ask again
 
     @hookimpl
     def answered(self, outcomes: Sequence[Outcome]) -> None:
@@ -57,7 +59,7 @@ class AnswersFile:
         for outcome in outcomes:
             name = hash(_name(outcome.trial))
             if outcome.trial.readout is None and name not in self._written:
-                self._written.add(name)
+                self._written[name] = None
                 answers.append(outcome)
         for start in range(0, len(answers), ROWS):
             columns = _columns(answers[start : start + ROWS])
@@ -69,7 +71,21 @@ class AnswersFile:
         write_findings(report, self.path.with_name("findings.parquet"))
         if self._writer is not None:
             self._writer.close()
+            self._write_measured(audit)
             self._draft.replace(self.path)
+
+    def _write_measured(self, audit: "Audit") -> None:
+        """Judged is once all is answered, so the column is filled last."""
+        if not audit.measured:
+            return
+        import pyarrow as pa
+        from pyarrow.parquet import read_table, write_table
+
+        values = {hash(_name(trial)): value for trial, value in audit.measured}
+        column = pa.array([values.get(name) for name in self._written], pa.float32())
+        table = read_table(self._draft)
+        place = table.column_names.index("measured")
+        write_table(table.set_column(place, "measured", column), self._draft)
 
 
 def read_answers(path: Path) -> "pa.Table":
@@ -88,7 +104,7 @@ def read_answers(path: Path) -> "pa.Table":
         table = read_table(file)
     except (ArrowException, OSError) as error:
         raise UserError(f"{file} cannot be read", got=str(error).splitlines()[0]) from error
-    if missing := COLUMNS.keys() - {"question", *table.column_names}:  # older runs have none
+    if missing := COLUMNS.keys() - {*LATER, *table.column_names}:
         raise UserError(f"{file} has no column {', '.join(sorted(missing))}")
     return table
 
@@ -124,6 +140,7 @@ def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
         ],
         "p_prediction": [None if each is None else each.max() for each in chances],
         "text": [outcome.response.text for outcome in outcomes],
+        "measured": [None for _ in outcomes],
     }
 
 

@@ -98,6 +98,27 @@ def test_a_blind_reasoner_does_not_change_with_the_video(audited: Audited) -> No
     assert video.finding
     assert "the reasoning does not change when the video does" in str(report.sentence(video))
     assert checks(report)["pictures against words"] == "refuted"
+    [shown] = [c for c in report.contrasts if c.feature == "video"]
+    before, after = shown.sides
+    assert [e.occurrence.sample for e in before.exhibits] == [
+        e.occurrence.sample for e in after.exhibits
+    ]
+    for plain, changed in zip(before.exhibits, after.exhibits, strict=True):
+        step = str(plain.words).partition("\u201c")[2].partition("\u201d")[0]
+        assert str(changed.words).startswith("changed (")
+        assert step in str(changed.words)  # who does not look says the same again
+        assert changed.drawing is not None
+
+
+def test_a_side_without_an_exhibit_is_shown_as_none(audited: Audited) -> None:
+    report = audited({}, {"samples": 40}, perturbations=())
+    [shown] = [c for c in report.contrasts if c.feature == "reasoning"]
+    held, other = shown.sides
+    [total] = map(int, re.findall(r"Of (\d+) claims", report.statements[0]))
+    assert held.title == f"claims that the video supports: {total} of {total}"
+    assert held.exhibits
+    assert other.title == f"claims that the video does not support: 0 of {total}"
+    assert not other.exhibits
 
 
 class Deaf(Plugin):
@@ -197,6 +218,13 @@ def test_decay_is_found_in_the_last_steps(audited: Audited) -> None:
     said = str(report.sentence(late))
     assert "from 100% of" in said
     assert "to 50% in the last" in said
+    [shown] = [c for c in report.contrasts if c.feature == "steps: late"]
+    first, last = shown.sides
+    assert first.title == "first quarter of the steps: 100% of the claims hold"
+    assert last.title == "last quarter of the steps: 50% of the claims hold"
+    assert {str(e.words)[:7] for e in first.exhibits} == {"step 1:"}
+    assert {str(e.words)[:7] for e in last.exhibits} == {"step 4:"}
+    assert all("does not support" in str(e.words) for e in last.exhibits)
     assert figures(report, "steps: early")["step_grounding_rate"] == 1
 
 

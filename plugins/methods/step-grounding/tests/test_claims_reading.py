@@ -1,5 +1,6 @@
 """What is hard to read in other people's steps: denials, guesses, pronouns, counts, fragments."""
 
+import json
 import os
 import random
 from pathlib import Path
@@ -132,6 +133,40 @@ def test_a_pronoun_means_what_was_named(
     used: Parser, steps: tuple[str, ...], claims: set[str]
 ) -> None:
     assert said_in(used, *steps) == claims
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not MODEL.exists(), reason=f"needs spaCy's English model: {COMMAND}")
+@pytest.mark.parametrize(
+    ("step", "claims"),
+    [
+        ("A porter scrapes the leaves into a bag.", {"porter: scrape leaf", "leaf inside bag"}),
+        ("She cuts the loaf into slices.", {"person: cut loaf"}),
+        ("The lid is left open.", {"lid is open"}),
+        ("The boy balances on his left foot.", {"boy: balance", "boy on left foot"}),
+        ("The mat is on the middle shelf.", {"mat on middle shelf"}),
+        (
+            "A chemist pipettes the liquid into a flask.",
+            {"chemist: pipette liquid", "liquid inside flask"},
+        ),
+    ],
+)
+def test_spacy_reads_what_other_people_write(
+    spacy_parser: Parser, step: str, claims: set[str]
+) -> None:
+    assert said_in(spacy_parser, step) == claims
+
+
+def test_words_in_any_order_are_read(used: Parser) -> None:
+    # Some orders closed a ring in a repaired tree, and the reader went round it for ever.
+    steps = ["The truck, whose trailer is loaded with logs, signals left but does not turn."]
+    lines = Path(__file__).with_name("open_steps.jsonl").read_text("utf-8").splitlines()
+    rng = random.Random(3)
+    for line in lines:
+        words = json.loads(line)["step"].split()
+        rng.shuffle(words)
+        steps.append(" ".join(words))
+    assert len(read_steps(used, steps, CLOCK)) == len(steps)
 
 
 def test_nobody_catches_himself_for_it(used: Parser) -> None:

@@ -7,10 +7,11 @@ the order between them.
 
 - `annotated_steps.jsonl`: 212 steps of households ("star"), indoor navigation ("r2r") and kitchens
   ("teach"), which the parsers were made with.
-- `open_steps.jsonl`: 182 of 365 steps in the style of several models, which the parsers were
-  mended with.
-- `sealed_steps.jsonl`: the other 183, drawn at random before the parsers were mended. Nobody looks
-  at what a parser gets wrong there, or the figure that a report prints is worth nothing.
+- `open_steps.jsonl`: 242 of 465 steps in the style of several models, which the parsers were
+  mended with; the last 60 of them, unseen before, found what was mended last.
+- `sealed_steps.jsonl`: 183 others, drawn at random before the parsers were mended, and 40 written
+  and labelled after it, before any parser had read them. Nobody looks at what a parser gets wrong
+  there, or the figure that a report prints is worth nothing.
 
 The paper's own parser had a precision of 91% and a recall of 84% on 200 annotated steps (section
 3.2).
@@ -169,8 +170,8 @@ def spacy_parser() -> Parser:
 def test_there_are_hundreds_of_steps_of_many_kinds() -> None:
     assert {name: len(steps) for name, steps in STEPS.items()} == {
         "annotated": 212,
-        "open": 182,
-        "sealed": 183,
+        "open": 242,
+        "sealed": 223,
     }
     steps = [step for steps in STEPS.values() for step in steps]
     assert len({step.step for step in steps}) == len(steps)
@@ -267,7 +268,7 @@ def test_the_moments_of_the_steps_are_those_that_a_person_means() -> None:
         for name, steps in STEPS.items()
     }
     told = {name: sum(step.frames is not None for step in steps) for name, steps in STEPS.items()}
-    assert told == {"annotated": 25, "open": 20, "sealed": 25}
+    assert told == {"annotated": 25, "open": 23, "sealed": 26}
     assert wrong["annotated"] <= 1
     assert wrong["open"] <= 2
     assert wrong["sealed"] <= 5

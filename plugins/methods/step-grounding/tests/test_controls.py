@@ -12,7 +12,7 @@ from cuescope_step_grounding.verification.controls import (
     random_trace,
     vocabulary,
 )
-from cuescope_step_grounding.verification.judging import judge_claims
+from cuescope_step_grounding.verification.judged import judge_claims
 
 CUPS = (
     Thing(id="red cup", name="cup", attributes=("red",), box=(2, 3, 8, 9)),

@@ -40,6 +40,10 @@ def test_one_false_claim_of_three_flags_the_whole_step() -> None:
     """Section 3.4: SGR gives 0.67, HR 1."""
     assert step_grounding_rate([StepCounts(2, 1)]) == pytest.approx(0.67, abs=0.005)
     assert hallucination_rate([StepCounts(2, 1)]) == 1
+    steps = [StepCounts(2, 1), StepCounts(1), StepCounts(), StepCounts(0, 0, 3)]
+    assert hallucination_rate(steps) == 1 / 2
+    assert hallucination_rate(steps, over="all") == 1 / 4  # eq. 3 as printed
+    assert hallucination_rate([StepCounts()], over="all") is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from cuescope_sdk import Sample, generator
 from cuescope_sdk.grounding import SCENE, Claim, SceneFrame, SceneVerifier, Thing
-from cuescope_step_grounding.verification.judging import judge_claims
+from cuescope_step_grounding.verification.judged import judge_claims
 from cuescope_step_grounding.verification.partners import (
     TraceClaims,
     moved_claim,

@@ -22,31 +22,31 @@ from cuescope_step_grounding.options import StepGroundingOptions
 METRICS = (
     Metric(
         name="step_grounding_rate",
-        title="SGR",
+        title="Claims supported (SGR)",
         meaning="step grounding rate: the share of the claims in a step that the video supports, "
         "averaged over the steps of a trace, then over traces (0 to 1); of an object: the share "
         "of the traces naming it whose video shows it",
     ),
     Metric(
         name="consistency",
-        title="TCS",
+        title="Beliefs consistent (TCS)",
         meaning="temporal consistency: how similar successive beliefs are, counted only where the "
         "video justifies the step from one to the next (0 to 1)",
     ),
     Metric(
         name="hallucination",
-        title="HR",
+        title="Steps with a false claim (HR)",
         meaning="hallucination rate: of the steps with a claim that could be checked, the share "
         "with at least one unsupported claim",
     ),
     Metric(
         name="reliance",
-        title="VRS",
+        title="Visual reliance (VRS)",
         meaning="visual reliance: support lost when objects move or hide or frames are reordered, "
         "divided by support lost when only the background changes, each per amount of change "
         "(0 to 10)",
     ),
-    Metric(name="accuracy", title="Acc", meaning="share of right answers"),
+    Metric(name="accuracy", title="Right answers", meaning="share of right answers"),
 )
 
 
@@ -116,12 +116,16 @@ class StepGrounding(Plugin):
         from cuescope_step_grounding import report
         from cuescope_step_grounding.contrasts import attach_evidence
         from cuescope_step_grounding.figures import attach_figures
+        from cuescope_step_grounding.rows.rows import rows_of
         from cuescope_step_grounding.verification import judging
 
         judged = audit.once(judging.judge_traces, audit)
+        for trace in (*judged.baselines, *judged.variants):
+            if trace.grounding is not None:
+                audit.measure(trace.reasoning.request.trial, trace.grounding)
         costs = audit.once(judging.change_costs, judged)
         reliance = audit.once(judging.reliance_of, audit, costs)
-        rows = report.rows_of(audit, judged, reliance)
+        rows = rows_of(audit, judged, reliance)
         report.write_notes(audit, judged, reliance, rows[0])
         attach_figures(audit, judged, rows[0], costs)
         ranked = list(report.ranked_scores(audit, rows))

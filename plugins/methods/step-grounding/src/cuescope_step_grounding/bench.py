@@ -1,23 +1,35 @@
 """Does grounding tell what a model keeps out of distribution? On models, or the paper's tables."""
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Cell, Options, Picture, Plugin, Runner, Table, UserError, load_report
+from cuescope_sdk import (
+    Cell,
+    Options,
+    Picture,
+    Plugin,
+    Report,
+    Request,
+    Runner,
+    Table,
+    UserError,
+    load_report,
+)
 from cuescope_step_grounding.options import DrivenBy
 
 if TYPE_CHECKING:
     from cuescope_step_grounding.law.law import MeasuredModel
+    from cuescope_step_grounding.law.settings import Setting
 
 COLUMNS = ("model", "SGR %", "accuracy %", "out of distribution %", "retention %")
 
 
 class BenchOptions(Options):
-    """`cuescope bench step-grounding --paper`, or `--runs A,B,C --ood A2,B2,C2`."""
+    """`cuescope bench step-grounding --paper`, or `--runs A,B,C --ood A2,B2,C2`, or `--models`."""
 
     paper: bool = Field(False, description="recompute the text's figures from its own tables")
     runs: tuple[Path, ...] = Field((), description="a run of each model on data that it knows")
@@ -32,6 +44,26 @@ class BenchOptions(Options):
     driven_by: DrivenBy = Field(
         "grounding", description="what their retention follows: grounding, accuracy or nothing"
     )
+    models: tuple[str, ...] = Field(
+        (), description="SPECs of models to audit on `data` and `ood_data`, in place of runs"
+    )
+    data: str = Field("", description="SPEC of data that the models know")
+    ood_data: str = Field("", description="SPEC of other data")
+    verifier: str = Field("", description="SPEC of the claim-verifier of these audits")
+    components: bool = Field(
+        False, description="also: what each component and each baseline foretells"
+    )
+    saliency: tuple[Path, ...] = Field(
+        (), description="runs of saliency, a model each in the same order: maps as baselines"
+    )
+    sweep: str = Field(
+        "",
+        description="also: the same under other settings, as epsilon=0.001,0.01,0.1, "
+        "claim-verifier.threshold=0.1,0.3 or model.steps=3,7",
+    )
+    match: bool = Field(
+        False, description="also: is the other data harder, and how many samples have a like one"
+    )
 
 
 class StepGroundingBench(Plugin):
@@ -43,12 +75,24 @@ class StepGroundingBench(Plugin):
     def run(self) -> Iterator[Table | Picture]:
         """The models, whether the law holds for them, and the figure; a killed run goes on."""
         from cuescope_step_grounding.law.law import figure, law
+        from cuescope_step_grounding.law.settings import Setting, settings
         from cuescope_step_grounding.paper import read_tables, recomputed_tables
 
-        if self.options.paper:
+        options = self.options
+        if options.paper:
             yield from recomputed_tables(read_tables(), self.context.seed)
             return
-        models = self._stored_models() if self.options.runs else list(self._scripted_models())
+        swept = settings(options.sweep) if options.sweep else []
+        if swept and options.runs:
+            raise UserError(
+                "bench step-grounding: sweep of stored runs",
+                expected="models that can be audited under other settings",
+                remedy="Give --models, --data and --ood-data in place of --runs",
+            )
+        if options.runs:
+            models, folders = self._stored_models()
+        else:
+            models, folders = self._audited_models(Setting(changes=options.components))
         yield Table(
             title="Models, in and out of distribution",
             columns=COLUMNS,
@@ -56,31 +100,105 @@ class StepGroundingBench(Plugin):
         )
         result = law(models, self.context.rng("bench step-grounding", "law"))
         yield result.table()
+        if options.components:
+            from cuescope_step_grounding.law.components import components
+
+            yield components(models, self.context.rng("bench step-grounding", "components"))
+        if swept:
+            from cuescope_step_grounding.law.sweep import sweep_table
+
+            measured = {setting: self._audited_models(setting)[0] for setting in swept}
+            yield sweep_table(measured, self.context.rng("bench step-grounding", "sweep"))
+        if options.match:
+            yield from self._matched(models, folders)
         yield figure(models, result)
 
-    def _stored_models(self) -> "list[MeasuredModel]":
+    def _matched(
+        self, models: "Sequence[MeasuredModel]", folders: Sequence[tuple[Path, Path]]
+    ) -> Iterator[Table]:
+        """How much harder the other data is, and the law on samples that are alike."""
+        from cuescope_step_grounding.law.difficulty import match, on_pairs
+        from cuescope_step_grounding.law.law import law
+
+        options, context = self.options, self.context
+        known, other = options.data, options.ood_data
+        given: list[dict[str, int]] = [{}, {}]
+        if not (known or other or options.runs):
+            known, other = "shape-world:test", "shape-world:ood"
+            given = [{"test": options.videos}, {"ood": options.videos}]
+        if not (known and other):
+            raise UserError(
+                "bench step-grounding: match", expected="--data SPEC and --ood-data SPEC"
+            )
+        built = [
+            context.build("dataset", spec, own)
+            for spec, own in zip((known, other), given, strict=True)
+        ]
+        samples, others = ([data[index] for index in range(len(data))] for data in built)
+        matching = match(samples, others)
+        yield matching.table
+        alike = on_pairs(models, folders, samples, others, matching.pairs)
+        if alike:
+            table = law(alike, context.rng("bench step-grounding", "matched")).table()
+            yield table.model_copy(update={"title": f"{table.title} On samples that are alike"})
+
+    def _stored_models(self) -> "tuple[list[MeasuredModel], list[tuple[Path, Path]]]":
+        from cuescope_step_grounding.law.components import figures_of_maps
         from cuescope_step_grounding.law.models import models_of
 
         options = self.options
         reports, others = (
             [load_report(run) for run in runs] for runs in (options.runs, options.ood)
         )
-        return models_of(reports, others, options.groups)
+        models = models_of(reports, others, options.groups)
+        maps = [figures_of_maps(load_report(run)) for run in options.saliency]
+        if len(maps) not in (0, len(models)):
+            raise UserError(
+                "bench step-grounding: saliency",
+                expected=f"a run for each of the {len(models)} models",
+                got=str(len(maps)),
+            )
+        models = [
+            replace(model, figures={**model.figures, **own})
+            for model, own in zip(models, maps or [{}] * len(models), strict=True)
+        ]
+        return models, list(zip(options.runs, options.ood, strict=True))
 
-    def _scripted_models(self) -> "Iterator[MeasuredModel]":
-        from cuescope_step_grounding.law.models import audited_models, random_dials
+    def _audited_models(
+        self, setting: "Setting"
+    ) -> "tuple[list[MeasuredModel], list[tuple[Path, Path]]]":
+        """The models under a setting, each with the folders of its two runs."""
+        from cuescope_step_grounding.law.models import (
+            audited_models,
+            live_models,
+            live_requests,
+            random_dials,
+        )
 
         options, context = self.options, self.context
         if options.ood:
             raise UserError("bench step-grounding: ood without runs", expected="both, or neither")
         runner = Runner(context, context.cache / "bench" / "step-grounding")
-        rng = context.rng("bench step-grounding", "dials", options.driven_by)
-        reasoners = random_dials(options.reasoners, options.driven_by, rng)
-        run = partial(runner.run, resume=context.resume)
-        with context.progress("reasoners", len(reasoners)) as advance:
-            for model in audited_models(reasoners, options.videos, context.seed, run):
-                yield model
+        folders: list[Path] = []
+
+        def run(request: Request) -> Report:
+            folders.append(runner.folder(request).path)
+            return runner.run(request, resume=context.resume)
+
+        if options.models:
+            pairs = live_requests(options.models, options.data, options.ood_data, options.verifier)
+            measured, count = live_models(pairs, run, setting), len(pairs)
+        else:
+            rng = context.rng("bench step-grounding", "dials", options.driven_by)
+            reasoners = random_dials(options.reasoners, options.driven_by, rng)
+            measured = audited_models(reasoners, options.videos, context.seed, run, setting)
+            count = len(reasoners)
+        models = []
+        with context.progress("models", count) as advance:
+            for model in measured:
+                models.append(model)
                 advance(1)
+        return models, list(zip(folders[::2], folders[1::2], strict=True))
 
 
 def _row(name: str, model: "MeasuredModel") -> dict[str, Cell]:

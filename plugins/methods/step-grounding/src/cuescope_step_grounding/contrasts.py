@@ -10,14 +10,10 @@ from cuescope_sdk import Accuracy, Audit, Contrast, Exhibit, Frame, Occurrence, 
 from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_sdk.report import draw_beside, percent, thumbnail
 from cuescope_step_grounding.claims.contents import claim_words
-from cuescope_step_grounding.report import ANSWERS, NAMED, OF_STAGE, REASONING, SGR, VIDEO
+from cuescope_step_grounding.rows.keys import ANSWERS, NAMED, OF_STAGE, REASONING, SGR, VIDEO
 from cuescope_step_grounding.scores import RELEVANT, stages
-from cuescope_step_grounding.verification.judging import (
-    JudgedTrace,
-    JudgedTraces,
-    existence,
-    named_things,
-)
+from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
+from cuescope_step_grounding.verification.judging import existence, named_things
 
 EXHIBITS, EXHIBITED_FRAMES, EXHIBITED_STEP = 4, 4, 160  # of a side, a claim; characters of a step
 VERDICT_WORDS = {
@@ -58,7 +54,8 @@ def attach_evidence(audit: Audit, judged: JudgedTraces, scores: Sequence[Score])
     for score in scores:
         if score.finding and score.metric == SGR:
             sides = _sides(judged, score.feature, scores)
-            if sides is not None and all(side.exhibits for side in sides):
+            # A side without an exhibit is a figure too: "claims that hold: 0 of 88".
+            if sides is not None and any(side.exhibits for side in sides):
                 audit.attach(Contrast(feature=score.feature, sides=sides, rule=RULE))
 
 
@@ -90,7 +87,7 @@ def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
         f"claims that the video does not support: {counts.unsupported} of {counts.claims}",
         "unsupported",
     )
-    if not counts.unsupported:
+    if counts.unverifiable and not counts.unsupported:
         other = f"claims that cannot be checked: {counts.unverifiable} of {counts.claims}"
         verdict = "unverifiable"
     return (

@@ -13,10 +13,11 @@ from cuescope_step_grounding import paper
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.options import StepGroundingOptions
-from cuescope_step_grounding.report import ACC, HR, SGR, TCS, VRS, Row
+from cuescope_step_grounding.rows.keys import ACC, HR, SGR, TCS, VRS
+from cuescope_step_grounding.rows.rows import Row
 from cuescope_step_grounding.scores import ChangeCost, grounding, hallucinates, mean, pearson
 from cuescope_step_grounding.trials import is_recorded
-from cuescope_step_grounding.verification.judging import JudgedTrace, JudgedTraces
+from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 
 MARKS = {"supported": "\N{CHECK MARK}", "unsupported": "\N{BALLOT X}", "unverifiable": "?"}
 METRIC_COLUMNS = ("reasoning", "Acc", "SGR", "TCS", "HR", "VRS")
@@ -54,7 +55,10 @@ def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
             rows.append((other, *map(_hundred, (accuracy, sgr, None, hr)), None))
     dataset: object = audit.context.dataset
     benchmark = dataset.benchmark if isinstance(dataset, HasBenchmark) else None
-    note = f"In percent, but VRS (0 to {options.clip:g})."
+    note = (
+        "SGR: claims supported. TCS: beliefs consistent. HR: steps with a false claim. VRS: visual "
+        f"reliance. In percent, but VRS (0 to {options.clip:g})."
+    )
     if benchmark in paper.BENCHMARKS:
         rows += paper_rows(benchmark)
         note += " Rows with a model's name, as GPT-4o: the paper's figures on this data set."

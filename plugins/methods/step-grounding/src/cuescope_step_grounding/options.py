@@ -23,6 +23,8 @@ Perturbation = Literal["position", "temporal", "visibility", "irrelevant", "para
 Policy = Literal["exclude", "penalise", "neutral"]
 # What a belief is (section 3.3): a state that steps add to and the scene takes from, or a step.
 Belief = Literal["state", "step"]
+# The steps that HR is over: those with a claim that could be checked, or all (eq. 3 as printed).
+HallucinationOver = Literal["checked", "all"]
 # What the retention of scripted reasoners follows (section 5.2).
 DrivenBy = Literal["grounding", "accuracy", "nothing"]
 
@@ -40,6 +42,9 @@ class StepGroundingOptions(Options):
     )
     unverifiable: Policy = Field(
         "exclude", description="claims that cannot be verified: ignored, unsupported, or half"
+    )
+    hallucination_over: HallucinationOver = Field(
+        "checked", description="steps that HR is over: those that could be checked, or all (eq. 3)"
     )
     belief: Belief = Field(
         "state", description="a belief is all claims that still stand, or those of one step"

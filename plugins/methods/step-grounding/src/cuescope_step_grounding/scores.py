@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 from cuescope_sdk import Sample
 from cuescope_sdk.report import hundredths, interval, percent
 from cuescope_sdk.statistics import Groups, bca_interval
-from cuescope_step_grounding.options import Perturbation, Policy
+from cuescope_step_grounding.options import HallucinationOver, Perturbation, Policy
 
 Stage = Literal["early", "middle", "late"]
 STAGES: tuple[Stage, ...] = ("early", "middle", "late")
@@ -64,13 +64,18 @@ def step_grounding_rate(steps: Sequence[StepCounts], policy: Policy = "exclude")
     return mean([grounding(step, policy) for step in steps])
 
 
-def hallucination_rate(steps: Sequence[StepCounts], policy: Policy = "exclude") -> float | None:
+def hallucination_rate(
+    steps: Sequence[StepCounts], policy: Policy = "exclude", over: HallucinationOver = "checked"
+) -> float | None:
     """HR (eq. 3) over the same steps as SGR.
 
-    Departs: the equation divides by all steps, of which those that claim nothing that can be seen
-    would make a model better.
+    Departs: the equation divides by all steps (`over` "all"), of which those that claim nothing
+    that can be seen would make a model better.
     """
-    return mean([hallucinates(step, policy) for step in steps])
+    flags = [hallucinates(step, policy) for step in steps]
+    if over == "all" and any(flag is not None for flag in flags):
+        return mean([bool(flag) for flag in flags])
+    return mean(flags)
 
 
 def transition_justification(
@@ -140,12 +145,15 @@ def stages(steps: int) -> list[Stage]:
 
 
 def rates_of_stage(
-    steps: Sequence[StepCounts], stage: Stage, policy: Policy = "exclude"
+    steps: Sequence[StepCounts],
+    stage: Stage,
+    policy: Policy = "exclude",
+    over: HallucinationOver = "checked",
 ) -> tuple[float | None, float | None]:
     """SGR and HR of the steps of one stage."""
     pairs = zip(steps, stages(len(steps)), strict=True)
     own = [step for step, own_stage in pairs if own_stage == stage]
-    return step_grounding_rate(own, policy), hallucination_rate(own, policy)
+    return step_grounding_rate(own, policy), hallucination_rate(own, policy, over)
 
 
 def pearson(

@@ -16,7 +16,8 @@ from cuescope_sdk.report import hundredths, interval, percent
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import StepGroundingOptions
-from cuescope_step_grounding.report import REASONING, labels_of
+from cuescope_step_grounding.report import labels_of
+from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.scores import (
     RELEVANT,
     ChangeCost,
@@ -29,7 +30,8 @@ from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.agreement import Agreement, agreement
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.correction import corrected
-from cuescope_step_grounding.verification.judging import ALL, JudgedTraces
+from cuescope_step_grounding.verification.judged import JudgedTraces, judge_claims
+from cuescope_step_grounding.verification.judging import ALL
 from cuescope_step_grounding.verification.swaps import noisy, swap_p_value
 from cuescope_step_grounding.verification.verdict import BETTER, SURE
 
@@ -301,7 +303,7 @@ def another_verifier(
     """
     traces = judged.baselines
     claims = [(trace.sample, all_claims([trace.reasoning.claims])) for trace in traces]
-    other = judging.judge_claims(verifier, claims)
+    other = judge_claims(verifier, claims)
     own_sgr, sgr = (
         known(j.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
         for j in (judged.judgements, other)

@@ -43,6 +43,31 @@ class TrackOptions(BoxOptions):
     )
 
 
+class DepthOptions(BoxOptions):
+    argument: ClassVar[str | None] = "model"
+
+    model: str = Field(
+        "depth-anything/Depth-Anything-V2-Metric-Indoor-Small-hf",
+        description="Depth Anything, DPT, ZoeDepth ...: a folder that save_pretrained wrote, or a "
+        "hub id; only metric ones tell whether the camera goes ahead",
+    )
+    revision: str | None = Field(
+        None, description="branch, tag or commit of a hub id; default: main"
+    )
+    nearer: float = Field(
+        0.05,
+        ge=0,
+        lt=1,
+        description="share of the picture's depths by which the nearer of two things is nearer",
+    )
+    step_ahead: float = Field(
+        0.05,
+        gt=0,
+        lt=1,
+        description="share of its depth by which what is ahead comes nearer in a step",
+    )
+
+
 class ImageTextOptions(Options):
     argument: ClassVar[str | None] = "model"
 

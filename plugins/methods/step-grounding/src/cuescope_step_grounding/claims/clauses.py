@@ -91,6 +91,8 @@ def predicate(tree: Tree, clause: Clause) -> tuple[str, Word | None]:
     for prep in sorted(tree.kids(verb, "prep"), key=lambda prep: prep.text == "from"):
         words = " ".join([prep.text, *(kid.text for kid in tree.kids(prep, "prep"))])
         directed = verb.lemma in WORDS["moving"] and prep.text in WORDS["directed"]
+        # "weaves past the cones": a preposition of a path is part of what is done
+        directed = directed or words in WORDS["paths"] or words == "out of"
         nouns = [noun for noun in about(tree, prep) if is_nameable(tree, noun) or _is_meant(noun)]
         is_own = directed or verb.lemma in LISTS["phrasal"].get(words, "").split()
         # A name unlike the text is a wordy preposition in disguise (see `sentences`): a place.
@@ -136,6 +138,8 @@ def _is_command(tree: Tree, verb: Word, subjects: tuple[str, ...]) -> bool:
     """Whether a clause without a subject is one: "turn left"; "walking on, I see ..."."""
     if subjects or subjects_of(tree, verb) or verb.lemma == "be":
         return False
+    if any(kid.text in {"does", "did"} for kid in tree.kids(verb, "aux")):
+        return False  # "..., but does not turn" is said of somebody
     heading = verb.tag == "VBG" and verb.dep == "ROOT" and not tree.kids(verb, "dobj")
     return not heading and verb.tag not in {"VBZ", "VBD"} and verb.dep in {"ROOT", *LINKS}
 

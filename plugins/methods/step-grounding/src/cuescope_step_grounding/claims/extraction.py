@@ -15,6 +15,7 @@ from cuescope_step_grounding.claims.phrases import (
     View,
     heads,
     is_actor,
+    is_agent,
     is_nameable,
     name_of,
     referents,
@@ -69,7 +70,7 @@ def entities(view: View, plans: set[int]) -> list[UntimedClaim]:
         if is_nameable(view.tree, word)
         and word.dep not in {"compound", "amod", "nmod"}
         and word.index not in plans
-        and word.lemma not in WORDS["agents"]
+        and not is_agent(view.tree, word)
         and not (is_denied(view.tree, word) and not is_known(view.tree, word))
         and heads(view.tree, word)[0] is word
         and not is_any(view.tree, word)
@@ -85,8 +86,10 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
         if clause.negated and (lemma, direction) == ("move", "move forward"):  # "does not move"
             return [UntimedClaim(verb, "ego-motion", "", "stop")]
         return [UntimedClaim(verb, "ego-motion", "", direction, None, clause.negated)]
-    if lemma in WORDS["beginning"] | WORDS["failing"] and view.tree.kids(verb, "xcomp"):
+    if lemma in WORDS["beginning"] | WORDS["failing"] and _has_part(view.tree, verb):
         return list(_results(view, clause))
+    if clause.passive and lemma in {"leave", "keep"} and (states := [*_results(view, clause)]):
+        return states  # "is left open"
     if lemma == "be" or (lemma in WORDS["linking"] and view.tree.kids(verb, "acomp", "oprd")):
         return list(_attributes(view, clause))
     if is_state(view, clause):
@@ -135,6 +138,14 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     if agent and lemma in WORDS["planning"]:
         return []
     return [*_actions(view, clause), *_results(view, clause)]
+
+
+def _has_part(tree: Tree, verb: Word) -> bool:
+    """Whether what follows is what begins or ends: "stops walking", but not "stops to look"."""
+    parts = tree.kids(verb, "xcomp")
+    if verb.lemma == "stop":
+        return any(kid.tag == "VBG" for kid in parts)
+    return bool(parts)
 
 
 def is_state(view: View, clause: Clause) -> bool:

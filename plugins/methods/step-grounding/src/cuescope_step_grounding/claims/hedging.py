@@ -8,6 +8,7 @@ from cuescope_step_grounding.claims.tree import Tree, Word
 
 _QUESTIONING = frozenset({"what", "which", "who", "whom", "whose", "where", "when", "why", "how"})
 _DENIED = frozenset({"not", "n't", "never"})
+_POINTING = frozenset({"this", "that", "it", "which"})
 
 
 def is_question(tree: Tree) -> bool:
@@ -22,8 +23,7 @@ def is_about_question(tree: Tree) -> bool:
         if subjects and verb.is_verb and verb.dep in {"ROOT", "ccomp"}:
             infers = verb.lemma in WORDS["inferring"]
             return any(
-                kid.lemma in WORDS["about_question"]
-                or (infers and kid.text in {"this", "that", "it", "which"})
+                kid.lemma in WORDS["about_question"] or (infers and kid.text in _POINTING)
                 for kid in subjects
             )
     return False
@@ -127,7 +127,9 @@ def _inference(tree: Tree, verb: Word) -> Iterator[int]:
     """ "..., suggesting that he is a chef"."""
     if verb.lemma in WORDS["inferring"]:
         yield verb.index
-        for clause in tree.kids(verb, "ccomp", "xcomp"):
+        thought = any(kid.text in _POINTING for kid in tree.kids(verb, "nsubj"))
+        things = ("ccomp", "xcomp", "dobj") if thought else ("ccomp", "xcomp")
+        for clause in tree.kids(verb, *things):
             yield from (word.index for word in tree.below(clause))
     if verb.lemma in WORDS["reporting"] and not _is_ours(tree, verb):
         for clause in _following(tree, verb):

@@ -47,12 +47,25 @@ def is_actor(phrase: str) -> bool:
     return phrase == AGENT or head_noun(phrase) in WORDS["people"] | WORDS["animals"]
 
 
+def is_agent(tree: Tree, noun: Word) -> bool:
+    """Whether a word means who holds the camera: "I", "the robot", but not "the humanoid robot"."""
+    if noun.lemma == "robot" and tree.kids(noun, "amod", "compound"):
+        return False
+    return noun.lemma in WORDS["agents"] or noun.text in WORDS["agents"]
+
+
 def is_nameable(tree: Tree, noun: Word) -> bool:
     """Whether a word can name something that is seen."""
     unseen = noun.lemma in WORDS["unseen"] or noun.text in WORDS["unseen"]
     if noun.lemma in {"frame", "clip"}:  # of a picture, not of the video
         kinds = tree.kids(noun, "compound", "amod")
         unseen = not any(kid.text in WORDS["framed"] for kid in kinds)
+    if noun.text in {"foot", "feet"}:  # of a body, not "two feet away"
+        unseen = bool(tree.kids(noun, "nummod")) and not tree.kids(noun, "poss")
+    if noun.lemma == "case":  # to carry things in, not "in this case", "in the case of"
+        said = tree.kids(noun, "det", "amod", "compound", "poss", "nummod")
+        idea = any(kid.text in {"this", "that", "any", "either", "each", "which"} for kid in said)
+        unseen = idea or not said or any(kid.text == "of" for kid in tree.kids(noun, "prep"))
     if noun.text in WORDS["colours"] and all(
         kid.text in WORDS["shades"] for kid in tree.kids(noun, "det", "amod", "compound")
     ):

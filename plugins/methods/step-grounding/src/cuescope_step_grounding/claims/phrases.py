@@ -7,6 +7,7 @@ from cuescope_step_grounding.claims.lexicon import AGENT, WORDS
 from cuescope_step_grounding.claims.names import (
     heads as heads,
     is_actor as is_actor,
+    is_agent as is_agent,
     is_nameable as is_nameable,
     is_person as is_person,
     modifiers,
@@ -32,7 +33,7 @@ def referents(view: View, word: Word) -> list[str]:
 def referents_of(view: View, noun: Word) -> list[str]:
     """What a single noun or pronoun means."""
     tree = view.tree
-    if noun.lemma in WORDS["agents"] or noun.text in WORDS["agents"]:
+    if is_agent(tree, noun):
         return [AGENT]
     if noun.text in {"one", "ones"} and tree.kids(noun, "det", "amod"):
         return noun_of_one(view, noun)

@@ -18,6 +18,8 @@ from cuescope_step_grounding.claims.roles import conjuncts, objects_of
 from cuescope_step_grounding.claims.tree import UntimedClaim, Word
 
 _PASSED = frozenset({"between", "under", "above", "around", "behind", "across from"})
+# "cuts the apple into pieces", "turns the shirt into a bag": what it becomes, not where it goes.
+_MAKING = WORDS["making"]
 
 
 def relation(prep: Word, placed: bool = False) -> str | None:
@@ -30,7 +32,7 @@ def relation(prep: Word, placed: bool = False) -> str | None:
 def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     """Where a clause says that its subject is, or the object that it puts somewhere."""
     verb = clause.verb
-    placed = verb.lemma in WORDS["placing"]
+    placed = _is_placing(clause)
     # "looks at the cup": the preposition is part of the action and says nothing of a place.
     _, own = clauses.predicate(view.tree, clause)
     words = [verb, *view.tree.kids(verb, "acomp", "oprd", "prt", "advmod", "attr")]
@@ -46,6 +48,16 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     ]
 
 
+def _is_placing(clause: Clause) -> bool:
+    return clause.verb.lemma in WORDS["placing"]
+
+
+def _is_put_into(clause: Clause, prep: Word) -> bool:
+    """ "scrapes the peel into the bin": whatever the verb, what it is done to ends up there."""
+    handled = bool(clause.objects) and clause.verb.lemma not in _MAKING
+    return handled and prep.text in WORDS["towards"] and prep.name == prep.text
+
+
 def _says_where(view: View, prep: Word) -> bool:
     return view.tree.head(prep).lemma == "be" and relation(prep) is not None
 
@@ -54,13 +66,13 @@ def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
     """The relations that a clause's preposition tells: of the object of what is put somewhere or
     handled, but of who does it where the place is a room or a seat."""
     rooms = any(noun.lemma in WORDS["rooms"] for noun in about(view.tree, prep))
-    put = clause.passive or clause.verb.lemma in WORDS["placing"]
+    put = clause.passive or _is_placing(clause) or _is_put_into(clause, prep)
     things, negated = clause.subjects, clause.negated
     if (clause.objects and _is_of_object(view, clause, prep)) or (put and clause.objects):
         things = clause.objects
     elif clause.objects and prep.text in {"in", "on", "under"} and not rooms:
         things, negated = clause.objects, False
-    placed = clause.verb.lemma in WORDS["placing"]
+    placed = _is_placing(clause) or _is_put_into(clause, prep)
     if put and things is clause.subjects and view.tree.kids(clause.verb, "dobj"):
         return []  # "hid the pieces under the rug": the pieces are no thing that could be meant
     if clause.verb.lemma in WORDS["covering"] and prep.text == "in":  # "covered in dust"

@@ -4,7 +4,14 @@ from dataclasses import dataclass, field
 
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.lexicon import WORDS
-from cuescope_step_grounding.claims.names import heads, is_actor, is_nameable, is_person, name_of
+from cuescope_step_grounding.claims.names import (
+    heads,
+    is_actor,
+    is_agent,
+    is_nameable,
+    is_person,
+    name_of,
+)
 from cuescope_step_grounding.claims.tree import Tree, Word
 
 REMEMBERED = 40  # mentions that a pronoun may look back over
@@ -40,7 +47,7 @@ class Story:
         self.sentence += 1
         del self.mentions[:-REMEMBERED]
         for word in tree.words:
-            if word.lemma in WORDS["agents"] or word.text in WORDS["agents"]:
+            if is_agent(tree, word):
                 self.agent = True
             elif is_nameable(tree, word) and word.dep not in {"compound", "amod", "nmod"}:
                 if tree.kids(word, "det") and tree.kids(word, "det")[0].text == "no":
@@ -82,7 +89,9 @@ class Story:
         after = [m for m in here if m.index > pronoun.index and m.clause != clause]
         if text in _PLURAL:
             return _plural(earlier, acts=pronoun.dep in {"nsubj", "nsubjpass"})
-        fits = [m for m in earlier if _fits(m, text)]
+        # "It drops the sponge" is said of something else than the sponge.
+        others = {m.phrase for m in here if m.clause == clause and m.main and own is None}
+        fits = [m for m in earlier if _fits(m, text) and m.phrase not in others]
         if text == "it":
             fits = [m for m in fits if not m.plural] or fits
         if not fits and pronoun.dep in {"nsubj", "nsubjpass"}:

@@ -28,7 +28,15 @@ def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]
         elif word == "in":
             _dress(lower, corrected, index)
     _find_subjects(lower, corrected)
-    return corrected if _is_tree(corrected) else list(analyses)
+    return _with_roots(corrected) if _is_tree(corrected) else list(analyses)
+
+
+def _with_roots(analyses: Sequence[Analysis]) -> list[Analysis]:
+    """What hangs on itself is a root, whatever it was before: who climbs a tree stops there."""
+    return [
+        analysis._replace(dep="ROOT") if analysis.head == index else analysis
+        for index, analysis in enumerate(analyses)
+    ]
 
 
 def _is_tree(analyses: Sequence[Analysis]) -> bool:
@@ -59,10 +67,26 @@ def _repair_adjective(words: Sequence[str], analyses: list[Analysis], index: int
     elif analysis.tag == "VBG" and _is_before_noun(words, analyses, index):
         analyses[index] = analysis._replace(tag="JJ", dep="amod", head=index + 1)
         analyses[index + 1] = analyses[index + 1]._replace(dep="pobj", head=index - 1)
+    elif index > 1 and words[index] in WORDS["colours"] and words[index - 1] == "to":
+        _turn(analyses, index)
     elif analysis.tag.startswith("NN") and words[index] in WORDS["colours"]:
         complement = analysis.dep in {"dobj", "attr", "acomp", "oprd"}
         if complement and head.lemma in WORDS["copulas"]:
             analyses[index] = analysis._replace(tag="JJ", dep="acomp")  # "turns amber"
+
+
+def _turn(analyses: list[Analysis], index: int) -> None:
+    """ "turns from blue to pink": a colour is no verb."""
+    verb = analyses[index].head
+    if analyses[index].dep == "pobj":
+        verb = analyses[verb].head
+    if verb == index or analyses[verb].lemma != "turn":
+        return
+    for i, other in enumerate(analyses):
+        if other.head == index and i != index:  # what hung on it hangs on the verb
+            analyses[i] = other._replace(head=verb)
+    analyses[index - 1] = analyses[index - 1]._replace(tag="TO", dep="dep", head=verb)
+    analyses[index] = analyses[index]._replace(tag="JJ", dep="acomp", head=verb)
 
 
 def _repair_fragment(words: Sequence[str], analyses: list[Analysis]) -> None:
@@ -210,6 +234,8 @@ def _repair_verb(words: Sequence[str], analyses: list[Analysis], index: int) -> 
 
 def _hangs_on(analyses: Sequence[Analysis], index: int, other: int) -> bool:
     """Whether a word hangs, by whatever way, on another."""
-    while index != other and analyses[index].head != index:
+    passed: set[int] = set()  # a repair on its way may have closed a ring
+    while index != other and index not in passed:
+        passed.add(index)
         index = analyses[index].head
     return index == other

@@ -121,6 +121,10 @@ def _doer_beside_noun(tree: Tree, verb: Word, noun: Word) -> list[Word]:
     idle = not is_actor(noun.lemma) and (verb.tag == "VB" or place)
     if doer is not None and idle and (aimed or verb.dep != "relcl"):
         return [doer]
+    who = any(kid.text == "who" for kid in tree.kids(verb, "nsubj", "nsubjpass"))
+    if who and not is_actor(noun.lemma):  # "a woman in sunglasses who talks"
+        person = next((w for w in tree.above(noun) if w.is_noun and is_actor(w.lemma)), None)
+        noun = person or noun
     joined = [word for word in conjuncts(tree, noun) if word.index < verb.index]
     if any(kid.dep == "neg" for kid in tree.kids(noun)):
         return joined[:1]  # "the girl, not the boy, who blows out the candles"

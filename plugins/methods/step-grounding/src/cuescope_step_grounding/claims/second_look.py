@@ -8,6 +8,7 @@ an article before a bare noun; the tree of the second look is taken where it has
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from cuescope_step_grounding.claims.lemmas import singular
 from cuescope_step_grounding.claims.lexicon import VERBS, WORDS
 from cuescope_step_grounding.claims.tree import Analysis
 
@@ -88,12 +89,14 @@ def second_look(words: Sequence[str], analyses: Sequence[Analysis]) -> Look | No
 
 
 def _form(word: str) -> str:
-    return "VBZ" if VERBS[word][1] == "VBZ" else "VB"
+    return "VBZ" if word not in VERBS or VERBS[word][1] == "VBZ" else "VB"
 
 
 def _is_doubtful(words: Sequence[str], analyses: Sequence[Analysis], index: int) -> bool:
     """Whether a noun stands where a verb is missing."""
     word, analysis = words[index], analyses[index]
+    if _is_unknown_verb(words, analyses, index):
+        return True
     if word not in VERBS or not (
         analysis.tag.startswith(("NN", "JJ")) or analysis.dep in _OF_NOUNS
     ):
@@ -106,7 +109,7 @@ def _is_doubtful(words: Sequence[str], analyses: Sequence[Analysis], index: int)
     form = VERBS[word][1]
     start, end = _clause(words, index)
     plural = any(analyses[i].tag in {"NNS", "NNPS"} for i in range(start, index))
-    plural = plural or _is_counted(words, analyses, index - 1)
+    plural = plural or _is_counted(words, analyses, index - 1) or _is_joined(words, analyses, start)
     caused = any(analyses[i].lemma in WORDS["causing"] for i in range(start, index - 1))
     if form not in {"VBZ", "VB"} or (form == "VB" and not plural and not caused):
         return False
@@ -124,6 +127,24 @@ def _is_doubtful(words: Sequence[str], analyses: Sequence[Analysis], index: int)
         joined = words[index - 1] in _JOINING and form == "VBZ"
         return joined and any(analyses[i].tag == "VBZ" for i in range(index))
     return before.tag.startswith("NN") or before.tag in {"RB", "CD", "PRP"}
+
+
+def _is_unknown_verb(words: Sequence[str], analyses: Sequence[Analysis], index: int) -> bool:
+    """Whether a plural stands between a noun and an article, and no verb anywhere: "a chemist
+    pipettes a liquid"."""
+    inside = 0 < index < len(words) - 1 and words[index] not in VERBS
+    return (
+        inside
+        and analyses[index].tag == "NNS"
+        and analyses[index - 1].tag.startswith("NN")
+        and analyses[index + 1].tag in {"DT", "PRP$"}
+        and not any(map(_is_finite, analyses))
+    )
+
+
+def _is_joined(words: Sequence[str], analyses: Sequence[Analysis], start: int) -> bool:
+    """Whether a clause is the last of several that do it: "a glove and a cup lie ..."."""
+    return start > 1 and words[start - 1] == "and" and analyses[start - 2].tag.startswith("NN")
 
 
 def _is_finite(analysis: Analysis) -> bool:
@@ -161,5 +182,7 @@ def _as_written(
     """The tree with the words that were written in it."""
     written = list(analyses)
     for index in verbs:
-        written[index] = written[index]._replace(lemma=VERBS[words[index].lower()][0])
+        word = words[index].lower()
+        lemma = VERBS[word][0] if word in VERBS else singular(word)
+        written[index] = written[index]._replace(lemma=lemma)
     return written

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import pairwise
 
 from cuescope_step_grounding.claims.lexicon import ENGLISH, VERBS, WORDS
 from cuescope_step_grounding.claims.times import Clock, Mention, mentions
@@ -126,6 +127,8 @@ def is_english(words: list[str]) -> bool:
     ) < 0.8 * len(plain):
         return False
     known = sum(word in ENGLISH for word in plain)
+    # "in" and "a" are words of other languages too, but hardly ever side by side.
+    known += sum(pair == ("in", "a") for pair in pairwise(plain))
     return len(words) <= LONGEST and (6 * known >= len(plain) or len(plain) <= 3)
 
 

@@ -1,8 +1,8 @@
 """Whether models that are grounded better keep more of their accuracy on other data."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -20,7 +20,8 @@ COLUMNS = ("SGR and retention", "r", "interval", "p", "models")
 class MeasuredModel:
     """A model on data like that it knows, and on other data; all shares from 0 to 1.
 
-    `group` names models of the same capacity; `benchmark` what they were measured on.
+    `group` names models of the same capacity; `benchmark` what they were measured on; `figures`
+    what else was measured of them (`components`).
     """
 
     model: str
@@ -29,6 +30,7 @@ class MeasuredModel:
     ood_accuracy: float
     group: str = ""
     benchmark: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

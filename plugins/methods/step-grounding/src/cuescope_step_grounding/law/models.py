@@ -9,9 +9,11 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from cuescope_sdk import Report, Request, UserError
+from cuescope_step_grounding.law.components import figures_of
 from cuescope_step_grounding.law.law import MeasuredModel
+from cuescope_step_grounding.law.settings import Setting
 from cuescope_step_grounding.options import DrivenBy
-from cuescope_step_grounding.report import ACC, REASONING, SGR
+from cuescope_step_grounding.rows.keys import ACC, REASONING, SGR
 
 LOWEST, HIGHEST = 0.2, 1.0  # grounding
 WEAKEST, STRONGEST = 0.6, 0.95  # accuracy
@@ -45,6 +47,7 @@ def model_of(report: Report, other: Report, group: str = "") -> MeasuredModel:
         ood_accuracy=_figure(other, ACC),
         group=group,
         benchmark=own.data.spec,
+        figures=figures_of(report),
     )
 
 
@@ -126,9 +129,49 @@ def requests(dials: Dials, videos: int, seed: int) -> tuple[Request, Request]:
 
 
 def audited_models(
-    reasoners: Sequence[Dials], videos: int, seed: int, run: Callable[[Request], Report]
+    reasoners: Sequence[Dials],
+    videos: int,
+    seed: int,
+    run: Callable[[Request], Report],
+    setting: Setting,
 ) -> Iterator[MeasuredModel]:
     """Every reasoner, measured as any model would be."""
     for index, dials in enumerate(reasoners):
-        report, other = map(run, requests(dials, videos, seed + index))
-        yield replace(model_of(report, other), model=f"grounding {dials.grounding:.2f}")
+        known, other = requests(dials, videos, seed + index)
+        report, of_other = run(setting.of(known)), run(setting.of(other, known=False))
+        yield replace(model_of(report, of_other), model=f"grounding {dials.grounding:.2f}")
+
+
+# ------------------------------------------------------------------------------- models of yours
+
+
+def live_requests(
+    models: Sequence[str], data: str, ood_data: str, verifier: str
+) -> list[tuple[Request, Request]]:
+    """The audits of models by SPEC on two data sets; raises UserError where one is not named."""
+    if not (data and ood_data):
+        raise UserError(
+            "bench step-grounding: models without data", expected="--data SPEC and --ood-data SPEC"
+        )
+    tools = {"claim-verifier": verifier} if verifier else {}
+    return [
+        (
+            Request(method="step-grounding", model=model, data=data, tools=tools),
+            Request(
+                method="step-grounding",
+                model=model,
+                data=ood_data,
+                tools=tools,
+                method_options={"perturbations": []},
+            ),
+        )
+        for model in models
+    ]
+
+
+def live_models(
+    pairs: Sequence[tuple[Request, Request]], run: Callable[[Request], Report], setting: Setting
+) -> Iterator[MeasuredModel]:
+    """Each model of yours, measured on both data sets."""
+    for known, other in pairs:
+        yield model_of(run(setting.of(known)), run(setting.of(other, known=False)))

@@ -9,8 +9,8 @@ from cuescope_sdk.report import interval, percent
 from cuescope_sdk.statistics import Groups, Rate, corrected_rate, mean_interval
 from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import StepGroundingOptions
-from cuescope_step_grounding.report import REASONING
-from cuescope_step_grounding.verification.judging import JudgedTraces
+from cuescope_step_grounding.rows.keys import REASONING
+from cuescope_step_grounding.verification.judged import JudgedTraces
 
 Verdicts = Sequence[tuple[Sample, str]]  # of the verifier, claim by claim
 Pairs = Sequence[tuple[Sample, str, str]]  # of the verifier and of people

@@ -1,170 +1,30 @@
 """From traces to judged traces: everything that is claimed, held against the video in one call."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 
-from cuescope_sdk import Audit, LazyWeights, PluginError, Sample, SentenceEncoder, UserError
-from cuescope_sdk.grounding import (
-    SCENE,
-    Case,
-    Claim,
-    ClaimVerifier,
-    Judgement,
-    SceneVerifier,
-    scene_of,
-)
+from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
+from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, SceneVerifier, scene_of
 from cuescope_sdk.language import BagOfWords
-from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding import beliefs, scores, trials
 from cuescope_step_grounding.claims.contents import all_claims, claim_words
-from cuescope_step_grounding.options import Policy, StepGroundingOptions
+from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
-from cuescope_step_grounding.scores import StepCounts
 from cuescope_step_grounding.trials import Claims, Reasoning
 from cuescope_step_grounding.verification import controls, partners
-from cuescope_step_grounding.verification.partners import Deal, TraceClaims
-from cuescope_step_grounding.verification.swaps import Swaps
+from cuescope_step_grounding.verification.judged import (
+    JudgedTrace,
+    JudgedTraces,
+    Judgements,
+    judge_claims,
+)
+from cuescope_step_grounding.verification.partners import TraceClaims
 from cuescope_step_grounding.verification.verdict import Verdict, verdict
-
-
-@dataclass(frozen=True)
-class Judgements:
-    """What a verifier said, by sample and claim; a verifier itself, which says it once more."""
-
-    by_claim: dict[tuple[str, Claim], Judgement]
-
-    def of(self, sample: Sample, claim: Claim) -> Judgement:
-        return self.by_claim[sample.key, claim]
-
-    def without_general(self) -> "Judgements":
-        """The same, where a more general word than was claimed decides nothing."""
-        unknown = Judgement.open("out of vocabulary")
-        return Judgements(
-            {key: unknown if known.general else known for key, known in self.by_claim.items()}
-        )
-
-    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """The judgements of these claims again."""
-        return [[self.of(sample, claim) for claim in claims] for sample, claims in cases]
-
-    def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
-        """How many of these claims are supported, unsupported, unverifiable."""
-        count = Counter(self.of(sample, claim).verdict for claim in claims)
-        return StepCounts(count["supported"], count["unsupported"], count["unverifiable"])
-
-    def count_steps(self, sample: Sample, claims: Sequence[Sequence[Claim]]) -> list[StepCounts]:
-        """The same for each step of a trace."""
-        return [self.count(sample, step) for step in claims]
-
-    def rate(self, sample: Sample, claims: Claims, policy: Policy) -> float | None:
-        """SGR of a trace."""
-        return scores.step_grounding_rate(self.count_steps(sample, claims), policy)
-
-
-def judge_claims(
-    verifier: ClaimVerifier, claims: Iterable[tuple[Sample, Iterable[Claim]]]
-) -> Judgements:
-    """What the verifier says of claims about samples, each judged once.
-
-    Raises PluginError unless it says one thing of each claim.
-    """
-    # Verifiers can take seconds a frame: what many traces claim alike is asked once. A dict rather
-    # than a set, for a verifier's answers may depend on the order of the claims.
-    distinct: dict[str, tuple[Sample, dict[Claim, None]]] = {}
-    for sample, of_sample in claims:
-        distinct.setdefault(sample.key, (sample, {}))[1].update(dict.fromkeys(of_sample))
-    cases: list[Case] = [(sample, tuple(of_sample)) for sample, of_sample in distinct.values()]
-    judgements = verifier.judge(cases) if cases else []
-    if list(map(len, judgements)) != [len(of_sample) for _, of_sample in cases]:
-        raise PluginError(
-            f"claim verifier {type(verifier).__name__} broke its contract",
-            expected="one judgement a claim, for each sample",
-            got=f"{sum(map(len, judgements))} for {sum(len(of_sample) for _, of_sample in cases)}",
-        )
-    return Judgements(
-        {
-            (sample.key, claim): judgement
-            for (sample, of_sample), answers in zip(cases, judgements, strict=True)
-            for claim, judgement in zip(of_sample, answers, strict=True)
-        }
-    )
-
 
 ALL = "all"  # of the counterfactual changes together
 SCENES = "the annotated scenes"
-
-
-@dataclass(frozen=True)
-class JudgedTrace:
-    """A trace with how many claims of each step are supported."""
-
-    reasoning: Reasoning
-    steps: tuple[StepCounts, ...]
-    policy: Policy
-    consistency: float | None = None
-
-    @property
-    def sample(self) -> Sample:
-        return self.reasoning.sample
-
-    @cached_property
-    def grounding(self) -> float | None:
-        return scores.step_grounding_rate(self.steps, self.policy)
-
-    @cached_property
-    def hallucination(self) -> float | None:
-        return scores.hallucination_rate(self.steps, self.policy)
-
-    @property
-    def accuracy(self) -> float | None:
-        """1 for a right answer, 0 for a wrong one; None where that is not known."""
-        return None if self.reasoning.right is None else float(self.reasoning.right)
-
-
-@dataclass(frozen=True)
-class JudgedTraces:
-    """All that was judged of an audit.
-
-    `baselines` are the traces of the samples as they are, `variants` those of other styles and
-    changed samples. By sample, in the order of `baselines`: `random_rates` has the SGR of random
-    traces, `counterfactual_rates` the SGR of the counterfactual ones by change. `swaps` are the
-    same claims in other places by deal, which took `swapped` more judgements. `random_wordings`
-    counts what random traces say, without when.
-    """
-
-    baselines: tuple[JudgedTrace, ...]
-    variants: tuple[JudgedTrace, ...]
-    random_rates: tuple[tuple[float | None, ...], ...]
-    counterfactual_rates: Mapping[str, tuple[float | None, ...]]
-    judgements: Judgements
-    swaps: Mapping[Deal, Swaps]
-    swapped: int = 0
-    random_wordings: int = 0
-
-    @cached_property
-    def groups(self) -> Groups:
-        """Which of the baselines' samples were drawn together."""
-        return Groups.of([trace.sample for trace in self.baselines])
-
-    @property
-    def counts(self) -> StepCounts:
-        """The claims of all baselines."""
-        steps = [step for trace in self.baselines for step in trace.steps]
-        names = ("supported", "unsupported", "unverifiable")
-        return StepCounts(*(sum(getattr(step, name) for step in steps) for name in names))
-
-    @property
-    def answered(self) -> tuple[JudgedTrace, ...]:
-        """The baseline's traces of which an SGR is known."""
-        return tuple(trace for trace in self.baselines if trace.grounding is not None)
-
-    def in_style(self, style: str) -> list[JudgedTrace]:
-        requests = ((trace, trace.reasoning.request) for trace in self.variants)
-        return [trace for trace, asked in requests if asked.style == style and asked.change is None]
-
 
 # ------------------------------------------------------------------------------------------ tools
 
@@ -245,7 +105,8 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         trace: Reasoning, sample: Sample, consistency: float | None = None
     ) -> JudgedTrace:
         counts = tuple(judgements.count_steps(sample, trace.claims))
-        return JudgedTrace(trace, counts, options.unverifiable, consistency)
+        over = options.hallucination_over
+        return JudgedTrace(trace, counts, options.unverifiable, consistency, over)
 
     consistencies = _consistencies(audit, traces, judgements)
     return JudgedTraces(

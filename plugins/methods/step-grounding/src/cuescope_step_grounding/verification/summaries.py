@@ -10,7 +10,8 @@ from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.trials import Reasoning, is_recorded
-from cuescope_step_grounding.verification.judging import JudgedTraces, has_no_evidence
+from cuescope_step_grounding.verification.judged import JudgedTraces
+from cuescope_step_grounding.verification.judging import has_no_evidence
 
 ADD_VERIFIER = "--tool claim-verifier=box-geometry -T claim-verifier.detector=owl"
 

@@ -1,0 +1,226 @@
+"""CLIP-ViL (Shen et al., 2022): words and the grid of a CLIP ResNet through one BERT, in VQA.
+
+Modules have the names of the authors' checkpoints.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+import transformers
+from jaxtyping import Float
+from PIL import Image
+from torch import Tensor, nn
+from transformers.models.bert import modeling_bert
+
+from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk.models import require_hub
+from cuescope_sdk.torch import quiet
+from cuescope_video_llm.checkpoints import Tensors, read_file
+from cuescope_video_llm.network import DEVIATION, MEAN
+from cuescope_video_llm.options import ClipViLOptions
+
+BERT: Any = modeling_bert  # the library is untyped
+LONGEST = 20  # tokens of a question
+SHORT, LONG = 384, 640  # pixels that a picture is fitted into
+EPSILON = 1e-12
+BODY = "lxrt_encoder.model.bert"
+VISUAL = f"{BODY}.encoder.visual_model.visual"
+# Places of boxes, CLIP's text tower and its pooling: of other ways to use the same code.
+UNUSED = (
+    rf"{BODY}\.encoder\.visn_fc\.box_|{VISUAL}\.attnpool\."
+    rf"|{BODY}\.encoder\.visual_model\.(transformer|token_embedding|ln_final)\."
+    rf"|{BODY}\.encoder\.visual_model\.(positional_embedding|text_projection|logit_scale)$"
+)
+
+
+class Bottleneck(nn.Module):
+    """A block of CLIP's ResNet (Radford et al., 2021): it averages where others stride."""
+
+    def __init__(self, inner: int, width: int, stride: int) -> None:
+        super().__init__()
+        outer = 4 * width
+        self.conv1, self.bn1 = nn.Conv2d(inner, width, 1, bias=False), nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, padding=1, bias=False)
+        self.bn2, self.bn3 = nn.BatchNorm2d(width), nn.BatchNorm2d(outer)
+        self.conv3 = nn.Conv2d(width, outer, 1, bias=False)
+        self._pool = nn.AvgPool2d(stride)
+        changes = stride > 1 or inner != outer
+        parts = {"0": nn.Conv2d(inner, outer, 1, bias=False), "1": nn.BatchNorm2d(outer)}
+        self.downsample = nn.ModuleDict(parts) if changes else None
+
+    def forward(self, states: Tensor) -> Tensor:
+        """The states after the block."""
+        inner = torch.relu(self.bn1(self.conv1(states)))
+        inner = self._pool(torch.relu(self.bn2(self.conv2(inner))))
+        if self.downsample is not None:
+            states = self.downsample["1"](self.downsample["0"](self._pool(states)))
+        return torch.relu(states + self.bn3(self.conv3(inner)))
+
+
+class ResNet(nn.Module):
+    """CLIP's ResNet up to its grid, without the pooling."""
+
+    def __init__(self, file: Tensors) -> None:
+        super().__init__()
+        half, width = file.size(f"{VISUAL}.conv1.weight"), file.size(f"{VISUAL}.conv3.weight")
+        self.conv1 = nn.Conv2d(3, half, 3, stride=2, padding=1, bias=False)
+        self.conv2 = nn.Conv2d(half, half, 3, padding=1, bias=False)
+        self.conv3 = nn.Conv2d(half, width, 3, padding=1, bias=False)
+        self.bn1, self.bn2, self.bn3 = map(nn.BatchNorm2d, (half, half, width))
+        self.dim = inner = width
+        for number in range(1, 5):
+            blocks = []
+            for block in range(file.layers(f"{VISUAL}.layer{number}.")):
+                stride = 2 if number > 1 and block == 0 else 1
+                blocks.append(Bottleneck(inner, width * 2 ** (number - 1), stride))
+                inner = 4 * width * 2 ** (number - 1)
+            self.add_module(f"layer{number}", nn.Sequential(*blocks))
+        self.dim = inner
+
+    def forward(self, pixels: Float[Tensor, "frame channel row col"]) -> Tensor:
+        """The grid: (frame, dim, row, col)."""
+        states = pixels
+        for number in (1, 2, 3):
+            conv, norm = getattr(self, f"conv{number}"), getattr(self, f"bn{number}")
+            states = torch.relu(norm(conv(states)))
+        states = nn.functional.avg_pool2d(states, 2)
+        for number in range(1, 5):
+            states = getattr(self, f"layer{number}")(states)
+        return states
+
+
+class ClipViLNetwork(nn.Module):
+    """Questions about pictures, answered by a class; a video by the mean over its frames."""
+
+    def __init__(self, file: Tensors, options: ClipViLOptions, answers: Sequence[str]) -> None:
+        super().__init__()
+        self.owner, self.answers = file.owner, tuple(answers)
+        dim = file.size(f"{BODY}.embeddings.word_embeddings.weight", 1)
+        if dim % options.head_dim:
+            raise UserError(
+                f"{file.owner}: layers {dim} wide",
+                expected=f"a multiple of head_dim={options.head_dim}",
+                remedy="Give the file's own with -M head_dim=N.",
+            )
+        library: Any = transformers.BertConfig
+        config = library(
+            vocab_size=file.size(f"{BODY}.embeddings.word_embeddings.weight"),
+            max_position_embeddings=file.size(f"{BODY}.embeddings.position_embeddings.weight"),
+            type_vocab_size=file.size(f"{BODY}.embeddings.token_type_embeddings.weight"),
+            hidden_size=dim,
+            num_attention_heads=dim // options.head_dim,
+            intermediate_size=file.size(f"{BODY}.encoder.layer.0.intermediate.dense.weight"),
+            attn_implementation="sdpa",
+        )
+        visual = ResNet(file)
+        see = {"visn_fc": nn.Linear(visual.dim, dim), "visn_layer_norm": nn.LayerNorm(dim, EPSILON)}
+        layers = range(file.layers(f"{BODY}.encoder.layer."))
+        encoder = {
+            "visn_fc": nn.ModuleDict(see),
+            "layer": nn.ModuleList(BERT.BertLayer(config) for _ in layers),
+            "visual_model": nn.ModuleDict({"visual": visual}),
+        }
+        body = {
+            "embeddings": BERT.BertEmbeddings(config),
+            "encoder": nn.ModuleDict(encoder),
+            "pooler": nn.ModuleDict({"dense": nn.Linear(dim, dim)}),
+        }
+        model = nn.ModuleDict({"bert": nn.ModuleDict(body)})
+        self.lxrt_encoder = nn.ModuleDict({"model": model})
+        inner = file.size("logit_fc.0.weight")
+        self.logit_fc = nn.Sequential(
+            nn.Linear(dim, inner),
+            nn.GELU(),
+            nn.LayerNorm(inner, EPSILON),
+            nn.Linear(inner, file.size("logit_fc.3.weight")),
+        )
+        if len(answers) != self.logit_fc[3].out_features:
+            raise UserError(
+                f"{file.owner}: the answers do not fit",
+                expected=f"{self.logit_fc[3].out_features}, as many as the checkpoint has classes",
+                got=f"{len(answers)}",
+                remedy="Give the authors' trainval_label2ans.json with -M answers=FILE.",
+            )
+        self.tokenizer: Any = None
+
+    @classmethod
+    def load(cls, owner: str, files: Mapping[str, Path], options: ClipViLOptions) -> Self:
+        """The network with all its weights; raises UserError for whatever a person can mend."""
+        file = read_file(owner, files["checkpoint"], UNUSED)
+        with quiet():
+            network = cls(file, options, read_answers(owner, files["answers"]))
+        file.load_into(network, ())
+        network.tokenizer = read_tokenizer(owner, options.tokenizer)
+        return network.eval().requires_grad_(False)
+
+    @torch.inference_mode()
+    def logits(self, sample: Sample) -> Float[np.ndarray, " answer"]:
+        """Of every answer, the mean over the frames."""
+        body = self.lxrt_encoder["model"]["bert"]  # type: ignore[index]
+        ids = self.tokenizer(
+            sample.question or "", truncation=True, max_length=LONGEST, return_tensors="pt"
+        ).input_ids
+        own = next(self.parameters())
+        words = body["embeddings"](input_ids=ids.to(own.device))
+        rows = []
+        for frame in sample.frames:
+            grid = body["encoder"]["visual_model"]["visual"](pixels(frame).to(own))
+            see = body["encoder"]["visn_fc"]
+            seen = see["visn_layer_norm"](see["visn_fc"](grid.flatten(2).transpose(1, 2)))
+            # Nothing is padded: a question by itself is as long as it is.
+            states = torch.cat([words, seen], dim=1)
+            for layer in body["encoder"]["layer"]:
+                output = layer(states)
+                states = output[0] if isinstance(output, tuple) else output
+            rows.append(self.logit_fc(body["pooler"]["dense"](states[:, 0]))[0])
+        return np.asarray(torch.stack(rows).mean(0).float().cpu().numpy())
+
+
+def pixels(frame: Frame) -> Float[Tensor, "1 channel row col"]:
+    """A picture fitted into 384 x 640, or upright into 640 x 384, black around it."""
+    image = frame.load()
+    width, height = image.size
+    box = (SHORT, LONG) if width <= height else (LONG, SHORT)
+    scale = min(SHORT / min(image.size), LONG / max(image.size))
+    pairs = list(zip(image.size, box, strict=True))
+    size = [min(max(round(length * scale), 1), most) for length, most in pairs]
+    canvas = Image.new("RGB", box)
+    place = [(most - length + 1) // 2 for length, most in zip(size, box, strict=True)]
+    canvas.paste(image.resize((size[0], size[1]), Image.Resampling.BILINEAR), (place[0], place[1]))
+    values = np.asarray(canvas, np.float32) / 255
+    normal = (values - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
+    return torch.from_numpy(normal).permute(2, 0, 1)[None]
+
+
+def read_answers(owner: str, path: Path) -> list[str]:
+    """The authors' list of answers, in the order of the classes; raises UserError."""
+    try:
+        answers = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{owner}: answers {path.name} cannot be read", expected="a JSON list of answers"
+        ) from error
+    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
+        raise UserError(f"{owner}: answers {path.name}", expected="a JSON list of answers")
+    return answers
+
+
+def read_tokenizer(owner: str, name: str) -> Any:
+    """BERT's tokenizer from a folder or hub id; raises UserError."""
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        require_hub(owner, name, "Connect, or name a folder with -M tokenizer=FOLDER.")
+    try:
+        with quiet():
+            # False, since left out it would be asked for on standard input
+            return transformers.AutoTokenizer.from_pretrained(
+                folder if folder.is_dir() else name, trust_remote_code=False
+            )
+    except Exception as error:  # the reader of a stranger's files fails in any way it likes
+        raise UserError(
+            f"{owner}: no tokenizer in {name}", expected="a folder or hub id with BERT's vocabulary"
+        ) from error

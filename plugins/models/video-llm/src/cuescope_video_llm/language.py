@@ -1,0 +1,84 @@
+"""The language model: found now, opened late, and asked with a video between its words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import transformers
+from jaxtyping import Float
+from torch import Tensor
+
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.torch import Pretrained, Source, find_pretrained, quiet, require_vocabulary
+from cuescope_video_llm.options import VideoLLMOptions
+
+TURN = "###"  # between the turns of a conversation
+VIDEO = "<Video>{}</Video>"
+LAST = 8  # tokens in which the mark of a turn is looked for
+
+
+def find_language_model(
+    owner: str, options: VideoLLMOptions, context: Context
+) -> tuple[Pretrained, Any]:
+    """The language model and its tokenizer; raises UserError for what continues no texts."""
+
+    def builder_of(config: Any, source: Source) -> Any:
+        if type(config) not in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
+            raise UserError(
+                f"{owner}: {source.title} does not continue texts",
+                expected="a causal language model, as Vicuna",
+                got=f"the architecture '{config.model_type}'",
+            )
+        return transformers.AutoModelForCausalLM
+
+    files = find_pretrained(owner, options.llm, options.revision, context, builder_of)
+    require_vocabulary(files.source)
+    return files, files.read("tokenizer", transformers.AutoTokenizer)
+
+
+class _NextTurn(transformers.StoppingCriteria):
+    """Ends where a text goes on to the next turn; the mark may be tokenized in several ways."""
+
+    def __init__(self, tokenizer: Any, mark: str) -> None:
+        self._tokenizer, self._mark = tokenizer, mark
+
+    def __call__(self, input_ids: Tensor, scores: Tensor, **_: Any) -> Tensor:
+        ends = [self._mark in self._tokenizer.decode(row[-LAST:]) for row in input_ids]
+        return torch.tensor(ends, device=input_ids.device)
+
+
+@torch.inference_mode()
+def continue_prompt(
+    language_model: Any,
+    tokenizer: Any,
+    parts: Sequence[str | Float[Tensor, "1 token dim"]],
+    most: int,
+    stop: str | None,
+) -> str:
+    """The most likely text after words and embedded videos, up to where a next turn begins.
+
+    The first words begin with the tokenizer's special token, as the authors have it.
+    """
+    embed = language_model.get_input_embeddings()
+    rows = []
+    for index, part in enumerate(parts):
+        if isinstance(part, str):
+            ids = tokenizer(part, add_special_tokens=index == 0, return_tensors="pt").input_ids
+            rows.append(embed(ids.long().to(language_model.device)))
+        else:
+            rows.append(part.to(language_model.device, language_model.dtype))
+    inputs = torch.cat([row for row in rows if row.shape[1]], dim=1)
+    ends = transformers.StoppingCriteriaList([_NextTurn(tokenizer, stop)] if stop else [])
+    padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
+    with quiet():
+        tokens = language_model.generate(
+            inputs_embeds=inputs,
+            attention_mask=torch.ones(inputs.shape[:2], dtype=torch.long, device=inputs.device),
+            do_sample=False,
+            num_beams=1,
+            max_new_tokens=most,
+            pad_token_id=padding,
+            stopping_criteria=ends,
+        )
+    text = str(tokenizer.decode(tokens[0], skip_special_tokens=True))
+    return text.partition(stop)[0].strip() if stop else text.strip()

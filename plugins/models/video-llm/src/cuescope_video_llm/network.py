@@ -1,0 +1,156 @@
+"""What both models are built of: BLIP-2's image encoder and Q-Former, and a language model."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from PIL import Image
+from torch import Tensor, nn
+from transformers import Blip2QFormerConfig, Blip2VisionConfig
+from transformers.models.blip_2.modeling_blip_2 import Blip2QFormerModel, Blip2VisionModel
+
+from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk.grounding import times_of
+from cuescope_sdk.torch import Pretrained, quiet
+from cuescope_video_llm.checkpoints import Tensors, read_files
+from cuescope_video_llm.language import TURN, VIDEO, continue_prompt
+from cuescope_video_llm.options import VideoLLMOptions
+
+MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+BETWEEN = 1e-5  # of the normalisation between image encoder and Q-Former
+
+
+class Network(nn.Module):
+    """A video in, tokens for a language model out; sizes come from the tensors."""
+
+    video_tokens: ClassVar[str]  # the tensor with a row for each token of a video
+
+    def __init__(self, file: Tensors, options: Any, language_model: Any, tokenizer: Any) -> None:
+        super().__init__()
+        self.options, self.tokenizer, self.owner = options, tokenizer, file.owner
+        # Kept out of the modules: its weights are its own, and so is its place.
+        self._language_model = [language_model]
+        self.vision = image_encoder(file, options.vision_layers, options.vision_head_dim)
+        self.side: int = self.vision.config.image_size
+        dim = file.size("query_tokens", 2)
+        self.query_tokens = nn.Parameter(torch.zeros(1, file.size("query_tokens", 1), dim))
+        self.qformer = q_former(file, "Qformer", self.vision.config.hidden_size, options.head_dim)
+        words = language_model.get_input_embeddings().weight.shape[1]
+        self.llama_proj = nn.Linear(dim, words)
+
+    @classmethod
+    def load(
+        cls,
+        owner: str,
+        files: Mapping[str, Path],
+        options: VideoLLMOptions,
+        llm: Pretrained,
+        tokenizer: Any,
+    ) -> Self:
+        """The network with all its weights; raises UserError for whatever a person can mend."""
+        file = read_files(owner, files, options.vision_layers)
+        with quiet():
+            network = cls(file, options, llm.network, tokenizer)
+        file.load_into(network)
+        return network.eval().requires_grad_(False).to(llm.device, llm.dtype)
+
+    @abstractmethod
+    def encode(
+        self, pixels: Float[Tensor, "frame channel row col"]
+    ) -> Float[Tensor, "1 token dim"]:
+        """The tokens of a video."""
+
+    @abstractmethod
+    def picture(self, frame: Frame) -> Image.Image:
+        """A frame as the encoder sees it, square."""
+
+    @abstractmethod
+    def conversation(self, sample: Sample, video: Tensor) -> Sequence[str | Tensor]:
+        """Words and video, in the order in which they are read."""
+
+    @property
+    def stop(self) -> str | None:
+        """What begins a next turn."""
+        return TURN
+
+    @torch.inference_mode()
+    def answer(self, sample: Sample) -> str:
+        """The text after the question."""
+        video = self.encode(self.pixels(sample.frames))
+        parts = self.conversation(sample, video)
+        most = self.options.max_new_tokens
+        return continue_prompt(self._language_model[0], self.tokenizer, parts, most, self.stop)
+
+    def pixels(self, frames: Sequence[Frame]) -> Float[Tensor, "frame channel row col"]:
+        values = np.stack([np.asarray(self.picture(frame), np.float32) for frame in frames]) / 255
+        normal = (values - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
+        own = next(self.parameters())
+        return torch.from_numpy(normal).permute(0, 3, 1, 2).to(own.device, own.dtype)
+
+    def note(self, sample: Sample) -> str:
+        """What is said of the frames; nothing unless the option `note` says it."""
+        times = times_of(sample) or ()
+        seconds = ", ".join(f"{time:.1f}" for time in times)
+        text: str = self.options.note
+        return text.replace("{frames}", str(len(sample.frames))).replace("{seconds}", seconds)
+
+    def shown(self, video: Tensor) -> tuple[str, Tensor, str]:
+        """A video between its marks."""
+        before, _, after = VIDEO.partition("{}")
+        return before, video, after
+
+
+def image_encoder(file: Tensors, layers: int, head_dim: int) -> Any:
+    """EVA's ViT as BLIP-2 has it, without its last layer."""
+    name = "visual_encoder.patch_embed.proj.weight"
+    dim, patch = file.size(name), file.size(name, 3)
+    if dim % head_dim:
+        raise UserError(
+            f"{file.owner}: {file.file_of[name]} has layers {dim} wide",
+            expected=f"a multiple of vision_head_dim={head_dim}",
+            remedy="Give the file's own with -M vision_head_dim=N.",
+        )
+    side = round((file.size("visual_encoder.pos_embed", 1) - 1) ** 0.5)
+    config = Blip2VisionConfig(
+        hidden_size=dim,
+        intermediate_size=file.size("visual_encoder.blocks.0.mlp.fc1.weight"),
+        num_hidden_layers=layers,
+        num_attention_heads=dim // head_dim,
+        image_size=side * patch,
+        patch_size=patch,
+    )
+    network: Any = Blip2VisionModel(config)
+    network.post_layernorm.eps = BETWEEN
+    return network
+
+
+def q_former(file: Tensors, name: str, read: int, head_dim: int) -> Any:
+    """A Q-Former that reads states `read` wide; which layers read them is told by the tensors."""
+    prefix = f"{name}.bert.encoder.layer."
+    layers = file.layers(prefix)
+    dim = file.size(f"{prefix}0.attention.self.query.weight")
+    reading = [
+        n for n in range(layers) if f"{prefix}{n}.crossattention.self.query.weight" in file.by_name
+    ]
+    if dim % head_dim:
+        raise UserError(
+            f"{file.owner}: {name} has layers {dim} wide",
+            expected=f"a multiple of head_dim={head_dim}",
+            remedy="Give the file's own with -M head_dim=N.",
+        )
+    config = Blip2QFormerConfig(
+        hidden_size=dim,
+        num_hidden_layers=layers,
+        num_attention_heads=dim // head_dim,
+        intermediate_size=file.size(f"{prefix}0.intermediate_query.dense.weight"),
+        encoder_hidden_size=read,
+        cross_attention_frequency=reading[1] if len(reading) > 1 else max(layers, 1),
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    network: Any = Blip2QFormerModel(config)
+    return network

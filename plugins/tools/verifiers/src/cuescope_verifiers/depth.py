@@ -1,0 +1,150 @@
+"""Claims held against how far things are: before and behind, and the camera's way ahead."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from cuescope_sdk import Context, Sample, digest
+from cuescope_sdk.grounding import (
+    IN_DEPTH,
+    Box,
+    Claim,
+    Judgement,
+    agent_relation,
+    judge_claim,
+    per_frame,
+)
+from cuescope_verifiers.box_geometry import BoxGeometry
+from cuescope_verifiers.boxes import Boxes, BoxEvidence
+from cuescope_verifiers.options import DepthOptions
+
+if TYPE_CHECKING:
+    from cuescope_verifiers.depth_networks import DepthNetwork
+
+Map = Float[np.ndarray, "row col"]
+AHEAD = {"move forward": -1, "move backward": 1}  # how depth changes
+MIDDLE = 0.5  # of a box or picture: its share of either side that is looked at
+
+
+class Depth(BoxGeometry):
+    """Depth maps of single pictures, as step grounding (section 3.2) has them for embodied tasks.
+
+    Of two things in boxes the nearer is in front. With a metric network the camera goes ahead where
+    what is before it comes nearer from frame to frame; others give no scale, and leave that open.
+    All else is left to other verifiers (`combined`).
+    """
+
+    Options = DepthOptions
+    options: DepthOptions
+    owner: ClassVar[str] = "depth"
+
+    def __init__(self, options: DepthOptions, context: Context) -> None:
+        super().__init__(options, context)
+        detected = self.fingerprint
+        self.fingerprint = detected and digest(self.owner, 1, detected, self.network.fingerprint)
+        scale = "metres" if self.network.metric else "no scale: the camera's way ahead is left open"
+        self.facts |= self.network.files.facts | {"depth": f"{options.model}, in {scale}"}
+
+    @cached_property
+    def network(self) -> "DepthNetwork":
+        """The depth network, its files checked."""
+        from cuescope_verifiers.depth_networks import DepthNetwork
+
+        return DepthNetwork(self.options.model, self.options.revision, self.context)
+
+    def open_weights(self) -> None:
+        super().open_weights()
+        _ = self.network.files.network
+
+    def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
+        """Of two things in depth alone."""
+        return super().names(sample, [claim for claim in claims if _is_in_depth(claim)])
+
+    def _judge(self, sample: Sample, claims: Sequence[Claim], boxes: Boxes) -> list[Judgement]:
+        frames = len(sample.frames)
+        width = sample.frames[0].load().width if frames else 0
+        things = BoxEvidence(boxes, frames, self._vocabulary, width, self.options.step * width)
+
+        def at(claim: Claim, index: int) -> Judgement:
+            if _is_in_depth(claim):
+                return self._in_depth(sample, things, claim, index)
+            if claim.kind == "ego-motion" and claim.predicate in AHEAD:
+                return self._ahead(sample, claim, index)
+            return Judgement.open("out of vocabulary")
+
+        return [judge_claim(claim, frames, per_frame(at)) for claim in claims]
+
+    def _in_depth(self, sample: Sample, things: BoxEvidence, claim: Claim, index: int) -> Judgement:
+        """A thing that is not there is neither before nor behind another."""
+        found = []
+        for phrase in (claim.subject, claim.object or ""):
+            there = things.at(Claim(kind="entity", text=claim.text, subject=phrase), index)
+            if there.verdict != "supported" or there.box is None:
+                return there
+            found.append(there)
+        frame = sample.frames[index]
+        one, other = (
+            box_depth(self.network.depth(frame), there.box, frame.load().size)
+            for there in found
+            if there.box is not None
+        )
+        nearer = is_nearer(self.network.depth(frame), one, other, self.options.nearer)
+        if nearer is None:
+            return Judgement.open("no evidence")
+        holds = nearer == (claim.predicate == "in front of")
+        return Judgement.of(holds, frame=index, box=found[0].box)
+
+    def _ahead(self, sample: Sample, claim: Claim, index: int) -> Judgement:
+        if not self.network.metric or index == 0:
+            return Judgement.open("no evidence")
+        before, after = (self.network.depth(sample.frames[i]) for i in (index - 1, index))
+        change = approach(before, after) * AHEAD[claim.predicate or ""]
+        if abs(change) <= self.options.step_ahead / 2:
+            return Judgement.of(False, frame=index)
+        # between half a step and a whole one nothing is said
+        if abs(change) <= self.options.step_ahead:
+            return Judgement.open("no evidence")
+        return Judgement.of(change > 0, frame=index)
+
+
+def _is_in_depth(claim: Claim) -> bool:
+    """Whether it says which of two things is nearer; of who holds the camera, boxes tell."""
+    depth = claim.kind == "relation" and claim.predicate in IN_DEPTH
+    return depth and agent_relation(claim) is None
+
+
+def box_depth(depth: Map, box: Box, size: tuple[int, int]) -> float:
+    """Median depth in the middle of a box, given in pixels of a picture (width, height)."""
+    rows, cols = depth.shape
+    left, right = _middle(box[0] / size[0] * cols, box[2] / size[0] * cols, cols)
+    top, bottom = _middle(box[1] / size[1] * rows, box[3] / size[1] * rows, rows)
+    return float(np.median(depth[top:bottom, left:right]))
+
+
+def _middle(low: float, high: float, length: int) -> tuple[int, int]:
+    """The middle of a span, at least a pixel wide, within `length`."""
+    centre, half = (low + high) / 2, (high - low) * MIDDLE / 2
+    first = min(max(int(centre - half), 0), length - 1)
+    return first, min(max(int(np.ceil(centre + half)), first + 1), length)
+
+
+def is_nearer(depth: Map, one: float, other: float, least: float) -> bool | None:
+    """Whether the first depth is nearer; None where they differ by less than a share `least` of
+    the depths of the picture (from its 5th to its 95th hundredth)."""
+    low, high = np.percentile(depth, (5, 95))
+    if abs(one - other) <= least * (high - low):
+        return None
+    return one < other
+
+
+def approach(before: Map, after: Map) -> float:
+    """Mean change of log depth in the middle of the picture: below 0 where it comes nearer."""
+    ratios = []
+    for depth in (before, after):
+        rows, cols = depth.shape
+        (top, bottom), (left, right) = _middle(0, rows, rows), _middle(0, cols, cols)
+        ratios.append(np.log(np.maximum(np.median(depth[top:bottom, left:right]), 1e-6)))
+    return float(ratios[1] - ratios[0])

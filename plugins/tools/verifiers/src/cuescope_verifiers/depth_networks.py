@@ -1,0 +1,66 @@
+"""Stock depth networks of transformers: Depth Anything, DPT, ZoeDepth, GLPN ..."""
+
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope_sdk import Context, Frame, UserError
+from cuescope_sdk.torch import Source, config_content, find_pretrained
+
+OWNER = "depth"
+METRIC = frozenset({"zoedepth", "glpn", "depth_pro"})  # architectures that give metres
+KEPT = 512  # maps that are remembered
+LARGEST = 256  # pixels of a map's longer side
+
+
+class DepthNetwork:
+    """Depth of each pixel: in metres where `metric`, else larger is farther on no known scale.
+
+    Networks that are not metric give nearness up to scale and shift (Ranftl et al., 2020), which
+    is turned round here: their maps of two frames cannot be compared.
+    """
+
+    def __init__(self, model: str, revision: str | None, context: Context) -> None:
+        def builder_of(config: Any, source: Source) -> Any:
+            if type(config) not in transformers.MODEL_FOR_DEPTH_ESTIMATION_MAPPING:
+                raise UserError(
+                    f"{OWNER}: {source.title} estimates no depth",
+                    expected="a model of transformers' depth estimation, as Depth Anything or DPT",
+                    got=f"the architecture '{config.model_type}'",
+                )
+            return transformers.AutoModelForDepthEstimation
+
+        self.files = find_pretrained(OWNER, model, revision, context, builder_of)
+        config = self.files.config
+        self.metric: bool = (
+            config.model_type in METRIC
+            or getattr(config, "depth_estimation_type", None) == "metric"
+        )
+        self._processor = self.files.read("processor", transformers.AutoImageProcessor)
+        self.fingerprint = self.files.fingerprint(config_content(self._processor), LARGEST)
+        self._maps: OrderedDict[str, np.ndarray] = OrderedDict()
+
+    def depth(self, frame: Frame) -> Float[np.ndarray, "row col"]:
+        """Of a frame, at most `LARGEST` pixels a side; looked at once while it is remembered."""
+        if frame.key not in self._maps:
+            self._maps[frame.key] = self._estimate(frame.load())
+            if len(self._maps) > KEPT:
+                self._maps.popitem(last=False)
+        return self._maps[frame.key]
+
+    @torch.inference_mode()
+    def _estimate(self, image: Image.Image) -> Float[np.ndarray, "row col"]:
+        inputs = self._processor(images=image.convert("RGB"), return_tensors="pt")
+        values = inputs["pixel_values"].to(self.files.device, self.files.dtype)
+        predicted = self.files.network(pixel_values=values).predicted_depth.float()
+        share = min(LARGEST / max(image.size), 1.0)
+        size = [max(round(length * share), 1) for length in reversed(image.size)]
+        whole = torch.nn.functional.interpolate(
+            predicted.reshape(1, 1, *predicted.shape[-2:]), size=size, mode="bilinear"
+        )[0, 0]
+        return np.asarray((whole if self.metric else -whole).cpu().numpy(), np.float64)
