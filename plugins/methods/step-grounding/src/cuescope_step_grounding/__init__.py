@@ -97,6 +97,7 @@ class StepGrounding(Plugin):
                 f"claim can be checked. Add {summaries.ADD_VERIFIER}",
             )
         audit.note("questions", trials.describe_plan(audit))
+        audit.expect_more(trials.most_variants(audit))
         traces = audit.once(trials.baseline_traces, audit)
         audit.once(report.labels_of, audit)
         yield from report.features(audit, traces)

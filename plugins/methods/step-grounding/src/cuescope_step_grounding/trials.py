@@ -75,11 +75,21 @@ def describe_plan(audit: Audit) -> str:
     samples = len(audit.samples)
     if is_recorded(audit):
         return f"none: the traces of {samples:,} samples are read from the recording"
-    styles = len({*options.also} - {options.style})
-    changes = len({*options.perturbations}) * options.instances
+    changes, styles = _variants_of_each(options)
     each = "one as it is" + f", {changes} with changes" * bool(changes)
     each += f", {styles} in other styles" * bool(styles)
-    return f"{samples * (1 + changes + styles):,} traces at most: for each sample {each}"
+    return f"{samples + most_variants(audit):,} traces at most: for each sample {each}"
+
+
+def most_variants(audit: Audit) -> int:
+    """How many traces are asked for at most after those of the samples as they are."""
+    return 0 if is_recorded(audit) else len(audit.samples) * sum(_variants_of_each(audit.options))
+
+
+def _variants_of_each(options: StepGroundingOptions) -> tuple[int, int]:
+    """Changed forms of a sample, and other styles of asking about it."""
+    styles = len({*options.also} - {options.style})
+    return len({*options.perturbations}) * options.instances, styles
 
 
 # --------------------------------------------------------------------------------- baseline traces
