@@ -31,15 +31,15 @@ METRICS = (
     ),
     Metric(
         name="bg_er",
-        title="BG-Er",
-        meaning="background errors: share of the wrong answers that lean more on the background "
-        "than on an object (0 to 1); the others are FG-Er, foreground errors",
+        title="Background errors",
+        meaning="share of the wrong answers that lean more on the background than on an object "
+        "(0 to 1; the paper's BG-Er)",
     ),
     Metric(
         name="fine_er",
-        title="Fine-Er",
-        meaning="fine-grained errors: share of the wrong answers that lean on an object and name "
-        "its look-alike (0 to 1)",
+        title="Look-alike errors",
+        meaning="share of the wrong answers that lean on an object and name its look-alike "
+        "(0 to 1; the paper's Fine-Er)",
     ),
 )
 

@@ -7,6 +7,8 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope_sdk import Options
 
+Rule = Literal["hidden", "iou", "soft-iou", "mass"]
+
 
 class CCIOptions(Options):
     """docs/cci.md argues the defaults."""
@@ -27,7 +29,7 @@ class CCIOptions(Options):
     text: str | None = Field(None, description="the text of target=text")
     # Patches of one background stand in for each other, so that a map passes over them: each region
     # is hidden whole by default, and the paper's IoU is a choice.
-    region: Literal["hidden", "iou", "soft-iou", "mass"] = Field(
+    region: Rule = Field(
         "hidden",
         description="what tells foreground from background errors: each region hidden whole, "
         "or the map's overlap with it: IoU of its strongest part (paper), IoU of all its "

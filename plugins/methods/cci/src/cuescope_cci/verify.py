@@ -7,7 +7,7 @@ import numpy as np
 
 from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
 from cuescope_cci.backgrounds.pulls import Pull
-from cuescope_cci.error_source import AnswerSource, groups
+from cuescope_cci.error_source import AnswerSource, factor_words, groups
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.report import is_finding
 from cuescope_cci.scores import importance_map
@@ -159,7 +159,9 @@ def check_cues(
         return float(np.mean(shown)) >= ON_CUE
 
     right = {row.label for row in found if is_planted(row)}
-    others = [f"{row.feature}: {row.label}" for row in found if not is_planted(row)]
+    others = [
+        f"'{row.label}' before {factor_words(row.feature)}" for row in found if not is_planted(row)
+    ]
     wrongly = f"; not planted: {', '.join(others)}" * bool(others)
     return Evidence(
         check="planted cues",
