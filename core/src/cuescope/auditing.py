@@ -37,6 +37,7 @@ class Audit:
     planted_cues: tuple[PlantedCue, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
     attachments: list[Table | Picture | Contrast | Accuracy] = field(default_factory=list)
+    figures: list[tuple[Sample, str, str, float]] = field(default_factory=list)
     _results: dict[Hashable, tuple[tuple[object, ...], Any]] = field(
         default_factory=dict, repr=False
     )
@@ -67,6 +68,10 @@ class Audit:
     def note(self, key: str, text: str) -> None:
         """A fact for the head of the report."""
         self.notes[key] = text
+
+    def record(self, sample: Sample, feature: str, measure: str, figure: float) -> None:
+        """What was measured of a sample and is no answer: a row of `answers.parquet`."""
+        self.figures.append((sample, feature, measure, figure))
 
     def attach(self, item: Table | Picture | Contrast | Accuracy) -> None:
         """Add a table, picture or contrast to the report, or an accuracy in place of its own."""

@@ -44,6 +44,9 @@ def report_scores(
         by_text.setdefault(image.text, []).append(image)
     # Sorted, for the correction below and the ranking must not depend on the data's order.
     texts = [measure_text(by_text[text]) for text in sorted(by_text)]
+    for figures in texts:
+        for image, lean in zip(figures.masked, figures.lean.tolist(), strict=True):
+            audit.record(image.sample, feature_key(figures.text), "background_lean", lean)
     p_values = [mean_above_zero_p_value(figures.lean, figures.masked_groups) for figures in texts]
     tests = [
         # A finding looks at the background more than its share of the picture, by `min_lean` at

@@ -13,7 +13,7 @@ from cuescope_sdk.statistics import Groups
 
 @dataclass(frozen=True)
 class TextFigures:
-    """The figures of one text, an entry an image; the last three over images with a mask.
+    """The figures of one text, an entry an image; all but `correct` over `masked`, with a mask.
 
     `groups` and `masked_groups` say which of them were drawn together.
     """
@@ -25,6 +25,7 @@ class TextFigures:
     iou: Float[np.ndarray, " masked"]
     groups: Groups
     masked_groups: Groups
+    masked: Sequence[ExplainedImage]
 
     @property
     def lean(self) -> Float[np.ndarray, " masked"]:
@@ -55,4 +56,5 @@ def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
         iou=np.array([iou_at_area(*pair) for pair in masked]),
         groups=Groups.of([image.sample for image in images]),
         masked_groups=Groups.of([image.sample for image, _ in kept]),
+        masked=[image for image, _ in kept],
     )
