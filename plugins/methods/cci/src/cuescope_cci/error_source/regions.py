@@ -107,7 +107,7 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
     mask does not fit its frame.
     """
     if "segmenter" in audit.tools:
-        masks = [_segment(audit, sample) for sample in samples]
+        masks = [segment(audit, sample) for sample in samples]
     else:
         annotated = [foreground_of(sample) for sample in samples]
         if all(mask is None for mask in annotated):
@@ -117,7 +117,7 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
     return canvas_masks(audit, samples, masks)
 
 
-def _segment(audit: Audit, sample: Sample) -> Mask:
+def segment(audit: Audit, sample: Sample) -> Mask:
     """Whatever is the label or another object in front (the prompt of appendix A.3)."""
     # Other objects count as foreground too: to look at one is no error from the background.
     names = [name for name in (sample.label, "foreground objects") if name]
