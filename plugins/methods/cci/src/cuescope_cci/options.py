@@ -18,6 +18,7 @@ class CCIOptions(Options):
     metric: Literal["cosine", "euclidean"] = Field(
         "cosine", description="distance of the k-means over patch embeddings"
     )
+    restarts: PositiveInt = Field(1, description="of the k-means; the tightest clusters are kept")
     negative: Literal["keep", "zero"] = Field(
         "keep",
         description="a cluster whose absence helps the text: negative weight, or none; weights "

@@ -18,20 +18,33 @@ def patch_clusters(
     k: int,
     metric: Literal["cosine", "euclidean"],
     seed: int,
+    restarts: int = 1,
 ) -> Int[np.ndarray, "row col"]:
-    """The cluster of each patch, 0 the largest; at most `k`, none of them empty."""
+    """The cluster of each patch, 0 the largest; at most `k`, none of them empty.
+
+    Of several `restarts` the tightest clusters are kept.
+    """
     rows, cols, dim = features.shape
     points = features.reshape(-1, dim)
     if metric == "cosine":
         # A few patches of a ViT have norms far above the rest (registers); by distance each of
         # them would be a cluster of its own.
-        cluster = spherical_kmeans(normalise(points), k, seed).cluster
+        cluster = spherical_kmeans(normalise(points), k, seed, restarts=restarts).cluster
     else:
-        rng = np.random.default_rng(seed)
-        # kmeans2 leaves clusters empty where there are fewer distinct points than clusters.
-        count = min(k, len(np.unique(points, axis=0)))
-        cluster = kmeans2(points.astype(np.float64), count, minit="++", rng=rng)[1]
+        cluster = euclidean_kmeans(points.astype(np.float64), k, seed, restarts)
     return number_by_size(np.asarray(cluster)).reshape(rows, cols)
+
+
+def euclidean_kmeans(
+    points: Float[np.ndarray, "patch dim"], k: int, seed: int, restarts: int
+) -> Int[np.ndarray, " patch"]:
+    """The cluster of each patch: k-means++, the restart with the least sum of squares."""
+    rng = np.random.default_rng(seed)
+    # kmeans2 leaves clusters empty where there are fewer distinct points than clusters.
+    count = min(k, len(np.unique(points, axis=0)))
+    tried = [kmeans2(points, count, minit="++", rng=rng) for _ in range(restarts)]
+    spreads = [((points - centroid[own]) ** 2).sum() for centroid, own in tried]
+    return np.asarray(tried[int(np.argmin(spreads))][1])
 
 
 def number_by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patch"]:
@@ -47,11 +60,12 @@ def number_by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patc
 class PatchClusters(Readout):
     """`patch_clusters` of an image, beside the model: what is kept is a small map of numbers."""
 
-    name = "cci-patch-clusters-1"
+    name = "cci-patch-clusters-2"
     k: int
     layer: int
     metric: Literal["cosine", "euclidean"]
     seed: int
+    restarts: int = 1
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """An int16 map (row, col) for each single-frame sample."""
@@ -59,7 +73,7 @@ class PatchClusters(Readout):
 
     def _clusters(self, model: Any, trial: Trial) -> Int[np.ndarray, "row col"]:
         [features] = model.patch_features(trial.sample.frames, self.layer)
-        return patch_clusters(features, self.k, self.metric, self.seed)
+        return patch_clusters(features, self.k, self.metric, self.seed, self.restarts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +133,7 @@ def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> 
         layer=options.layer,
         metric=options.metric,
         seed=audit.derive_seed("patch-clusters") % 2**31,  # faiss takes a C int
+        restarts=options.restarts,
     )
     maps = audit.respond(readout.of(sample) for sample in samples)
     images = [
