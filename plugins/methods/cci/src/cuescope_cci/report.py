@@ -76,22 +76,24 @@ def _row_scores(row: Row, known: Backgrounds | None, options: CCIOptions) -> Ite
     overruled = share_of([source.overruled for source in tested], tested, options.confidence)
     finding = is_overall_finding(known, options)
     untested = known is not None and not known.tests.count
+    # Without kinds nothing was asked of the share, so it is no figure of a candidate.
+    unknown = known is not None and not known.observed.present.shape[1]
     statement = None
     if finding:
         statement = overall_statement(overruled, tested)
     elif known is not None and untested:
-        statement = untested_statement(known)
+        statement = untested_statement(known, overruled)
     yield Score(
         **about,
         metric="pull",
-        value=overruled.value,
-        low=overruled.low,
-        high=overruled.high,
+        value=None if unknown else overruled.value,
+        low=None if unknown else overruled.low,
+        high=None if unknown else overruled.high,
         n=len(tested),
         p_value=known and known.overall_p,
         q_value=known and known.overall_q,
         finding=finding,
-        always_reported=untested,
+        always_reported=untested and not unknown,
         statement=statement,
     )
     wrong = [source for source in row.sources if source.wrong]
@@ -125,18 +127,19 @@ def overall_statement(overruled: Share, tested: Sequence[AnswerSource]) -> str:
     )
 
 
-def untested_statement(known: Backgrounds) -> str:
+def untested_statement(known: Backgrounds, overruled: Share) -> str:
     """Why no kind of background could be tested: there are no kinds, or hardly an answer moves."""
     moved = int(known.observed.answers.moves().any(axis=1).sum())
     if not known.observed.present.shape[1]:
         return (
             "Nothing could be tested: no kinds of backgrounds are known. No factor is annotated "
             "(annotations['factors']), and the backgrounds fall into no clear kinds. "
-            f"Of {len(known.sources)} answers {moved} are others while the background is hidden."
+            f"Of {len(known.sources)} answers {moved} are others while the background is hidden; "
+            f"{percent(overruled)} are those to the background alone, and not to the objects alone."
         )
     return (
-        f"Nothing could be tested: of {len(known.sources)} answers only {moved} are others while "
-        f"the background is hidden, and a kind of background needs {FEWEST} that move to one class."
+        f"Of {len(known.sources)} answers {moved} are others while the background is hidden. That "
+        f"is too few for a test: a kind of background needs {FEWEST} that move to one class."
     )
 
 
