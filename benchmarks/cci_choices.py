@@ -39,6 +39,8 @@ CHOICES: dict[str, dict[str, Any]] = {
     "Euclidean, 10 restarts (the paper's text)": {"metric": "euclidean", "restarts": 10},
     "the block before the last": {"layer": -2},
     "negative weights 0": {"negative": "zero"},
+    "mean of 3 starts": {"starts": 3},
+    "mean of 3 starts, Euclidean": {"starts": 3, "metric": "euclidean"},
 }
 RIVALS = (
     *("random", "raw-attention", "rollout", "grad-cam", "game", "maskclip", "clip-surgery"),

@@ -61,10 +61,7 @@ def bench(
 
 
 def test_imagenet(
-    clip: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Table 1; figure 1d needs masks, which ImageNet lacks, and says how to get them."""
     root = tmp_path / "imagenet"
@@ -86,10 +83,7 @@ def test_imagenet(
 
 
 def test_karpathys_split_of_coco(
-    clip: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Table 2, over the images that dataset_coco.json puts into val, with its captions."""
     root, rows, images = tmp_path / "coco", [], []
@@ -106,9 +100,7 @@ def test_karpathys_split_of_coco(
     (root / "annotations" / "instances_val2014.json").write_text(json.dumps(content))
     (root / "dataset_coco.json").write_text(json.dumps({"images": rows}))
     words = ("--data", f"coco:{root}", "--data-options", '{"split": "karpathy-val"}')
-    tables = bench(
-        monkeypatch, capsys, tmp_path, "--model", clip, *words, "--tasks", "retrieval"
-    )
+    tables = bench(monkeypatch, capsys, tmp_path, "--model", clip, *words, "--tasks", "retrieval")
     assert tables[0]["title"] == "Retrieval, paper protocol: deletion AUC, lower is better"
     assert f"{COUNT} images of coco" in tables[0]["notes"][0]
     assert {row["explainer"]: row["IR@1"] for row in tables[0]["paper"]}["CCI"] == 0.065

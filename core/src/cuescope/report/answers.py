@@ -135,9 +135,7 @@ def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
     }
 
 
-def _figure_columns(
-    figures: Sequence[tuple[Sample, str, str, float]],
-) -> dict[str, list[Any]]:
+def _figure_columns(figures: Sequence[tuple[Sample, str, str, float]]) -> dict[str, list[Any]]:
     return {
         "sample": [sample.key for sample, *_ in figures],
         "group": [sample.group for sample, *_ in figures],

@@ -62,7 +62,9 @@ class CCIBenchOptions(Options):
     tools: dict[str, str] = Field(
         {}, description="for failures: segmenter=SPEC where the data has no masks; text-generator"
     )
-    cci_options: dict[str, Any] = Field({}, description="options of `cci`")
+    cci_options: dict[str, Any] = Field(
+        {"starts": 3}, description="options of `cci`; the paper's text has starts=1"
+    )
     pictures: NonNegativeInt = Field(
         2, description="images shown with the maps of all explainers (figure 3; --html)"
     )

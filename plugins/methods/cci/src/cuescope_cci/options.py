@@ -19,6 +19,11 @@ class CCIOptions(Options):
         "cosine", description="distance of the k-means over patch embeddings"
     )
     restarts: PositiveInt = Field(1, description="of the k-means; the tightest clusters are kept")
+    starts: PositiveInt = Field(
+        1,
+        description="maps of so many starts of the k-means are averaged: steadier; each costs k "
+        "forward passes",
+    )
     negative: Literal["keep", "zero"] = Field(
         "keep",
         description="a cluster whose absence helps the text: negative weight, or none; weights "

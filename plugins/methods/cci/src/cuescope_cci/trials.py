@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.cluster.vq import kmeans2
 
 from cuescope_cci.options import CCIOptions
+from cuescope_cci.scores import importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
 from cuescope_sdk.maths import normalise, spherical_kmeans
 
@@ -126,13 +127,19 @@ class AnsweredImage(ClusteredImage):
         return np.asarray(self.drops[:, self.sample.choices.index(choice)])
 
 
-def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> list[AnsweredImage]:
-    """Cluster the images, which are on the model's canvas already, and hide each cluster."""
+def ask_images(
+    audit: Audit, options: CCIOptions, samples: Sequence[Sample], start: int = 0
+) -> list[AnsweredImage]:
+    """Cluster the images, which are on the model's canvas already, and hide each cluster.
+
+    Each `start` of the k-means is another draw.
+    """
+    names = ("patch-clusters", *([f"start {start}"] if start else []))
     readout = PatchClusters(
         k=options.k,
         layer=options.layer,
         metric=options.metric,
-        seed=audit.derive_seed("patch-clusters") % 2**31,  # faiss takes a C int
+        seed=audit.derive_seed(*names) % 2**31,  # faiss takes a C int
         restarts=options.restarts,
     )
     maps = audit.respond(readout.of(sample) for sample in samples)
@@ -149,6 +156,23 @@ def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> 
         drops = whole - np.stack(hidden)
         answered.append(AnsweredImage(image.sample, image.cluster, whole, drops, own))
     return answered
+
+
+def importance_maps(
+    audit: Audit, options: CCIOptions, images: Sequence[AnsweredImage], texts: Sequence[str]
+) -> Iterator[Float[np.ndarray, "row col"]]:
+    """The map of each image about its text: the mean over the starts of the k-means.
+
+    The images, of the first start, were asked about their texts.
+    """
+    samples = [image.sample for image in images]
+    others = [ask_images(audit, options, samples, start) for start in range(1, options.starts)]
+    for *of_image, text in zip(images, *others, texts, strict=True):
+        maps = [
+            importance_map(image.cluster, image.drops_for(text), options.negative)
+            for image in of_image
+        ]
+        yield np.mean(maps, axis=0)
 
 
 def answers_about(

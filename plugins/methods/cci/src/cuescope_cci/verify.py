@@ -10,8 +10,7 @@ from cuescope_cci.backgrounds.pulls import Pull
 from cuescope_cci.error_source import AnswerSource, factor_words, groups
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.report import is_finding
-from cuescope_cci.scores import importance_map
-from cuescope_cci.trials import AnsweredImage, answers_about
+from cuescope_cci.trials import AnsweredImage, answers_about, importance_maps
 from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
 from cuescope_sdk.explain import measure_faithfulness
 from cuescope_sdk.statistics import Groups, gap_intervals
@@ -49,8 +48,7 @@ class AuditedMaps:
         """The importance map (row, col) of each canvas sample for its text."""
         images = [self.images[sample.key] for sample in samples]
         about = answers_about(audit, self.options, images, choices)
-        for image, text in zip(about, choices, strict=True):
-            yield importance_map(image.cluster, image.drops_for(text), self.options.negative)
+        yield from importance_maps(audit, self.options, about, choices)
 
 
 def check_alone(row: PullRow) -> Evidence:

@@ -9,8 +9,8 @@ from cuescope_cci.backgrounds.kinds import clustered_kinds, follows_size
 from cuescope_cci.error_source.look_alikes import choose_judge
 from cuescope_cci.error_source.regions import Apart, answers_apart, foreground_masks, regions
 from cuescope_cci.options import CCIOptions, Rule
-from cuescope_cci.scores import Mask, Region, importance_map
-from cuescope_cci.trials import AnsweredImage, answers_about, ask_images
+from cuescope_cci.scores import Mask, Region
+from cuescope_cci.trials import AnsweredImage, answers_about, ask_images, importance_maps
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_samples, foreground_of
@@ -120,10 +120,7 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
     ]
     targets = [str(subject[options.target]) for subject in subjects]
     about = answers_about(audit, options, images, targets)
-    maps = [
-        importance_map(image.cluster, image.drops_for(text), options.negative)
-        for image, text in zip(about, targets, strict=True)
-    ]
+    maps = list(importance_maps(audit, options, about, targets))
     leans: dict[str, list[Region | None]] = {options.region: [None] * len(images)}
     apart: list[Apart | None] = [None] * len(images)
     if masks is not None:
