@@ -146,11 +146,10 @@ def points_lost(score: Score, report: Report, rows: Sequence[Row]) -> float:
     return 100 * float(np.mean(before) - np.mean(after))
 
 
-def right_answers(score: Score, report: Report, rows: Sequence[Row]) -> float:
-    """Saliency's accuracy; its other figures are of maps, which are no answers."""
-    [feature] = [each for each in report.features if each.key == score.feature]
-    shown = {occurrence.sample for occurrence in feature.occurrences}
-    return float(np.mean([row["correct"] for row in plain(rows) if row["sample"] in shown]))
+def lean_of_maps(score: Score, report: Report, rows: Sequence[Row]) -> float:
+    """Saliency's lean on the background, which is measured of each image's map."""
+    leans = [row for row in rows if row["condition"] == "background_lean"]
+    return float(np.mean([row["figure"] for row in leans if row["feature"] == score.feature]))
 
 
 def yes_with_the_cue(score: Score, report: Report, rows: Sequence[Row]) -> float:
@@ -164,9 +163,9 @@ def yes_with_the_cue(score: Score, report: Report, rows: Sequence[Row]) -> float
 
 
 def supported_claims(score: Score, report: Report, rows: Sequence[Row]) -> float:
-    """Step grounding's SGR, and that of parts of it by the traces of the samples as they are."""
-    rates = [row["measured"] for row in plain(rows) if row["measured"] is not None]
-    return float(np.mean(rates))
+    """Step grounding's SGR, which is measured of each trace of a sample as it is."""
+    of_traces = [row for row in plain(rows, score.metric) if row["feature"] == score.feature]
+    return float(np.mean([row["figure"] for row in of_traces]))
 
 
 def right_traces(score: Score, report: Report, rows: Sequence[Row]) -> float:
@@ -198,8 +197,8 @@ CASES = {
     ),
     "saliency": Case(
         Saliency,
-        "accuracy",
-        right_answers,
+        "background_lean",
+        lean_of_maps,
         options={"faithfulness": 0, "pictures": 0},
         data_options={"frames": 1, "samples": 60},
     ),

@@ -38,7 +38,7 @@ class Audit:
     notes: dict[str, str] = field(default_factory=dict)
     more_trials: int | None = None
     attachments: list[Table | Picture | Contrast | Accuracy] = field(default_factory=list)
-    measured: list[tuple[Trial, float]] = field(default_factory=list, repr=False)
+    figures: list[tuple[Sample, str, str, float]] = field(default_factory=list)
     _results: dict[Hashable, tuple[tuple[object, ...], Any]] = field(
         default_factory=dict, repr=False
     )
@@ -74,13 +74,13 @@ class Audit:
         """For a plan: after those that are asked next, the method asks at most so many trials."""
         self.more_trials = trials
 
+    def record(self, sample: Sample, feature: str, measure: str, figure: float) -> None:
+        """What was measured of a sample and is no answer: a row of `answers.parquet`."""
+        self.figures.append((sample, feature, measure, figure))
+
     def attach(self, item: Table | Picture | Contrast | Accuracy) -> None:
         """Add a table, picture or contrast to the report, or an accuracy in place of its own."""
         self.attachments.append(item)
-
-    def measure(self, trial: Trial, value: float) -> None:
-        """What the method makes of one answer, for the column `measured` of `answers.parquet`."""
-        self.measured.append((trial, value))
 
 
 def _identity(value: object) -> Hashable:

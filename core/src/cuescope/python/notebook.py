@@ -49,6 +49,7 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
         cards=cards,
         more=len(report.findings) - len(cards),
         others=[s for s in report.statements if s not in told][:CARDS],
+        undecided=any(score.value is None and score.statement for score in report.headlines),
         rows=report.headlines[:ROWS],
         tried=len(report.headlines),
         headline=report.metrics[0] if report.metrics else None,

@@ -10,7 +10,7 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.hookspecs import hookimpl
 from cuescope.report.findings import write_findings
-from cuescope.types import Outcome, Trial
+from cuescope.types import Outcome, Sample, Trial
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,9 +32,9 @@ COLUMNS = {
     "p_label": "float32",  # probability of the label among the choices
     "p_prediction": "float32",
     "text": "string",
-    "measured": "float32",  # what the method makes of the answer; null where it makes nothing of it
+    "figure": "float64",  # what a method measured of the sample, `condition` naming it
 }
-LATER = {"question", "measured"}  # columns that older runs do not have
+LATER = {"question", "figure"}  # columns that older runs do not have
 
 
 class AnswersFile:
@@ -44,48 +44,40 @@ class AnswersFile:
         self.path = path
         self._draft = path.with_name(f".{path.name}")
         self._writer: Any = None
-        self._written: dict[int, None] = {}  # hashes in the order of rows: a method may ask again
+        self._written: set[int] = set()  # hashes: a method may ask again
 
     @hookimpl
     def answered(self, outcomes: Sequence[Outcome]) -> None:
         """Write the answers; what was read inside the model is none."""
+        answers = []
+        for outcome in outcomes:
+            name = hash(_name(outcome.trial))
+            if outcome.trial.readout is None and name not in self._written:
+                self._written.add(name)
+                answers.append(outcome)
+        for start in range(0, max(len(answers), 1), ROWS):  # none at all is a table too
+            self._write(_columns(answers[start : start + ROWS]))
+
+    def _write(self, columns: dict[str, list[Any]]) -> None:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
 
         schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
         if self._writer is None:
             self._writer = ParquetWriter(self._draft, schema)
-        answers = []
-        for outcome in outcomes:
-            name = hash(_name(outcome.trial))
-            if outcome.trial.readout is None and name not in self._written:
-                self._written[name] = None
-                answers.append(outcome)
-        for start in range(0, len(answers), ROWS):
-            columns = _columns(answers[start : start + ROWS])
-            self._writer.write_table(pa.Table.from_pydict(columns, schema=schema))
+        rows = len(columns["sample"])
+        whole = {name: columns.get(name, [None] * rows) for name in COLUMNS}
+        self._writer.write_table(pa.Table.from_pydict(whole, schema=schema))
 
     @hookimpl
     def audit_finished(self, audit: "Audit", report: "Report") -> None:
         """The files appear with the report that they belong to."""
         write_findings(report, self.path.with_name("findings.parquet"))
+        if audit.figures:
+            self._write(_figure_columns(audit.figures))
         if self._writer is not None:
             self._writer.close()
-            self._write_measured(audit)
             self._draft.replace(self.path)
-
-    def _write_measured(self, audit: "Audit") -> None:
-        """Judged is once all is answered, so the column is filled last."""
-        if not audit.measured:
-            return
-        import pyarrow as pa
-        from pyarrow.parquet import read_table, write_table
-
-        values = {hash(_name(trial)): value for trial, value in audit.measured}
-        column = pa.array([values.get(name) for name in self._written], pa.float32())
-        table = read_table(self._draft)
-        place = table.column_names.index("measured")
-        write_table(table.set_column(place, "measured", column), self._draft)
 
 
 def read_answers(path: Path) -> "pa.Table":
@@ -140,7 +132,17 @@ def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
         ],
         "p_prediction": [None if each is None else each.max() for each in chances],
         "text": [outcome.response.text for outcome in outcomes],
-        "measured": [None for _ in outcomes],
+    }
+
+
+def _figure_columns(figures: Sequence[tuple[Sample, str, str, float]]) -> dict[str, list[Any]]:
+    return {
+        "sample": [sample.key for sample, *_ in figures],
+        "group": [sample.group for sample, *_ in figures],
+        "condition": [measure for _, _, measure, _ in figures],
+        "feature": [feature for _, feature, _, _ in figures],
+        "label": [sample.label for sample, *_ in figures],
+        "figure": [figure for *_, figure in figures],
     }
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from cuescope_cci.bench import CCIBench, areas_table, captions_of, gain, gains_table
+from cuescope_cci.failures import paper_failures
 from cuescope_cci.paper import NAMES, paper_rows
-from cuescope_sdk import Context, Frame, Request, Runner, Sample, Table, UserError
+from cuescope_sdk import Context, Frame, Picture, Request, Runner, Sample, Table, UserError
 from cuescope_sdk.explain import Schedule
 from cuescope_sdk.statistics import Groups
 
@@ -105,6 +106,13 @@ def test_captions_of_a_sample_are_one_or_several() -> None:
     assert captions_of(captioned(["an owl", "a bird"])) == ("an owl", "a bird")
 
 
+def test_the_papers_failures_stand_beside_the_like() -> None:
+    rows = {row["images"]: row for row in paper_failures()}
+    assert rows["ImageNet"] == {"images": "ImageNet", "BG-Er %, IoU": 9.1, "Fine-Er %, IoU": 46.6}
+    assert rows["subset: Scale"]["BG-Er %, IoU"] == 33.9
+    assert rows["difficulty: hard"]["wrong %"] == 46.6
+
+
 # ------------------------------------------------------------------------------------- whole runs
 
 
@@ -143,8 +151,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 def test_both_tasks_both_protocols_and_a_second_run_for_nothing(
     bench: Callable[..., CCIBench], asked: Callable[[], int]
 ) -> None:
-    tables = list(bench().run())
-    assert len(tables) == 2 * 2 * 2 * 2  # task, protocol, direction; areas and gains
+    items = list(bench().run())
+    tables = [item for item in items if isinstance(item, Table)]
+    assert len(tables) == 2 * 2 * 2 * 2 + 1  # task, protocol, direction; areas and gains; failures
+    titles = [item.title for item in items if isinstance(item, Picture)]
+    assert sum(title.startswith("Maps for '") for title in titles) == 2 * 2
+    assert sum("deletion curves" in title for title in titles) == 2 * 2
     areas, gains = tables[0], tables[1]
     assert areas.columns == ("explainer", "GT@1", "GT@5", "Pred@1", "Pred@5")
     assert [row["explainer"] for row in areas.rows] == ["random", "Grad-ECLIP", "CCI"]
@@ -152,12 +164,17 @@ def test_both_tasks_both_protocols_and_a_second_run_for_nothing(
     retrieval = [table for table in tables if table.title.startswith("Retrieval")]
     assert len(retrieval) == 8
     assert retrieval[0].columns == ("explainer", "IR@1", "IR@5", "TR@1", "TR@5")
+    failures = tables[-1]
+    assert failures.columns[:3] == ("images", "wrong %", "BG-Er %")
+    assert {"BG-Er %, IoU", "Fine-Er %, IoU"} <= set(failures.columns)
+    assert failures.rows[0]["images"] == "scenes"
+    assert len(failures.rows) > 3  # and each value of the factors
     for table in (t for t in tables if t.columns[0] == "explainer"):
         for row in table.rows:
             assert all(0 <= float(row[c] or 0) <= 1 for c in table.columns[1:])
     before = asked()
     assert before > 0
-    assert list(bench().run()) == tables
+    assert list(bench().run()) == items
     assert asked() == before
 
 

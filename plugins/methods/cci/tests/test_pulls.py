@@ -1,5 +1,6 @@
 """The tests of pulls: rare under nulls, there when planted, and figures by hand."""
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from cuescope_cci.backgrounds.pulls import (
     Answers,
+    _Field,
     groups_of_several_labels,
     label_weights,
     pull,
@@ -202,18 +204,45 @@ def test_the_smallest_pull_that_would_be_found_is_found_so_often() -> None:
     kinds, answers = np.stack([present, ~present], axis=1), told(answer, label)
     tests = pull_tests(answers, kinds, stratum, groups, random)
     assert tests.critical is not None
-    about = (answers, present, stratum, groups, range(CLASSES))
-    limit = smallest_pull(*about, tests.critical, random)
+    about = (answers, kinds, 0, stratum, groups, range(CLASSES))
+    limit = smallest_pull(*about, tests, random)
     assert limit is not None
     assert 0.1 < limit < 0.6
     hits = 0
     for _ in range(40):
         target = random.integers(CLASSES)
-        turned = np.where(present & (random.random(160) < limit), target, answer)
-        spiked = pull_tests(told(turned, label), kinds, stratum, groups, random)
+        turned = present & (random.random(160) < limit)
+        spiked = pull_tests(answers.turn(turned, target), kinds, stratum, groups, random)
         hits += bool(spiked.q_value[0, target] <= 0.05)
     assert 24 <= hits <= 39
-    assert smallest_pull(*about, 1e9, random) is None
+    assert smallest_pull(*about, replace(tests, critical=1e9), random) is None
+
+
+def test_a_pull_that_the_second_null_hides_is_not_said_to_be_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Little data with much noise: held against the first null alone, the limit is too low."""
+    random, count = np.random.default_rng([9, 0]), 48
+    label, place = np.arange(count) % CLASSES, random.integers(4, size=count)
+    added = random.random((count, CLASSES))
+    disturbed = random.random(count) < 0.3
+    added[np.arange(count), random.integers(CLASSES, size=count)] += 5.0 * disturbed
+    answers, groups = answers_of(3.0 * np.eye(CLASSES)[label], added), Groups.single(count)
+    kinds = place[:, None] == np.arange(4)
+    stratum = strata_of(label, random.uniform(0.1, 0.5, count), groups)
+    tests = pull_tests(answers, kinds, stratum, groups, random)
+    about = (answers, kinds, 0, stratum, groups, range(CLASSES), tests)
+    limit = smallest_pull(*about, rng(1))
+    monkeypatch.setattr(_Field, "_favours", lambda *asked: True)
+    by_first = smallest_pull(*about, rng(1))
+    assert limit is not None
+    assert by_first is not None
+    assert limit > by_first
+    hits = 0
+    for target in random.integers(CLASSES, size=40).tolist():
+        spiked = answers.turn(kinds[:, 0] & (random.random(count) < limit), target)
+        hits += bool(pull_tests(spiked, kinds, stratum, groups, random).q_value[0, target] <= 0.05)
+    assert 24 <= hits <= 39
 
 
 # ----------------------------------------------------------------------------- better than chance

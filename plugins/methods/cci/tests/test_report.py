@@ -1,6 +1,7 @@
 """From answers to counts, scores, findings and the table; every figure by hand."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -12,9 +13,11 @@ from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
 from cuescope_cci.backgrounds.pulls import Pull
 from cuescope_cci.error_source import BACKGROUND, AnswerSource, factor_words, features, groups
 from cuescope_cci.figures import attach_evidence
+from cuescope_cci.notes import possible_mislabels
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.report import error_table, possible_mislabels, pull_statement, rows, scores, tally
+from cuescope_cci.report import pull_statement, scores
 from cuescope_cci.scores import Tally
+from cuescope_cci.tables import error_table, rows, rules_table, tally
 from cuescope_sdk import Audit, Context, Contrast, Score, Table
 
 CHOICES = ("owl", "toad", "hawk")
@@ -353,12 +356,37 @@ def test_the_table_has_the_shares_of_each_group(leaning: list[AnswerSource]) -> 
     assert table.rows[0] == {
         "group": "all images",
         "wrong": "14 of 36",
-        "BG-Er %": "86 [57, 98] few",
-        "FG-Er %": "14 [2, 43] few",
-        "Fine-Er %": "7 [0, 34] few",
+        "on background %": "86 [57, 98] few",
+        "on an object %": "14 [2, 43] few",
+        "look-alike %": "7 [0, 34] few",
     }
     assert [row["group"] for row in table.rows] == ["all images", "owl", "toad"]
     assert set(table.columns) == set(table.rows[0])
+
+
+def test_the_papers_rule_stands_beside_ours(leaning: list[AnswerSource]) -> None:
+    by_iou = [replace(s, by_rule={"hidden": s.region, "iou": "foreground"}) for s in leaning]
+    table = rules_table(by_iou, "hidden", 0.95)
+    assert table is not None
+    ours, paper = table.rows
+    assert (ours["rule"], paper["wrong"]) == ("each region hidden whole (used here)", "14")
+    assert ours["on background %"] == "86 [57, 98] few"
+    assert str(paper["on an object %"]).startswith("100 [")
+    assert str(paper["as by the rule used %"]).startswith("14 [")
+    assert rules_table(by_iou[:3], "hidden", 0.95) is None
+
+
+def test_without_kinds_nothing_was_tested_and_that_is_said(many: Many) -> None:
+    still = many(12, "a", apart=("toad", "owl"), prediction="owl")
+    moved = many(12, "b", label="toad", apart=("owl", "toad"), prediction="owl")
+    [first, *_], _ = scored([*still, *moved])
+    assert (first.finding, first.value) == (False, None)
+    assert "no kinds of backgrounds are known" in str(first.statement)
+    assert "Of 24 answers 12 are others" in str(first.statement)
+    kinds = [replace(s, factors={"place": "sea" if i % 2 else "sky"}) for i, s in enumerate(still)]
+    [first, *_], _ = scored(kinds)
+    assert first.always_reported
+    assert "Of 12 answers 0 are others" in str(first.statement)
 
 
 def test_the_notes_tell_what_was_left_out(leaning: list[AnswerSource], many: Many) -> None:

@@ -1,15 +1,18 @@
 """Clusters of patch embeddings, and what is asked of them."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from cuescope_cci.options import CCIOptions
 from cuescope_cci.trials import (
+    AnsweredImage,
     ClusteredImage,
     PatchClusters,
+    importance_maps,
     number_by_size,
     patch_clusters,
     with_text,
@@ -88,7 +91,7 @@ def test_of_equal_sizes_the_first_to_appear_leads() -> None:
 def test_every_parameter_is_part_of_the_readout() -> None:
     """Two readouts that may differ must not share a cached answer."""
     readout = PatchClusters(k=7, layer=-1, metric="cosine", seed=0)
-    others = ({"k": 6}, {"layer": 2}, {"metric": "euclidean"}, {"seed": 1})
+    others = ({"k": 6}, {"layer": 2}, {"metric": "euclidean"}, {"seed": 1}, {"restarts": 2})
     assert all(readout.model_copy(update=change) != readout for change in others)
 
 
@@ -109,6 +112,29 @@ def test_an_image_is_asked_whole_then_without_each_cluster() -> None:
     assert whole.edit is None
     masks = [trial.edit.mask for trial in hidden if isinstance(trial.edit, HideTokens)]
     assert np.array_equal(masks, [(cluster == number)[None] for number in range(3)])
+
+
+def test_maps_are_the_mean_over_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second start has other clusters, and hiding them costs another choice."""
+    from cuescope_cci import trials
+
+    left, top = np.array([[0, 1], [0, 1]]), np.array([[0, 0], [1, 1]])
+    of_left, of_top = np.array([[3.0, 0, 0], [1, 0, 0]]), np.array([[0.0, 0, 0], [2, 0, 0]])
+
+    def image(cluster: np.ndarray, drops: np.ndarray) -> AnsweredImage:
+        return AnsweredImage(picture(), cluster, np.zeros(3), drops)
+
+    asked: list[int] = []
+
+    def other(audit: object, options: object, samples: object, start: int) -> list[AnsweredImage]:
+        asked.append(start)
+        return [image(top, of_top)]
+
+    monkeypatch.setattr(trials, "ask_images", other)
+    given: Any = (None, CCIOptions(starts=2), [image(left, of_left)], ["owl"])
+    [mean] = importance_maps(*given)
+    assert asked == [1]
+    assert mean.tolist() == [[0.375, 0.125], [0.875, 0.625]]
 
 
 def test_a_text_of_its_own_takes_the_place_of_the_choices() -> None:

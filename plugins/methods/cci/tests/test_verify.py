@@ -132,7 +132,7 @@ def test_findings_are_held_against_the_answer_sheet(many: Many) -> None:
     check = check_cues(planted, samples, sources, [sky, sea])
     assert check is not None
     assert (check.verdict, check.value) == ("refuted", 0.5)
-    assert "not planted: background|place=sea: owl" in check.detail
+    assert "not planted: 'owl' before place: sea" in check.detail
     assert check_cues(planted, samples, sources, []) is None
     assert check_cues([], samples, sources, [sky]) is None
 

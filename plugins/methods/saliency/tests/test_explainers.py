@@ -23,6 +23,7 @@ from cuescope_sdk.torch import ImageTower
 
 TEXT = "a bird"
 GRID = (4, 4)
+STOCK = Settings(form="stock")
 HEADS = 2
 
 
@@ -129,8 +130,10 @@ def test_game_by_autograd_through_explicit_attention(model: Any, frame: Frame) -
     for attended, gradient in zip(weights, gradients, strict=True):
         relevance = relevance + (attended * gradient).clamp(min=0).mean(dim=0) @ relevance
     expected = relevance[0, 1:].reshape(GRID).detach().numpy()
-    np.testing.assert_allclose(explain(model, frame, TEXT, "game"), expected, atol=1e-6)
+    np.testing.assert_allclose(explain(model, frame, TEXT, "game", STOCK), expected, atol=1e-6)
     assert np.ptp(expected) > 1e-4
+    last = (weights[-1] * gradients[-1]).clamp(min=0).mean(dim=0)[0, 1:].reshape(GRID).detach()
+    np.testing.assert_allclose(explain(model, frame, TEXT, "game"), last, atol=1e-6)
 
 
 def test_grad_cam_by_autograd(model: Any, frame: Frame) -> None:
@@ -168,6 +171,28 @@ def test_grad_eclip_by_its_formula(model: Any, frame: Frame, explainer: Any) -> 
     if explainer == "grad-eclip":
         expected = expected * loosened[0].detach()
     expected = expected.clamp(min=0).reshape(GRID)
+    np.testing.assert_allclose(explain(model, frame, TEXT, explainer, STOCK), expected, atol=1e-6)
+    assert expected.max() > 0
+
+
+@pytest.mark.parametrize("explainer", ["grad-eclip", "grad-eclip-no-lambda"])
+def test_grad_eclip_as_published(model: Any, frame: Frame, explainer: Any) -> None:
+    """One head as wide as the model; queries and keys behind the output projection."""
+    tokens = embedded(model, frame).detach()
+    *before, final = blocks_of(model)
+    for block in before:
+        tokens = block(tokens)
+    normed, attention = final.ln_1(tokens)[0], final.attn
+    q, k, v = linear(normed, attention.in_proj_weight, attention.in_proj_bias).chunk(3, dim=-1)
+    projection = attention.out_proj
+    with torch.enable_grad():
+        answer = ((q @ k.T / q.shape[1] ** 0.5).softmax(dim=-1) @ v).detach().requires_grad_()
+        out = tokens + projection(answer)[None]
+        (gradient,) = torch.autograd.grad(tail(model, out + final.mlp(final.ln_2(out))), answer)
+    cosine = normalize(projection(q[:1]), dim=1) @ normalize(projection(k[1:]), dim=1).T
+    loosened = (cosine - cosine.min()) / (cosine.max() - cosine.min())
+    expected = v[1:] @ gradient[0] * (loosened[0] if explainer == "grad-eclip" else 1)
+    expected = expected.detach().clamp(min=0).reshape(GRID)
     np.testing.assert_allclose(explain(model, frame, TEXT, explainer), expected, atol=1e-6)
     assert expected.max() > 0
 
@@ -202,9 +227,23 @@ def test_clip_surgery_by_hand(model: Any, frame: Frame) -> None:
         path = path + attention.out_proj((alike @ v).transpose(0, 1).flatten(1))
         tokens = block(tokens)
     dense = visual.ln_post(path[0, 1:]) @ visual.proj
-    expected = cosine_similarity(dense, text_of(model)[None]).reshape(GRID).detach()
-    ours = explain(model, frame, TEXT, "clip-surgery", Settings(layers=2))
-    np.testing.assert_allclose(ours, expected, atol=1e-5)
+    dense = normalize(dense, dim=1).detach()
+
+    def explained(form: Any, choices: tuple[str, ...] = ()) -> np.ndarray:
+        return explain(model, frame, TEXT, "clip-surgery", Settings(layers=2, form=form), choices)
+
+    own, empty = (torch.tensor(model.embed_choices((text,))[0]) for text in (TEXT, ""))
+    np.testing.assert_allclose(explained("stock"), (dense @ own).reshape(GRID), atol=1e-5)
+    lone = (dense @ (own - empty)).reshape(GRID)
+    np.testing.assert_allclose(explained("published"), lone, atol=1e-5)
+    # among choices: the mean over them of the weighted products is taken off
+    choices = ("a boat", TEXT, "a car")
+    rows = torch.tensor(model.embed_choices(choices))
+    whole = normalize(visual.ln_post(tokens[0, :1]) @ visual.proj, dim=1).detach()
+    share = (2 * whole @ rows.T).softmax(dim=1)[0]
+    products = dense[:, None] * rows * (3 * share)[:, None]
+    expected = (products - products.mean(dim=1, keepdim=True)).sum(dim=2)[:, 1].reshape(GRID)
+    np.testing.assert_allclose(explained("published", choices), expected, atol=1e-5)
 
 
 def test_rise_by_brute_force(model: Any, frame: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,10 +258,16 @@ def test_rise_by_brute_force(model: Any, frame: Frame, monkeypatch: pytest.Monke
     scores = [similarity(tower.encode({"image": image * m}), text_of(model)).item() for m in masks]
     expected = sum(s * m for s, m in zip(scores, masks, strict=True)) / masks.sum(dim=0)
     monkeypatch.setattr(chance, "CHUNK", 2)  # the last chunk is smaller
-    ours = explain(model, frame, TEXT, "rise", settings)
+    ours = explain(model, frame, TEXT, "rise", settings)  # a lone text has no probability
     shown = masks.sum(dim=0) > 0
     np.testing.assert_allclose(ours[shown], expected[shown], atol=1e-5)
     np.testing.assert_array_equal(ours[~shown], 0)
+    choices = ("a boat", TEXT, "a car")
+    logits = [model.logits(tower.encode({"image": image * m}).numpy(), choices) for m in masks]
+    chances = torch.tensor(np.array(logits)).softmax(dim=1)[:, 1]
+    among = (chances[:, None, None] * masks).sum(dim=0) / (5 * 0.5)
+    ours = explain(model, frame, TEXT, "rise", settings, choices)
+    np.testing.assert_allclose(ours, among, atol=1e-4)
 
 
 def test_rise_masks_keep_the_share_they_should() -> None:

@@ -114,7 +114,9 @@ class Pairs:
 
 def pair_answers(first: Path, second: Path) -> Pairs:
     """The pairs of two run folders; raises UserError where one kept no answers."""
-    return Pairs(*(read_answers(run).to_pylist() for run in (first, second)))
+    tables = [read_answers(run).to_pylist() for run in (first, second)]
+    # what was measured of a sample is no answer
+    return Pairs(*([row for row in rows if row.get("figure") is None] for rows in tables))
 
 
 def plain_accuracy(run: Path) -> str:

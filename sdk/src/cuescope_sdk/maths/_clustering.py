@@ -36,28 +36,32 @@ def normalise(points: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "poin
     return (points / np.where(length > 0, length, 1.0)).astype(np.float32)
 
 
-def spherical_kmeans(points: Float[np.ndarray, "point dim"], k: int, seed: int) -> Clusters:
+def spherical_kmeans(
+    points: Float[np.ndarray, "point dim"], k: int, seed: int, *, restarts: int = 1
+) -> Clusters:
     """At most `k` clusters of unit vectors by cosine, the largest first; all points are used.
 
     Points that are all the same are one cluster, and a centroid that no point is nearest to is
-    dropped. The same points, in the same order, with the same seed give the same clusters.
+    dropped. Of several `restarts` the tightest clusters are kept. The same points, in the same
+    order, with the same seed give the same clusters.
     """
     if k < 1 or len(points) == 0:
         raise ValueError(f"expected k >= 1 and some points, got k = {k}, {len(points)} points")
     unit = np.ascontiguousarray(points, dtype=np.float32)
     if np.ptp(unit, axis=0).max() <= NOISE:
         return _clusters(np.zeros(len(unit), dtype=np.int64), np.ones(len(unit)), unit[:1])
-    centroid = _train(unit, min(k, len(unit)), seed)
+    centroid = _train(unit, min(k, len(unit)), seed, restarts)
     return _clusters(*_assign(unit, centroid), centroid)
 
 
 def _train(
-    unit: Float[np.ndarray, "point dim"], k: int, seed: int
+    unit: Float[np.ndarray, "point dim"], k: int, seed: int, restarts: int
 ) -> Float[np.ndarray, "cluster dim"]:
     kmeans = _faiss().Kmeans(
         unit.shape[1],
         k,
         niter=ITERATIONS,
+        nredo=restarts,
         early_stop_threshold=LEAST_GAIN,
         spherical=True,
         seed=seed % 2**31,

@@ -1,5 +1,10 @@
 """Intervals, tests, corrections and power: what every method says a finding is."""
 
+from cuescope_sdk.statistics._above_zero import (
+    is_mean_above_zero as is_mean_above_zero,
+    mean_above_zero_p_value as mean_above_zero_p_value,
+    smallest_mean_above_zero as smallest_mean_above_zero,
+)
 from cuescope_sdk.statistics._association import (
     AssociationTests as AssociationTests,
     association as association,

@@ -116,6 +116,9 @@ class HasImageTower(Protocol):
     def embed_choices(self, choices: Sequence[str]) -> np.ndarray:
         """Unit rows (choice, dim) that image embeddings are compared with."""
 
+    def logits(self, rows: np.ndarray, choices: Sequence[str]) -> np.ndarray:
+        """Logits (choice) of an input from what the tower gave for it, (1, dim)."""
+
 
 def additive(
     visible: Bool[Tensor, "image token"], dtype: torch.dtype

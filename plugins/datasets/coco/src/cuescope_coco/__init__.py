@@ -2,6 +2,8 @@
 
 The official layout: `annotations/instances_SPLIT.json` and `captions_SPLIT.json` beside the
 folder SPLIT of images (or `images/SPLIT`), where SPLIT is train2014, val2014, train2017, val2017.
+Karpathy's splits (2015), karpathy-val and karpathy-test, are parts of val2014 that
+`dataset_coco.json` names, in PATH or `annotations/`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,20 +12,24 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from cuescope_coco.layout import Thing, read_captions, read_instances
+from cuescope_coco.layout import Thing, read_captions, read_instances, read_karpathy
 from cuescope_coco.masks import mask_image
 from cuescope_sdk import Detection, Frame, digest
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing, first_place
 from cuescope_sdk.models import refuse_unknown
 
 # They are often in the picture without being annotated (SpurLens, section 5.2).
+KARPATHY = ("karpathy-val", "karpathy-test")
 UNRELIABLE = ("keyboard", "dining table", "sports ball")
 
 
 class CocoOptions(ImageFolderOptions):
     """Those of every image folder, and the classes that are no labels."""
 
-    split: str = Field("val2017", description="train2014, val2014, train2017 or val2017")
+    split: str = Field(
+        "val2017",
+        description="train2014, val2014, train2017, val2017, karpathy-val or karpathy-test",
+    )
     classes: tuple[str, ...] | None = Field(
         None, description="only these labels: NAME,NAME; images of their supercategories are opened"
     )
@@ -46,16 +52,28 @@ class Coco(ImageFolder):
     title: ClassVar[str] = "coco"
     turned: ClassVar[bool] = False
     benchmark: str | None = "COCO"
-    split_names: ClassVar[tuple[str, ...]] = ("train2014", "val2014", "train2017", "val2017")
+    split_names: ClassVar[tuple[str, ...]] = (
+        *("train2014", "val2014", "train2017", "val2017"),
+        *KARPATHY,
+    )
 
     def read(self, split: str) -> Listing:
         """The images of a split, those without any object among them."""
+        part: dict[str, tuple[str, ...]] | None = None
+        if split in KARPATHY:
+            table = self.place("dataset_coco.json", "annotations/dataset_coco.json")
+            part = read_karpathy(table, split.removeprefix("karpathy-"), self.title)
+            split = "val2014"
         categories, images, things = read_instances(
             self.place(f"annotations/instances_{split}.json"), self.title
         )
         names = tuple(row.name for row in categories)
         self.supercategories = {row.name: row.supercategory for row in categories}
-        captions = self._captions(split)
+        if part is None:
+            captions = self._captions(split)
+        else:
+            images = [image for image in images if image.file_name in part]
+            captions = {image.id: part[image.file_name] for image in images}
         folder = self.place(split, f"images/{split}")
         items = [
             ImageItem(
@@ -80,7 +98,9 @@ class Coco(ImageFolder):
 
     def split(self, name: str) -> Self:
         """The other split; "train" and "val" are those of the same year."""
-        year = self.options.split[-4:]  # 2014 and 2017 part the same images otherwise
+        own = self.options.split
+        # 2014 and 2017 part the same images otherwise
+        year = "2014" if own in KARPATHY else own[-4:]
         return super().split(f"{name}{year}" if name in ("train", "val") else name)
 
     def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:

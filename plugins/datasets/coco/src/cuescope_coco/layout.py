@@ -67,6 +67,26 @@ class CaptionsFile(BaseModel):
     annotations: list[CaptionRow]
 
 
+class Sentence(BaseModel):
+    """A caption in Karpathy's table."""
+
+    raw: str
+
+
+class KarpathyRow(BaseModel):
+    """An image in Karpathy's table."""
+
+    filename: str
+    split: str
+    sentences: list[Sentence]
+
+
+class KarpathyFile(BaseModel):
+    """`dataset_coco.json` (Karpathy and Fei-Fei, 2015)."""
+
+    images: list[KarpathyRow]
+
+
 class Thing(NamedTuple):
     """An annotated object, or a crowd of them: its box (x0, y0, x1, y1), and its outlines."""
 
@@ -116,6 +136,16 @@ def read_captions(path: Path, title: str) -> dict[int, tuple[str, ...]]:
         # some captions hold line breaks
         captions.setdefault(row.image_id, []).append(" ".join(row.caption.split()))
     return {image: tuple(of_image) for image, of_image in captions.items()}
+
+
+def read_karpathy(path: Path, split: str, title: str) -> dict[str, tuple[str, ...]]:
+    """The captions of the images of one of Karpathy's splits, by file name."""
+    rows = read_json_object(path, KarpathyFile, title).images
+    return {
+        row.filename: tuple(" ".join(sentence.raw.split()) for sentence in row.sentences)
+        for row in rows
+        if row.split == split
+    }
 
 
 def _outlines(row: ObjectRow, image: ImageRow, location: str) -> Iterator[np.ndarray]:

@@ -31,15 +31,15 @@ METRICS = (
     ),
     Metric(
         name="bg_er",
-        title="BG-Er",
-        meaning="background errors: share of the wrong answers that lean more on the background "
-        "than on an object (0 to 1); the others are FG-Er, foreground errors",
+        title="Background errors",
+        meaning="share of the wrong answers that lean more on the background than on an object "
+        "(0 to 1; the paper's BG-Er)",
     ),
     Metric(
         name="fine_er",
-        title="Fine-Er",
-        meaning="fine-grained errors: share of the wrong answers that lean on an object and name "
-        "its look-alike (0 to 1)",
+        title="Look-alike errors",
+        meaning="share of the wrong answers that lean on an object and name its look-alike "
+        "(0 to 1; the paper's Fine-Er)",
     ),
 )
 
@@ -124,10 +124,8 @@ class CCI(Plugin):
         self, audit: Audit, samples: Sequence[Sample], texts: Sequence[str]
     ) -> Iterator[np.ndarray]:
         """The importance map (row, col) of each canvas sample for its text, on the patch grid."""
-        from cuescope_cci.scores import importance_map
-        from cuescope_cci.trials import ask_images, with_text
+        from cuescope_cci.trials import ask_images, importance_maps, with_text
 
         asked = [with_text(*pair) for pair in zip(samples, texts, strict=True)]
-        for image, text in zip(ask_images(audit, self.options, asked), texts, strict=True):
-            drops = image.drops_for(text)
-            yield importance_map(image.cluster, drops, self.options.negative)
+        images = ask_images(audit, self.options, asked)
+        yield from importance_maps(audit, self.options, images, texts)

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of CCI: every explainer's maps under one deletion and insertion protocol."""
+"""Section 3.1 of CCI: explainers under one deletion and insertion protocol, and failures."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Num
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import (
@@ -16,6 +16,7 @@ from cuescope_sdk import (
     Cell,
     Context,
     Options,
+    Picture,
     Plugin,
     Request,
     Runner,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.explain import Direction, Explainer, Schedule
     from cuescope_sdk.statistics import Groups
 
-Task = Literal["classification", "retrieval"]
+Task = Literal["classification", "retrieval", "failures"]
 Protocol = Literal["paper", "rise"]
 Maps = Sequence[np.ndarray]
 Curves = Mapping[str, Num[np.ndarray, "image step"]]
@@ -54,7 +55,18 @@ class CCIBenchOptions(Options):
         ("paper", "rise"), description="paper: noise and blank; rise: blank and blur"
     )
     tasks: tuple[Task, ...] = Field(
-        ("classification", "retrieval"), description="retrieval needs annotations['caption']"
+        ("classification", "retrieval", "failures"),
+        description="tables 1 and 2, figure 1d; retrieval needs annotations['caption'] or "
+        "['captions'], failures need masks",
+    )
+    tools: dict[str, str] = Field(
+        {}, description="for failures: segmenter=SPEC where the data has no masks; text-generator"
+    )
+    cci_options: dict[str, Any] = Field(
+        {"starts": 3}, description="options of `cci`; the paper's text has starts=1"
+    )
+    pictures: NonNegativeInt = Field(
+        2, description="images shown with the maps of all explainers (figure 3; --html)"
     )
     texts: tuple[Literal["GT", "Pred"], ...] = Field(
         ("GT", "Pred"), description="maps about the true class, about the predicted one"
@@ -86,19 +98,23 @@ class CCIBench(Plugin):
         super().__init__(options, context)
         self._runner = Runner(context, Path("runs"))
 
-    def run(self) -> Iterator[Table]:
-        """For each task, protocol and direction: the areas, then what CCI gains image by image."""
+    def run(self) -> Iterator[Table | Picture]:
+        """For each task, protocol and direction: areas, gains image by image, and the curves."""
         from cuescope_sdk.explain import DIRECTIONS, Schedule
         from cuescope_sdk.statistics import Groups
 
         for task in self.options.tasks:
             session = self._session(task, "float32")
+            if task == "failures":
+                yield from self._failures(session)
+                continue
             questions = self._questions(task, session.audit)
             if questions is None:
-                left_out = "Left out: not every image has a caption (annotations['caption'])."
+                left_out = "Left out: not every image has a caption."
                 yield Table(title="Retrieval", columns=("explainer",), rows=(), notes=(left_out,))
                 continue
             maps = self._maps(session, questions)
+            yield from self._pictures(questions, maps)
             head = f"{session.parts.model.stamp.spec} on {len(questions.samples)} images of "
             head += str(session.parts.data.stamp.spec)
             for protocol in self.options.protocols:
@@ -114,6 +130,36 @@ class CCIBench(Plugin):
                     yield areas_table(task, schedule, direction, curves, head)
                     groups = Groups.of(questions.samples)
                     yield gains_table(task, protocol, direction, curves, OURS, groups)
+                    yield curves_picture(task, schedule, direction, curves)
+
+    def _failures(self, session: Any) -> Iterator[Table]:
+        from cuescope_cci.failures import failures_table, masks_table
+
+        data = session.parts.data
+        name = getattr(data.plugin, "benchmark", None) or str(data.stamp.spec)
+        if (
+            masks := masks_table(session.audit, self.options.tools.get("segmenter", ""))
+        ) is not None:
+            yield masks
+        yield failures_table(session.audit, session.parts.method.plugin.options, name)
+
+    def _pictures(
+        self, questions: Questions, maps: Mapping[str, Mapping[str, Maps]]
+    ) -> Iterator[Picture]:
+        """Figure 3: one image, and the maps of all explainers for its text."""
+        from cuescope_sdk.maths import rescale, upsample
+        from cuescope_sdk.report import draw_beside, overlay_heat
+
+        [who, texts], *_ = questions.texts.items()
+        for index, sample in enumerate(questions.samples[: self.options.pictures]):
+            image = np.asarray(sample.frames[0].load())
+            of_image = {name: by_text[who][index] for name, by_text in maps.items()}
+            fine = [rescale(upsample(own, image.shape[:2])) for own in of_image.values()]
+            yield Picture(
+                title=f"Maps for '{texts[index]}'",
+                caption="From the left: the image, " + ", ".join(of_image),
+                image=draw_beside([image, *(overlay_heat(image, heat) for heat in fine)]),
+            )
 
     def _session(self, task: Task, dtype: Literal["float32", "bfloat16", "float16"]) -> Any:
         options = self.options
@@ -124,6 +170,8 @@ class CCIBench(Plugin):
             data=options.data,
             model_options={**options.model_options, **raw},
             data_options=options.data_options,
+            method_options=options.cci_options,
+            tools=options.tools if task == "failures" else {},
             seed=self.context.seed,
             device=self.context.device,
             dtype=dtype,
@@ -191,7 +239,7 @@ class CCIBench(Plugin):
 
 def captions_of(sample: Sample) -> tuple[str, ...]:
     """The captions of a sample: a text, or several."""
-    captions = sample.annotations.get("caption", ())
+    captions = sample.annotations.get("caption", sample.annotations.get("captions", ()))
     return (captions,) if isinstance(captions, str) else tuple(captions)
 
 
@@ -228,6 +276,23 @@ def areas_table(
             f"{head}; {schedule.steps} steps of {schedule.per_step:.1%} of the pixels.{beside}",
         ),
         decimals=3,
+    )
+
+
+def curves_picture(
+    task: str, schedule: "Schedule", direction: "Direction", curves: Mapping[str, Curves]
+) -> Picture:
+    """Figure 4: the mean curve of each explainer, of the first column."""
+    from cuescope_sdk.report import Line, line_chart
+
+    column = next(iter(next(iter(curves.values()))))
+    x = 100 * schedule.changed
+    lines = [Line(name, x, by_column[column].mean(axis=0)) for name, by_column in curves.items()]
+    verb = "deleted" if direction == "deletion" else "inserted"
+    return Picture(
+        title=f"{task.capitalize()}, {schedule.protocol} protocol: {direction} curves, {column}",
+        caption=f"A faithful map's curve {'falls' if direction == 'deletion' else 'rises'} fast.",
+        image=line_chart(lines, "", f"pixels {verb} (%)", column),
     )
 
 

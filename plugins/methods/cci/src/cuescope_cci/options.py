@@ -7,6 +7,8 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope_sdk import Options
 
+Rule = Literal["hidden", "iou", "soft-iou", "mass"]
+
 
 class CCIOptions(Options):
     """docs/cci.md argues the defaults."""
@@ -15,6 +17,12 @@ class CCIOptions(Options):
     layer: int = Field(-1, description="block whose patch embeddings are clustered; -1 is the last")
     metric: Literal["cosine", "euclidean"] = Field(
         "cosine", description="distance of the k-means over patch embeddings"
+    )
+    restarts: PositiveInt = Field(1, description="of the k-means; the tightest clusters are kept")
+    starts: PositiveInt = Field(
+        1,
+        description="maps of so many starts of the k-means are averaged: steadier; each costs k "
+        "forward passes",
     )
     negative: Literal["keep", "zero"] = Field(
         "keep",
@@ -27,7 +35,7 @@ class CCIOptions(Options):
     text: str | None = Field(None, description="the text of target=text")
     # Patches of one background stand in for each other, so that a map passes over them: each region
     # is hidden whole by default, and the paper's IoU is a choice.
-    region: Literal["hidden", "iou", "soft-iou", "mass"] = Field(
+    region: Rule = Field(
         "hidden",
         description="what tells foreground from background errors: each region hidden whole, "
         "or the map's overlap with it: IoU of its strongest part (paper), IoU of all its "

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.cluster.vq import kmeans2
 
 from cuescope_cci.options import CCIOptions
+from cuescope_cci.scores import importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
 from cuescope_sdk.maths import normalise, spherical_kmeans
 
@@ -18,20 +19,33 @@ def patch_clusters(
     k: int,
     metric: Literal["cosine", "euclidean"],
     seed: int,
+    restarts: int = 1,
 ) -> Int[np.ndarray, "row col"]:
-    """The cluster of each patch, 0 the largest; at most `k`, none of them empty."""
+    """The cluster of each patch, 0 the largest; at most `k`, none of them empty.
+
+    Of several `restarts` the tightest clusters are kept.
+    """
     rows, cols, dim = features.shape
     points = features.reshape(-1, dim)
     if metric == "cosine":
         # A few patches of a ViT have norms far above the rest (registers); by distance each of
         # them would be a cluster of its own.
-        cluster = spherical_kmeans(normalise(points), k, seed).cluster
+        cluster = spherical_kmeans(normalise(points), k, seed, restarts=restarts).cluster
     else:
-        rng = np.random.default_rng(seed)
-        # kmeans2 leaves clusters empty where there are fewer distinct points than clusters.
-        count = min(k, len(np.unique(points, axis=0)))
-        cluster = kmeans2(points.astype(np.float64), count, minit="++", rng=rng)[1]
+        cluster = euclidean_kmeans(points.astype(np.float64), k, seed, restarts)
     return number_by_size(np.asarray(cluster)).reshape(rows, cols)
+
+
+def euclidean_kmeans(
+    points: Float[np.ndarray, "patch dim"], k: int, seed: int, restarts: int
+) -> Int[np.ndarray, " patch"]:
+    """The cluster of each patch: k-means++, the restart with the least sum of squares."""
+    rng = np.random.default_rng(seed)
+    # kmeans2 leaves clusters empty where there are fewer distinct points than clusters.
+    count = min(k, len(np.unique(points, axis=0)))
+    tried = [kmeans2(points, count, minit="++", rng=rng) for _ in range(restarts)]
+    spreads = [((points - centroid[own]) ** 2).sum() for centroid, own in tried]
+    return np.asarray(tried[int(np.argmin(spreads))][1])
 
 
 def number_by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patch"]:
@@ -47,11 +61,12 @@ def number_by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patc
 class PatchClusters(Readout):
     """`patch_clusters` of an image, beside the model: what is kept is a small map of numbers."""
 
-    name = "cci-patch-clusters-1"
+    name = "cci-patch-clusters-2"
     k: int
     layer: int
     metric: Literal["cosine", "euclidean"]
     seed: int
+    restarts: int = 1
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """An int16 map (row, col) for each single-frame sample."""
@@ -59,7 +74,7 @@ class PatchClusters(Readout):
 
     def _clusters(self, model: Any, trial: Trial) -> Int[np.ndarray, "row col"]:
         [features] = model.patch_features(trial.sample.frames, self.layer)
-        return patch_clusters(features, self.k, self.metric, self.seed)
+        return patch_clusters(features, self.k, self.metric, self.seed, self.restarts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +127,20 @@ class AnsweredImage(ClusteredImage):
         return np.asarray(self.drops[:, self.sample.choices.index(choice)])
 
 
-def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> list[AnsweredImage]:
-    """Cluster the images, which are on the model's canvas already, and hide each cluster."""
+def ask_images(
+    audit: Audit, options: CCIOptions, samples: Sequence[Sample], start: int = 0
+) -> list[AnsweredImage]:
+    """Cluster the images, which are on the model's canvas already, and hide each cluster.
+
+    Each `start` of the k-means is another draw.
+    """
+    names = ("patch-clusters", *([f"start {start}"] if start else []))
     readout = PatchClusters(
         k=options.k,
         layer=options.layer,
         metric=options.metric,
-        seed=audit.derive_seed("patch-clusters") % 2**31,  # faiss takes a C int
+        seed=audit.derive_seed(*names) % 2**31,  # faiss takes a C int
+        restarts=options.restarts,
     )
     maps = audit.respond(readout.of(sample) for sample in samples)
     images = [
@@ -134,6 +156,23 @@ def ask_images(audit: Audit, options: CCIOptions, samples: Sequence[Sample]) -> 
         drops = whole - np.stack(hidden)
         answered.append(AnsweredImage(image.sample, image.cluster, whole, drops, own))
     return answered
+
+
+def importance_maps(
+    audit: Audit, options: CCIOptions, images: Sequence[AnsweredImage], texts: Sequence[str]
+) -> Iterator[Float[np.ndarray, "row col"]]:
+    """The map of each image about its text: the mean over the starts of the k-means.
+
+    The images, of the first start, were asked about their texts.
+    """
+    samples = [image.sample for image in images]
+    others = [ask_images(audit, options, samples, start) for start in range(1, options.starts)]
+    for *of_image, text in zip(images, *others, texts, strict=True):
+        maps = [
+            importance_map(image.cluster, image.drops_for(text), options.negative)
+            for image in of_image
+        ]
+        yield np.mean(maps, axis=0)
 
 
 def answers_about(

@@ -7,11 +7,10 @@ import numpy as np
 
 from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
 from cuescope_cci.backgrounds.pulls import Pull
-from cuescope_cci.error_source import AnswerSource, groups
+from cuescope_cci.error_source import AnswerSource, factor_words, groups
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.report import is_finding
-from cuescope_cci.scores import importance_map
-from cuescope_cci.trials import AnsweredImage, answers_about
+from cuescope_cci.trials import AnsweredImage, answers_about, importance_maps
 from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
 from cuescope_sdk.explain import measure_faithfulness
 from cuescope_sdk.statistics import Groups, gap_intervals
@@ -49,8 +48,7 @@ class AuditedMaps:
         """The importance map (row, col) of each canvas sample for its text."""
         images = [self.images[sample.key] for sample in samples]
         about = answers_about(audit, self.options, images, choices)
-        for image, text in zip(about, choices, strict=True):
-            yield importance_map(image.cluster, image.drops_for(text), self.options.negative)
+        yield from importance_maps(audit, self.options, about, choices)
 
 
 def check_alone(row: PullRow) -> Evidence:
@@ -159,7 +157,9 @@ def check_cues(
         return float(np.mean(shown)) >= ON_CUE
 
     right = {row.label for row in found if is_planted(row)}
-    others = [f"{row.feature}: {row.label}" for row in found if not is_planted(row)]
+    others = [
+        f"'{row.label}' before {factor_words(row.feature)}" for row in found if not is_planted(row)
+    ]
     wrongly = f"; not planted: {', '.join(others)}" * bool(others)
     return Evidence(
         check="planted cues",

@@ -130,14 +130,16 @@ def explain(
     text: str,
     explainer: Explainer = "grad-eclip",
     settings: Settings | None = None,
+    choices: Sequence[str] = (),
 ) -> np.ndarray:
     """How important each place of an image is for its similarity to a text: a map (row, col).
 
     `model` is any with an image tower (`Context().build("model", "open-clip:ViT-B-16/openai")`).
+    `choices` are the labels that the text is one of: clip-surgery and rise compare it with them.
     """
     from cuescope_saliency.explainers.explanation import explain as explain_frame
 
-    return explain_frame(model, frame, text, explainer, settings)
+    return explain_frame(model, frame, text, explainer, settings, choices)
 
 
 __all__ = ["EXPLAINERS", "Explainer", "Saliency", "Settings", "explain"]

@@ -20,16 +20,22 @@ Explainer = Literal[
     "random",
 ]
 EXPLAINERS: tuple[Explainer, ...] = get_args(Explainer)
+COMPARING: frozenset[str] = frozenset({"clip-surgery", "rise"})  # a text with the other choices
 BLIND: frozenset[str] = frozenset({"raw-attention", "rollout", "random"})  # to the text
 
 
 class Settings(Options):
     """Settings of the explainers, each with the values of its paper."""
 
+    form: Literal["published", "stock"] = Field(
+        "published",
+        description="published: as the authors' code runs it by default; stock: what the model "
+        "itself computes (docs/saliency.md says where they differ)",
+    )
     layers: PositiveInt | None = Field(
         None,
         description="how many of the last blocks grad-eclip (none: 1), clip-surgery (none: 6), "
-        "game and rollout (none: all) go through",
+        "game (none: 1 as published, all as stock) and rollout (none: all) go through",
     )
     rise_masks: PositiveInt = Field(2000, description="rise: random masks an image (2,000-8,000)")
     rise_grid: PositiveInt = Field(8, description="rise: cells a side of a mask")
@@ -77,12 +83,14 @@ class SaliencyOptions(Settings):
 
 
 USES: dict[str, frozenset[str]] = {
+    "rollout": frozenset({"layers"}),
     **dict.fromkeys(
-        ("rollout", "game", "clip-surgery", "grad-eclip", "grad-eclip-no-lambda"),
-        frozenset({"layers"}),
+        ("game", "clip-surgery", "grad-eclip", "grad-eclip-no-lambda"),
+        frozenset({"layers", "form"}),
     ),
-    "rise": frozenset({"rise_masks", "rise_grid", "rise_kept", "seed"}),
-    "m2ib": frozenset(name for name in Settings.model_fields if name.startswith("m2ib")) | {"seed"},
+    "rise": frozenset({"rise_masks", "rise_grid", "rise_kept", "seed", "form"}),
+    "m2ib": frozenset(name for name in Settings.model_fields if name.startswith("m2ib"))
+    | {"seed", "form"},
     "random": frozenset({"seed"}),
 }
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cuescope_saliency.options import SaliencyOptions
-from cuescope_saliency.scores import TextFigures, lean_p_value, measure_text, smallest_lean
+from cuescope_saliency.scores import TextFigures, measure_text
 from cuescope_saliency.trials import ExplainedImage, feature_key
 from cuescope_sdk import Accuracy, Audit, Score
 from cuescope_sdk.statistics import (
@@ -14,7 +14,9 @@ from cuescope_sdk.statistics import (
     benjamini_hochberg,
     chance_accuracy,
     change_interval,
+    mean_above_zero_p_value,
     mean_interval,
+    smallest_mean_above_zero,
 )
 
 CHANCE_P = 0.05
@@ -42,7 +44,10 @@ def report_scores(
         by_text.setdefault(image.text, []).append(image)
     # Sorted, for the correction below and the ranking must not depend on the data's order.
     texts = [measure_text(by_text[text]) for text in sorted(by_text)]
-    p_values = [lean_p_value(figures.lean, figures.masked_groups) for figures in texts]
+    for figures in texts:
+        for image, lean in zip(figures.masked, figures.lean.tolist(), strict=True):
+            audit.record(image.sample, feature_key(figures.text), "background_lean", lean)
+    p_values = [mean_above_zero_p_value(figures.lean, figures.masked_groups) for figures in texts]
     tests = [
         # A finding looks at the background more than its share of the picture, by `min_lean` at
         # the least. What a model that guesses looks at is no finding.
@@ -120,7 +125,7 @@ def _missed_words(audit: Audit, options: SaliencyOptions, texts: Sequence[TextFi
         return "any lean: there are no two images with a mask about one text"
     middle = sorted(masked, key=lambda f: (f.masked_groups.count, f.text))[len(masked) // 2]
     # The smallest of the p-values must pass the level over their number.
-    limit = smallest_lean(
+    limit = smallest_mean_above_zero(
         middle.lean,
         middle.masked_groups,
         options.fdr / len(masked),

@@ -121,9 +121,10 @@ class StepGrounding(Plugin):
         from cuescope_step_grounding.verification import judging
 
         judged = audit.once(judging.judge_traces, audit)
-        for trace in (*judged.baselines, *judged.variants):
+        for trace in judged.baselines:
             if trace.grounding is not None:
-                audit.measure(trace.reasoning.request.trial, trace.grounding)
+                sample = trace.reasoning.sample
+                audit.record(sample, report.REASONING, self.metrics[0].name, trace.grounding)
         costs = audit.once(judging.change_costs, judged)
         reliance = audit.once(judging.reliance_of, audit, costs)
         rows = rows_of(audit, judged, reliance)

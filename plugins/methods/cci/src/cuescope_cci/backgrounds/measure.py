@@ -85,6 +85,7 @@ class Backgrounds:
     mixed_groups: int
     observed: Observed
     tests: AssociationTests
+    level: float
 
     @property
     def better_than_chance(self) -> bool:
@@ -157,6 +158,7 @@ def measure_backgrounds(
         mixed_groups=groups_of_several_labels(label, groups),
         observed=Observed(label, answers, present, stratum),
         tests=tests,
+        level=level,
     )
 
 
@@ -244,11 +246,13 @@ def smallest_findable(audit: Audit, known: Backgrounds) -> tuple[float, float | 
     middle = kinds[np.argsort(share, kind="stable")[len(kinds) // 2]]
     limit = smallest_pull(
         seen.answers,
-        seen.present[:, middle],
+        seen.present,
+        int(middle),
         seen.stratum,
         known.groups,
         np.unique(seen.label).tolist(),
-        tests.critical,
+        tests,
         audit.rng("limit of detection"),
+        level=known.level,
     )
     return float(seen.present[:, middle].mean()), limit

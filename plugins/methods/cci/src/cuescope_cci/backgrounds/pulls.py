@@ -29,7 +29,8 @@ FEWEST = 3  # groups with and without a kind, and groups whose answers move: few
 OF_A_SIZE, MOST_SIZES = 6, 4  # groups of a label that are alike in size, and how many such parts
 DEALT = 200, 1000  # draws of what backgrounds add: the fewest, of many images and classes, and all
 MOST_NUMBERS = 200_000_000  # of all these draws
-PLANTED = 100  # draws of a planted pull
+PLANTED, PLANTED_DEALS = (12, 100), 64  # planted pulls (fewest, most), draws for each
+MOST_PLANTED = 40_000_000  # numbers of all these draws
 TIE = 1e-9
 
 
@@ -57,6 +58,15 @@ class Answers:
         """+1 for the class answered, -1 for the class answered without the background."""
         unit = np.eye(self.logits.shape[1])
         return np.asarray(unit[self.whole] - unit[self.by_object])
+
+    def turn(self, images: Bool[np.ndarray, " image"], target: int) -> "Answers":
+        """These images answered `target`, as surely as they were answered before."""
+        logits = self.logits.copy()
+        images = images & (self.whole != target) & np.isfinite(logits[:, target])
+        top = np.sort(logits, axis=1)[:, -2:]
+        sureness = np.where(np.isfinite(top[:, 0]), top[:, 1] - top[:, 0], 1.0)
+        logits[images, target] = top[images, 1] + np.maximum(sureness[images], TIE)
+        return Answers(logits, self.objects)
 
     def deals(self, groups: Groups, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """The class of each image if what its background adds were dealt anew to the classes.
@@ -130,7 +140,8 @@ def pull_tests(
     first = association_tests(moves, present, stratum, groups, rng, level=level, fewest=FEWEST)
     if first.overall_q is None or min(first.overall_q, np.nanmin(first.q_value)) > level:
         return first
-    second = _favour_tests(answers, present, stratum, groups, np.isfinite(first.p_value), rng)
+    tested = np.isfinite(first.p_value)
+    second = _favour_tests(answers, present, stratum, groups, tested, rng, level)
     return replace(
         first,
         p_value=np.maximum(first.p_value, second.p_value),
@@ -147,19 +158,28 @@ def _favour_tests(
     groups: Groups,
     tested: Bool[np.ndarray, "kind class"],
     rng: np.random.Generator,
+    level: float,
 ) -> AssociationTests:
     """Whether what backgrounds of a kind add favours a class: the second null of `pull_tests`."""
     kinds, classes = tested.any(axis=1), tested.any(axis=0)
-    sizes = np.bincount(groups.codes, minlength=groups.count)
-    kind = centre(group_means(present[:, kinds], groups), stratum) / sizes[:, None]
-    of_image, unit = kind[groups.codes].T, np.eye(tested.shape[1])[:, classes]
+    of_image = _kind_weights(present[:, kinds], stratum, groups)
+    unit = np.eye(tested.shape[1])[:, classes]
     draws = int(np.clip(MOST_NUMBERS // answers.logits.size, *DEALT))
     # What is answered without the background is the same in all draws, and needs no sum.
     every = chain([answers.whole], islice(answers.deals(groups, rng), draws))
     cells = tested[kinds][:, classes]
     found = np.array([(of_image @ unit[whole])[cells] for whole in every])
     found = (found - found.mean(axis=0)) / np.maximum(found.std(axis=0), TIE)
-    return tests_of_draws(found, tested, level=1.0)
+    return tests_of_draws(found, tested, level=level)
+
+
+def _kind_weights(
+    present: Bool[np.ndarray, "image kind"], stratum: Int[np.ndarray, " group"], groups: Groups
+) -> Float[np.ndarray, "kind image"]:
+    """How much an image's answer counts for a kind: its group's share of it, less the stratum's."""
+    sizes = np.bincount(groups.codes, minlength=groups.count)
+    kind = centre(group_means(present, groups), stratum) / sizes[:, None]
+    return np.asarray(kind[groups.codes].T)
 
 
 # ---------------------------------------------------------------------------------------- figures
@@ -245,31 +265,70 @@ def _bounds(
 
 def smallest_pull(
     answers: Answers,
-    present: Bool[np.ndarray, " image"],
+    present: Bool[np.ndarray, "image kind"],
+    kind: int,
     stratum: Int[np.ndarray, " group"],
     groups: Groups,
     classes: Sequence[int],
-    critical: float,
+    tests: AssociationTests,
     rng: np.random.Generator,
     *,
+    level: float = 0.05,
     power: float = 0.8,
 ) -> float | None:
     """The share of answers that a kind of background must turn into one class to be found.
 
-    Planted in the audit's own answers: in a random share of the groups that show the kind, every
-    answer becomes a random one of `classes`. Found is a pull beyond `critical`, that of the first
-    test: the second hardly ever misses what it finds. Of many draws `power` find it; None where
-    even turning all of them does not suffice.
+    Planted in the audit's own answers: in a random share of the groups that show the kind, a random
+    one of `classes` is answered, as surely as the answer that it replaces. Found is a pull for
+    which both nulls of `pull_tests` are refused; `tests` are those of the audit. Of many draws
+    `power` find it; None where even turning all answers does not suffice.
     """
-    whole, by_object, kind = answers.whole, answers.by_object, present[:, None]
-    limits = []
-    for target in rng.choice(classes, PLANTED).tolist():
-        luck = rng.random(groups.count)[groups.codes]
+    if tests.critical is None:
+        return None
+    tested = np.isfinite(tests.p_value)
+    second = _favour_tests(answers, present, stratum, groups, tested, rng, level)
+    weight = _kind_weights(present[:, [kind]], stratum, groups)[0]
+    bars = tests.critical, second.critical or 0.0
+    field = _Field(answers, present[:, kind], weight, stratum, groups, bars)
+    count = MOST_PLANTED // (answers.logits.size * PLANTED_DEALS)
+    targets = rng.choice(classes, int(np.clip(count, *PLANTED)))
+    return detectable([field.smallest_pull(target, rng) for target in targets.tolist()], power)
 
-        def is_found(share: float, target: int = target, luck: np.ndarray = luck) -> bool:
-            turned = (whole == target) | (present & (luck < share))
-            moves = 1.0 * turned - (by_object == target)
-            return bool(association(moves[:, None], kind, stratum, groups)[0, 0] >= critical)
 
-        limits.append(smallest_effect(is_found))
-    return detectable(limits, power)
+@dataclass(frozen=True, eq=False)
+class _Field:
+    """Where pulls are planted: the images of a kind, and what the two nulls ask (`bars`)."""
+
+    answers: Answers
+    shown: Bool[np.ndarray, " image"]
+    weight: Float[np.ndarray, " image"]
+    stratum: Int[np.ndarray, " group"]
+    groups: Groups
+    bars: tuple[float, float]
+
+    def smallest_pull(self, target: int, rng: np.random.Generator) -> float:
+        """The smallest share that one draw of a pull needs; infinite where none suffices."""
+        luck, seed = rng.random(self.groups.count)[self.groups.codes], int(rng.integers(2**32))
+
+        def planted(share: float) -> Answers:
+            return self.answers.turn(self.shown & (luck < share), target)
+
+        def favours(share: float) -> bool:
+            return self._favours(planted(share), target, np.random.default_rng(seed))
+
+        limit = smallest_effect(lambda share: self._goes_together(planted(share), target))
+        # The second null costs much more, and is refused nearly always where the first one is.
+        if np.isinf(limit) or favours(limit):
+            return limit
+        return smallest_effect(lambda share: share >= limit and favours(share))
+
+    def _goes_together(self, planted: Answers, target: int) -> bool:
+        moves = 1.0 * (planted.whole == target) - (planted.by_object == target)
+        found = association(moves[:, None], self.shown[:, None], self.stratum, self.groups)
+        return bool(found[0, 0] >= self.bars[0])
+
+    def _favours(self, planted: Answers, target: int, rng: np.random.Generator) -> bool:
+        deals = islice(planted.deals(self.groups, rng), PLANTED_DEALS)
+        null = np.array([(dealt == target) @ self.weight for dealt in deals])
+        found = (planted.whole == target) @ self.weight - null.mean()
+        return bool(found >= self.bars[1] * max(float(null.std()), TIE))

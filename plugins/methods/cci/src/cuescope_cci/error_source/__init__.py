@@ -1,6 +1,6 @@
 """Which region each answer leans on, and whether a look-alike was named (section 3.1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -8,9 +8,9 @@ import numpy as np
 from cuescope_cci.backgrounds.kinds import clustered_kinds, follows_size
 from cuescope_cci.error_source.look_alikes import choose_judge
 from cuescope_cci.error_source.regions import Apart, answers_apart, foreground_masks, regions
-from cuescope_cci.options import CCIOptions
-from cuescope_cci.scores import Mask, Region, importance_map
-from cuescope_cci.trials import AnsweredImage, answers_about, ask_images
+from cuescope_cci.options import CCIOptions, Rule
+from cuescope_cci.scores import Mask, Region
+from cuescope_cci.trials import AnsweredImage, answers_about, ask_images, importance_maps
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_samples, foreground_of
@@ -18,6 +18,7 @@ from cuescope_sdk.maths import energy_share, upsample
 
 BACKGROUND = "background"
 KIND = "kind of background"
+BESIDE: tuple[Rule, ...] = ("hidden", "iou")  # rules that are always reckoned: ours and the paper's
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,6 +28,7 @@ class AnswerSource(AnsweredImage):
     `foreground` is the mask on the canvas, None where no mask is known; `region` is None where
     nothing can be said; `alike` says whether label and prediction look alike, None if unknown.
     `apart` has the answers to the background alone and to the objects alone, about all choices.
+    `by_rule` has the region by each of several rules, the paper's among them.
     """
 
     importance: np.ndarray
@@ -35,6 +37,7 @@ class AnswerSource(AnsweredImage):
     alike: bool | None
     factors: dict[str, str] = field(default_factory=dict)
     apart: Apart | None = None
+    by_rule: Mapping[str, Region | None] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -117,22 +120,25 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
     ]
     targets = [str(subject[options.target]) for subject in subjects]
     about = answers_about(audit, options, images, targets)
-    maps = [
-        importance_map(image.cluster, image.drops_for(text), options.negative)
-        for image, text in zip(about, targets, strict=True)
-    ]
-    leans: list[Region | None] = [None] * len(images)
+    maps = list(importance_maps(audit, options, about, targets))
+    leans: dict[str, list[Region | None]] = {options.region: [None] * len(images)}
     apart: list[Apart | None] = [None] * len(images)
     if masks is not None:
         apart = answers_apart(audit, images, masks)
         of_targets = _about_targets(audit, images, about, masks, apart)
-        leans = regions(options, about, targets, maps, masks, of_targets)
+        # The paper's rule stands beside ours, whichever is asked for: it costs no question.
+        rules = dict.fromkeys((options.region, *BESIDE))
+        leans = {
+            rule: regions(rule, options.strongest, about, targets, maps, masks, of_targets)
+            for rule in rules
+        }
     sources = [
         AnswerSource(
             **vars(image),
             importance=maps[index],
             foreground=None if masks is None else masks[index],
-            region=leans[index],
+            region=leans[options.region][index],
+            by_rule={rule: of_rule[index] for rule, of_rule in leans.items()},
             alike=alike.get((str(image.sample.label), image.prediction)),
             factors={
                 str(name): str(value)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_cci.options import CCIOptions
+from cuescope_cci.options import Rule
 from cuescope_cci.scores import Mask, Region, background_clusters, region_of_map, relative_drop
 from cuescope_cci.trials import AnsweredImage
 from cuescope_sdk import Audit, Output, Sample, UserError
@@ -67,24 +67,25 @@ def answers_apart(
 
 
 def regions(
-    options: CCIOptions,
+    rule: Rule,
+    strongest: float,
     images: Sequence[AnsweredImage],
     targets: Sequence[str],
     maps: Sequence[Float[np.ndarray, "row col"]],
     masks: Sequence[Mask],
     apart: Sequence[Apart | None],
 ) -> list[Region | None]:
-    """Which region each image's target leans on, by the rule that the options name.
+    """Which region each image's target leans on, by a rule (docs/cci.md).
 
     `images` and `apart` are those that were asked about the targets.
     """
-    if options.region == "hidden":
+    if rule == "hidden":
         return [
             hidden_region(image, target, parts)
             for image, target, parts in zip(images, targets, apart, strict=True)
         ]
     return [
-        region_of_map(importance, mask, options.region, options.strongest)
+        region_of_map(importance, mask, rule, strongest)
         for importance, mask in zip(maps, masks, strict=True)
     ]
 
@@ -106,7 +107,7 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
     mask does not fit its frame.
     """
     if "segmenter" in audit.tools:
-        masks = [_segment(audit, sample) for sample in samples]
+        masks = [segment(audit, sample) for sample in samples]
     else:
         annotated = [foreground_of(sample) for sample in samples]
         if all(mask is None for mask in annotated):
@@ -116,7 +117,7 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
     return canvas_masks(audit, samples, masks)
 
 
-def _segment(audit: Audit, sample: Sample) -> Mask:
+def segment(audit: Audit, sample: Sample) -> Mask:
     """Whatever is the label or another object in front (the prompt of appendix A.3)."""
     # Other objects count as foreground too: to look at one is no error from the background.
     names = [name for name in (sample.label, "foreground objects") if name]

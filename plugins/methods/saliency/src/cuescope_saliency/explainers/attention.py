@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cuescope_saliency.explainers.tracing import (
+    Texts,
     count_tokens,
     differentiate,
     embedding_tokens,
@@ -19,7 +20,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.torch import ImageTower, Inputs
 
 
-def raw_attention(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+def raw_attention(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
     """How much the last block's class token attends to each patch, mean over heads.
 
     The text has no part. With average pooling, the mean over the patches that attend.
@@ -28,7 +29,7 @@ def raw_attention(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Set
     return _patch_map(tower, inputs, _mean_attention(tower, inputs, 1)[0])
 
 
-def rollout(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+def rollout(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
     """Attention rollout (Abnar and Zuidema, 2020): the product of the blocks' mean attention.
 
     Each is halved with the identity, for the residual path, which keeps its rows at sum 1. The
@@ -42,14 +43,15 @@ def rollout(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings)
     return _patch_map(tower, inputs, flow)
 
 
-def game(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+def game(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
     """GAME (Chefer et al., 2021, eqs. 5 and 6): R += mean over heads of relu(A * dS/dA), times R.
 
-    All blocks, as the paper has it; published code for CLIP goes through the last alone
-    (`layers=1`).
+    Published code for CLIP goes through the last block alone; all blocks, as the paper has it,
+    where `form` is "stock".
     """
     _refuse_attention_pooling(tower, "game")
-    score, calls = differentiate(tower, inputs, text, last_blocks(tower, settings.layers))
+    layers = settings.layers or (1 if settings.form == "published" else None)
+    score, calls = differentiate(tower, inputs, texts.own, last_blocks(tower, layers))
     gradients = torch.autograd.grad(score, [call.output for call in calls])
     tokens = count_tokens(tower, inputs)
     relevance = torch.eye(tokens, device=tower.device)

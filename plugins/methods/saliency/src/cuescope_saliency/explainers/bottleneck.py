@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from cuescope_saliency.explainers.chance import generator_for
-from cuescope_saliency.explainers.tracing import count_tokens, repeat, similarity
+from cuescope_saliency.explainers.tracing import Texts, count_tokens, repeat, similarity
 from cuescope_saliency.options import Settings
 from cuescope_sdk.torch import ImageTower, Inputs, hook_input
 
@@ -14,13 +14,14 @@ OPEN = 5.0  # sigmoid(5) = 0.993: nearly everything passes at the start
 LEARNING_RATE = 1.0
 
 
-def m2ib(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+def m2ib(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
     """M2IB (Wang et al., 2023): bits of each patch that an information bottleneck lets pass.
 
     Behind one block the tokens h become z = lambda h + (1 - lambda) noise. Adam finds the lambda
     in (0, 1), one for each token and channel, that keeps the similarity and passes little:
     minimise beta * mean KL - mean similarity over the draws. A patch's importance is its KL in
-    nats, summed over channels.
+    nats, summed over channels. The published code shows the lambda before its last step, ours with
+    `form` "stock" the one after it.
     """
     block = _block_after(tower, settings.m2ib_layer)
     generator = generator_for(inputs, settings.seed, "m2ib")
@@ -36,12 +37,15 @@ def m2ib(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) ->
             noise = torch.randn(shape, generator=generator).to(tower.device) * variance**0.5
             share = alpha.sigmoid()
             noised = share * tokens + (1 - share) * noise
-            nats = information(tokens, alpha, variance).mean()
-            fit = similarity(_encode_from(tower, inputs, block, noised), text).mean()
+            passed = information(tokens, alpha, variance)
+            nats = passed.mean()
+            fit = similarity(_encode_from(tower, inputs, block, noised), texts.own).mean()
             # The gradient of alpha alone: backward() would fill those of the user's model too.
             (alpha.grad,) = torch.autograd.grad(settings.m2ib_beta * nats - fit, alpha)
             optimizer.step()
-    bits = information(tokens, alpha.detach(), variance).sum(dim=-1)
+    if settings.form == "stock":
+        passed = information(tokens, alpha, variance)
+    bits = passed.detach().sum(dim=-1)
     return bits[tower.prefix : count_tokens(tower, inputs)].reshape(tower.grid(inputs))
 
 

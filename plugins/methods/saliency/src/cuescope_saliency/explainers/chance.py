@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import interpolate
+from torch.nn.functional import interpolate, normalize
 
-from cuescope_saliency.explainers.tracing import repeat, similarity
+from cuescope_saliency.explainers.tracing import Texts, repeat, similarity
 from cuescope_saliency.options import Settings
 from cuescope_sdk import UserError, derive, digest
 from cuescope_sdk.torch import ImageTower, Inputs
@@ -15,15 +15,18 @@ from cuescope_sdk.torch import ImageTower, Inputs
 CHUNK = 32  # masked images in one forward pass; it does not change what is drawn
 
 
-def rise(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
-    """RISE (Petsiuk et al., 2018): mean similarity of the masked images that show a pixel.
+def rise(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
+    """RISE (Petsiuk et al., 2018): mean score of the masked images that show a pixel.
 
     The normalised image is multiplied by the mask, as the paper has it: what is hidden has the
-    mean colour. Deviates: each pixel's sum is divided by how much the masks really showed of it,
-    not by the expected share, as cosines differ little from image to image and their common part
-    would draw the unevenness of the masks. The masks are the same for all images.
+    mean colour. As published the score is the probability of the text among the choices, and each
+    pixel's sum is divided by the share that the masks should show. For a lone text, or where `form`
+    is "stock", the score is the cosine, and the sum is divided by how much the masks really showed:
+    cosines differ little from image to image, and their common part would draw the unevenness of
+    the masks. The masks are the same for all images.
     """
     name, image = _pixels(tower, inputs)
+    by_probability = settings.form == "published" and len(texts.choices) > 1
     rows, cols = image.shape[-2:]
     total, shown = (torch.zeros(rows, cols, device=tower.device) for _ in range(2))
     with torch.inference_mode():
@@ -31,15 +34,21 @@ def rise(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) ->
             batch = masks.to(tower.device)
             masked = image.to(tower.device) * batch[:, None].to(image.dtype)
             stacked = {**repeat(inputs, len(masked)), name: masked}
-            scores = similarity(tower.encode(stacked), text)
+            embeddings = tower.encode(stacked)
+            scores = similarity(embeddings, texts.own)
+            if by_probability:
+                cosines = normalize(embeddings.float(), dim=-1) @ texts.choices.T
+                scores = (texts.scale * cosines).softmax(dim=-1)[:, texts.index]
             total += torch.einsum("m,mrc->rc", scores, batch)
             shown += batch.sum(dim=0)
+    if by_probability:
+        return (total / (settings.rise_masks * settings.rise_kept)).clone()
     # A pixel that no mask shows has total 0, and 0 / tiny is 0 where 0 / 0 would be NaN. The clone
     # leaves inference mode.
     return (total / shown.clamp_min(torch.finfo(shown.dtype).tiny)).clone()
 
 
-def random(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+def random(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
     """Uniform noise on the patches, another for each image: what any explainer must beat."""
     return torch.rand(tower.grid(inputs), generator=generator_for(inputs, settings.seed, "random"))
 

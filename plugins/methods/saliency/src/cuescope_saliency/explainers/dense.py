@@ -2,14 +2,17 @@
 
 from contextlib import ExitStack
 
+from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from cuescope_saliency.explainers.tracing import (
     AttentionCall,
+    Texts,
     count_tokens,
     heads_of,
     last_blocks,
-    patch_similarities,
+    patch_embeddings,
     record,
     with_answers,
 )
@@ -19,7 +22,7 @@ from cuescope_sdk.torch import ImageTower, Inputs, hook_input, hook_output
 SURGERY_BLOCKS = 6
 
 
-def maskclip(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+def maskclip(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
     """MaskCLIP (Zhou et al., 2022): the last attention gives each token its own value.
 
     The rest of the last block, the last norm and the projection are the model's own.
@@ -35,16 +38,16 @@ def maskclip(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings
         # Hooks run in the order of their entry: `record` must see the output before it is replaced.
         record(hooks, call)
         hooks.enter_context(hook_output(call.block.attention, own_value))
-        return patch_similarities(tower, inputs, text, lambda output: output)
+        embeddings = patch_embeddings(tower, inputs, lambda output: output)
+    return (embeddings @ texts.own).reshape(tower.grid(inputs))
 
 
-def clip_surgery(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Settings) -> Tensor:
+def clip_surgery(tower: ImageTower, inputs: Inputs, texts: Texts, settings: Settings) -> Tensor:
     """CLIP Surgery (Li et al., 2023): a second path of value-value attention, without MLPs.
 
     It leaves the model's own path `layers` blocks before the end, and adds up softmax(v v^T) v of
     what that path gives each attention. The original changes the model; ours reads its stock
-    forward pass. Left out is the subtraction of what many texts share, as no other explainer sees
-    more than the one text.
+    forward pass. What the text shares with all choices is taken off, unless `form` is "stock".
     """
     layers = last_blocks(tower, settings.layers or SURGERY_BLOCKS)
     calls, tokens = [AttentionCall(tower.blocks[i]) for i in layers], count_tokens(tower, inputs)
@@ -65,4 +68,25 @@ def clip_surgery(tower: ImageTower, inputs: Inputs, text: Tensor, settings: Sett
         hooks.enter_context(hook_input(calls[0].block.module, start.append))
         for call in calls:
             record(hooks, call)
-        return patch_similarities(tower, inputs, text, second_path)
+        embeddings = patch_embeddings(tower, inputs, second_path)
+    if settings.form == "stock":
+        return (embeddings @ texts.own).reshape(tower.grid(inputs))
+    whole = normalize(tower.encode(inputs).float(), dim=-1)[0]
+    return without_common_part(embeddings, whole, texts).reshape(tower.grid(inputs))
+
+
+def without_common_part(
+    embeddings: Float[Tensor, "patch dim"], whole: Float[Tensor, " dim"], texts: Texts
+) -> Float[Tensor, " patch"]:
+    """Similarity of the patches to a text, less what they share with all the choices.
+
+    The products of features with each choice are weighted by how much the whole image is like it
+    (softmax of twice the cosine, over its mean), and their mean over the choices is taken off. Of
+    a lone text the similarity to the empty text is taken off, where the model has one.
+    """
+    if len(texts.choices) == 1:
+        common = texts.own if texts.empty is None else texts.own - texts.empty
+        return embeddings @ common
+    weight = (2 * (texts.choices @ whole)).softmax(dim=0)
+    weighted = (embeddings @ texts.choices.T) * (weight / weight.mean())
+    return weighted[:, texts.index] - weighted.mean(dim=1)

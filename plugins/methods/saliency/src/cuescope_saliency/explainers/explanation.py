@@ -1,6 +1,7 @@
 """The explainers by name, and the readout that runs them beside a model."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,8 +15,10 @@ from cuescope_saliency.explainers.bottleneck import m2ib
 from cuescope_saliency.explainers.chance import random, rise
 from cuescope_saliency.explainers.dense import clip_surgery, maskclip
 from cuescope_saliency.explainers.gradients import grad_cam, grad_eclip
+from cuescope_saliency.explainers.tracing import Texts
 from cuescope_saliency.options import (
     BLIND,
+    COMPARING,
     Explainer,
     Settings,
     relevant_settings,
@@ -25,7 +28,7 @@ from cuescope_sdk import Frame, Readout, Sample, Trial, UserError
 from cuescope_sdk.explain import single_frame
 from cuescope_sdk.torch import HasImageTower, ImageTower, Inputs
 
-Explain = Callable[[ImageTower, Inputs, Tensor, Settings], Tensor]
+Explain = Callable[[ImageTower, Inputs, Texts, Settings], Tensor]
 
 FUNCTIONS: Mapping[Explainer, Explain] = {
     "raw-attention": raw_attention,
@@ -45,9 +48,10 @@ FUNCTIONS: Mapping[Explainer, Explain] = {
 class Explanation(Readout):
     """The importance map of an image for a text: float32 (row, col), on patches or pixels."""
 
-    name: ClassVar[str] = "saliency-1"
+    name: ClassVar[str] = "saliency-2"
     explainer: Explainer
     text: str
+    choices: tuple[str, ...] = ()
     settings: Settings
 
     @classmethod
@@ -55,12 +59,16 @@ class Explanation(Readout):
         """The trial; what the explainer does not look at has no part in it."""
         text = "" if explainer in BLIND else text
         relevant = relevant_settings(explainer, settings)
-        return cls(explainer=explainer, text=text, settings=relevant).of(sample)
+        # Only a text that is one of the choices is compared with them: a caption stands alone.
+        compared = explainer in COMPARING and settings.form == "published"
+        choices = sample.choices if compared and text in sample.choices else ()
+        return cls(explainer=explainer, text=text, choices=choices, settings=relevant).of(sample)
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[Float[np.ndarray, "row col"]]:
         """One image at a time, so that a map does not depend on what is asked beside it."""
         frames = [single_frame(trial.sample) for trial in trials]
-        return [explain(model, frame, self.text, self.explainer, self.settings) for frame in frames]
+        asked = self.explainer, self.settings, self.choices
+        return [explain(model, frame, self.text, *asked) for frame in frames]
 
 
 def explain(
@@ -69,23 +77,57 @@ def explain(
     text: str,
     explainer: Explainer = "grad-eclip",
     settings: Settings | None = None,
+    choices: Sequence[str] = (),
 ) -> Float[np.ndarray, "row col"]:
     """How important each place of an image is for its similarity to a text.
 
     Of the model's own size in patches (rise: in pixels), origin top left; more is more important,
-    on a scale of the explainer's own. Raises UserError where the explainer and the model do not
-    fit.
+    on a scale of the explainer's own. `choices` are the labels that the text is one of, which
+    clip-surgery and rise compare it with; without them it stands alone. Raises UserError where the
+    explainer and the model do not fit.
     """
     require_explainer(explainer)
     tower = _open(model)
     # Tensors of inference mode can never have a gradient; the explainers switch it on themselves.
     with torch.inference_mode(False), torch.no_grad():
-        # A model with a table of texts in place of a text tower has no row for the empty text.
-        row = np.zeros(0) if explainer in BLIND else model.embed_choices((text,))[0]
-        vector = torch.tensor(row, dtype=torch.float32, device=tower.device)
+        texts = _embed(model, text, choices, explainer, tower.device)
         inputs = tower.prepare([frame.load()])
-        importance = FUNCTIONS[explainer](tower, inputs, vector, settings or Settings())
+        importance = FUNCTIONS[explainer](tower, inputs, texts, settings or Settings())
     return np.asarray(importance.detach().float().cpu().numpy())
+
+
+def _embed(
+    model: HasImageTower,
+    text: str,
+    choices: Sequence[str],
+    explainer: Explainer,
+    device: torch.device,
+) -> Texts:
+    """The rows that the explainer reads: none, the text's own, or those of all choices."""
+
+    def rows(texts: Sequence[str]) -> Tensor:
+        return torch.tensor(model.embed_choices(texts), dtype=torch.float32, device=device)
+
+    if explainer in BLIND:
+        # A model with a table of texts in place of a text tower has no row for the empty text.
+        return Texts(torch.zeros(0), torch.zeros(1, 0))
+    if explainer not in COMPARING or not choices:
+        own, empty = rows((text,)), None
+        if explainer == "clip-surgery":
+            with suppress(UserError):
+                empty = rows(("",))[0]
+        return Texts(own[0], own, empty=empty)
+    if text not in choices:
+        choices = (*choices, text)
+    all_rows, index = rows(choices), list(choices).index(text)
+    return Texts(all_rows[index], all_rows, index, logit_scale(model, choices))
+
+
+def logit_scale(model: HasImageTower, choices: Sequence[str]) -> float:
+    """What the model multiplies cosines with: the range of its logits over that of its cosines."""
+    row = model.embed_choices(choices[:1])[0]
+    high, low = (float(model.logits(side[None], choices[:1])[0]) for side in (row, -row))
+    return (high - low) / 2
 
 
 def _open(model: object) -> ImageTower:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
+from torch.nn.functional import cosine_similarity, normalize
 
 from cuescope_sdk.torch import (
     Block,
@@ -31,6 +31,7 @@ class AttentionCall:
     block: Block
     input: Tensor = field(default_factory=lambda: torch.empty(0))
     output: Tensor = field(default_factory=lambda: torch.empty(0))
+    bias: Tensor = field(default_factory=lambda: torch.empty(0))  # of the projection, once known
 
 
 @dataclass(frozen=True)
@@ -43,42 +44,72 @@ class Heads:
     weights: Float[Tensor, "head token token"]
 
 
+@dataclass(frozen=True)
+class Texts:
+    """The text that is explained, a unit row `own` (dim), and the choices that it is one of.
+
+    `choices` (choice, dim) are unit rows and `index` is that of `own`; `scale` times a cosine is a
+    logit. A text of its own is its only choice. `empty` is the row of the empty text, where it is
+    wanted and the model has one.
+    """
+
+    own: Float[Tensor, " dim"]
+    choices: Float[Tensor, "choice dim"]
+    index: int = 0
+    scale: float = 1.0
+    empty: Float[Tensor, " dim"] | None = None
+
+
 def similarity(embedding: Float[Tensor, "image dim"], text: Float[Tensor, " dim"]) -> Tensor:
     """Cosine of each image embedding with the text, float32."""
     return cosine_similarity(embedding.float(), text[None].float())
 
 
+Replace = Callable[[AttentionCall], Tensor]
+
+
 def record_attention(
-    tower: ImageTower, inputs: Inputs, layers: Sequence[int]
+    tower: ImageTower, inputs: Inputs, layers: Sequence[int], replace: Replace | None = None
 ) -> tuple[Float[Tensor, "1 dim"], list[AttentionCall]]:
-    """Embedding of one image, and what the attention of these blocks got and returned."""
+    """Embedding of one image, and what the attention of these blocks got and returned.
+
+    `replace` makes another output of each call, with which the tower goes on.
+    """
     calls = [AttentionCall(tower.blocks[layer]) for layer in layers]
     with ExitStack() as hooks:
         for call in calls:
-            record(hooks, call)
+            record(hooks, call, replace)
         # The calls fill while the tower runs, so they are returned with its result.
         return tower.encode(inputs), calls
 
 
 def differentiate(
-    tower: ImageTower, inputs: Inputs, text: Float[Tensor, " dim"], layers: Sequence[int]
+    tower: ImageTower,
+    inputs: Inputs,
+    text: Float[Tensor, " dim"],
+    layers: Sequence[int],
+    replace: Replace | None = None,
 ) -> tuple[Tensor, list[AttentionCall]]:
     """Similarity of one image to the text, in a graph that starts at the first of the blocks."""
     first = tower.blocks[min(layers)].module
     # Cut off before the first block: the blocks below need no graph, which saves their memory.
     with torch.enable_grad(), hook_input(first, lambda tokens: tokens.detach().requires_grad_()):
-        embedding, calls = record_attention(tower, inputs, layers)
+        embedding, calls = record_attention(tower, inputs, layers, replace)
         return similarity(embedding, text)[0], calls
 
 
-def record(hooks: ExitStack, call: AttentionCall) -> None:
+def record(hooks: ExitStack, call: AttentionCall, replace: Replace | None = None) -> None:
     """Keep what enters and leaves the attention of the block."""
 
     def keep_input(tokens: Tensor) -> None:
         call.input = tokens  # returns nothing: a hook's result would replace the tokens
 
-    def keep_output(tokens: Tensor) -> None:
+    def keep_output(tokens: Tensor) -> Tensor | None:
         call.output = tokens
+        if replace is None:
+            return None
+        call.output = replace(call)
+        return call.output
 
     hooks.enter_context(hook_input(call.block.attention, keep_input))
     hooks.enter_context(hook_output(call.block.attention, keep_output))
@@ -136,15 +167,38 @@ def with_answers(
     return output
 
 
+def single_head(heads: Heads) -> Heads:
+    """The same projections as one head as wide as the model, scaled as such a head is."""
+    queries, keys, values = (
+        part.transpose(0, 1).flatten(1)[None] for part in (heads.queries, heads.keys, heads.values)
+    )
+    queries = queries / len(heads.queries) ** 0.5
+    return Heads(queries, keys, values, (queries @ keys.transpose(1, 2)).softmax(dim=-1))
+
+
+def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded dim"]:
+    """What the attention would return if its projections were those of a single head.
+
+    The call keeps the bias of the output projection, which nothing else tells.
+    """
+    heads, weight = heads_of(call.block, call.input, tokens), call.block.out_weight().float()
+    stock = (heads.weights[:, :1] @ heads.values).transpose(0, 1).flatten(1) @ weight.T
+    call.bias = (call.output[0, 0].float() - stock[0]).detach()
+    one = single_head(heads)
+    output = call.output.clone()
+    output[0, :tokens] = ((one.weights @ one.values)[0] @ weight.T + call.bias).to(output.dtype)
+    return output
+
+
 def embedding_tokens(tower: ImageTower, tokens: int) -> slice:
     """The tokens whose last state makes the embedding: the class token, or all the patches."""
     return slice(0, 1) if tower.pooling.kind == "token" else slice(tower.prefix, tokens)
 
 
-def patch_similarities(
-    tower: ImageTower, inputs: Inputs, text: Float[Tensor, " dim"], path: Callable[[Tensor], Tensor]
-) -> Float[Tensor, "row col"]:
-    """Similarity of each patch, as `path` makes it of the last block's output, (1, token, dim).
+def patch_embeddings(
+    tower: ImageTower, inputs: Inputs, path: Callable[[Tensor], Tensor]
+) -> Float[Tensor, "patch dim"]:
+    """Unit embedding of each patch, as `path` makes it of the last block's output, (1, token, dim).
 
     Each patch becomes an image of its own, every token of which is this patch. Whatever pools (a
     class token, a mean, an attention over equal keys) then gives this patch in the shared space,
@@ -161,7 +215,7 @@ def patch_similarities(
         # A padding mask is as long as the stock sequence, and the patches here are alone.
         if tower.pooling.masked is not None:
             hooks.enter_context(without_mask(tower.pooling.masked))
-        return similarity(tower.encode(inputs), text).reshape(tower.grid(inputs))
+        return normalize(tower.encode(inputs).float(), dim=-1)
 
 
 def repeat(inputs: Inputs, images: int) -> Inputs:

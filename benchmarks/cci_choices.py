@@ -1,0 +1,129 @@
+"""Which of CCI's choices cost faithfulness: chosen on one half of the images, told of the other.
+
+    python benchmarks/cci_choices.py                                   # the toy, on scenes
+    python benchmarks/cci_choices.py --model open-clip:ViT-B-16-quickgelu \\
+        --model-option checkpoint=FILE --model-option class_embeddings=FILE \\
+        --data folder:scenes --data-option choices=classes.txt         # docs/cci.md
+
+The halves are drawn by seed. On the first each choice is tried alone; the one with the largest
+insertion less deletion (top 1, about the true class, the paper's protocol) is then held against the
+default and the rivals on the second.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from cuescope_sdk import Context, Request, Runner, Sample
+from cuescope_sdk.explain import (
+    DIRECTIONS,
+    Explainer,
+    Schedule,
+    auc,
+    canvas_masks,
+    canvas_samples,
+    classification_curves,
+    foreground_of,
+)
+from cuescope_sdk.maths import iou_at_area, upsample
+
+CHOICES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "10 restarts": {"restarts": 10},
+    "Euclidean": {"metric": "euclidean"},
+    "Euclidean, 10 restarts (the paper's text)": {"metric": "euclidean", "restarts": 10},
+    "the block before the last": {"layer": -2},
+    "negative weights 0": {"negative": "zero"},
+    "mean of 3 starts": {"starts": 3},
+    "mean of 3 starts, Euclidean": {"starts": 3, "metric": "euclidean"},
+}
+RIVALS = (
+    *("random", "raw-attention", "rollout", "grad-cam", "game", "maskclip", "clip-surgery"),
+    *("grad-eclip", "grad-eclip-no-lambda"),
+)
+
+
+class Comparison:
+    """A session, and the faithfulness of explainers on its images."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        request = Request(
+            method="cci",
+            model=given.model,
+            data=given.data,
+            model_options=dict(pair.split("=", 1) for pair in given.model_option),
+            data_options=dict(pair.split("=", 1) for pair in given.data_option),
+            limit=given.images,
+            seed=given.seed,
+            device="cpu",
+        )
+        self.context = Context(device="cpu", seed=given.seed)
+        session = Runner(self.context, Path("runs")).session(request)
+        self.audit, self.build = session.audit, session.parts.context.build
+        self.schedule = Schedule(steps=given.steps)
+        shuffled = self.context.rng("halves").permutation(len(self.audit.samples))
+        self.halves = shuffled[::2].tolist(), shuffled[1::2].tolist()
+
+    def measure(self, method: Explainer, half: int) -> dict[str, float]:
+        """Deletion and insertion AUC, and the IoU with masks at their area where there are any."""
+        own = [self.audit.samples[index] for index in self.halves[half]]
+        samples = canvas_samples(self.audit, own)
+        maps = list(method.maps(self.audit, samples, [str(s.label) for s in samples]))
+        figures = {}
+        for direction in DIRECTIONS:
+            about = self.audit, samples, maps, self.schedule, direction
+            figures[direction] = auc(classification_curves(*about, top=(1,))[1])
+        overlaps = self._overlaps(own, maps)
+        return figures | ({"IoU": float(np.mean(overlaps))} if overlaps else {})
+
+    def _overlaps(self, samples: Sequence[Sample], maps: Sequence[np.ndarray]) -> list[float]:
+        masks = [foreground_of(sample) for sample in samples]
+        known = [i for i, mask in enumerate(masks) if mask is not None]
+        if not known:
+            return []
+        drawn = [mask for mask in masks if mask is not None]
+        fine = canvas_masks(self.audit, [samples[i] for i in known], drawn)
+        return [
+            iou_at_area(upsample(maps[index], mask.shape), mask)
+            for index, mask in zip(known, fine, strict=True)
+        ]
+
+
+def render(title: str, rows: Mapping[str, Mapping[str, float]]) -> Table:
+    """A table of figures."""
+    columns = list(next(iter(rows.values())))
+    table = Table("", *columns, title=title)
+    for name, figures in rows.items():
+        table.add_row(name, *(f"{figures[column]:.3f}" for column in columns))
+    return table
+
+
+def main() -> None:
+    """Two tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--model", default="toy-clip")
+    parser.add_argument("--model-option", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--data", default="scenes")
+    parser.add_argument("--data-option", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--images", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    held, console = Comparison(given), Console()
+    methods = {name: held.build("method", "cci", options) for name, options in CHOICES.items()}
+    tried = {name: held.measure(method, 0) for name, method in methods.items()}
+    console.print(render(f"Choices, first half ({len(held.halves[0])} images)", tried))
+    best = max(tried, key=lambda name: tried[name]["insertion"] - tried[name]["deletion"])
+    told = {f"CCI, {name}": held.measure(methods[name], 1) for name in {"default": 0, best: 0}}
+    for rival in RIVALS:
+        told[rival] = held.measure(held.build("method", f"saliency:{rival}", {}), 1)
+    console.print(render(f"Second half ({len(held.halves[1])} images); chosen: {best}", told))
+
+
+if __name__ == "__main__":
+    main()
