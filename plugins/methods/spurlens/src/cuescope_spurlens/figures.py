@@ -9,11 +9,13 @@ import numpy as np
 from cuescope_sdk import Accuracy, Audit, Contrast, Outcome, Picture
 from cuescope_sdk.report import Line, contrast, line_chart, percent
 from cuescope_spurlens.answers import read_answer
+from cuescope_spurlens.questions import trial_key, with_article
 from cuescope_spurlens.scores import CaseResult, Results, gap_by_k
 from cuescope_spurlens.spuriosity.cases import Case, occurrences
-from cuescope_spurlens.trials import Study, trial_key, with_article
+from cuescope_spurlens.trials import Study
 
 STEPS, CURVES = 10, 8
+WITH, WITHOUT = "with the cue", "without the cue"  # conditions of answers.parquet
 TASK_SUFFIXES = {"hallucination": " (imagined)", "drop": " (dropped)", "mask": " (blackened)"}
 
 
@@ -57,6 +59,21 @@ def contrasts(audit: Audit, results: Results) -> Iterator[Contrast]:
         )
         if shown is not None:
             yield shown
+
+
+def name_headline_answers(audit: Audit, results: Results) -> None:
+    """Ask again, from memory, for the answers that the strongest cue of each class rests on.
+
+    So `answers.parquet` has them under the cue's feature and the conditions of WITH and WITHOUT:
+    the mean rate of the one minus that of the other is the gap of the report.
+    """
+    trials = []
+    for result in results.cases:
+        feature = result.case.feature_key(result.cue)
+        for condition, rows in zip((WITH, WITHOUT), side_rows(audit, result), strict=True):
+            for questions in results.study.questions(result.case, rows):
+                trials += [replace(t, feature=feature, condition=condition) for t in questions]
+    audit.respond(trials)
 
 
 def side_rows(audit: Audit, result: CaseResult) -> tuple[list[int], list[int]]:

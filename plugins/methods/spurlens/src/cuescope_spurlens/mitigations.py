@@ -16,17 +16,15 @@ from cuescope_sdk.statistics import FEW, Groups, change_interval
 from cuescope_spurlens.answers import Answers, ask_more
 from cuescope_spurlens.options import Mitigation, SpurLensOptions
 from cuescope_spurlens.paper import MITIGATION_ROWS, mitigation_rows
-from cuescope_spurlens.scores import CaseResult, Results
-from cuescope_spurlens.trials import (
-    Study,
-    benchmark_of,
-    blank_image,
+from cuescope_spurlens.questions import (
     frames_key,
     question_trial,
     questions_about,
     trial_key,
     with_article,
 )
+from cuescope_spurlens.scores import CaseResult, Results
+from cuescope_spurlens.trials import Study, benchmark_of, blank_image
 
 DESCRIBE = "Describe this image: what is in it, and where?"
 LONGEST = 800  # characters of a description: the question stands behind it in the same prompt
