@@ -149,8 +149,12 @@ def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclus
     """The cues of a class, curated, at most `max_cues`; and the names that are excluded."""
     from cuescope_sdk.language import filter_proposals
 
-    names = audit.tools["proposer"].propose(label)
-    cues, rejected = filter_proposals(names, label, audit.tools.get("text-generator"))
+    proposer = audit.tools["proposer"]
+    names = proposer.propose(label)
+    if getattr(proposer, "curated", False):  # what a data set knows is no guess
+        cues, rejected = list(dict.fromkeys(names)), []
+    else:
+        cues, rejected = filter_proposals(names, label, audit.tools.get("text-generator"))
     exclusions = [Exclusion(label, proposal.name, proposal.reason) for proposal in rejected]
     most = audit.options.max_cues
     reason = f"beyond the first {most} (max_cues)"
