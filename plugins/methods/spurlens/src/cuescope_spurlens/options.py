@@ -101,6 +101,21 @@ class SpurLensOptions(Options):
     labels: Path | None = Field(
         None, description="a CSV file of people's labels: image,cue,present (yes or no)"
     )
+    probe_sweep: bool = Field(
+        False,
+        description="the probe of the vision encoder at several sizes and class balances, too "
+        "(appendix M)",
+    )
+    curves: tuple[str, ...] = Field(
+        (),
+        description="cues whose gap is shown at every K, beside the findings: CUE, or CLASS/CUE "
+        "(appendix I)",
+    )
+    describe: bool = Field(
+        False,
+        description="ask for a description of the images of each class's strongest cue, too: does "
+        "it name the class? For models that write",
+    )
     adequate_cues: PositiveInt = Field(
         3, description="cues of a class that should be in K images, and absent from K others"
     )

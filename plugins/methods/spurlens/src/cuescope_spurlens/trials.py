@@ -130,6 +130,9 @@ def find_candidates(audit: Audit) -> Candidates:
     for label in labels:
         cues[label], rejected = propose_cues(audit, label)
         exclusions += rejected
+    names = [name for label in labels for cue in cues[label] for name in (cue, f"{label}/{cue}")]
+    for name in options.curves:
+        refuse_unknown("spurlens: curves", "cue", name, names)
     for label in (label for label in labels if cues[label]):
         for images in _image_sets(audit, label, samples):
             units = Groups.of(images.samples)

@@ -9,7 +9,8 @@ from cuescope_sdk import Audit, Detector, Evidence, Proposer
 from cuescope_sdk.data import independent_samples
 from cuescope_spurlens.checks.human_labels import HumanLabels, check_human_labels
 from cuescope_spurlens.checks.second import check_second_detector, check_second_proposer
-from cuescope_spurlens.figures import gap_curves
+from cuescope_spurlens.descriptions import attach_descriptions
+from cuescope_spurlens.figures import attach_curves
 from cuescope_spurlens.mitigations import attach_mitigations
 from cuescope_spurlens.probe import check_encoder
 from cuescope_spurlens.report import explain
@@ -49,8 +50,7 @@ def check_results(
         return
     yield from check_planted(audit, results)
     yield from check_other_images(audit, results)
-    if results.findings:
-        audit.attach(gap_curves(results.findings))
+    attach_curves(audit, results)
     yield from check_other_reasons(results)
     yield from check_sizes(results)
     yield from check_labels(audit, results)
@@ -63,6 +63,8 @@ def check_results(
     yield from check_data(audit.options.adequate_cues, results.study)
     yield from check_encoder(audit, results)
     yield check_answers(results)
+    if audit.options.describe:
+        attach_descriptions(audit, results)
     if audit.options.mitigation:
         attach_mitigations(audit, results)
 
