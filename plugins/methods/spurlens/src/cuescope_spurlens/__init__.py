@@ -11,12 +11,14 @@ from cuescope_sdk import (
     Detector,
     Evidence,
     Feature,
+    LabelItem,
     Metric,
     Outcome,
     Plugin,
     Proposer,
     Requirements,
     Score,
+    StoredRun,
     Trial,
     UserError,
     hookimpl,
@@ -71,6 +73,7 @@ class SpurLens(Plugin):
     metrics = METRICS
     Options = SpurLensOptions
     options: SpurLensOptions
+    labels_option = "labels"
 
     def __init__(self, options: SpurLensOptions, context: Context) -> None:
         from cuescope_spurlens.checks.human_labels import read_labels
@@ -132,6 +135,13 @@ class SpurLens(Plugin):
             yield from check_independence(audit)
             tools = self.second_detector, self.second_proposer
             yield from check_results(audit, *tools, self.human_labels)
+
+    @staticmethod
+    def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
+        """For `cuescope label`: is the cue in the images that show it most, and least?"""
+        from cuescope_spurlens.checks.human_labels import label_items
+
+        return label_items(run, each)
 
     @staticmethod
     def refuses(capabilities: Capabilities) -> str | None:

@@ -1,8 +1,8 @@
 """Open-ended answers: is a class named in a description of the image (appendices C, D and R)?
 
-After CHAIR (Rohrbach et al., 2018): of descriptions of images without an object, the share that names
-it; and of images with it, the share that does. Only the class and its own words are looked for:
-a description that calls a cup "mug" names no cup, unless the data set lists it as a synonym.
+After CHAIR (Rohrbach et al., 2018): of descriptions of images without an object, the share that
+names it; and of images with it, the share that does. Only the class and its own words are looked
+for: a description that calls a cup "mug" names no cup, unless the data set lists it as a synonym.
 """
 
 import re

@@ -9,13 +9,12 @@ import numpy as np
 from cuescope_sdk import Accuracy, Audit, Contrast, Outcome, Picture, Table
 from cuescope_sdk.report import Line, contrast, line_chart, percent
 from cuescope_spurlens.answers import read_answer
-from cuescope_spurlens.questions import trial_key, with_article
+from cuescope_spurlens.questions import WITH, WITHOUT, trial_key, with_article
 from cuescope_spurlens.scores import CaseResult, Results, gap_by_k
 from cuescope_spurlens.spuriosity.cases import Case, occurrences
 from cuescope_spurlens.trials import Study
 
 STEPS, CURVES = 10, 8
-WITH, WITHOUT = "with the cue", "without the cue"  # conditions of answers.parquet
 TASK_SUFFIXES = {"hallucination": " (imagined)", "drop": " (dropped)", "mask": " (blackened)"}
 
 

@@ -7,6 +7,7 @@ from cuescope_spurlens.options import QUESTIONS, TELL, SpurLensOptions
 
 CHOICES = ("yes", "no")
 SINGULAR = ("ss", "us", "is", "gas", "lens", "canvas")
+WITH, WITHOUT = "with the cue", "without the cue"  # conditions in answers.parquet
 TrialKey = tuple[str, Edit | None]  # frames and question, edit
 
 

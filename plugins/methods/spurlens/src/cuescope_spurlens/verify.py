@@ -59,7 +59,7 @@ def check_results(
     if proposer is not None:
         yield from check_second_proposer(audit, results.study, proposer)
     if labels:
-        yield from check_human_labels(results, labels)
+        yield from check_human_labels(audit, results, labels)
     yield from check_data(audit.options.adequate_cues, results.study)
     yield from check_encoder(audit, results)
     yield check_answers(results)
