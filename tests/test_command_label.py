@@ -28,9 +28,10 @@ AUDIT = (
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache, and a run in a folder of its own."""
     place = tmp_path_factory.mktemp("label")
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CUESCOPE_CACHE", str(place / "cache"))
-        main([*AUDIT, "--out", str(place / "run")])
+        with pytest.raises(SystemExit) as ended:
+            main([*AUDIT, "--out", str(place / "run")])
     assert ended.value.code == 0
     return place
 

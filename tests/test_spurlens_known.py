@@ -1,7 +1,7 @@
 """Cues that a data set knows itself, from its files to the report, through the command line.
 
-Each picture is a row of bright or dark pixels for the object and one for the cue. The server answers
-by the object, and by the cue where it stands.
+The upper half of a picture is bright with the object, the lower half with the cue. The server
+answers by the object, and by the cue of one class.
 """
 
 from base64 import b64decode

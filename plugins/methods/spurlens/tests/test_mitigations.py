@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_sdk import Report, Response, Trial
 from cuescope_sdk.testing import Setup
-from cuescope_spurlens.descriptions import DESCRIBE, names_class
+from cuescope_spurlens.checks.descriptions import DESCRIBE, names_class
 from cuescope_spurlens.mitigations import STRATEGIES, Hints
 from cuescope_spurlens.paper import mitigation_rows
 

@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_sdk import Frame, generator
 from cuescope_sdk.testing import Setup
-from cuescope_spurlens.probe import probe_rates
+from cuescope_spurlens.checks.probe import probe_rates
 
 
 def embeddings(lean: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

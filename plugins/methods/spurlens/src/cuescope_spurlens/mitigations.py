@@ -14,7 +14,7 @@ from jaxtyping import Float
 from cuescope_sdk import Audit, Cell, Sample, Table, Trial
 from cuescope_sdk.statistics import FEW, Groups, change_interval
 from cuescope_spurlens.answers import Answers, ask_more
-from cuescope_spurlens.descriptions import describe_images
+from cuescope_spurlens.checks.descriptions import describe_images
 from cuescope_spurlens.options import Mitigation, SpurLensOptions
 from cuescope_spurlens.paper import MITIGATION_ROWS, mitigation_rows
 from cuescope_spurlens.questions import (

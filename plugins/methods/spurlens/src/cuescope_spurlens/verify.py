@@ -7,12 +7,12 @@ import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer
 from cuescope_sdk.data import independent_samples
+from cuescope_spurlens.checks.descriptions import attach_descriptions
 from cuescope_spurlens.checks.human_labels import HumanLabels, check_human_labels
+from cuescope_spurlens.checks.probe import check_encoder
 from cuescope_spurlens.checks.second import check_second_detector, check_second_proposer
-from cuescope_spurlens.descriptions import attach_descriptions
 from cuescope_spurlens.figures import attach_curves
 from cuescope_spurlens.mitigations import attach_mitigations
-from cuescope_spurlens.probe import check_encoder
 from cuescope_spurlens.report import explain
 from cuescope_spurlens.scores import CaseResult, Results, largest_k, score_study
 from cuescope_spurlens.spuriosity.chance import gap_test, gap_weights
