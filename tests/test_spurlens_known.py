@@ -8,6 +8,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -125,3 +126,25 @@ def test_waterbirds_by_their_backgrounds(
         "hallucination/waterbird/water background",
     }
     assert {e.verdict for e in report.evidence if e.check.startswith("planted")} == {"supported"}
+
+
+def test_long_answers_are_stored_once(audited: Audited, server: ChatServer, tmp_path: Path) -> None:
+    """By the plugin that paid for them; a second audit asks nothing, and says the same."""
+    rows = ["img_id,img_filename,y,split,place"]
+    for index in range(24):
+        name = f"001.Gull/{index:04d}"
+        write_picture(tmp_path / "birds" / name, index % 2 == 1, index // 2 % 2 == 1)
+        rows.append(f"{index},{name}.png,{index % 2},2,{index // 2 % 2}")
+    (tmp_path / "birds/metadata.csv").write_text("\n".join(rows))
+    length = 200_000
+    server.brain = lambda body: {"message": {"content": f"Yes. {'well ' * (length // 5)}"}}
+    words = ["--data", f"waterbirds:{tmp_path / 'birds'}", "-D", "split=test", "-O", "k=6"]
+    words += ["-O", "classes=waterbird", "-O", "questions=Is it {object}?"]
+    first = audited(*words)
+    asked = len(server.paid)
+    assert asked == first.cost.model_calls == 24
+    stored = sum(file.stat().st_size for file in (tmp_path / "cache").rglob("*") if file.is_file())
+    assert asked * length < stored < 1.5 * asked * length
+    rmtree(tmp_path / "run")
+    assert audited(*words).hash == first.hash
+    assert len(server.paid) == asked
