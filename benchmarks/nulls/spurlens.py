@@ -89,7 +89,7 @@ def clips(size: int) -> Callable[[np.random.Generator], Images]:
 
 
 def unnamed(size: int) -> Callable[[np.random.Generator], Images]:
-    """Images of one source that no group names, and that look different: 9 answers in 10 are shared.
+    """Images of one source that no group names: they look different, and share 9 answers in 10.
 
     The test takes each for a unit. This is its limit, and no row to be met.
     """

@@ -67,10 +67,10 @@ def label(
         )
     written = write_sheet(items, stored, folder, most, seed)
     echo(f"wrote {folder / 'sheet.csv'} and sheet.html: {written:,} questions")
-    line = ["cuescope", "label", str(run), "--read", str(folder / "sheet.csv")]
+    words = ["cuescope", "label", str(run), "--read", str(folder / "sheet.csv")]
     if out is not None:
-        line += ["--out", str(out)]
-    echo(f"next: fill it in, then {shlex.join(line)}")
+        words += ["--out", str(out)]
+    echo(f"next: fill it in, then {shlex.join(words)}")
 
 
 def _method(report: "Report") -> Any:

@@ -154,11 +154,12 @@ def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclus
 
     proposer = audit.tools["proposer"]
     names = proposer.propose(label)
+    exclusions: list[Exclusion] = []
     if getattr(proposer, "curated", False):  # what a data set knows is no guess
-        cues, rejected = list(dict.fromkeys(names)), []
+        cues = list(dict.fromkeys(names))
     else:
         cues, rejected = filter_proposals(names, label, audit.tools.get("text-generator"))
-    exclusions = [Exclusion(label, proposal.name, proposal.reason) for proposal in rejected]
+        exclusions += [Exclusion(label, proposal.name, proposal.reason) for proposal in rejected]
     most = audit.options.max_cues
     reason = f"beyond the first {most} (max_cues)"
     exclusions += [Exclusion(label, cue, reason) for cue in cues[most:]]
