@@ -252,8 +252,8 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
     # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
     rankings = options.random_rankings
     baseline = float(random_maxima(unit_rates, rankings, case.k, draws, chance).mean())
-    sizes, strata, has_object = None, None, case.task != "hallucination"
-    if has_object:
+    sizes, strata = None, None
+    if case.task != "hallucination":
         shown = [case.samples[row] for row in case.asked_rows.tolist()]
         sizes = object_sizes(shown, case.label, case.objects_of(case.asked_rows))
         strata = unit_strata(sizes, units)
@@ -282,7 +282,7 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
         np.array(interval),
         tests,
         baseline,
-        has_object and sizes is None,
+        case.task == "recognition" and sizes is None,
         sizes if strata is not None else None,
         strata,
         limit,
