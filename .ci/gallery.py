@@ -59,13 +59,16 @@ def main() -> None:
     for name, words in sections():
         if chosen and name not in chosen:
             continue
-        run = ROOT / "runs" / "gallery" / name
+        run = Path("runs", "gallery", name)  # relative: pages show it in the commands to copy
         print(f"{name}: cuescope {shlex.join(words)}", flush=True)
         subprocess.run(
-            [str(cuescope), *words, "--out", str(run)], check=True, stdout=subprocess.DEVNULL
+            [str(cuescope), *words, "--out", str(run)],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd=ROOT,
         )
         file = PAGE.parent / "gallery" / f"{name}.webp"
-        photograph(browser, run / "report.html", file)
+        photograph(browser, ROOT / run / "report.html", file)
         print(f"  {file.relative_to(ROOT)}: {file.stat().st_size / 1000:.0f} kB", flush=True)
 
 

@@ -5,8 +5,11 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
 import yaml
 
+from cuescope.planning import Plan
+from cuescope.runner import Runner
 from cuescope.runs import load_report
 from cuescope.types import Report
 
@@ -83,6 +86,27 @@ def test_the_printed_command_runs_again_to_the_same_report(line: Line) -> None:
     words = shlex.split(first.provenance.command)
     assert words[0] == "cuescope"
     assert Report.model_validate_json(line(*words[1:], "--json")).hash == first.hash
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (80, ["at least 40, at most 120", "at least 30, at most 110", "60 s, at most 3:40 of"]),
+        (0, ["trials       40", "model calls  30", "time         60 s of the model"]),
+        (None, ["at least 40", "at least 30", "at least 60 s of the model"]),
+    ],
+)
+def test_a_plan_is_bounded_where_the_method_knows_how_much_it_asks(
+    line: Line, monkeypatch: pytest.MonkeyPatch, more: int | None, told: list[str]
+) -> None:
+    until = "the answers of the model"
+    known = Plan(trials=40, cached=10, model_calls=30, seconds=60.0, until=until, more=more)
+    monkeypatch.setattr(Runner, "plan", lambda self, request: known)
+    said = line(*AUDIT, "--plan")
+    for words in told:
+        assert words in said
+    assert ("at most" in said) == bool(more)
+    assert (until in said) == (more != 0)
 
 
 def test_plan_says_the_cost_and_asks_nothing(line: Line, tmp_path: Path) -> None:

@@ -4,18 +4,22 @@ import json
 import re
 import shutil
 import subprocess
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from html import unescape
 from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
+from PIL import Image
 
+from cuescope.python.notebook import SIDE, fragment
 from cuescope.report.html import MAX_CARDS, MAX_SHEETS, MAX_TILES, duration, render
 from cuescope.runs import exhibit_key, picture_key
 from cuescope.types import Accuracy, Report
@@ -394,6 +398,21 @@ def test_a_finding_shows_samples_with_the_cue_beside_others() -> None:
     assert shown.count("✗ wrong") == 1
     assert shown.count("✓ right") == 3
     assert page.text.index("1. red background") < start
+
+
+def test_a_notebook_shows_the_same_contrast_with_small_pictures() -> None:
+    report = make_report(2)
+    html = fragment(report, make_pictures(report, (900, 600)))
+    page = Page(html)
+    start, end = page.text.index("with it: 50%"), page.text.index("The first two of each")
+    shown = page.text[start:end]
+    assert "held still: moving south right answer: moving east model says moving south" in shown
+    assert (shown.count("✗"), shown.count("✓")) == (1, 3)
+    sizes = [
+        Image.open(BytesIO(b64decode(image))).size for image in re.findall(r"base64,([^\"]+)", html)
+    ]
+    assert len(sizes) >= 4
+    assert set(sizes) == {(SIDE, SIDE * 2 // 3)}
 
 
 def test_a_feature_is_one_finding_with_the_labels_below_it() -> None:

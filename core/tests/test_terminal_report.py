@@ -2,9 +2,11 @@
 
 import io
 import re
+import shlex
 
 from rich.console import Console
 
+from cuescope.report.steps import next_steps
 from cuescope.report.terminal import MAX_ROWS, show
 from cuescope.types import Evidence, Report
 
@@ -38,7 +40,21 @@ def test_the_finding_comes_first_in_the_words_that_a_check_found() -> None:
     assert f"Findings {first}" in words
     assert "cluster-00" not in said
     assert report.hash in said
-    assert report.provenance.command in words
+    again = words.partition(" Run it again ")[2].replace(" \\ ", " ")  # a shell reads on after a \\
+    assert again == f"{report.provenance.command} report {report.hash}"
+
+
+def test_commands_are_shown_as_they_must_be_typed() -> None:
+    """Copied from the screen they are the same words to a shell, and name the program at hand."""
+    report = make_report()
+    out = io.StringIO()
+    console = Console(file=out, highlight=False, width=60, color_system=None)
+    show(report, console, "runs/one", ".venv/bin/cuescope")
+    typed = out.getvalue().partition("\nNext\n")[2].replace("\\\n", " ")
+    commands = [shlex.split(line) for line in typed.splitlines() if line.startswith("    ")]
+    steps = [command for _, command in next_steps(report, "runs/one") if command]
+    expected = [shlex.split(command) for command in (*steps, report.provenance.command)]
+    assert commands == [[".venv/bin/cuescope", *words[1:]] for words in expected]
 
 
 def test_a_row_without_a_figure_speaks_first() -> None:

@@ -18,8 +18,9 @@ import pytest
 
 from cuescope.errors import UserError
 from cuescope.runs import load_report
-from cuescope.store import CacheFile, ResponseCache, TextCache
+from cuescope.store import CacheFile, ResponseCache
 from cuescope.types import Response
+from cuescope_sdk._text_cache import TextCache
 
 if TYPE_CHECKING:
     from .conftest import Tries

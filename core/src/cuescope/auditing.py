@@ -27,7 +27,7 @@ class Audit:
 
     labels: tuple[str, ...]
     options: Any
-    respond: Callable[[Iterable[Trial]], list[Outcome]]
+    respond: Callable[[Iterable[Trial]], Sequence[Outcome]]
     context: Context
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(outputs=frozenset()))
     tools: Mapping[str, Any] = field(default_factory=dict)
@@ -36,6 +36,7 @@ class Audit:
     outcomes: Sequence[Outcome] = ()
     planted_cues: tuple[PlantedCue, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
+    more_trials: int | None = None
     attachments: list[Table | Picture | Contrast | Accuracy] = field(default_factory=list)
     _results: dict[Hashable, tuple[tuple[object, ...], Any]] = field(
         default_factory=dict, repr=False
@@ -67,6 +68,10 @@ class Audit:
     def note(self, key: str, text: str) -> None:
         """A fact for the head of the report."""
         self.notes[key] = text
+
+    def expect_more(self, trials: int) -> None:
+        """For a plan: after those that are asked next, the method asks at most so many trials."""
+        self.more_trials = trials
 
     def attach(self, item: Table | Picture | Contrast | Accuracy) -> None:
         """Add a table, picture or contrast to the report, or an accuracy in place of its own."""

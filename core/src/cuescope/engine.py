@@ -4,9 +4,8 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -21,11 +20,12 @@ from cuescope.building import build_all, chosen_samples, rebuild_model
 from cuescope.capabilities import HasPlantedCues, LazyWeights
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import PlanStopped, PluginError
+from cuescope.errors import PluginError
 from cuescope.registry import version_with_code
 from cuescope.request import Request
 from cuescope.respond import ModelRunner
 from cuescope.spec import Spec
+from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
 from cuescope.types import (
     Accuracy,
@@ -44,25 +44,6 @@ from cuescope.types import (
 )
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What an audit would cost, as far as it can be known without asking the model.
-
-    It ends before the work `until`, None where it is whole; `seconds` is None for a model that has
-    never been timed here. `conditions` counts the trials of each condition, `tool_calls` the work
-    of tools so far, `notes` is what the method says of the rest.
-    """
-
-    trials: int
-    cached: int
-    model_calls: int
-    seconds: float | None
-    until: str | None
-    conditions: Mapping[str, int]
-    tool_calls: Mapping[str, int]
-    notes: Mapping[str, str]
 
 
 class VerifyOnly:
@@ -88,6 +69,9 @@ class Session:
         self.request, self.cache = request, cache
         self.parts = parts = build_all(request, context, planning)
         self.samples = chosen_samples(parts, request.limit)
+        # the method must find the cues by itself
+        hidden = tuple(map(without_cues, self.samples))
+        self._shared = Shared(hidden, context.cache if context.cache.is_dir() else None)
         self.respond = ModelRunner(
             identity_of(parts.model.stamp, request.dtype),
             partial(rebuild_model, request, context)
@@ -103,6 +87,7 @@ class Session:
             planning=planning,
             keeps_answers=getattr(parts.model.plugin, "keeps_answers", False),
             name=f"model '{parts.model.spec}'",
+            shared=self._shared,
         )
         self.audit = Audit(
             labels=tuple(parts.data.plugin.labels),
@@ -112,8 +97,7 @@ class Session:
             capabilities=parts.model.plugin.capabilities,
             tools={role: built.plugin for role, built in parts.tools.items()},
             tool_specs={role: built.spec for role, built in parts.tools.items()},
-            # the method must find the cues by itself
-            samples=tuple(map(without_cues, self.samples)),
+            samples=hidden,
         )
         self._manager = pluggy.PluginManager("cuescope")
         self._manager.add_hookspecs(hookspecs)
@@ -130,9 +114,9 @@ class Session:
         self._notify("audit_started")
         with self._blaming("method", method.spec):
             features = flatten(hook.propose_features(audit=audit))
-            trials = flatten(hook.perturb(audit=audit, features=features))
+            perturbed = hook.perturb(audit=audit, features=features)
             # kept, so that verify asks nothing twice
-            audit.outcomes = outcomes = self._answer(trials)
+            audit.outcomes = outcomes = self._answer(chain.from_iterable(perturbed))
             of_hook = hook.compute_scores(audit=audit, features=features, outcomes=outcomes)
             self._require_scores(of_hook)
             scores = flatten(of_hook)
@@ -155,10 +139,18 @@ class Session:
                 cost=self._cost(),
             )
 
-    def _answer(self, perturbed: Sequence[Trial | Outcome]) -> list[Outcome]:
+    def _answer(self, perturbed: Iterable[Trial | Outcome]) -> Sequence[Outcome]:
         """The outcomes of what `perturb` gave, in order; those that it has are not asked again."""
-        answers = iter(self.audit.respond(item for item in perturbed if isinstance(item, Trial)))
-        return [item if isinstance(item, Outcome) else next(answers) for item in perturbed]
+        items = Spool[Any](perturbed, self._shared)
+        known = sum(isinstance(item, Outcome) for item in items)
+        if known == len(items):
+            return items
+        if not known:
+            return self.audit.respond(items)
+        trials = Spool((item for item in items if isinstance(item, Trial)), self._shared)
+        answers = iter(self.audit.respond(trials))
+        given = (item if isinstance(item, Outcome) else next(answers) for item in items)
+        return Spool(given, self._shared)
 
     def _note_repeats(self) -> None:
         if not getattr(self.parts.model.plugin, "random_answers", False):
@@ -216,26 +208,6 @@ class Session:
                 f"an observer failed at {hook}: {type(error).__name__}: {error}", stacklevel=2
             )
 
-    def plan(self) -> Plan:
-        """What `run` would ask of the model."""
-        until = None
-        try:
-            self.run()  # the very same code: what is not cached ends it
-        except PlanStopped as stop:
-            until = str(stop)
-        respond = self.respond
-        pace = self.cache.pace(respond.identity)
-        return Plan(
-            trials=respond.trials,
-            cached=respond.cache_hits,
-            model_calls=respond.model_calls,
-            seconds=None if pace is None else pace * respond.model_calls,
-            until=until,
-            conditions=dict(respond.conditions),
-            tool_calls=dict(self.parts.context.tool_calls),
-            notes=self.audit.notes,
-        )
-
     def _blaming(self, kind: str, spec: str) -> AbstractContextManager[None]:
         registry = self.parts.context.registry
         return registry.blaming(registry.find(kind, Spec.parse(spec).name))
@@ -280,14 +252,6 @@ class Session:
             command=request.command,
             started=self.started.isoformat(timespec="seconds"),
         )
-
-
-def plan(request: Request, context: Context, cache: ResponseCache) -> Plan:
-    """What a request would cost; nothing is known where a plugin must work to be built."""
-    try:
-        return Session(request, context, cache, planning=True).plan()
-    except PlanStopped as stop:
-        return Plan(0, 0, 0, None, str(stop), {}, {}, {})
 
 
 def identity_of(stamp: PluginStamp, dtype: str) -> str:

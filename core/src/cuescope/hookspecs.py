@@ -63,7 +63,7 @@ def audit_started(audit: "Audit") -> None:
 
 @hookspec
 def responses_progressed(audit: "Audit", done: int, total: int, cached: int) -> None:
-    """`done` of the `total` trials asked for are answered, `cached` of them without the model."""
+    """`done` of the `total` trials asked for are answered, `cached` of them were known before."""
 
 
 @hookspec

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
@@ -14,11 +14,11 @@ from cuescope.capabilities import Executor, Model, Respond
 from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError
 from cuescope.repeats import agreeing, combine, copies
+from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Readout, Response, Trial
 
 OnProgress = Callable[[int, int, int], None]
-MEMORY_BYTES = 2**26  # what is older comes from the cache
 WINDOW = 20_000  # trials looked up together: keys and answers of more need not be in memory
 LONG = 2**14  # characters: a model that keeps its answers itself is asked for longer ones again
 MODEL_LETTERS = 8  # of its identity begin its keys, so that a cache can tell models apart
@@ -91,7 +91,7 @@ def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
 
 
 class ModelRunner:
-    """Answers the trials of an audit through memory, cache, executor and model.
+    """Answers the trials of an audit through cache, executor and model.
 
     `identity` is everything about the model that enters an answer. `planning` asks nothing of
     the model: trials are counted, and the first that are not cached raise PlanStopped. Each trial
@@ -114,6 +114,7 @@ class ModelRunner:
         planning: bool = False,
         keeps_answers: bool = False,
         name: str = "the model",
+        shared: Shared | None = None,
     ) -> None:
         self.identity = identity
         self.build = partial(open_respond, build)  # picklable: an executor sends it to workers
@@ -123,37 +124,40 @@ class ModelRunner:
         self.on_progress, self.on_answers = on_progress, on_answers
         self.blaming = blaming
         self.planning, self.keeps_answers, self.name = planning, keeps_answers, name
+        self.shared = shared
         self.trials = self.model_calls = self.cache_hits = 0
         self.combined = self.agreeing = 0
         self.conditions: Counter[str] = Counter()
         self._counted: set[int] = set()  # hashes: less than the keys
-        self._memory = Memory(MEMORY_BYTES)
 
-    def __call__(self, trials: Iterable[Trial]) -> list[Outcome]:
-        """Outcomes in the order of the trials."""
-        trials, outcomes, asked = list(trials), list[Outcome](), 0
+    def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
+        """Outcomes in the order of the trials; many of them are read from a file as needed."""
+        if not isinstance(trials, Sequence):
+            trials = Spool(trials, self.shared)
+        outcomes, asked = Spool[Outcome](shared=self.shared), 0
         for start in range(0, len(trials), WINDOW):
-            window = trials[start : start + WINDOW]
+            window = list(trials[start : start + WINDOW])
             each = [copy for trial in window for copy in copies(trial, self.repeats)]
             keys = [trial_key(self.identity, trial) for trial in each]
             # labels make no other trial: each is asked once
             distinct = dict(zip(keys, each, strict=True))
-            responses = self._memory.get(distinct)
-            responses |= self.cache.get(key for key in distinct if key not in responses)
+            responses = self.cache.get(distinct)
             missing = [key for key in distinct if key not in responses]
             self._count(distinct, missing)
-            asked += len(missing)
+            waiting = Counter(key for key in keys if key not in responses)  # one answer may do
+            left = waiting.total()
+            asked += left
             if self.planning and asked:
                 continue  # a plan counts the rest
-            for answers, left in self._ask(missing, distinct):
+            for answers in self._ask(missing, distinct):
                 responses |= answers
+                left -= sum(waiting[key] for key in answers)
                 known = start * self.repeats + len(each)
                 self.on_progress(known - left, len(trials) * self.repeats, known - asked)
-            self._memory.put(responses)
             answers_to = iter([responses[key] for key in keys])
             answered = [Outcome(t, self._combine(islice(answers_to, self.repeats))) for t in window]
             self.on_answers(answered)
-            outcomes += answered
+            outcomes.extend(answered)
         if self.planning and asked:
             raise PlanStopped("the answers of the model")
         return outcomes
@@ -176,8 +180,8 @@ class ModelRunner:
 
     def _ask(
         self, keys: Sequence[str], trials: Mapping[str, Trial]
-    ) -> Iterator[tuple[dict[str, Response], int]]:
-        """What is answered so far, nothing at first, and how many are left; all of it is stored."""
+    ) -> Iterator[dict[str, Response]]:
+        """What is answered at a time, nothing at first; it is stored already."""
         # A batch goes through the model once, so it holds one readout or none.
         by_readout: dict[Readout | None, list[str]] = {}
         for key in keys:
@@ -188,13 +192,11 @@ class ModelRunner:
             for group in by_readout.values()
             for start in range(0, len(group), size)
         ]
-        left, since = len(keys), time.perf_counter()
-        yield {}, left
+        since = time.perf_counter()
+        yield {}
         if not keys:
             return
-        for answers in self._answer(batches, trials):
-            left -= len(answers)
-            yield answers, left
+        yield from self._answer(batches, trials)
         self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
 
     def _answer(
@@ -212,35 +214,6 @@ class ModelRunner:
     def _is_kept(self, response: Response) -> bool:
         """Whether the model itself gives a long text again without asking anybody."""
         return self.keeps_answers and len(response.text or "") > LONG
-
-
-class Memory:
-    """The latest responses of this audit by trial key, up to `limit` bytes of arrays and text."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._size = 0
-        self._responses: OrderedDict[str, Response] = OrderedDict()
-
-    def get(self, keys: Iterable[str]) -> dict[str, Response]:
-        """Those among `keys` that are still here."""
-        return {key: self._responses[key] for key in keys if key in self._responses}
-
-    def put(self, responses: Mapping[str, Response]) -> None:
-        """Remember these; the oldest are forgotten where there is no room."""
-        for key, response in responses.items():
-            if key not in self._responses:
-                self._responses[key] = response
-                self._size += _bytes(response)
-        while self._size > self._limit:
-            _, oldest = self._responses.popitem(last=False)  # hooks ask again for what came last
-            self._size -= _bytes(oldest)
-
-
-def _bytes(response: Response) -> int:
-    arrays = (response.logits, response.embedding, response.readout)
-    overhead = 500  # of the Python objects around them
-    return overhead + sum(a.nbytes for a in arrays if a is not None) + len(response.text or "")
 
 
 def check_responses(

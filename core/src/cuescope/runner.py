@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from cuescope.context import Context
-from cuescope.engine import Plan, Session, plan
+from cuescope.engine import Session
 from cuescope.errors import UserError
+from cuescope.planning import Plan, plan
 from cuescope.report import html
 from cuescope.report.answers import AnswersFile
 from cuescope.report.folders import refuse_another_audit

@@ -54,17 +54,6 @@ def pairs(flag: str, items: Iterable[str]) -> dict[str, str]:
     return values
 
 
-def by_role(options: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """`{"role.key": value}` by role and key; raises UserError where there is no role."""
-    roles: dict[str, dict[str, str]] = {}
-    for name, value in options.items():
-        role, dot, key = name.partition(".")
-        if not dot or not key:
-            raise UserError(f"-T {name}={value}", expected="role.key=value", got=f"'{name}'")
-        roles.setdefault(role, {})[key] = value
-    return roles
-
-
 def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> Options:
     """The plugin's options; raises UserError naming the option, what it takes and what came."""
     given = dict(options)

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from math import prod
@@ -281,28 +281,6 @@ def _version(connection: Connection) -> int:
 def _tables(connection: Connection) -> dict[str, str]:
     query = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     return dict(connection.execute(query).fetchall())
-
-
-def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
-    raise UserError("of an older cuescope", remedy="The next audit that needs it takes it over")
-
-
-class AnyCache(CacheFile):
-    """A cache file of which only the rows matter, as `cuescope cache repair` looks at it."""
-
-    migrations: ClassVar = {0: _leave_to_its_owner}
-
-
-class TextCache(CacheFile):
-    """Texts by key: what a language model wrote, what a detector found as JSON."""
-
-    def get(self, keys: Iterable[str]) -> dict[str, str]:
-        """The cached ones among `keys`."""
-        return {key: value.decode() for key, value in self.read(keys).items()}
-
-    def put(self, texts: Mapping[str, str]) -> None:
-        """Keep texts by key."""
-        self.write({key: text.encode() for key, text in texts.items()})
 
 
 class ResponseCache(CacheFile):

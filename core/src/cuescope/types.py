@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from PIL import Image, ImageOps
-from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
+from pydantic import BaseModel, ConfigDict, FiniteFloat, WrapValidator, model_validator
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from cuescope.digest import digest
@@ -148,6 +148,22 @@ def _load_and_apply(frame: Frame, function: Callable[[Image.Image], Image.Image]
     return function(frame.load().copy())  # the parent may be kept by whoever loaded it
 
 
+_CHECKED: dict[int, tuple[object, tuple[str, ...]]] = {}  # by id of what is kept beside
+
+
+def _checked_once(given: Any, check: Callable[[Any], tuple[str, ...]]) -> tuple[str, ...]:
+    """Choices that many samples share are checked once, and stay one object."""
+    known = _CHECKED.get(id(given))
+    if known is not None and known[0] is given:
+        return known[1]
+    choices = check(given)
+    if type(given) is tuple:
+        if len(_CHECKED) >= 256:  # choices of each sample its own
+            _CHECKED.clear()
+        _CHECKED[id(given)], _CHECKED[id(choices)] = (given, choices), (choices, choices)
+    return choices
+
+
 # A data set has hundreds of thousands of samples, and an audit several trials of each: a model of
 # pydantic's would take five times their memory.
 @checked_dataclass(config=STRICT, frozen=True, slots=True, kw_only=True)
@@ -166,7 +182,7 @@ class Sample:
     key: str
     frames: tuple[Frame, ...]
     question: str | None = None
-    choices: tuple[str, ...] = ()
+    choices: Annotated[tuple[str, ...], WrapValidator(_checked_once)] = ()
     label: str | None = None
     group: str | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)

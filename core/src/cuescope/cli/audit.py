@@ -1,5 +1,6 @@
 """`cuescope audit METHOD --model SPEC --data SPEC`."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +14,11 @@ from cuescope.cli.options import (
     Observers,
     Quiet,
     Verbose,
+    by_role,
     make_request,
     open_runner,
 )
+from cuescope.cli.program import program
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -124,7 +127,7 @@ def audit(
     """Audit one model with one method on one data set."""
     from cuescope.cli.hints import refuse_bare_argument
     from cuescope.registry import Registry
-    from cuescope.spec import by_role, pairs
+    from cuescope.spec import pairs
 
     registry = Registry()
     refuse_bare_argument("model", model, registry)
@@ -170,5 +173,5 @@ def audit_and_show(runner: "Runner", request: "Request", *, as_json: bool = Fals
         echo_json(report.model_dump_json(indent=1))
         return
     run = runner.folder(request).path
-    show(report, stdout(), str(run))
-    echo(f"pictures: {run / 'report.html'}")
+    show(report, stdout(), str(run), program())
+    echo(f"pictures: {run / 'report.html'} ({program()} open {shlex.quote(str(run))})")

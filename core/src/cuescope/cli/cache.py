@@ -194,7 +194,7 @@ def _bytes(size: float) -> str:
 def repair() -> None:
     """Check every row of every cache file; of a damaged file, save what can be read."""
     from cuescope.context import cache_folder
-    from cuescope.store import AnyCache
+    from cuescope.report.kept import AnyCache
 
     folder = cache_folder()
     files = sorted(folder.rglob("*.sqlite"))

@@ -1,6 +1,6 @@
 """Options that several commands share, and what they make."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,17 +56,20 @@ def open_runner(
     verbose: bool = False,
 ) -> Iterator["Runner"]:
     """A runner with progress bars and the observers asked for; `trusted` is for run files."""
-    from cuescope.cli.progress import Bars
+    from cuescope.cli.progress import Bars, HeldWarnings
     from cuescope.context import Context, ignore
     from cuescope.runner import Runner
 
     bars = Bars(verbosity(quiet, verbose))
+    warnings = HeldWarnings(ignore if quiet else announce)
     allowed = None if trusted is None else frozenset(trusted)
-    context = Context(progress=bars, announce=ignore if quiet else announce, trusted=allowed)
-    observers = [bars, *(context.build("observer", spec) for spec in observe)]
+    context = Context(progress=bars, announce=warnings.announce, trusted=allowed)
+    observers = [warnings, bars, *(context.build("observer", spec) for spec in observe)]
     try:
         yield Runner(context, runs, observers, cache_responses, out=out)
+        warnings.release()
     finally:
+        warnings.drop()
         bars.clear()
 
 
@@ -77,6 +80,17 @@ def verbosity(quiet: bool, verbose: bool) -> "Verbosity":
     if quiet and verbose:
         raise UserError("--quiet and --verbose", expected="one of them")
     return Verbosity.quiet if quiet else Verbosity.verbose if verbose else Verbosity.normal
+
+
+def by_role(options: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """`{"role.key": value}` by role and key; raises UserError where there is no role."""
+    roles: dict[str, dict[str, str]] = {}
+    for name, value in options.items():
+        role, dot, key = name.partition(".")
+        if not dot or not key:
+            raise UserError(f"-T {name}={value}", expected="role.key=value", got=f"'{name}'")
+        roles.setdefault(role, {})[key] = value
+    return roles
 
 
 def make_request(**settings: Any) -> "Request":

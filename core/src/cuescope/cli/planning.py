@@ -3,14 +3,15 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.progress import duration
-from cuescope.engine import Plan, Session
+from cuescope.engine import Session
 from cuescope.errors import PlanStopped
+from cuescope.planning import Plan
 from cuescope.respond import trial_key
 from cuescope.types import Outcome, Response, Trial
 
@@ -160,20 +161,34 @@ def show_plan(
     if as_json:
         echo_json(json.dumps(asdict(plan) | {"estimate": estimate}, indent=1))
         return
-    count = "at least " if plan.until else "about " if estimate else ""
+    whole, more = plan.until is None or plan.more == 0, plan.more
+
+    def between(
+        known: float, each: float = 1.0, text: Callable[[float], str] = "{:,.0f}".format
+    ) -> str:
+        """What is known so far, and what it is at most."""
+        if whole:
+            return ("about " if estimate else "") + text(known)
+        return f"at least {text(known)}" + (
+            f", at most {text(known + each * more)}" if more else ""
+        )
+
     pace = "unknown until this model has answered once here; --measure asks two batches"
+    if plan.seconds is not None:
+        each = plan.seconds / max(plan.model_calls, 1)
+        pace = f"{between(plan.seconds, each, _time)} of the model"
     lines = {
-        "trials": f"{count}{plan.trials:,}{by_condition(plan.conditions)}",
+        "trials": f"{between(plan.trials)}{by_condition(plan.conditions)}",
         "cache hits": f"{plan.cached:,}",
-        "model calls": f"{count}{plan.model_calls:,}",
-        "time": pace if plan.seconds is None else f"{count}{_time(plan.seconds)} of the model",
+        "model calls": between(plan.model_calls),
+        "time": pace,
         **{work: f"{times:,}" for work, times in plan.tool_calls.items()},
     }
     for name, words in lines.items():
         echo(f"{name:<{max(map(len, lines))}}  {words}")
-    if plan.until:
+    if not whole:
         echo(f"What follows depends on {plan.until}.")
-    if plan.until and not measure:
+    if not whole and not measure:
         echo("--measure asks a few trials of each kind, keeps their answers, and counts the rest.")
     if estimate:
         echo("Counted with the answers of a few trials in the place of all others.")

@@ -7,6 +7,7 @@ import typer
 
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import AsJson
+from cuescope.cli.program import program
 
 
 def report(
@@ -29,4 +30,4 @@ def report(
     elif as_json:
         echo_json(stored.model_dump_json(indent=1))
     else:
-        show(stored, stdout(), str(folder.path))
+        show(stored, stdout(), str(folder.path), program())

@@ -1,19 +1,24 @@
 """A report as a piece of HTML for the output of a notebook cell: findings with their pictures."""
 
 from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from PIL import Image, UnidentifiedImageError
 
 from cuescope.report.bars import figure, p_value
 from cuescope.report.html import data_uri
-from cuescope.runs import picture_key
-from cuescope.types import Report, Score
+from cuescope.runs import exhibit_key, picture_key
+from cuescope.types import Contrast, Report, Score
 
 CARDS, TILES, ROWS = 5, 6, 12  # a cell is looked at, the page is read
+CONTRASTS = 3  # of the first findings
+SIDE = 128  # pixels; a notebook keeps what its cells show
 
 
 def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
-    """Sentences of the findings, pictures of their cues, the ranked scores and the checks.
+    """Sentences of the findings with their contrasts, the ranked scores and the checks.
 
     It needs no script and no style sheet, so it is shown wherever a notebook is.
     """
@@ -27,21 +32,23 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
     environment.filters.update(figure=figure, p_value=p_value)
     features = {feature.key: feature for feature in report.features}
     shown: set[str] = set()
-    cards: list[tuple[str, list[str]]] = []
-    for score in report.findings:
-        if len(cards) == CARDS:
-            break
+    cards: list[dict[str, Any]] = []
+    for rank, score in enumerate(report.findings[:CARDS]):
+        contrast = _contrast(report, score, pictures) if rank < CONTRASTS else None
         # one cue may hurt several labels: its pictures stand once
-        tiles = [] if score.feature in shown else features[score.feature].occurrences[:TILES]
+        hidden = contrast is not None or score.feature in shown
+        tiles = [] if hidden else features[score.feature].occurrences[:TILES]
         shown.add(score.feature)
-        found = [pictures[key] for o in tiles if (key := picture_key(o)) in pictures]
-        cards.append((_words(report, score), [data_uri(picture) for picture in found]))
+        found = [_small(pictures.get(picture_key(occurrence))) for occurrence in tiles]
+        tiled = [picture for picture in found if picture]
+        cards.append({"words": _words(report, score), "contrast": contrast, "pictures": tiled})
+    told = {card["words"] for card in cards}
     return environment.get_template("notebook.html.jinja").render(
         report=report,
         asked=report.provenance,
         cards=cards,
         more=len(report.findings) - len(cards),
-        others=[s for s in report.statements if s not in {words for words, _ in cards}][:CARDS],
+        others=[s for s in report.statements if s not in told][:CARDS],
         rows=report.headlines[:ROWS],
         tried=len(report.headlines),
         headline=report.metrics[0] if report.metrics else None,
@@ -50,3 +57,34 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
 
 def _words(report: Report, score: Score) -> str:
     return report.sentence(score) or f"{report.names[score.feature]}: {score.label or 'all labels'}"
+
+
+def _contrast(report: Report, score: Score, pictures: Mapping[str, bytes]) -> dict[str, Any] | None:
+    """The finding's first contrast: its rule, and of each side the title and the samples."""
+    of_cue = [each for each in report.contrasts if each.feature == score.feature]
+    own: list[Contrast] = [each for each in of_cue if each.label in (None, score.label)]
+    if not own:
+        return None
+    sides = []
+    for side in own[0].sides:
+        samples = []
+        for exhibit in side.exhibits:
+            views = (pictures.get(exhibit_key(exhibit.occurrence)), exhibit.drawing)
+            small = [picture for picture in map(_small, views) if picture]
+            samples.append({"exhibit": exhibit, "pictures": small})
+        sides.append({"title": side.title, "samples": samples})
+    return {"rule": own[0].rule, "sides": sides}
+
+
+def _small(picture: bytes | None) -> str | None:
+    """A picture of at most `SIDE` pixels a side as a data: URI; None where there is none."""
+    try:
+        with Image.open(BytesIO(picture or b"")) as image:
+            if max(image.size) <= SIDE:
+                return data_uri(picture or b"")
+            small = image.convert("RGB")
+    except (UnidentifiedImageError, OSError):  # the cell must come out, whatever a picture is
+        return None
+    small.thumbnail((SIDE, SIDE))
+    small.save(out := BytesIO(), "JPEG", quality=70)
+    return data_uri(out.getvalue())

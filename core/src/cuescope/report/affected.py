@@ -95,6 +95,7 @@ def manifest_rows(
             "choices": list(sample.choices) or None,
             "group": sample.group,
             "mask": _mask(sample, files / f"{name}-mask", home),
+            "boxes": [[b.name, *b.box] for b in sample.annotations.get("boxes", ())] or None,
             "sample": sample.key,
             "predicted": answer.get("prediction") or answer.get("text"),
         }

@@ -83,13 +83,13 @@ def bar(score: Score, scale: Axis) -> Bar:
 def figure(value: float | None) -> str:
     """Two decimals, or three significant digits where those would say nothing.
 
-    >>> figure(0.623), figure(-0.5), figure(0.00123), figure(1234.5), figure(None)
-    ('0.62', '−0.50', '0.00123', '1,234', 'not measured')
+    >>> figure(0.623), figure(-0.5), figure(0.00123), figure(1234.5), figure(600.0), figure(None)
+    ('0.62', '−0.50', '0.00123', '1,234', '600', 'not measured')
     """
     if value is None:
         return MISSING
     size = abs(value)
-    if size >= 1000:
+    if size >= 1000 or (size >= 100 and size % 1 == 0):  # counts
         return _signed(value, ",.0f")
     return _signed(value, ".2f" if size >= 0.01 or size == 0 else ".3g")
 

@@ -53,7 +53,9 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
             verdicts=Counter(sorted((c.verdict for c in report.evidence), reverse=True)),
             stamps=asked.stamps,
             tables=table_cells(report.tables),
-            plates=[(plate, data_uri(plate.image)) for plate in report.pictures],
+            plates=[
+                (each, data_uri(each.image), _is_chart(each.image)) for each in report.pictures
+            ],
             max_labels=MAX_LABELS,
         )
     )
@@ -158,6 +160,18 @@ def data_uri(picture: bytes) -> str:
     """A PNG or JPEG inside the page."""
     kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
     return f"data:image/{kind};base64,{b64encode(picture).decode()}"
+
+
+def _is_chart(picture: bytes) -> bool:
+    """Whether it is drawn in a palette of few colours (lines and letters), as no photo is.
+
+    A dark page shows charts with dark paper; photos and maps keep their colours.
+    """
+    try:
+        with Image.open(BytesIO(picture)) as image:
+            return image.format == "PNG" and image.mode == "P"
+    except (UnidentifiedImageError, OSError):
+        return False
 
 
 def _sentence(report: Report, score: Score) -> Drawn:

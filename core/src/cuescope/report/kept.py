@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cuescope.errors import UserError
 from cuescope.hookspecs import hookimpl
 from cuescope.respond import MODEL_LETTERS
-from cuescope.store import ResponseCache, _fits, _unpack
+from cuescope.store import CacheFile, ResponseCache, _fits, _unpack
 
 if TYPE_CHECKING:
     from cuescope.auditing import Audit
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
 OLD = "unknown"  # answers of before their keys named the model
 DAY = 86400.0
 _PARTS = [f"{number:02x}" for number in range(256)]  # of the keys, so that a part fits into memory
+
+
+def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    raise UserError("of an older cuescope", remedy="The next audit that needs it takes it over")
+
+
+class AnyCache(CacheFile):
+    """A cache file of which only the rows matter, as `cuescope cache repair` looks at it."""
+
+    migrations: ClassVar = {0: _leave_to_its_owner}
 
 
 @dataclass(frozen=True)

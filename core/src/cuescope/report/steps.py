@@ -15,9 +15,9 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
         ]
     steps: list[Step] = []
     if report.findings:
-        words = "Look at the samples first: is the cue really what its name says?"
-        steps.append((f"{words} A finding is an association, not yet a cause.", None))
         if _has_occurrences(report):
+            words = "Look at the samples first: is the cue really what its name says?"
+            steps.append((f"{words} A finding is an association, not yet a cause.", None))
             words = "Save the samples that the first cue hurts, as data that can be audited again:"
             steps.append((words, f"cuescope export {run} --affected 1 --out affected.jsonl"))
         steps += [

@@ -11,12 +11,14 @@ from rich.text import Text
 from cuescope.types import Cell, Table
 
 Row = tuple[str, list[tuple[str, str]]]
+MANY = 9  # so many columns stand close to each other
 LONG_NAME = 16  # a longer one is broken into lines, a longer cell is words
 
 
 def render_table(table: Table) -> Group:
     """For a terminal; the notes follow."""
-    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    gap = 1 if len(table.columns) < MANY else 0
+    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap, 0, 0), pad_edge=False)
     first, *others = table.columns
     whole = all(len(str(row[first])) <= LONG_NAME for row in (*table.rows, *table.paper))
     grid.add_column(Text(first), overflow="fold", no_wrap=whole)

@@ -1,6 +1,7 @@
 """The report in a terminal: readable at 80 columns, and without colours in a pipe."""
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -12,18 +13,19 @@ from rich.text import Text
 from cuescope.report.bars import figure, p_value
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
-from cuescope.types import Contrast, Cost, Evidence, Exhibit, Report, Score
+from cuescope.types import Contrast, Cost, Evidence, Exhibit, Metric, Report, Score
 
 MAX_ROWS = 10
 NARROW = 72  # columns of a screen on which the headline alone has its column
-NAMES, INTERVAL, FIGURE = 35, 13, 8  # columns of names, n and q; of a figure with its interval
+LONGEST_WORD = 14  # of a name; longer ones are broken
 VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow"}
 
 
-def show(report: Report, console: Console, run: str = "RUN") -> None:
+def show(report: Report, console: Console, run: str = "RUN", program: str = "cuescope") -> None:
     """Print a report: findings in words and samples, the ranked table, checks, what to do next.
 
-    `run` is the folder of the run, for the commands that go on from here.
+    `run` is the folder of the run, for the commands that go on from here; `program` is what they
+    must begin with to work as they stand.
     """
     sections: list[tuple[str, RenderableType]] = [
         ("Finding" if len(report.findings) < 2 else "Findings", _finding(report)),
@@ -34,8 +36,6 @@ def show(report: Report, console: Console, run: str = "RUN") -> None:
         ("How to read the table", _legend(report)),
         ("Looked at", _facts(report)),
         ("Cost", Text(_cost(report.cost))),
-        ("Next", _steps(report, run)),
-        ("Run it again", Text(report.provenance.command)),
     ]
     asked = report.provenance
     title = f"{asked.method.spec}: {asked.model.spec} on {asked.data.spec}"
@@ -44,7 +44,41 @@ def show(report: Report, console: Console, run: str = "RUN") -> None:
         console.print(Text(head, "bold cyan"))
         indent = 0 if isinstance(body, Table) and body.box else 2  # a wide table needs the width
         console.print(Padding(body, (0, 0, 1, indent)))
+    again = ("", report.provenance.command)
+    for head, steps in (("Next", next_steps(report, run)), ("Run it again", [again])):
+        console.print(Text(head, "bold cyan"))
+        for words, command in steps:
+            if words:
+                console.print(Padding(Text(words), (0, 0, 0, 2)))
+            if command:
+                typed = f"{program} {command.removeprefix('cuescope ')}"
+                for line in copyable(typed, console.width - 4):
+                    console.print(Text(f"    {line}", "bold"), soft_wrap=True)
+        console.print()
     console.print(Text(f"report {report.hash}", "dim"))
+
+
+def copyable(command: str, width: int) -> list[str]:
+    """The lines of a command that a shell takes as one; an option stays with its value.
+
+    >>> copyable("cuescope audit trove --model toy -M epochs=3", 24)
+    ['cuescope audit trove \\\\', '  --model toy \\\\', '  -M epochs=3']
+    """
+    parts: list[str] = []
+    for word in map(shlex.quote, shlex.split(command)):
+        if parts and parts[-1].startswith("-") and not word.startswith("-"):
+            parts[-1] += f" {word}"
+        else:
+            parts.append(word)
+    lines = [""]
+    for part in parts:
+        longer = f"{lines[-1]} {part}".lstrip() if len(lines) == 1 else f"{lines[-1]} {part}"
+        if len(longer) + 2 <= width or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines[-1] += " \\"
+            lines.append(f"  {part}")
+    return lines
 
 
 def _finding(report: Report) -> RenderableType:
@@ -113,14 +147,6 @@ def _exhibit(exhibit: Exhibit) -> str:
     return words + (f"; {exhibit.words}" if exhibit.words else "")
 
 
-def _steps(report: Report, run: str) -> RenderableType:
-    lines: list[Text] = []
-    for words, command in next_steps(report, run):
-        lines.append(Text(words))
-        lines += [Text(f"  {command}", "bold")] if command else []
-    return Group(*lines)
-
-
 def _facts(report: Report) -> Table:
     asked = report.provenance
     return _grid(
@@ -148,17 +174,27 @@ def _ranked(report: Report, width: int) -> RenderableType:
         return Text("nothing to rank")
     # of a narrow screen the headline has all
     metrics = report.metrics if width >= NARROW else report.metrics[:1]
-    shown = {metric.name for metric in metrics}
-    wide = len({s.metric for s in report.scores if s.low is not None and s.metric in shown})
-    with_intervals = width >= NAMES + INTERVAL * wide + FIGURE * (len(metrics) - wide)
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for gap, with_intervals in ((1, True), (0, True), (1, False), (0, False)):
+        table = _table(report, metrics, gap=gap, with_intervals=with_intervals)
+        spare = width - 1 - sum((column.width or 0) + gap + 1 for column in table.columns)
+        if spare >= 0:
+            break
+    for column in (table.columns[2], table.columns[1]):  # what is left over is the names'
+        more = min(max(len(str(cell)) for cell in column.cells) - (column.width or 0), spare)
+        column.width, spare = (column.width or 0) + max(0, more), spare - max(0, more)
+    return table
+
+
+def _table(report: Report, metrics: Sequence[Metric], *, gap: int, with_intervals: bool) -> Table:
+    """The first rows; each column is as wide as what must not be broken, and not wider."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, gap, 0, 0), pad_edge=False)
     table.add_column("", width=1)  # a sign that survives a pipe
-    table.add_column("cue", min_width=10)
-    table.add_column("label", min_width=6)
+    table.add_column("cue", overflow="fold")
+    table.add_column("label", overflow="fold")
     for metric in metrics:
         table.add_column(metric.title.replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
-    table.add_column("q", justify="right", no_wrap=True, min_width=5)
+    table.add_column("q", justify="right", no_wrap=True)
     by_row = {(s.feature, s.label, s.metric): s for s in report.scores}
     for headline in report.headlines[:MAX_ROWS]:
         row = [by_row.get((headline.feature, headline.label, m.name)) for m in metrics]
@@ -174,6 +210,13 @@ def _ranked(report: Report, width: int) -> RenderableType:
             (p_value(q) or "").removeprefix("= ").replace("< 0", "<"),
             style="bold" if headline.finding else "dim",
         )
+    for column in table.columns[1:]:
+        texts = [str(cell) for cell in (column.header, *column.cells)]
+        if column.no_wrap:
+            column.width = max(len(line) for text in texts for line in text.splitlines())
+        else:
+            longest = max(len(word) for text in texts for word in text.split())
+            column.width = min(longest, LONGEST_WORD)
     return table
 
 

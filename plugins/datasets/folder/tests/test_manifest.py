@@ -230,6 +230,34 @@ def test_a_mask_that_cannot_be_read_is_told(data, image, opened, mask, said):
         opened()
 
 
+def test_boxes_are_what_an_image_shows(data, image, opened):
+    image(data / "x" / "1.png", 10)
+    image(data / "x" / "2.png", 20)
+    rows = [
+        {"path": "x/1.png", "label": "cat", "boxes": [["tree", 1, 2, 5, 9.5], ["cat", 0, 0, 3, 3]]},
+        {"path": "x/2.png", "label": "dog", "boxes": '[["dog", 0, 1, 2, 3]]'},
+    ]
+    (data / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    first, second = opened()
+    assert [(box.name, box.box) for box in first.annotations["boxes"]] == [
+        ("tree", (1, 2, 5, 9.5)),
+        ("cat", (0, 0, 3, 3)),
+    ]
+    assert [box.name for box in second.annotations["boxes"]] == ["dog"]
+
+
+@pytest.mark.parametrize(
+    "boxes",
+    ["tree", [["tree", 1, 2, 5]], [["tree", 5, 2, 1, 9]], [["", 1, 2, 5, 9]], [{"a": 1}], 3],
+)
+def test_boxes_that_are_none(data, image, opened, boxes):
+    image(data / "x" / "1.png", 10)
+    row = {"path": "x/1.png", "label": "cat", "boxes": boxes}
+    (data / "manifest.jsonl").write_text(json.dumps(row))
+    with pytest.raises(UserError, match=r"column 'boxes'.*left, top, right and bottom"):
+        opened()
+
+
 def test_timed_actions_become_frames_of_the_sampled_clip(data, video, opened):
     video(data / "v.mp4", 12)  # 10 frames a second
     rows = [

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from cuescope.digest import digest
-from cuescope.store import TextCache
+from cuescope_sdk._text_cache import TextCache
 
 FILE = "texts.sqlite"
 

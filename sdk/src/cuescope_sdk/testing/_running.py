@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cuescope.context import Context, cache_folder
-from cuescope.engine import Plan, Session
+from cuescope.engine import Session
+from cuescope.planning import Plan, plan_of
 from cuescope.registry import Entry, Registry
 from cuescope.request import Request
 from cuescope.store import ResponseCache
@@ -87,7 +88,7 @@ class Setup:
     def plan(self, **settings: Any) -> Plan:
         """What it would cost."""
         with temporary_cache() as kept:
-            return self.session(kept, planning=True, **settings).plan()
+            return plan_of(self.session(kept, planning=True, **settings))
 
     def session(self, cache: ResponseCache, *, planning: bool = False, **settings: Any) -> Session:
         """Everything built and nothing asked; whoever opened the cache closes it."""

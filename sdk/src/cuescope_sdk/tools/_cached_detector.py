@@ -11,8 +11,8 @@ from typing import Any
 from cuescope.capabilities import Detection, Detector
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.store import TextCache
 from cuescope.types import Frame
+from cuescope_sdk._text_cache import TextCache
 from cuescope_sdk.tools._detection import sort_by_score
 
 FILE = "detections.sqlite"

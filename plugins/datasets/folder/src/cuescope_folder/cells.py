@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from math import inf, isfinite
 from typing import Any
 
-from cuescope_sdk import UserError
+from cuescope_sdk import Detection, UserError
 from cuescope_sdk.data import printable_name
 
 
@@ -90,6 +90,29 @@ def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
             raise wrong
         cues[str(cue)] = tuple(bool(flag) for flag in present)
     return cues
+
+
+def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
+    """What an image shows and where, from a list of [name, x0, y0, x1, y1] or its JSON."""
+    wrong = UserError(
+        f"folder: {location}: column 'boxes'",
+        expected='name, left, top, right and bottom in pixels, such as [["tree", 0, 5, 40, 90]]',
+        got=repr(value)[:60],
+    )
+    try:
+        listed: Any = json.loads(value) if isinstance(value, str) else value
+        named = [(str(name), tuple(map(float, corners))) for name, *corners in listed]
+    except (ValueError, TypeError, RecursionError):
+        raise wrong from None
+    boxes = []
+    for name, corners in named:
+        match corners:
+            # NaN fails every comparison
+            case (x0, y0, x1, y1) if name.strip() and -inf < x0 < x1 < inf and -inf < y0 < y1 < inf:
+                boxes.append(Detection(name=printable_name(name), score=1.0, box=(x0, y0, x1, y1)))
+            case _:
+                raise wrong
+    return tuple(boxes)
 
 
 def actions_of(value: object, timed: bool, location: str) -> tuple[tuple[str, float, float], ...]:

@@ -7,7 +7,15 @@ from os import scandir
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
-from cuescope_folder.cells import actions_of, choices_of, cues_of, names_of, plain, text_of
+from cuescope_folder.cells import (
+    actions_of,
+    boxes_of,
+    choices_of,
+    cues_of,
+    names_of,
+    plain,
+    text_of,
+)
 from cuescope_folder.layout import Item, canonical_split, is_inside, natural
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
 from cuescope_sdk import UserError
@@ -136,6 +144,8 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     annotations["path"] = inside.as_posix()
     if "cues" in cells:
         annotations["cues"] = cues_of(cells["cues"], location)
+    if "boxes" in cells:
+        annotations["boxes"] = boxes_of(cells["boxes"], location)
     if "label" in cells and "answer" in cells:
         annotations["answer"] = plain(cells["answer"])  # the label wins, the answer is kept
     if "answers" in cells:

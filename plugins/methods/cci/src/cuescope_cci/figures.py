@@ -20,7 +20,10 @@ from cuescope_sdk.report import (
 )
 
 MISLED = "On the left, {left}, spread evenly from the least to the most typical. "
-SAME = "On the right, samples of the same labels{where}. The drawing: clusters, then importance."
+SAME = (
+    "On the right, samples of the same labels{where}. The drawing: clusters of patches, then what "
+    "each counts (red for the class that the map is about, blue against it)."
+)
 
 
 def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) -> None:

@@ -1,6 +1,7 @@
 """TRoVe (Varma et al., 2025): static cues that go with a temporal model's errors."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from cuescope_sdk import (
     Audit,
@@ -79,7 +80,7 @@ class TRoVe(Plugin):
         from cuescope_trove.trials import ask
 
         answers = audit.once(ask, audit)
-        return [*answers.outcomes, *answers.stills]
+        return chain(answers.outcomes, answers.stills)
 
     @hookimpl
     def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
@@ -68,12 +69,13 @@ def ask(audit: Audit) -> Answers:
     """
     samples = samples_by_key(audit)
     frames = [(sample, frame) for sample in samples for frame in range(len(sample.frames))]
-    stills = [
+    stills = (
         Trial(sample=sample.static(frame), condition="static", outputs=OUTPUTS)
         for sample, frame in frames
-    ]
+    )
+    audit.expect_more(0)
     # In one go: the batches are full, and a plan, which ends at its first question, counts all.
-    outcomes = audit.respond([*baseline_trials(samples), *stills])
+    outcomes = audit.respond(chain(baseline_trials(samples), stills))
     still_outcomes = outcomes[len(samples) :]
     return Answers(
         outcomes=outcomes[: len(samples)],

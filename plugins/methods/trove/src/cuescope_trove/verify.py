@@ -90,7 +90,8 @@ def check_labels(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> Evi
     if explained:
         words += f"; {explained} losses rest on them, and are no findings"
     if held:
-        words += f"; {held} findings hold without them, or are not answered as label errors are"
+        hold = "finding holds" if held == 1 else "findings hold"
+        words += f"; {held} {hold} without them, or with answers that label errors do not give"
     return Evidence(
         check="label noise",
         verdict="refuted" if explained else "supported" if held else "inconclusive",

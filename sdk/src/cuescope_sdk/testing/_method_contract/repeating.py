@@ -95,12 +95,19 @@ class MethodRepeats(MethodSetting):
         """`--plan` runs the method up to its first question, and asks the model nothing."""
         trials: list[Trial] = []
         setup = self.setup()
-        replace(setup, model=recording_model(setup.model, trials)).plan()
+        plan = replace(setup, model=recording_model(setup.model, trials)).plan()
         expect(
             not trials,
             "no trial at the model",
             got=len(trials),
             remedy="Let what `respond` raises pass (it is no Exception)",
+        )
+        asked = self.base.report.cost.trials
+        expect(
+            plan.more is None or asked <= plan.trials + plan.more,
+            f"at most {plan.trials} trials and the {plan.more} more that a plan is told of",
+            got=asked,
+            remedy="Count generously in audit.expect_more(trials)",
         )
 
     def test_shows_the_data(self) -> None:

@@ -1,0 +1,61 @@
+"""What an audit would cost, told without asking the model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cuescope.context import Context
+from cuescope.engine import Session
+from cuescope.errors import PlanStopped
+from cuescope.request import Request
+from cuescope.store import ResponseCache
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an audit would cost, as far as it can be known without asking the model.
+
+    It ends before the work `until`, None where it is whole; after that come at most `more` trials,
+    None where the method does not say how many. `seconds` is None for a model that has never been
+    timed here. `conditions` counts the trials of each condition, `tool_calls` the work of tools so
+    far, `notes` is what the method says of the rest.
+    """
+
+    trials: int = 0
+    cached: int = 0
+    model_calls: int = 0
+    seconds: float | None = None
+    until: str | None = None
+    more: int | None = None
+    conditions: Mapping[str, int] = field(default_factory=dict)
+    tool_calls: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+def plan(request: Request, context: Context, cache: ResponseCache) -> Plan:
+    """What a request would cost; nothing is known where a plugin must work to be built."""
+    try:
+        return plan_of(Session(request, context, cache, planning=True))
+    except PlanStopped as stop:
+        return Plan(until=str(stop))
+
+
+def plan_of(session: Session) -> Plan:
+    """What the `run` of a session that is planning would ask of the model."""
+    until = None
+    try:
+        session.run()  # the very same code: what is not cached ends it
+    except PlanStopped as stop:
+        until = str(stop)
+    respond = session.respond
+    pace = session.cache.pace(respond.identity)
+    return Plan(
+        trials=respond.trials,
+        cached=respond.cache_hits,
+        model_calls=respond.model_calls,
+        seconds=None if pace is None else pace * respond.model_calls,
+        until=until,
+        more=session.audit.more_trials if until else 0,
+        conditions=dict(respond.conditions),
+        tool_calls=dict(session.parts.context.tool_calls),
+        notes=session.audit.notes,
+    )

@@ -1,0 +1,17 @@
+"""Texts that outlive a process, in a file that survives damage."""
+
+from collections.abc import Iterable, Mapping
+
+from cuescope.store import CacheFile
+
+
+class TextCache(CacheFile):
+    """Texts by key: what a language model wrote, what a detector found as JSON."""
+
+    def get(self, keys: Iterable[str]) -> dict[str, str]:
+        """The cached ones among `keys`."""
+        return {key: value.decode() for key, value in self.read(keys).items()}
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Keep texts by key."""
+        self.write({key: text.encode() for key, text in texts.items()})
