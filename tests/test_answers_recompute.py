@@ -152,14 +152,14 @@ def lean_of_maps(score: Score, report: Report, rows: Sequence[Row]) -> float:
     return float(np.mean([row["figure"] for row in leans if row["feature"] == score.feature]))
 
 
-def yes_with_the_cue(score: Score, report: Report, rows: Sequence[Row]) -> float:
-    """SpurLens, eq. 5; the images that show the cue least are not in the report."""
-    task, label, _ = score.feature.split("/")
-    of_class = [row for row in plain(rows, task) if f" {label}" in row["question"]]
-    cued = seen(report, score, of_class)
-    return float(
-        np.mean([row["text"].startswith("Yes") for row in of_class if row["sample"] in cued])
+def gap_of_the_cue(score: Score, report: Report, rows: Sequence[Row]) -> float:
+    """SpurLens, eq. 6: the share of yes with the cue minus that without."""
+    own = [row for row in rows if row["feature"] == score.feature]
+    with_cue, without = (
+        np.mean([row["text"].startswith("Yes") for row in plain(own, f"{side} the cue")])
+        for side in ("with", "without")
     )
+    return float(with_cue - without)
 
 
 def supported_claims(score: Score, report: Report, rows: Sequence[Row]) -> float:
@@ -192,9 +192,7 @@ CASES = {
         data_options={"frames": 1},
     ),
     "quag": Case(QUAG, "points_lost", points_lost, Averaged, Asking, data_options={"samples": 30}),
-    "spurlens": Case(
-        SpurLens, "hallucination_with", yes_with_the_cue, Asked, options={"k": 10, "discover": 1}
-    ),
+    "spurlens": Case(SpurLens, "spurious_gap", gap_of_the_cue, Asked, options={"k": 10}),
     "saliency": Case(
         Saliency,
         "background_lean",
@@ -274,9 +272,8 @@ def test_the_rows_give_the_figure_again(name: str, tmp_path: Path, clip: str) ->
         scores = scores[:1]  # of all backgrounds; those of a kind are weighted by true classes
     if name == "step-grounding/SGR":
         scores = [score for score in scores if score.feature == "reasoning"]
-    if name == "spurlens":  # a cue that is found in fewer images than K has no box in the others
-        found = {feature.key: len(feature.occurrences) for feature in report.features}
-        scores = [score for score in scores if found[score.feature] == score.n]
+    if name == "spurlens":  # of the strongest cue of each class, the headlines
+        scores = [score for score in scores if score.q_value is not None]
     assert any(abs(score.value or 0) > 0.01 for score in scores)
     for score in scores:
         assert case.figure(score, report, rows) == pytest.approx(score.value, abs=1e-6), score

@@ -69,6 +69,11 @@ def test_what_fits_a_model_and_data_is_said(cuescope: Line) -> None:
     assert told["quag"] == "yes"
 
 
+def test_models_that_read_no_question_do_not_fit_spurlens(cuescope: Line) -> None:
+    for model, verdict in (("open-clip", "no"), ("traces:x", "no"), ("openai:gpt", "yes")):
+        assert verdicts(cuescope("methods", "--model", model, "--json"))["spurlens"] == verdict
+
+
 def test_a_method_that_is_not_installed_is_named_with_its_package(
     cuescope: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:

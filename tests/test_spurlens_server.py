@@ -98,9 +98,10 @@ def seen(body: dict[str, Any]) -> str:
 
 
 def last_line(said: str) -> str:
-    """The line of an end; what little data cannot show may be said before it."""
-    *warnings, line = said.splitlines()
-    assert all(each.startswith("cuescope: warning: ") for each in warnings), said
+    """The line of an end; what little data cannot show may stand before it, and how far it is."""
+    *before, line = said.splitlines()
+    expected = re.compile(r"cuescope: (warning: |\d+:\d\d (asking|reading|counting) )")
+    assert all(map(expected.match, before)), said
     return line
 
 

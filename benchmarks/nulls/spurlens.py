@@ -88,6 +88,24 @@ def clips(size: int) -> Callable[[np.random.Generator], Images]:
     return draw
 
 
+def unnamed(size: int) -> Callable[[np.random.Generator], Images]:
+    """Images of one source that no group names: they look different, and share 9 answers in 10.
+
+    The test takes each for a unit. This is its limit, and no row to be met.
+    """
+
+    def draw(rng: np.random.Generator) -> Images:
+        sources = IMAGES // size
+        codes = np.repeat(np.arange(sources), size)
+        there = rng.random((sources, CUES)) < rng.uniform(0.2, 0.8, CUES)
+        scores = there[codes] * rng.uniform(0.3, 1.0, (len(codes), CUES))
+        shared, own = (rng.random(sources) < 0.8)[codes], rng.random(len(codes)) < 0.8
+        yes = np.where(rng.random(len(codes)) < 0.9, shared, own)
+        return Images(scores, yes.astype(float), Groups.single(len(codes)))
+
+    return draw
+
+
 def unequal(rng: np.random.Generator) -> Images:
     """Sources of 1 to 15 clips; the larger ones are in other places, and easier."""
     sizes = rng.integers(1, 16, IMAGES // 2)
@@ -189,6 +207,9 @@ NULLS: dict[str, Callable[[np.random.Generator], Images]] = {
     "5 clips of one source": clips(5),
     "10 clips of one source": clips(10),
     "1 to 15 clips of one source, by what they show": unequal,
+    "2 images of one source, which nobody names": unnamed(2),
+    "4 images of one source, which nobody names": unnamed(4),
+    "8 images of one source, which nobody names": unnamed(8),
     "errors follow the object's size, known by boxes": by_size(0.2),
     "errors follow the object's size, not known": by_size(None),
     "5% wrong labels, n = 300, a detector knows the class": label_noise(300, detector=True),

@@ -85,6 +85,7 @@ class Session:
             on_progress=self._on_progress,
             on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
             planning=planning,
+            keeps_answers=getattr(parts.model.plugin, "keeps_answers", False),
             name=f"model '{parts.model.spec}'",
             shared=self._shared,
         )

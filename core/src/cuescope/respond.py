@@ -20,6 +20,7 @@ from cuescope.types import Outcome, Readout, Response, Trial
 
 OnProgress = Callable[[int, int, int], None]
 WINDOW = 20_000  # trials looked up together: keys and answers of more need not be in memory
+LONG = 2**14  # characters: a model that keeps its answers itself is asked for longer ones again
 MODEL_LETTERS = 8  # of its identity begin its keys, so that a cache can tell models apart
 
 
@@ -95,6 +96,7 @@ class ModelRunner:
     `identity` is everything about the model that enters an answer. `planning` asks nothing of
     the model: trials are counted, and the first that are not cached raise PlanStopped. Each trial
     is asked `repeats` times: of `combined` answers, `agreeing` say what counts for their trial.
+    Long texts of a model that `keeps_answers` on the disk itself are not kept here once more.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class ModelRunner:
         on_answers: Callable[[list[Outcome]], None] = lambda outcomes: None,
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
         planning: bool = False,
+        keeps_answers: bool = False,
         name: str = "the model",
         shared: Shared | None = None,
     ) -> None:
@@ -120,7 +123,7 @@ class ModelRunner:
         self.executor = executor or InProcess()
         self.on_progress, self.on_answers = on_progress, on_answers
         self.blaming = blaming
-        self.planning, self.name = planning, name
+        self.planning, self.keeps_answers, self.name = planning, keeps_answers, name
         self.shared = shared
         self.trials = self.model_calls = self.cache_hits = 0
         self.combined = self.agreeing = 0
@@ -205,8 +208,12 @@ class ModelRunner:
                 # before they are stored: a cache keeps mistakes
                 check_responses(batches_of_trials[index], responses, self.name)
                 answered = dict(zip(batches[index], responses, strict=True))
-                self.cache.put(answered)
+                self.cache.put({k: r for k, r in answered.items() if not self._is_kept(r)})
                 yield answered
+
+    def _is_kept(self, response: Response) -> bool:
+        """Whether the model itself gives a long text again without asking anybody."""
+        return self.keeps_answers and len(response.text or "") > LONG
 
 
 def check_responses(

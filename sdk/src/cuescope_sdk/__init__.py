@@ -77,3 +77,4 @@ from cuescope.types import (
     Verdict as Verdict,
 )
 from cuescope_sdk._data_needs import AnnotationNeed as AnnotationNeed, DataNeeds as DataNeeds
+from cuescope_sdk._label_items import LabelItem as LabelItem, StoredRun as StoredRun

@@ -45,7 +45,10 @@ def fits(method: Any, model: Any) -> bool:
     """Whether a model can do all that a method requires."""
     needs, has = method.requires, model.capabilities
     sets = ("outputs", "edits", "exposes")
-    return all(getattr(needs, name) <= getattr(has, name) for name in sets)
+    if not all(getattr(needs, name) <= getattr(has, name) for name in sets):
+        return False
+    refuses = getattr(method, "refuses", None)  # by more than single capabilities can say
+    return refuses is None or refuses(has) is None
 
 
 def _audit(registry: Registry, method: Any, name: str, model: str, data: str) -> str:

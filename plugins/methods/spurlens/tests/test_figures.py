@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cuescope_sdk import Report
+from cuescope_sdk import Report, UserError
 
 
 @pytest.mark.parametrize("speaks", ["{}", "{}, I think so"])
@@ -38,6 +38,18 @@ def test_a_finding_shows_images_with_the_cue_and_without(
         assert {e.occurrence.region for e in without} == {None}
         assert {e.correct for e in with_cue} == {kind == "perception"}
         assert {True, False} == {e.correct for e in without}
+
+
+def test_the_gap_by_k_of_any_cue(audited: Callable[..., Report]) -> None:
+    report = audited(curves=("lamp/rug",), k=20, draws=200)
+    table = next(table for table in report.tables if table.title == "The mean gap by K")
+    strongest = next(t for t in report.tables if t.title.startswith("Mean over the classes"))
+    assert [row["K"] for row in table.rows][-1] == 20
+    for row in strongest.rows:
+        assert table.rows[-1][str(row["task"])] == pytest.approx(float(str(row["gap"])))
+    assert "The gap by K" in {picture.title for picture in report.pictures}
+    with pytest.raises(UserError, match="Did you mean 'lamp/rug'"):
+        audited(curves=("lamp/rugs",))
 
 
 def test_the_accuracy_is_that_of_the_answers(audited: Callable[..., Report]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_sdk import Frame, generator
 from cuescope_sdk.testing import Setup
-from cuescope_spurlens.probe import probe_rates
+from cuescope_spurlens.checks.probe import probe_rates
 
 
 def embeddings(lean: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -50,7 +50,15 @@ def test_a_model_that_shows_its_patches_is_probed(setup: Callable[..., Setup]) -
         def patch_features(self, frames: Sequence[Frame], layer: int = -1) -> list[Any]:
             return [np.asarray(frame.load(), dtype=np.float32) / 255 for frame in frames]
 
-    report = setup(model=Open, k=20).report()
+    report = setup(model=Open, k=20, draws=200, probe_sweep=True).report()
     table = next(table for table in report.tables if table.title.startswith("Vision encoder"))
     assert {row["class"] for row in table.rows} == {"cup", "lamp", "clock"}
+    assert any("Correlation of the gaps" in note for note in table.notes)
+    sweep = next(t for t in report.tables if t.title.endswith("by what it is trained on"))
+    sizes = [(row["positives"], row["negatives a positive"]) for row in sweep.rows]
+    assert sizes == [(share, ratio) for share in ("10%", "30%", "90%") for ratio in (1, 2, 5)]
+    trained = [float(str(row["images trained on"])) for row in sweep.rows]
+    assert trained == sorted(trained[:3]) + sorted(trained[3:6]) + sorted(trained[6:])
+    right = [float(str(row["accuracy"])) for row in sweep.rows[::3] if row["accuracy"] is not None]
+    assert min(right) > 55, "the brightness of all rows tells something of one"
     assert any(check.check.startswith("vision encoder alone") for check in report.evidence)

@@ -18,6 +18,7 @@ from cuescope_spurlens.answers import (
     yes_probabilities,
     yes_rates,
 )
+from cuescope_spurlens.questions import question_trial, trial_key
 from cuescope_spurlens.scores import (
     correct_p_values,
     draws_needed,
@@ -27,7 +28,6 @@ from cuescope_spurlens.scores import (
     spurious_gaps,
 )
 from cuescope_spurlens.spuriosity.detections import rank_images
-from cuescope_spurlens.trials import question_trial, trial_key
 
 
 def rng(name: str) -> np.random.Generator:

@@ -75,7 +75,7 @@ def test_refuses_a_model_that_only_recorded_answers(setup: Making) -> None:
     made = setup()
     capabilities = made.model.capabilities.model_copy(update={"exposes": frozenset({"recorded"})})
     recorded = type("Recorded", (made.model,), {"capabilities": capabilities})
-    with pytest.raises(UserError, match=r"questions of its own: .* got recorded answers"):
+    with pytest.raises(UserError, match=r"questions of its own: .* recorded"):
         setup(model=recorded).report()
 
 

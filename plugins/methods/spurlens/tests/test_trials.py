@@ -10,15 +10,13 @@ import pytest
 from cuescope_sdk import Capabilities, Frame, HideTokens, Report, Sample, UserError
 from cuescope_sdk.testing import Setup
 from cuescope_spurlens.options import QUESTIONS
-from cuescope_spurlens.trials import (
-    blank_image,
+from cuescope_spurlens.questions import (
     distinct_trials,
-    has_mask,
     question_trial,
     questions_about,
-    remove_object,
     with_article,
 )
+from cuescope_spurlens.trials import blank_image, has_mask, remove_object
 
 SAMPLE = Sample(key="a", frames=())
 

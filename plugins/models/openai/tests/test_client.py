@@ -1,11 +1,15 @@
 """Requests counted at a real server: faults, memory, pace, budget."""
 
+import signal
+import threading
 import time
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 import pytest
 
+from cuescope_openai.memory import Memory
 from cuescope_sdk import PlanStopped, UserError
 
 Build = Callable[..., Any]
@@ -46,6 +50,35 @@ def test_all_faults_at_once_lose_nothing(server: Any, writer: Build) -> None:
     assert writer(timeout=0.5, concurrency=4).generate(PROMPTS) == ECHOED
     assert len(server.asked) == len(PROMPTS) + len(FAULTS)
     assert sorted(server.answered) == sorted(PROMPTS)
+
+
+def test_ctrl_c_keeps_the_answers_that_wait_to_be_stored(
+    server: Any, writer: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More answers come than threads can store at once: those in the queue are paid for, too."""
+    prompts, started, put = [f"prompt {number}" for number in range(40)], Event(), Memory.put
+
+    def put_slowly(*given: Any) -> None:
+        started.set()
+        time.sleep(0.3)
+        put(*given)
+
+    def interrupt() -> None:
+        started.wait(10)
+        time.sleep(0.2)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    monkeypatch.setattr(Memory, "put", put_slowly)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        writer(concurrency=40).generate(prompts)
+    thread.join()
+    answered = list(server.answered)
+    assert len(answered) > 8  # of which no more than six or so were being stored
+    monkeypatch.setattr(Memory, "put", put)
+    assert writer().generate(prompts) == [f"You said: {prompt}" for prompt in prompts]
+    assert len(server.answered) == len(set(server.answered)) == len(prompts)
 
 
 def test_retry_after_is_honoured(server: Any, writer: Build) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from cuescope_proposers.co_occurrence import CoOccurrence
 from cuescope_proposers.cues import CueFile
+from cuescope_proposers.known import KnownCues
 from cuescope_proposers.llm import LLMProposer
 from cuescope_sdk import Context, Plugin
 from cuescope_sdk.testing import CUE, DECOY, NAME, FakeDataset, PluginShelf, ToolContract
@@ -50,6 +51,15 @@ class TestCoOccurrence(ToolContract):
     def context(cls) -> Context:
         context = super().context()
         return context.for_dataset(Captioned(Captioned.Options(), context))
+
+
+class TestKnown(ToolContract):
+    plugin = KnownCues
+
+    @classmethod
+    def context(cls) -> Context:
+        context = super().context()
+        return context.for_dataset(FakeDataset(FakeDataset.Options(), context))
 
 
 class TestLLM(ToolContract):

@@ -81,7 +81,7 @@ def fits(question: Question, context: Context) -> Iterator[Fit]:
         else:
             method = registry.load(entries[name])
             lacks = (
-                *_of_model(method.requires, capabilities, registry),
+                *_of_model(method, capabilities, registry),
                 *_of_tools(method.requires, registry),
                 *_of_data(name, method, profile),
             )
@@ -121,21 +121,27 @@ def missing_of(requires: Requirements, has: Capabilities) -> list[str]:
     ]
 
 
-def _of_model(
-    requires: Requirements, has: Capabilities | None, registry: Registry
-) -> Iterator[Lack]:
-    if has is None or not (missing := missing_of(requires, has)):
+def refusal(method: Any, has: Capabilities) -> str | None:
+    """Why a model cannot be audited by a method; None where it can."""
+    if missing := missing_of(method.requires, has):
+        words = " and ".join(WORDS["needs"].get(word, word) for word in missing)
+        return f"the model does not give {words}"
+    # A method may refuse models by more than single capabilities can say.
+    refuses = getattr(method, "refuses", None)
+    why = refuses(has) if refuses is not None else None
+    return None if why is None else f"the model does not fit: it gives {why}"
+
+
+def _of_model(method: Any, has: Capabilities | None, registry: Registry) -> Iterator[Lack]:
+    if has is None or (why := refusal(method, has)) is None:
         return
-    words = " and ".join(WORDS["needs"].get(word, word) for word in missing)
     able = [
         entry.name
         for entry in registry.of_kind("model")
         if registry.check(entry) is None
-        and not missing_of(requires, registry.load(entry).capabilities)
+        and refusal(method, registry.load(entry).capabilities) is None
     ]
-    yield Lack(
-        f"the model does not give {words}", f"--model SPEC, one of {', '.join(able) or 'none here'}"
-    )
+    yield Lack(why, f"--model SPEC, one of {', '.join(able) or 'none here'}")
 
 
 def _of_tools(requires: Requirements, registry: Registry) -> Iterator[Lack]:

@@ -48,6 +48,7 @@ from cuescope_sdk.data._media.frames import (
 )
 from cuescope_sdk.data._media.survey import Probe as Probe, probe as probe, probe_all as probe_all
 from cuescope_sdk.data._media.unread import Unread as Unread, why_unread as why_unread
+from cuescope_sdk.data._near_duplicates import near_duplicate_groups as near_duplicate_groups
 from cuescope_sdk.data._sufficiency import (
     DataProfile as DataProfile,
     Shortage as Shortage,

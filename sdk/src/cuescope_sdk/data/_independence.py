@@ -160,7 +160,7 @@ def compare(audit: Audit) -> Alike:
     rng = audit.rng(CHECK)
     most = CLIPS_COMPARED if _is_clip(data[0]) else COMPARED
     drawn = {index: data[index] for index in draw_runs(len(data), most, rng)}
-    hashes = {index: bits for index, s in drawn.items() if (bits := _hash(s)) is not None}
+    hashes = {index: bits for index, s in drawn.items() if (bits := picture_hash(s)) is not None}
     if len(hashes) <= RUN:
         return Alike(0, plain=True)
     samples = [drawn[index] for index in hashes]
@@ -178,7 +178,7 @@ def _is_clip(sample: Sample) -> bool:
     return source is not None and source.count > 1
 
 
-def _hash(sample: Sample) -> np.ndarray | None:
+def picture_hash(sample: Sample) -> np.ndarray | None:
     """The hash of a picture of it; None where there is none, or it cannot be read any more."""
     if not sample.frames:
         return None

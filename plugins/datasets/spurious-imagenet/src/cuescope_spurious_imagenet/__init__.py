@@ -6,10 +6,12 @@ in ImageNet and that of the component of its neural PCA that the cue was found b
 
 import csv
 import re
+from collections.abc import Iterator
 from importlib.resources import files
+from pathlib import Path
 from typing import ClassVar
 
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data import (
@@ -19,6 +21,7 @@ from cuescope_sdk.data import (
     Listing,
     folders_in,
     images_in,
+    required_place,
 )
 
 # The hundred classes, by number in ImageNet (by wnid, from 0): the authors' folders give no more.
@@ -33,16 +36,25 @@ class SpuriousImageNetOptions(ImageFolderOptions):
     """Those of every image folder; there is one split."""
 
     split: str = Field("test", description="test, the only one")
+    images: Path | None = Field(
+        None,
+        description="ImageNet's folder, with train/WNID or val/WNID: photos of the classes stand "
+        "beside, as images with the object and without the cue",
+    )
+    beside: PositiveInt = Field(75, description="photos of each class that `images` gives (paper)")
 
 
 class SpuriousImageNet(ImageFolder):
     """A sample an image, without a label: its choices are the classes, and it shows none of them.
+
+    With `images`, photos of the classes from ImageNet are samples with their label.
 
     "spurious_class" is the class whose cue it shows, and for which a model may take it. No group:
     every image is there once, and no file says which are of one source.
     """
 
     Options = SpuriousImageNetOptions
+    options: SpuriousImageNetOptions
     title: ClassVar[str] = "spurious-imagenet"
     benchmark: str | None = "Spurious ImageNet"
     split_names: ClassVar[tuple[str, ...]] = ("test",)
@@ -75,4 +87,21 @@ class SpuriousImageNet(ImageFolder):
             )
         # only classes with images are choices
         labels = tuple(CLASSES[number][1] for number in sorted(items))
-        return Listing(labels, [item for number in sorted(items) for item in items[number]])
+        listed = [item for number in sorted(items) for item in items[number]]
+        return Listing(labels, [*listed, *self._photos(sorted(items))])
+
+    def _photos(self, numbers: list[int]) -> Iterator[ImageItem]:
+        """ImageNet's own photos of the classes, spread evenly over its files."""
+        if self.options.images is None:
+            return
+        root = self.options.images.expanduser()
+        folder = required_place(
+            root, self.title, "train", "val", "ILSVRC/Data/CLS-LOC/train", "ILSVRC/Data/CLS-LOC/val"
+        )
+        for number in numbers:
+            wnid, name = CLASSES[number]
+            photos = images_in(required_place(folder, self.title, wnid))
+            known = {"wnid": wnid, "subgroup": f"photo of {name}"}
+            step = max(1, len(photos) // self.options.beside)  # not the first ones alone
+            for photo in photos[::step][: self.options.beside]:
+                yield ImageItem(f"{wnid}/{photo.name}", photo, (name,), name, annotations=known)

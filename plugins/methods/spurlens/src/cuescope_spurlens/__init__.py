@@ -5,17 +5,20 @@ from typing import Any
 
 from cuescope_sdk import (
     Audit,
+    Capabilities,
     Context,
     DataNeeds,
     Detector,
     Evidence,
     Feature,
+    LabelItem,
     Metric,
     Outcome,
     Plugin,
     Proposer,
     Requirements,
     Score,
+    StoredRun,
     Trial,
     UserError,
     hookimpl,
@@ -70,6 +73,7 @@ class SpurLens(Plugin):
     metrics = METRICS
     Options = SpurLensOptions
     options: SpurLensOptions
+    labels_option = "labels"
 
     def __init__(self, options: SpurLensOptions, context: Context) -> None:
         from cuescope_spurlens.checks.human_labels import read_labels
@@ -97,7 +101,8 @@ class SpurLens(Plugin):
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Trial]:
         """Each question about each image once, whatever cues need it."""
-        from cuescope_spurlens.trials import build_study, distinct_trials
+        from cuescope_spurlens.questions import distinct_trials
+        from cuescope_spurlens.trials import build_study
 
         return distinct_trials(audit.once(build_study, audit).trials())
 
@@ -106,7 +111,7 @@ class SpurLens(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
         """The gap of each cue."""
-        from cuescope_spurlens.figures import attach_samples
+        from cuescope_spurlens.figures import attach_samples, name_headline_answers
         from cuescope_spurlens.report import note_results, score_rows
         from cuescope_spurlens.scores import score_study
         from cuescope_spurlens.tables import attach_tables
@@ -115,6 +120,7 @@ class SpurLens(Plugin):
         note_results(audit, results)
         attach_tables(audit, results)
         attach_samples(audit, results)
+        name_headline_answers(audit, results)
         return score_rows(results)
 
     @hookimpl
@@ -122,14 +128,27 @@ class SpurLens(Plugin):
         self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
     ) -> Iterator[Evidence]:
         """Other images, another detector, people's labels, the answer sheet."""
-        from cuescope_sdk.data import independent_samples
-        from cuescope_spurlens.verify import check_results
+        from cuescope_spurlens.verify import check_independence, check_results
 
         # As an extra verifier of another method's audit there is no study whose findings to check.
         if audit.options is self.options:
-            yield from independent_samples(audit)
+            yield from check_independence(audit)
             tools = self.second_detector, self.second_proposer
             yield from check_results(audit, *tools, self.human_labels)
+
+    @staticmethod
+    def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
+        """For `cuescope label`: is the cue in the images that show it most, and least?"""
+        from cuescope_spurlens.checks.human_labels import label_items
+
+        return label_items(run, each)
+
+    @staticmethod
+    def refuses(capabilities: Capabilities) -> str | None:
+        """Why a model with all that is required cannot be asked; None where it can."""
+        from cuescope_spurlens.questions import why_unanswerable
+
+        return why_unanswerable(capabilities)
 
     def _build_second(self, role: str, protocol: type) -> Any:
         """The tool of the option `second_ROLE`, None where it is not given."""

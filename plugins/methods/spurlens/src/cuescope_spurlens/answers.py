@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Audit, Outcome, Trial
 from cuescope_sdk.language import parse_yes_no
-from cuescope_spurlens.trials import CHOICES, TrialKey, distinct_trials, trial_key
+from cuescope_spurlens.questions import CHOICES, TrialKey, distinct_trials, trial_key
 
 
 @dataclass(frozen=True, slots=True)

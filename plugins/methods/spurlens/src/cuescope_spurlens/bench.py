@@ -21,8 +21,9 @@ from cuescope_sdk import (
     generator,
 )
 from cuescope_spurlens.options import SpurLensOptions
+from cuescope_spurlens.questions import distinct_trials
 from cuescope_spurlens.tables import make_table
-from cuescope_spurlens.trials import Study, build_study, distinct_trials
+from cuescope_spurlens.trials import Study, build_study
 
 COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
 

@@ -6,12 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from cuescope_sdk import Accuracy, Audit, Contrast, Outcome, Picture
+from cuescope_sdk import Accuracy, Audit, Contrast, Outcome, Picture, Table
 from cuescope_sdk.report import Line, contrast, line_chart, percent
 from cuescope_spurlens.answers import read_answer
+from cuescope_spurlens.questions import WITH, WITHOUT, trial_key, with_article
 from cuescope_spurlens.scores import CaseResult, Results, gap_by_k
 from cuescope_spurlens.spuriosity.cases import Case, occurrences
-from cuescope_spurlens.trials import Study, trial_key, with_article
+from cuescope_spurlens.trials import Study
 
 STEPS, CURVES = 10, 8
 TASK_SUFFIXES = {"hallucination": " (imagined)", "drop": " (dropped)", "mask": " (blackened)"}
@@ -57,6 +58,21 @@ def contrasts(audit: Audit, results: Results) -> Iterator[Contrast]:
         )
         if shown is not None:
             yield shown
+
+
+def name_headline_answers(audit: Audit, results: Results) -> None:
+    """Ask again, from memory, for the answers that the strongest cue of each class rests on.
+
+    So `answers.parquet` has them under the cue's feature and the conditions of WITH and WITHOUT:
+    the mean rate of the one minus that of the other is the gap of the report.
+    """
+    trials = []
+    for result in results.cases:
+        feature = result.case.feature_key(result.cue)
+        for condition, rows in zip((WITH, WITHOUT), side_rows(audit, result), strict=True):
+            for questions in results.study.questions(result.case, rows):
+                trials += [replace(t, feature=feature, condition=condition) for t in questions]
+    audit.respond(trials)
 
 
 def side_rows(audit: Audit, result: CaseResult) -> tuple[list[int], list[int]]:
@@ -156,20 +172,47 @@ def accuracy(results: Results) -> Accuracy | None:
 # ------------------------------------------------------------------------------------- the gap by K
 
 
-def gap_curve(result: CaseResult) -> np.ndarray:
-    """The gap of the strongest cue at every K from 1 to k."""
-    case, cue = result.case, result.strongest
+def gap_curve(result: CaseResult, cue: int) -> np.ndarray:
+    """The gap of a cue at every K from 1 to k."""
+    case = result.case
     top, bottom = case.asked_index(case.top[cue]), case.asked_index(case.bottom[cue])
     return gap_by_k(result.unit_rates, top, bottom)
 
 
-def gap_curves(findings: Sequence[CaseResult]) -> Picture:
-    """The gap of the first findings with fewer images."""
+def curves_shown(results: Results, wanted: Sequence[str]) -> list[tuple[CaseResult, int]]:
+    """The cues that were asked for and rank images, then the strongest of some findings."""
+    known: dict[str, list[tuple[CaseResult, int]]] = {}
+    for result in results.cases:
+        for index, cue in enumerate(result.case.cues):
+            for name in (cue, f"{result.case.label}/{cue}"):
+                known.setdefault(name, []).append((result, index))
+    shown = [pair for name in wanted for pair in known.get(name, ())]
+    shown += [(result, result.strongest) for result in results.findings[:CURVES]]
+    return list({(id(result), cue): (result, cue) for result, cue in shown}.values())
+
+
+def steps_of(k: int) -> np.ndarray:
+    """Some K up to k."""
+    return np.unique(np.linspace(k / STEPS, k, STEPS).astype(int).clip(1))
+
+
+def attach_curves(audit: Audit, results: Results) -> None:
+    """The gap by K (appendix I): a figure of single cues, and the mean over the classes."""
+    wanted: tuple[str, ...] = audit.options.curves
+    if shown := curves_shown(results, wanted):
+        audit.attach(gap_curves(shown))
+    if wanted:
+        audit.attach(mean_curves(results))
+
+
+def gap_curves(shown: Sequence[tuple[CaseResult, int]]) -> Picture:
+    """The gap of some cues with fewer images."""
     lines = []
-    for result in findings[:CURVES]:
-        k = np.unique(np.linspace(result.case.k / STEPS, result.case.k, STEPS).astype(int).clip(1))
-        name = f"{result.case.label} / {result.cue}{TASK_SUFFIXES.get(result.case.task, '')}"
-        lines.append(Line(name, k.astype(float), gap_curve(result)[k - 1]))
+    for result, cue in shown:
+        k = steps_of(result.case.k)
+        case = result.case
+        name = f"{case.label} / {case.cues[cue]}{TASK_SUFFIXES.get(case.task, '')}"
+        lines.append(Line(name, k.astype(float), gap_curve(result, cue)[k - 1]))
     title = "The gap by K"
     return Picture(
         title=title,
@@ -177,4 +220,34 @@ def gap_curves(findings: Sequence[CaseResult]) -> Picture:
         "least, the first K being those that show it most and least of all. With few images it "
         "swings by chance.",
         image=line_chart(lines, title, "K, images with the cue, and as many without", "gap"),
+    )
+
+
+def mean_curves(results: Results) -> Table:
+    """Of each task the mean gap of the classes' strongest cues with fewer images (figure 12)."""
+    tasks = dict.fromkeys(result.case.task for result in results.cases)
+    most = min(result.case.k for result in results.cases)
+    curves = {
+        task: np.mean(
+            [
+                gap_curve(result, result.strongest)[:most]
+                for result in results.cases
+                if result.case.task == task
+            ],
+            axis=0,
+        )
+        for task in tasks
+    }
+    rows = tuple(
+        {"K": k, **{str(task): 100 * float(curve[k - 1]) for task, curve in curves.items()}}
+        for k in steps_of(most).tolist()
+    )
+    return Table(
+        title="The mean gap by K",
+        columns=("K", *map(str, tasks)),
+        rows=rows,
+        notes=(
+            "In points, mean over the classes of their strongest cue, which was chosen at the "
+            f"largest K of each class. K goes up to that of the smallest class, {most}.",
+        ),
     )

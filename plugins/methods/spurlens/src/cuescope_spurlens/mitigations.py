@@ -11,24 +11,22 @@ from textwrap import shorten
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import Audit, Cell, Output, Sample, Table, Trial
+from cuescope_sdk import Audit, Cell, Sample, Table, Trial
 from cuescope_sdk.statistics import FEW, Groups, change_interval
 from cuescope_spurlens.answers import Answers, ask_more
+from cuescope_spurlens.checks.descriptions import describe_images
 from cuescope_spurlens.options import Mitigation, SpurLensOptions
 from cuescope_spurlens.paper import MITIGATION_ROWS, mitigation_rows
-from cuescope_spurlens.scores import CaseResult, Results
-from cuescope_spurlens.trials import (
-    Study,
-    benchmark_of,
-    blank_image,
+from cuescope_spurlens.questions import (
     frames_key,
     question_trial,
     questions_about,
     trial_key,
     with_article,
 )
+from cuescope_spurlens.scores import CaseResult, Results
+from cuescope_spurlens.trials import Study, benchmark_of, blank_image
 
-DESCRIBE = "Describe this image: what is in it, and where?"
 LONGEST = 800  # characters of a description: the question stands behind it in the same prompt
 
 
@@ -239,23 +237,5 @@ def _yes_rate(row: Sequence[Trial], answers: Answers, votes: bool) -> float:
 
 def _describe(audit: Audit, samples: Sequence[Sample]) -> dict[str, str]:
     """What the model says of each image, in one line, by `frames_key`."""
-    # By the frames: an image that is in the top of one class may be in the bottom of another.
-    distinct = {frames_key(sample): sample for sample in samples}
-    outputs = frozenset[Output]({"text"})
-    outcomes = audit.respond(
-        Trial(
-            sample=Sample(
-                key=f"{sample.key}/described",
-                frames=sample.frames,
-                question=DESCRIBE,
-                group=sample.group,
-            ),
-            condition="description",
-            outputs=outputs,
-        )
-        for sample in distinct.values()
-    )
-    return {
-        key: shorten(outcome.response.text or "", LONGEST, placeholder=" ...")
-        for key, outcome in zip(distinct, outcomes, strict=True)
-    }
+    texts = describe_images(audit, samples)
+    return {key: shorten(text, LONGEST, placeholder=" ...") for key, text in texts.items()}

@@ -15,6 +15,7 @@ QUESTIONS = (
     "Is there {object} in the image?",
     "Determine whether there is {object} in the image.",
 )
+TELL = "Answer with 'Yes' or 'No'."  # as the paper ends its questions (appendices G and H)
 
 
 class SpurLensOptions(Options):
@@ -29,10 +30,12 @@ class SpurLensOptions(Options):
         description="images that show a cue most, and as many that show it least; none: the "
         "paper's, 100 for COCO and 50 for other data",
     )
-    questions: tuple[str, ...] = Field(
-        QUESTIONS,
+    questions: tuple[str, ...] | None = Field(
+        None,
         min_length=1,
-        description="yes/no questions about an image; {object} is the class with its article",
+        description="yes/no questions about an image; {object} is the class with its article. "
+        "none: the paper's three forms, and a model that writes is told \"Answer with 'Yes' or "
+        "'No'.\"",
     )
     per_group: PositiveInt = Field(
         8, description="most images of one group (Sample.group: a video, a scene) that are taken"
@@ -66,6 +69,11 @@ class SpurLensOptions(Options):
         16, description="rankings of the random baseline, of which the largest gap is shown (paper)"
     )
     draws: PositiveInt = Field(2000, description="how often chance is drawn, at least")
+    unknown_size: Literal["say", "refuse"] = Field(
+        "say",
+        description="a gap in recognition where the object's size is unknown, so that the size may "
+        "be its cause: a finding that says so, or no finding",
+    )
     correction: Literal["holm", "bh"] = Field(
         "holm",
         description="over classes and tasks: holm bounds the chance of any false finding, bh the "
@@ -92,6 +100,21 @@ class SpurLensOptions(Options):
     second_proposer_options: dict[str, Any] = Field({}, description="its options")
     labels: Path | None = Field(
         None, description="a CSV file of people's labels: image,cue,present (yes or no)"
+    )
+    probe_sweep: bool = Field(
+        False,
+        description="the probe of the vision encoder at several sizes and class balances, too "
+        "(appendix M)",
+    )
+    curves: tuple[str, ...] = Field(
+        (),
+        description="cues whose gap is shown at every K, beside the findings: CUE, or CLASS/CUE "
+        "(appendix I)",
+    )
+    describe: bool = Field(
+        False,
+        description="ask for a description of the images of each class's strongest cue, too: does "
+        "it name the class? For models that write",
     )
     adequate_cues: PositiveInt = Field(
         3, description="cues of a class that should be in K images, and absent from K others"
@@ -120,8 +143,8 @@ class SpurLensOptions(Options):
 
     @field_validator("questions")
     @classmethod
-    def _name_the_object(cls, questions: tuple[str, ...]) -> tuple[str, ...]:
-        for question in questions:
+    def _name_the_object(cls, questions: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for question in questions or ():
             if "{object}" not in question:
                 raise ValueError(f"{{object}} in each question, not in '{question}'")
         return questions

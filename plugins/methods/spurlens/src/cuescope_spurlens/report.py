@@ -9,9 +9,10 @@ from cuescope_sdk.report import hundredths, interval, percent
 from cuescope_sdk.statistics import Groups, mean_interval, smallest_gap
 from cuescope_spurlens.answers import yes_rates
 from cuescope_spurlens.options import SpurLensOptions
+from cuescope_spurlens.questions import question_templates, with_article
 from cuescope_spurlens.scores import LEAST_APART, CaseResult, Results
 from cuescope_spurlens.spuriosity.detections import is_joint, max_passes
-from cuescope_spurlens.trials import ALL_CUES, Candidates, find_candidates, with_article
+from cuescope_spurlens.trials import ALL_CUES, Candidates, find_candidates
 
 NULLS = {
     "shuffled-answers": "the largest gap with answers shuffled among the images",
@@ -19,6 +20,10 @@ NULLS = {
 }
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 LISTED = 8  # names in a note
+SIZE_UNKNOWN = (
+    "The object's size is not known here: small objects are missed more often, so a thing that "
+    "stands beside large ones would give such a gap too."
+)
 SMALL = 0.02  # a gap that is not worth a sentence
 ASSUMED_RATE = 0.8  # of yes, where power is foretold before any answer
 
@@ -135,6 +140,8 @@ def finding_statement(result: CaseResult) -> str:
             " These are images in which no cue was looked for; where it was found, the gap is "
             f"{result.gap[cue]:.0%}."
         )
+    if result.size_unknown:
+        words += f" {SIZE_UNKNOWN}"
     by_size = float(result.test.by_strata[cue])
     if abs(by_size) >= SMALL:
         points = f"{100 * by_size:.0f} of the {100 * result.gap[cue]:.0f} points"
@@ -147,7 +154,9 @@ def note_cost(audit: Audit, candidates: Candidates) -> None:
     options: SpurLensOptions = audit.options
     detector, cues = audit.tools["detector"], candidates.cues
     passes = max_passes(candidates.image_sets, detector)
-    names = "cues of a class" if is_joint(detector) else "its cues"
+    names = "its cues"
+    if is_joint(detector):
+        passes, names = 2 * passes, "cues of a class, and once for the class alone"
     audit.note("detector passes", f"{passes:,} at most: each image once for all {names}")
     # Images with the object are asked about as they are, and once more for each removal.
     times = {"recognition": ("recognition" in options.tasks) + len(options.removals)}
@@ -161,7 +170,7 @@ def note_cost(audit: Audit, candidates: Candidates) -> None:
         for image_set in candidates.image_sets
     )
     images += len(cues) * ("blank" in options.artificial)
-    audit.note("questions", f"{images * len(options.questions):,} at most, each asked once")
+    audit.note("questions", f"{images * len(question_templates(audit)):,} at most, each asked once")
     if "patches" in audit.capabilities.exposes and "recognition" in options.tasks:
         text = f"{len(audit.samples):,} images read at most, to train a probe on it"
         audit.note("vision encoder", text)
@@ -211,6 +220,13 @@ def note_results(audit: Audit, results: Results) -> None:
         audit.note("object's size", describe_sizes(results))
         audit.note("labels", describe_labels(results))
         audit.note("limit of detection", describe_limit(results))
+    for result in results.refused:
+        gap, cue = 100 * result.gap[result.strongest], result.cue
+        audit.note(
+            f"no finding: {result.case.label} ({result.case.task})",
+            f"the gap of {gap:.0f} points with {cue} may go with the object's size, which is not "
+            "known (-O unknown_size=say calls it a finding)",
+        )
     for result in results.explained:
         audit.note(f"no cue: {result.case.label} ({result.case.task})", explain(result))
     cues = {(label, cue) for label, cue, _ in study.exclusions if cue != ALL_CUES}
@@ -224,10 +240,18 @@ def note_results(audit: Audit, results: Results) -> None:
 def describe_units(results: Results) -> str:
     """What counts once."""
     cases = [result.case for result in results.cases]
+    if alike := results.study.look_alikes:
+        rows, units = sum(len(c.samples) for c in cases), sum(c.units.count for c in cases)
+        return (
+            f"no image names a group (source video, scene, patient); {alike:,} look like another "
+            f"one and count once with it: {rows:,} images of the classes and tasks count as "
+            f"{units:,}"
+        )
     if not any(case.units.declared for case in cases):
         return (
-            "no image names a group (source video, scene, patient), so each counts by itself; "
-            "near-duplicates would make too many findings"
+            "no image names a group (source video, scene, patient) and none looks like another "
+            "one, so each counts by itself; images of one source that look different would make "
+            "too many findings"
         )
     rows, units = sum(len(c.samples) for c in cases), sum(c.units.count for c in cases)
     return f"groups: {rows:,} images of the classes and tasks count as {units:,}"
@@ -256,7 +280,8 @@ def describe_sizes(results: Results) -> str:
     known = sum(result.sizes is not None for result in cases)
     limit = "where it is unknown, a cue that goes with the size looks like a cue of its own"
     if not known:
-        return f"unknown, or the same in all images; {limit}"
+        unknown = any(result.size_unknown for result in cases)
+        return f"unknown; {limit}" if unknown else "the same in all images, or too few to compare"
     words = f"set aside in {known} of {len(cases)} classes and tasks, by {' and '.join(sources)}"
     return words if known == len(cases) else f"{words}; {limit}"
 
@@ -266,7 +291,7 @@ def describe_labels(results: Results) -> str:
     cases = [result.case for result in results.cases]
     doubted = [case for case in cases if case.doubtful is not None]
     if not doubted:
-        return "not checked: the detector's answer for a class depends on the names beside it"
+        return "not checked"
     count = sum(int(case.doubtful.sum()) for case in doubted if case.doubtful is not None)
     images = sum(len(case.samples) for case in doubted)
     return (

@@ -115,9 +115,9 @@ class CaseResult:
     of the gaps by what it sets aside: nothing (""), the object's "size", doubtful "labels", or
     both; the last decides. `q_value`, of the strongest cue, is corrected over all cases, and
     `plain_q` is the same where nothing is set aside. `baseline` is the mean largest gap of random
-    rankings, `sizes` those of the objects with their `strata`, `limit` the smallest gap that would
-    have been found. `apart` is the finding
-    elsewhere.
+    rankings. `size_unknown` says that an object is there whose size nothing tells; `sizes` are
+    those of the objects, with their `strata`. `limit` is the smallest gap that would have been
+    found, and `apart` the finding elsewhere.
     """
 
     case: Case
@@ -129,6 +129,7 @@ class CaseResult:
     interval: Float[np.ndarray, "cue 2"]
     tests: Mapping[str, GapTest]
     baseline: float
+    size_unknown: bool = False
     sizes: ObjectSizes | None = None
     strata: Int[np.ndarray, " asked_unit"] | None = None
     limit: float | None = None
@@ -193,7 +194,14 @@ class Results:
     def explained(self) -> tuple[CaseResult, ...]:
         """Cases whose gap would be a finding, but goes with the size or the doubted labels."""
         cases = self.cases if self.is_readable else ()
-        return tuple(r for r in cases if r.plain_q <= self.level and not r.finding)
+        return tuple(r for r in cases if r.plain_q <= self.level < r.q_value)
+
+    @property
+    def refused(self) -> tuple[CaseResult, ...]:
+        """Cases whose gap is no finding only because the object's size is unknown."""
+        cases = self.cases if self.is_readable else ()
+        passing = (r for r in cases if r.q_value <= self.level and r.gap[r.strongest] > 0)
+        return tuple(r for r in passing if not r.finding)
 
 
 def score_study(audit: Audit) -> Results:
@@ -214,7 +222,12 @@ def score_study(audit: Audit) -> Results:
             r,
             q_value=q,
             plain_q=plain_q if r.gap[r.largest] > 0 else 1.0,
-            finding=bool(readable and q <= options.level and r.gap[r.strongest] > 0),
+            finding=bool(
+                readable
+                and q <= options.level
+                and r.gap[r.strongest] > 0
+                and not (r.size_unknown and options.unknown_size == "refuse")
+            ),
         )
         for r, q, plain_q in zip(scored, q_values, plain, strict=True)
     ]
@@ -269,6 +282,7 @@ def score_case(audit: Audit, study: Study, case: Case, answers: Answers, draws: 
         np.array(interval),
         tests,
         baseline,
+        case.task == "recognition" and sizes is None,
         sizes if strata is not None else None,
         strata,
         limit,

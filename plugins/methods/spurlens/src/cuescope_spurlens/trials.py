@@ -4,7 +4,7 @@ Candidates (cues and images) come first, then cases (the cues ranked), then the 
 is settled before the model is asked anything.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -29,6 +29,13 @@ from cuescope_sdk import (
 from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.options import Removal, SpurLensOptions
+from cuescope_spurlens.questions import (
+    answer_output,
+    question_templates,
+    question_trial,
+    questions_about,
+    with_article,
+)
 from cuescope_spurlens.spuriosity.cases import Case, Exclusion, ShownSample, occurrences, rank_case
 from cuescope_spurlens.spuriosity.detections import (
     CueDetections,
@@ -41,85 +48,9 @@ from cuescope_spurlens.spuriosity.detections import (
     supercategories,
 )
 from cuescope_spurlens.spuriosity.sizes import doubtful_labels
-from cuescope_spurlens.spuriosity.units import thin_groups
+from cuescope_spurlens.spuriosity.units import group_look_alikes, thin_groups
 
-CHOICES = ("yes", "no")
-SINGULAR = ("ss", "us", "is", "gas", "lens", "canvas")
 ALL_CUES = "all"  # the cue of an exclusion that is of the whole class
-TrialKey = tuple[str, Edit | None]  # frames and question, edit
-
-
-def with_article(noun: str) -> str:
-    """`a cup`, `an apple`, `a unicorn`; a plural stays as it is: `skis`, `scissors`.
-
-    >>> with_article("ear of corn"), with_article("one-way sign"), with_article("scissors")
-    ('an ear of corn', 'a one-way sign', 'scissors')
-    """
-    lower = noun.lower()
-    if (lower.endswith("s") and not lower.endswith(SINGULAR)) or lower.endswith("skis"):
-        return noun
-    sounds_like_you = lower.startswith(("uni", "use", "eu", "ukulele", "one", "uro"))
-    # Of the words in "uni", those in "unin" begin with the prefix "un": "an uninflated ball".
-    vowel = lower[:1] in set("aeiou") and (not sounds_like_you or lower.startswith("unin"))
-    return f"{'an' if vowel or lower.startswith('hour') else 'a'} {noun}"
-
-
-def questions_about(templates: Sequence[str], label: str) -> tuple[str, ...]:
-    """The questions about a class; `{object}` is the class with its article."""
-    # No str.format: a person's own question may have other braces, of JSON for example.
-    return tuple(template.replace("{object}", with_article(label)) for template in templates)
-
-
-def answer_output(audit: Audit) -> Output:
-    """Text where the model writes, for only words can be no answer; else logits.
-
-    Raises UserError for a model that gives neither, and for one that only repeats recorded answers.
-    """
-    preferred: tuple[Output, ...] = ("text", "logits")
-    outputs = [output for output in preferred if output in audit.capabilities.outputs]
-    recorded = "recorded" in audit.capabilities.exposes
-    if recorded or not outputs:
-        others = ", ".join(sorted(audit.capabilities.outputs)) or "no output"
-        raise UserError(
-            "spurlens asks yes/no questions of its own",
-            expected="a model that answers them by 'text' or 'logits'",
-            got="recorded answers" if recorded else others,
-        )
-    return outputs[0]
-
-
-def question_trial(
-    sample: Sample, question: str, output: Output, *, edit: Edit | None = None, condition: str
-) -> Trial:
-    """A question about an image. What is known of the image stays behind."""
-    # A sample of its own: the data set's label and choices are no part of a yes/no question, and
-    # would only make equal questions look different to the cache.
-    asked = Sample(
-        key=f"{sample.key}/spurlens",
-        frames=sample.frames,
-        question=question,
-        choices=CHOICES,
-        group=sample.group,
-    )
-    return Trial(sample=asked, edit=edit, condition=condition, outputs=frozenset({output}))
-
-
-def trial_key(trial: Trial) -> TrialKey:
-    """Equal for trials that show and ask the same."""
-    return f"{frames_key(trial.sample)}|{trial.sample.question}", trial.edit
-
-
-def frames_key(sample: Sample) -> str:
-    """Equal for samples that show the same pixels."""
-    return "|".join(frame.key for frame in sample.frames)
-
-
-def distinct_trials(trials: Iterable[Trial]) -> Iterator[Trial]:
-    """Each once, in order."""
-    first: dict[TrialKey, Trial] = {}
-    for trial in trials:
-        first.setdefault(trial_key(trial), trial)
-    return iter(first.values())
 
 
 def has_mask(audit: Audit, sample: Sample, label: str) -> bool:
@@ -199,6 +130,9 @@ def find_candidates(audit: Audit) -> Candidates:
     for label in labels:
         cues[label], rejected = propose_cues(audit, label)
         exclusions += rejected
+    names = [name for label in labels for cue in cues[label] for name in (cue, f"{label}/{cue}")]
+    for name in options.curves:
+        refuse_unknown("spurlens: curves", "cue", name, names)
     for label in (label for label in labels if cues[label]):
         for images in _image_sets(audit, label, samples):
             units = Groups.of(images.samples)
@@ -218,9 +152,14 @@ def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclus
     """The cues of a class, curated, at most `max_cues`; and the names that are excluded."""
     from cuescope_sdk.language import filter_proposals
 
-    names = audit.tools["proposer"].propose(label)
-    cues, rejected = filter_proposals(names, label, audit.tools.get("text-generator"))
-    exclusions = [Exclusion(label, proposal.name, proposal.reason) for proposal in rejected]
+    proposer = audit.tools["proposer"]
+    names = proposer.propose(label)
+    exclusions: list[Exclusion] = []
+    if getattr(proposer, "curated", False):  # what a data set knows is no guess
+        cues = list(dict.fromkeys(names))
+    else:
+        cues, rejected = filter_proposals(names, label, audit.tools.get("text-generator"))
+        exclusions += [Exclusion(label, proposal.name, proposal.reason) for proposal in rejected]
     most = audit.options.max_cues
     reason = f"beyond the first {most} (max_cues)"
     exclusions += [Exclusion(label, cue, reason) for cue in cues[most:]]
@@ -252,7 +191,10 @@ def benchmark_of(audit: Audit) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """All cases, how they are asked, and which cues are not tried."""
+    """All cases, how they are asked, and which cues are not tried.
+
+    `look_alikes` is the number of images that look like another one, and share its group.
+    """
 
     cases: tuple[Case, ...]
     cues: Mapping[str, tuple[str, ...]]
@@ -260,6 +202,7 @@ class Study:
     templates: tuple[str, ...]
     output: Output
     blank: Sample | None = None
+    look_alikes: int = 0
 
     def questions(self, case: Case, rows: Sequence[int] | None = None) -> list[list[Trial]]:
         """For each of these rows its questions; without any, of each that a cue needs."""
@@ -296,8 +239,16 @@ def build_study(audit: Audit) -> Study:
     cues, k, exclusions = candidates.cues, candidates.k, list(candidates.exclusions)
     cases = []
     detections, objects = _detect(audit, candidates)
-    for images, of_cues, of_object in zip(candidates.image_sets, detections, objects, strict=True):
+    sets = [images.samples for images in candidates.image_sets]
+    # Only now: a plan ends before the detector, and need not read every image.
+    sets, alike = group_look_alikes(audit, sets)
+    rows = zip(candidates.image_sets, sets, detections, objects, strict=True)
+    for image_set, samples, of_cues, of_object in rows:
+        images = replace(image_set, samples=samples)
         case, unranked = rank_case(audit, images, of_cues, cues[images.label], k)
+        if samples and not case.k:
+            reason = f"the {len(samples)} images all look alike ({case.task})"
+            exclusions.append(Exclusion(case.label, ALL_CUES, reason))
         cases.append(replace(case, objects=of_object))
         exclusions += unranked
     cases = _doubt_labels(cases)
@@ -310,23 +261,25 @@ def build_study(audit: Audit) -> Study:
     wanted = (*options.tasks, *options.removals)
     blank = blank_image(samples_by_key(audit)[0]) if "blank" in options.artificial else None
     asked = tuple(case for case in cases if case.task in wanted and case.cues and case.k)
-    return Study(asked, cues, tuple(exclusions), options.questions, candidates.output, blank)
+    templates = question_templates(audit)
+    return Study(asked, cues, tuple(exclusions), templates, candidates.output, blank, alike)
 
 
 def _detect(
     audit: Audit, candidates: Candidates
-) -> tuple[list[CueDetections], list[CueDetections | None]]:
-    """Of each image set the detections of the cues, and those of the class itself.
-
-    None in place of the latter for a detector whose answers depend on the names beside.
-    """
-    detector, cues = audit.tools["detector"], candidates.cues
+) -> tuple[list[CueDetections], list[CueDetections]]:
+    """Of each image set the detections of the cues, and those of the class itself."""
+    detector, cues, image_sets = audit.tools["detector"], candidates.cues, candidates.image_sets
     if is_joint(detector):
-        detections = detect_cues(audit, detector, candidates.image_sets, cues)
-        return detections, [None] * len(detections)
+        # In a pass of its own: beside the cues the class would change their boxes, and they its.
+        alone = {label: (label,) for label in cues}
+        return (
+            detect_cues(audit, detector, image_sets, cues),
+            detect_cues(audit, detector, image_sets, alone),
+        )
     # The class costs no pass: an image is shown once for all names.
     names = {label: (*of_class, label) for label, of_class in cues.items()}
-    detections = detect_cues(audit, detector, candidates.image_sets, names)
+    detections = detect_cues(audit, detector, image_sets, names)
     every = slice(None)
     of_cues = [of_images.select(every, slice(0, -1)) for of_images in detections]
     return of_cues, [of_images.select(every, slice(-1, None)) for of_images in detections]

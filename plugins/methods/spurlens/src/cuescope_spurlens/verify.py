@@ -6,20 +6,39 @@ from typing import Literal
 import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer
+from cuescope_sdk.data import independent_samples
+from cuescope_spurlens.checks.descriptions import attach_descriptions
 from cuescope_spurlens.checks.human_labels import HumanLabels, check_human_labels
+from cuescope_spurlens.checks.probe import check_encoder
 from cuescope_spurlens.checks.second import check_second_detector, check_second_proposer
-from cuescope_spurlens.figures import gap_curves
+from cuescope_spurlens.figures import attach_curves
 from cuescope_spurlens.mitigations import attach_mitigations
-from cuescope_spurlens.probe import check_encoder
 from cuescope_spurlens.report import explain
 from cuescope_spurlens.scores import CaseResult, Results, largest_k, score_study
 from cuescope_spurlens.spuriosity.chance import gap_test, gap_weights
-from cuescope_spurlens.trials import Study
+from cuescope_spurlens.trials import Study, build_study
 
 # Of a class; ten well-known test sets have 3.3% on average (Northcutt et al., 2021).
 WRONG_LABELS = 0.05
 UNPARSED = 0.05  # share of answers that are neither yes nor no
 Verdict = Literal["supported", "refuted", "inconclusive"]
+
+
+def check_independence(audit: Audit) -> Iterator[Evidence]:
+    """The groups that are declared, or else the images that look alike and were counted once."""
+    study = audit.once(build_study, audit)
+    if not study.look_alikes:
+        yield from independent_samples(audit)
+        return
+    yield Evidence(
+        check="independent samples",
+        verdict="inconclusive",
+        detail=f"no groups are known; {study.look_alikes:,} images look like another one and count "
+        "once with it. What comes from one source and looks different is not known: declare it "
+        "(Sample.group, -D group=...)",
+        value=float(study.look_alikes),
+        n=len(audit.samples),
+    )
 
 
 def check_results(
@@ -31,19 +50,21 @@ def check_results(
         return
     yield from check_planted(audit, results)
     yield from check_other_images(audit, results)
-    if results.findings:
-        audit.attach(gap_curves(results.findings))
+    attach_curves(audit, results)
     yield from check_other_reasons(results)
+    yield from check_sizes(results)
     yield from check_labels(audit, results)
     if detector is not None:
         yield from check_second_detector(audit, results, detector)
     if proposer is not None:
         yield from check_second_proposer(audit, results.study, proposer)
     if labels:
-        yield from check_human_labels(results, labels)
+        yield from check_human_labels(audit, results, labels)
     yield from check_data(audit.options.adequate_cues, results.study)
     yield from check_encoder(audit, results)
     yield check_answers(results)
+    if audit.options.describe:
+        attach_descriptions(audit, results)
     if audit.options.mitigation:
         attach_mitigations(audit, results)
 
@@ -148,6 +169,22 @@ def check_other_reasons(results: Results) -> Iterator[Evidence]:
             threshold=results.level,
             n=case.k,
         )
+
+
+def check_sizes(results: Results) -> Iterator[Evidence]:
+    """Findings that nothing could hold against the object's size."""
+    for result in results.findings:
+        if result.size_unknown:
+            yield Evidence(
+                check="the gap is no matter of size or labels",
+                feature=result.case.feature_key(result.cue),
+                label=result.case.label,
+                verdict="inconclusive",
+                detail=f"{result.case.label} and {result.cue} ({result.case.task}): the object's "
+                "size is not known. Boxes or masks of the class would tell it (annotations, or a "
+                "detector that finds the class)",
+                n=result.case.k,
+            )
 
 
 def check_labels(audit: Audit, results: Results) -> Iterator[Evidence]:

@@ -40,6 +40,7 @@ class OpenAI(ServedPlugin):
         outputs=frozenset(("logits", "text")), min_frames=0
     )
     device = "remote"
+    keeps_answers = True  # each is on the disk as soon as it has come
 
     @property
     def random_answers(self) -> bool:

@@ -154,7 +154,10 @@ class Client:
             ) from fault
         # Before it is counted: an answer that passes a budget is paid for, and kept.
         place = (self.endpoint.url, self._options.model)
-        await asyncio.to_thread(self._memory.put, key, *place, answer)
+        # Shielded: Ctrl-C would take it out of the queue for a thread, and the answer that came
+        # would be asked for again.
+        loop = asyncio.get_running_loop()
+        await asyncio.shield(loop.run_in_executor(None, self._memory.put, key, *place, answer))
         self.budget.account(answer)
         return answer
 

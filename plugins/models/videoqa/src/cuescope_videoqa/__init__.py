@@ -49,7 +49,7 @@ class VideoQA(Plugin, LazyWeights):
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset({"logits", "text"}),
         edits=frozenset({"average-attention", "average-tokens"}),
-        exposes=frozenset({"fusion"}),
+        exposes=frozenset({"fusion", "closed-answers"}),
         min_frames=0,
     )
     owner: ClassVar[str]

@@ -8,9 +8,11 @@ import numpy as np
 from pydantic import BaseModel, field_validator
 from scipy import stats
 
-from cuescope_sdk import Audit, Evidence, UserError, nearest
+from cuescope_sdk import Audit, Evidence, LabelItem, StoredRun, UserError, nearest
 from cuescope_sdk.data import read_csv
 from cuescope_sdk.statistics import Groups, correlation_interval, mean_interval
+from cuescope_spurlens.figures import side_rows
+from cuescope_spurlens.questions import WITH, WITHOUT, with_article
 from cuescope_spurlens.scores import CaseResult, Results, spurious_gap_interval
 
 AGREES = 0.8  # the paper's people agree with its detector in 0.84 to 0.96
@@ -41,6 +43,35 @@ def read_labels(path: Path) -> HumanLabels:
     return {(row.image, row.cue): WORDS[row.present] for row in rows}
 
 
+def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
+    """The first `each` images of both sides of each class's strongest cue (appendix F.1).
+
+    Those that show it most and those that show it least of all, as `answers.parquet` has them.
+    """
+    sides: dict[tuple[str, str], dict[str, None]] = {}
+    for row in run.answers:
+        if row["condition"] in (WITH, WITHOUT) and row["feature"]:
+            sides.setdefault((row["feature"], row["condition"]), {})[row["sample"]] = None
+    for (feature, condition), samples in sides.items():
+        task, _, cue = feature.split("/", 2)
+        if task not in ("recognition", "hallucination"):
+            continue  # the same images once more, without their object
+        expected = condition == WITH
+        # A bottom has the image that shows the cue least at its end.
+        chosen = list(samples)[:each] if expected else list(samples)[-each:]
+        for sample in chosen:
+            key = sample.removesuffix("/spurlens")
+            yield LabelItem(
+                question=f"Is there {with_article(cue)} in the image?",
+                row={"image": key, "cue": cue},
+                column="present",
+                answers=("yes", "no"),
+                sample=key,
+                expected="yes" if expected else "no",
+                kind=f"images {condition}",
+            )
+
+
 def check_keys(audit: Audit, labels: HumanLabels) -> None:
     """Raises UserError for a label of an image that is not audited."""
     known = {sample.key for sample in audit.samples}
@@ -60,8 +91,11 @@ def verdict_of_share(low: float | None, high: float | None, threshold: float) ->
     return "refuted" if high is not None and high < threshold else "inconclusive"
 
 
-def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Evidence]:
-    """Agreement in the top and bottom images, and of the gaps."""
+def check_human_labels(audit: Audit, results: Results, labels: HumanLabels) -> Iterator[Evidence]:
+    """Agreement in the top and bottom images, and of the gaps.
+
+    Of a finding that is measured apart these are the images apart.
+    """
     agreements: list[bool] = []
     images: list[str] = []
     gaps: list[tuple[float, float]] = []
@@ -71,8 +105,11 @@ def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Eviden
         rates = dict(zip(case.asked_rows.tolist(), result.rates.tolist(), strict=True))
         for index, cue in enumerate(case.cues):
             present = {row: labels[k, cue] for row, k in enumerate(keys) if (k, cue) in labels}
-            for units, expected in ((case.top[index], True), (case.bottom[index], False)):
-                rows = [row for row in case.rows(units) if row in present]
+            sides = [case.rows(case.top[index]), case.rows(case.bottom[index])]
+            if index == result.strongest:
+                sides = list(side_rows(audit, result))
+            for side, expected in zip(sides, (True, False), strict=True):
+                rows = [row for row in side if row in present]
                 agreements += [present[row] is expected for row in rows]
                 images += [case.samples[row].group or keys[row] for row in rows]
             # Any image that was asked about counts here, for whatever cue it was.
@@ -84,7 +121,7 @@ def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Eviden
     yield _compare_presence(agreements, images)
     yield _compare_gaps(gaps)
     for result in results.findings:
-        yield from _correct_gap(result, labels)
+        yield from _correct_gap(audit, result, labels)
 
 
 def _compare_presence(agreements: Sequence[bool], images: Sequence[str]) -> Evidence:
@@ -108,7 +145,7 @@ def _compare_presence(agreements: Sequence[bool], images: Sequence[str]) -> Evid
     )
 
 
-def _correct_gap(result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
+def _correct_gap(audit: Audit, result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
     """The gap of a finding between images that have the cue and images that lack it.
 
     Some images of the top lack the cue and some of the bottom have it, so the gap between top and
@@ -117,13 +154,15 @@ def _correct_gap(result: CaseResult, labels: HumanLabels) -> Iterator[Evidence]:
     """
     case, cue = result.case, result.strongest
     sides = []
-    for units in (case.top[cue], case.bottom[cue]):
-        keys = [case.samples[row].key for row in case.rows(units)]
+    for rows in side_rows(audit, result):
+        keys = [case.samples[row].key for row in rows]
         sides.append(np.array([labels[k, result.cue] for k in keys if (k, result.cue) in labels]))
     if min(map(len, sides)) < LEAST:
         return
     top, bottom = (side.astype(float) for side in sides)
     gap, (low, high) = float(result.gap[cue]), result.interval[cue].tolist()
+    if result.apart is not None:
+        gap, low, high = result.apart.gap, result.apart.low, result.apart.high
     spread = float(top.mean() - bottom.mean())
     least, most = spurious_gap_interval(top, bottom, 0.95)
     check = "people's labels: the gap without the detector's errors"

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 from scipy import stats
 
-from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder
+from cuescope_sdk import Audit, Cell, Detector, Evidence, Proposer, SentenceEncoder
 from cuescope_sdk.language import BagOfWords, filter_proposals
 from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_spurlens.answers import ask_more, yes_probabilities, yes_rates
@@ -29,11 +29,11 @@ from cuescope_spurlens.spuriosity.units import unit_means
 from cuescope_spurlens.tables import make_table
 from cuescope_spurlens.trials import Study
 
-NAMED_AGAIN = 0.5  # share of the cues that another proposer names too
+NAMED_AGAIN = 0.5  # share of another proposer's names that are close to a cue
 # Appendix E: nearly the same thing, and closely related. The figures are lost from the text of the
 # paper; these are ours.
 SAME, RELATED = 0.8, 0.6
-PROPOSER_COLUMNS = ("class", "cues", "same %", "related %")
+PROPOSER_COLUMNS = ("class", "cues", "second's names", "same %", "related %", "back %")
 DETECTOR_CHECK = "second detector: the gap by its ranking"
 
 
@@ -113,34 +113,52 @@ def _compare_rankings(
 
 
 def check_second_proposer(audit: Audit, study: Study, proposer: Proposer) -> Iterator[Evidence]:
-    """The share of each class's cues that another names too, or closely (appendix E)."""
+    """Proposal similarity (appendix E): of what another proposer names, the share that is close.
+
+    Close to a cue of the first proposer, that is. The share is one of the second one's names, and
+    its mean is over the classes. The table has the other direction beside it.
+    """
     generator = audit.tools.get("text-generator")
     encoder = audit.tools.get("sentence-encoder") or BagOfWords()
-    rows, named = [], []
+    rows: list[tuple[Cell, ...]] = []
+    close: list[np.ndarray] = []  # of each class, of each name of the second: is it close?
     for label, cues in study.cues.items():
         if not cues:
             continue
         others, _ = filter_proposals(proposer.propose(label), label, generator)
-        cosines = best_cosines(cues, others, encoder)
-        same, related = (float((cosines >= threshold).mean()) for threshold in (SAME, RELATED))
-        named += (cosines >= RELATED).tolist()
-        rows.append((label, len(cues), 100 * same, 100 * related))
+        shares: list[Cell] = [None, None]
+        if others:
+            cosines = best_cosines(others, cues, encoder)
+            shares = [100 * float((cosines >= least).mean()) for least in (SAME, RELATED)]
+            close.append((cosines >= RELATED).astype(float))
+        back = 100 * float((best_cosines(cues, others, encoder) >= RELATED).mean())
+        rows.append((label, len(cues), len(others), *shares, back))
     if not rows:
         return
     encoder_name = getattr(encoder, "title", None) or "the sentence encoder"
     note = (
-        f"Same, related: percent of the cues with a cosine of {SAME:g} or more, and of "
-        f"{RELATED:g}, with a cue of the second proposer; by {encoder_name}."
+        "Same, related: percent of the second proposer's names with a cosine of "
+        f"{SAME:g} or more, and of {RELATED:g}, with a cue of the first; by {encoder_name}. Back: "
+        f"percent of the first one's cues with {RELATED:g} or more with a name of the second."
     )
     audit.attach(make_table("Second proposer", PROPOSER_COLUMNS, rows, note))
-    again = np.array(named, dtype=float)
-    share = float(again.mean())
-    low, high = mean_interval(again, Groups.single(len(again)))
+    check = "second proposer: it names what the first one names"
+    if not close:
+        nothing = "the second proposer names nothing that could be a cue"
+        yield Evidence(check=check, verdict="inconclusive", detail=nothing, n=len(rows))
+        return
+    names = sum(map(len, close))
+    # Weighted so that the mean over all names is the mean over the classes.
+    weights = [names / len(close) / len(of_class) for of_class in close]
+    weighted = np.concatenate([w * of_class for w, of_class in zip(weights, close, strict=True)])
+    share = float(weighted.mean())
+    ends = mean_interval(weighted, Groups.single(names), bounds=(0, max(weights)))
+    low, high = (None if end is None else min(end, 1.0) for end in ends)
     yield Evidence(
-        check="second proposer: the cues are named again",
+        check=check,
         verdict=verdict_of_share(low, high, NAMED_AGAIN),
-        detail=f"the second proposer names {share:.0%} of {len(again)} cues, or something close to "
-        "them",
+        detail=f"{share:.0%} of the {names} names of the second proposer are close to a cue of the "
+        f"first (mean over {len(close)} classes)",
         value=share,
         threshold=NAMED_AGAIN,
         n=len(rows),
@@ -157,12 +175,9 @@ def case_strata(result: CaseResult, case: Case) -> Int[np.ndarray, " unit"] | No
 
 
 def best_cosines(
-    cues: Sequence[str], others: Sequence[str], encoder: SentenceEncoder
+    names: Sequence[str], others: Sequence[str], encoder: SentenceEncoder
 ) -> np.ndarray:
-    """Of each cue, the highest cosine with one of the others; 0 where there are none.
-
-    Proposal similarity is the share of `cues` where it reaches a threshold: no symmetric measure.
-    """
+    """Of each name, the highest cosine with one of the others; 0 where there are none."""
     if not others:
-        return np.zeros(len(cues))
-    return np.asarray((encoder.encode(cues) @ encoder.encode(others).T).max(axis=1))
+        return np.zeros(len(names))
+    return np.asarray((encoder.encode(names) @ encoder.encode(others).T).max(axis=1))

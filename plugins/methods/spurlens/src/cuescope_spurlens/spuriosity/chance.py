@@ -102,8 +102,9 @@ def gap_test(
 ) -> GapTest:
     """Step-down test of the largest of all gaps (Westfall and Young, 1993, algorithm 2.8).
 
-    It bounds the chance of any false cue, whatever the cues have in common. Each gap is measured by
-    its standard deviation over the deals, for cues with fewer units vary more.
+    It bounds the chance of any false cue, whatever the cues have in common, where the units are
+    exchangeable; groups that nobody named make false findings. Each gap is measured by its standard
+    deviation over the deals, for cues with fewer units vary more.
     """
     expected = expected_gaps(rates, weights, stratum)
     gaps = weights @ rates - expected

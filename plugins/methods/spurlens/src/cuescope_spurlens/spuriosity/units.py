@@ -6,11 +6,13 @@ bottom together.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope_sdk import Sample
+from cuescope_sdk import Audit, Sample
+from cuescope_sdk.data import near_duplicate_groups
 from cuescope_sdk.statistics import Groups
 
 
@@ -29,6 +31,25 @@ def unit_rows(units: Groups, chosen: Int[np.ndarray, " chosen"]) -> list[int]:
     starts = np.searchsorted(units.codes[order], np.arange(units.count + 1)).tolist()
     rows = order.tolist()
     return [row for unit in chosen.tolist() for row in rows[starts[unit] : starts[unit + 1]]]
+
+
+def group_look_alikes(
+    audit: Audit, sets: Sequence[tuple[Sample, ...]]
+) -> tuple[list[tuple[Sample, ...]], int]:
+    """The sets with images that look nearly alike as one group, and how many such images there are.
+
+    Where any sample names its group these are all that counts.
+    """
+    distinct = {sample.key: sample for samples in sets for sample in samples}
+    ordered = [distinct[key] for key in sorted(distinct)]
+    if any(sample.group is not None for sample in ordered):
+        return list(sets), 0
+    labels = [str(sample.label) for sample in ordered]
+    groups = near_duplicate_groups(ordered, labels, audit.rng("look-alikes"))
+    if not groups:
+        return list(sets), 0
+    named = [tuple(replace(s, group=groups.get(s.key)) for s in samples) for samples in sets]
+    return named, len(groups)
 
 
 def thin_groups(

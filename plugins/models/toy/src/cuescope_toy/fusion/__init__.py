@@ -37,7 +37,7 @@ class ToyFusion(TrainedModel):
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset(("logits", "text")),
         edits=frozenset({"average-attention", "average-tokens"}),
-        exposes=frozenset({"fusion"}),
+        exposes=frozenset({"fusion", "closed-answers"}),
         min_frames=0,
     )
     fusion: FusionShape

@@ -9,11 +9,13 @@ from jaxtyping import Float, Int
 from scipy import stats
 
 from cuescope_sdk import Audit, Cell, Evidence, Readout, Table, Trial
+from cuescope_sdk.statistics import correlation_interval
 from cuescope_spurlens.scores import CaseResult, Results
 from cuescope_spurlens.spuriosity.detections import objects_of, samples_by_key
 from cuescope_spurlens.tables import make_table
 
 REPEATS, RATIO, SHARE, LEAST = 10, 2, 0.9, 10
+SHARES, RATIOS = (0.1, 0.3, 0.9), (1, 2, 5)  # of the sweep: the paper's own are lost from its text
 COLUMNS = ("class", "cue", "model's gap", "probe's gap", "probe with it", "probe without")
 
 
@@ -34,12 +36,29 @@ class MeanPatches(Readout):
         return means
 
 
+SWEEP_COLUMNS = (
+    "positives",
+    "negatives a positive",
+    "images trained on",
+    "probe with it",
+    "probe without",
+    "gap",
+    "accuracy",
+)
+
+
 @dataclass(frozen=True)
 class ProbeRates:
-    """Share of the images with and without the cue that a linear probe takes for the class."""
+    """Share of the images with and without the cue that a linear probe takes for the class.
+
+    `accuracy` is of the images that it was neither trained nor tested on, both kinds alike; None
+    where there are none. `trained` is the number of images that it was trained on.
+    """
 
     with_cue: float
     without: float
+    accuracy: float | None
+    trained: int
 
     @property
     def gap(self) -> float:
@@ -53,10 +72,12 @@ def probe_rates(
     top: Int[np.ndarray, " k"],
     bottom: Int[np.ndarray, " k"],
     rng: np.random.Generator,
+    share: float = SHARE,
+    ratio: int = RATIO,
 ) -> ProbeRates | None:
     """Logistic regression of class or not, tested on the top and bottom, which it never saw.
 
-    Mean of REPEATS draws of SHARE of the other positives and RATIO times as many negatives.
+    Mean of REPEATS draws of `share` of the other positives and `ratio` times as many negatives.
     None where fewer than LEAST positives are left. Deviates: standardised first, for the mean
     embeddings of models differ in scale.
     """
@@ -67,32 +88,42 @@ def probe_rates(
     rest = np.setdiff1d(np.arange(len(positives)), np.concatenate([top, bottom]))
     if len(rest) < LEAST or len(negatives) < LEAST:
         return None
-    size = int(SHARE * len(rest))
-    rates = []
+    size = max(2, int(share * len(rest)))
+    rates, accuracies, trained = [], [], 0
     for _ in range(REPEATS):
         own = rng.choice(rest, size, replace=False)
-        others = rng.choice(len(negatives), min(RATIO * size, len(negatives)), replace=False)
+        others = rng.choice(len(negatives), min(ratio * size, len(negatives)), replace=False)
         rows = np.concatenate([positives[own], negatives[others]])
         is_class = np.arange(len(rows)) < size
         classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
         classifier.fit(rows, is_class)
         rates.append([classifier.predict(positives[side]).mean() for side in (top, bottom)])
+        trained = len(rows)
+        unseen = np.setdiff1d(rest, own), np.setdiff1d(np.arange(len(negatives)), others)
+        if min(map(len, unseen)):
+            right = (
+                classifier.predict(positives[unseen[0]]),
+                ~classifier.predict(negatives[unseen[1]]),
+            )
+            accuracies.append(float(np.mean([side.mean() for side in right])))
     with_cue, without = np.mean(rates, axis=0).tolist()
-    return ProbeRates(with_cue, without)
+    accuracy = float(np.mean(accuracies)) if accuracies else None
+    return ProbeRates(with_cue, without, accuracy, trained)
 
 
 def check_encoder(audit: Audit, results: Results) -> Iterator[Evidence]:
     """The probe's gap for the strongest cue of each class, beside the model's own."""
     if "patches" not in audit.capabilities.exposes:
         return
-    pairs = [
-        (result, rates)
-        for result in results.cases
-        if result.case.task == "recognition" and (rates := _probe_case(audit, result)) is not None
-    ]
+    cases = [result for result in results.cases if result.case.task == "recognition"]
+    rows = [(result, *_embeddings(audit, result)) for result in cases]
+    probes = [(result, _probe_case(result, pair, rng)) for result, pair, rng in rows]
+    pairs = [(result, rates) for result, rates in probes if rates is not None]
     if not pairs:
         return
     audit.attach(_table(pairs))
+    if audit.options.probe_sweep:
+        audit.attach(_sweep_table(audit, [(result, pair) for result, pair, _ in rows]))
     # Of findings alone: the strongest of many null cues has the hard images at its bottom, and what
     # is hard for the model is hard for a probe.
     found = [(result, rates) for result, rates in pairs if result.finding]
@@ -100,19 +131,32 @@ def check_encoder(audit: Audit, results: Results) -> Iterator[Evidence]:
     yield _compare_gaps(own, [rates.gap for _, rates in found])
 
 
-def _probe_case(audit: Audit, result: CaseResult) -> ProbeRates | None:
-    case, cue = result.case, result.strongest
-    rng = audit.rng("probe", case.label)
+Embeddings = tuple[Float[np.ndarray, "positive dim"], Float[np.ndarray, "negative dim"]]
+
+
+def _embeddings(audit: Audit, result: CaseResult) -> tuple[Embeddings, np.random.Generator]:
+    """Of the images of the class, and of a draw of others; and the generator that drew them."""
+    case, rng = result.case, audit.rng("probe", result.case.label)
     without = [sample for sample in samples_by_key(audit) if case.label not in objects_of(sample)]
     # No more than a probe can use: each image is a pass of the encoder.
-    most = RATIO * len(case.samples)
+    most = max(RATIOS if audit.options.probe_sweep else (RATIO,)) * len(case.samples)
     if len(without) > most:
         without = [without[row] for row in sorted(rng.choice(len(without), most, replace=False))]
     outcomes = audit.respond(MeanPatches().of(sample) for sample in (*case.samples, *without))
     rows = np.array([outcome.response.readout for outcome in outcomes], dtype=np.float64)
-    count = len(case.samples)
+    return (rows[: len(case.samples)], rows[len(case.samples) :]), rng
+
+
+def _probe_case(
+    result: CaseResult,
+    embeddings: Embeddings,
+    rng: np.random.Generator,
+    share: float = SHARE,
+    ratio: int = RATIO,
+) -> ProbeRates | None:
+    case, cue = result.case, result.strongest
     top, bottom = (np.array(case.rows(side[cue])) for side in (case.top, case.bottom))
-    return probe_rates(rows[:count], rows[count:], top, bottom, rng)
+    return probe_rates(*embeddings, top, bottom, rng, share, ratio)
 
 
 def _compare_gaps(own: Sequence[float], of_probe: Sequence[float]) -> Evidence:
@@ -150,4 +194,47 @@ def _table(pairs: Sequence[tuple[CaseResult, ProbeRates]]) -> Table:
         rows,
         "The probe is a logistic regression on mean patch embeddings. In percent: images of the "
         "class that it takes for the class.",
+        *_correlation(pairs),
+    )
+
+
+def _correlation(pairs: Sequence[tuple[CaseResult, ProbeRates]]) -> list[str]:
+    """Between the gaps of model and probe, where there is one."""
+    gaps = np.array([(result.gap[result.strongest], rates.gap) for result, rates in pairs])
+    if len(gaps) < 3 or np.ptp(gaps, axis=0).min() == 0:
+        return []
+    r = float(np.corrcoef(gaps.T)[0, 1])
+    low, high = correlation_interval(r, len(gaps)) if len(gaps) > 3 else (-1.0, 1.0)
+    return [f"Correlation of the gaps of model and probe: {r:.2f} [{low:.2f}, {high:.2f}]."]
+
+
+def _sweep_table(audit: Audit, rows: Sequence[tuple[CaseResult, Embeddings]]) -> Table:
+    """Means over the classes by size and balance of what the probe is trained on (appendix M)."""
+    table: list[list[Cell]] = []
+    for share in SHARES:
+        for ratio in RATIOS:
+            probes = [
+                _probe_case(result, pair, audit.rng("sweep", result.case.label), share, ratio)
+                for result, pair in rows
+            ]
+            known = [rates for rates in probes if rates is not None]
+            accuracies = [100 * rates.accuracy for rates in known if rates.accuracy is not None]
+            means = [
+                float(np.mean([getattr(rates, name) for rates in known])) * scale
+                for name, scale in (
+                    ("trained", 1),
+                    ("with_cue", 100),
+                    ("without", 100),
+                    ("gap", 100),
+                )
+            ]
+            accuracy = float(np.mean(accuracies)) if accuracies else None
+            table.append([f"{share:.0%}", ratio, *means, accuracy])
+    return make_table(
+        "Vision encoder: the probe by what it is trained on",
+        SWEEP_COLUMNS,
+        table,
+        "Means over the classes, in percent. Positives: share of the images of the class, without "
+        "those that show the cue most and least. Accuracy: of images that it was neither trained "
+        f"nor tested on, half of them of the class. {REPEATS} draws each.",
     )

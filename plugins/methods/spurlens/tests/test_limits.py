@@ -1,0 +1,177 @@
+"""What a test of gaps takes for granted: free answers, independent images, objects of like size."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Detection,
+    Frame,
+    Options,
+    Plugin,
+    Response,
+    Sample,
+    Trial,
+    digest,
+    generator,
+)
+from cuescope_sdk.testing import Setup
+
+Making = Callable[..., Setup]
+TOLD = "Answer with 'Yes' or 'No'."
+
+
+def test_a_model_that_writes_is_told_to_say_yes_or_no(setup: Making) -> None:
+    eyes: Any = setup().model
+    asked: set[str] = set()
+
+    class Talker(eyes):
+        """Says yes or no where it is told to, and else describes what it sees."""
+
+        def answer(self, trial: Trial) -> Response:
+            asked.add(trial.sample.question or "")
+            told = "closed-answers" in self.capabilities.exposes
+            if told or (trial.sample.question or "").endswith(TOLD):
+                return super().answer(trial)  # type: ignore[no-any-return]
+            return Response(text="I can see a kitchen in this picture.")
+
+    report = setup(model=Talker, k=10, draws=200).report()
+    assert "0 answered neither yes nor no" in report.notes["answers"]
+    assert f"Determine whether there is a cup in the image. {TOLD}" in asked
+    own = setup(model=Talker, k=10, draws=200, questions=["Is there {object}?"]).report()
+    assert "(100.0%) answered neither yes nor no" in own.notes["answers"]
+    asked.clear()
+    closed = eyes.capabilities.model_copy(update={"exposes": frozenset({"closed-answers"})})
+    Talker.capabilities = closed
+    setup(model=Talker, k=10, draws=200).report()
+    assert {question.partition("image")[2] for question in asked} == {"?", "."}
+
+
+# ------------------------------------------------------------------------------- near-duplicates
+
+THINGS, TIMES = ("table", "tree", "rug", "window"), 8
+SCENES: dict[str, str] = {}  # of each frame the burst that it is from
+
+
+class BurstOptions(Options):
+    """Which draw."""
+
+    seed: int = Field(0, description="another seed, another draw")
+
+
+class Bursts(Plugin):
+    """40 scenes with a cup, eight shots of each in a row, and nothing says so."""
+
+    Options: ClassVar[type[Options]] = BurstOptions
+    options: BurstOptions
+    labels = ("cup",)
+    facts: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, options: Any, context: Context) -> None:
+        super().__init__(options, context)
+        self.fingerprint = digest("bursts", options.seed)
+
+    def __len__(self) -> int:
+        return 40 * TIMES
+
+    def __getitem__(self, index: int) -> Sample:
+        scene = f"{self.options.seed}-{range(len(self))[index] // TIMES}"
+        pixels = np.kron(generator(0, "scene", scene).uniform(0, 255, (8, 8)), np.ones((6, 6)))
+        grain = generator(0, "grain", str(index)).normal(0, 3, (48, 48, 3))
+        frame = Frame.from_array((pixels[..., None] + grain).clip(0, 255).astype(np.uint8))
+        SCENES[frame.key] = scene
+        return Sample(key=f"shot-{index:03d}", frames=(frame,), label="cup")
+
+
+class Burst(Plugin):
+    """Errs on three scenes in ten, whatever is in them."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(outputs=frozenset({"text"}))
+    fingerprint = "burst"
+    facts: ClassVar[Mapping[str, str]] = {}
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        scenes = [SCENES[trial.sample.frames[0].key] for trial in trials]
+        return [
+            Response(text="no" if generator(7, scene).random() < 0.3 else "yes") for scene in scenes
+        ]
+
+
+class Scattered(Plugin):
+    """Sees a thing in half of the scenes, and then in all shots of it."""
+
+    fingerprint = "scattered"
+
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+        return [tuple(self.find(SCENES[frame.key], names)) for frame in frames]
+
+    def find(self, scene: str, names: Sequence[str]) -> Iterator[Detection]:
+        for name in names:
+            if generator(3, name, scene).random() < 0.5:
+                yield Detection(name=name, score=0.9, box=(0, 0, 8, 6))
+
+
+def test_near_duplicates_count_once_without_a_group(setup: Making) -> None:
+    """Taken as 320 images, the 40 scenes made a finding in most draws; as 40 they make none."""
+    tools = {"detector": Scattered}
+    for seed in range(2):
+        made = setup(
+            data=Bursts,
+            model=Burst,
+            tools=tools,
+            data_options={"seed": seed},
+            k=20,
+            task="recognition",
+            draws=300,
+        )
+        report = made.report(seed=seed)
+        assert not report.findings
+        assert "look like another one and count once with it" in report.notes["independent"]
+        (check,) = [e for e in report.evidence if e.check == "independent samples"]
+        assert (check.verdict, check.value) == ("inconclusive", 320)
+        assert {score.n for score in report.headlines} == {20}
+
+
+# ------------------------------------------------------------------------------------------ sizes
+
+
+def test_a_finding_without_a_known_size_says_so_or_is_refused(setup: Making) -> None:
+    kitchen: Any = setup().data
+    finder: Any = setup().tools["detector"]
+
+    class Unboxed(kitchen):
+        """The kitchen without masks."""
+
+        def __getitem__(self, index: int) -> Sample:
+            sample = super().__getitem__(index)
+            kept = {key: v for key, v in sample.annotations.items() if key != "masks"}
+            return replace(sample, annotations=kept)
+
+    class Sizeless(finder):
+        """Finds things, but no cup."""
+
+        def find(self, frame: Frame, names: Sequence[str]) -> Iterator[Detection]:
+            return (seen for seen in super().find(frame, names) if seen.name != "cup")
+
+    given = {
+        "data": Unboxed,
+        "tools": {"detector": Sizeless},
+        "k": 40,
+        "task": "recognition",
+        "draws": 200,
+    }
+    report = setup(**given).report()
+    (statement,) = report.statements
+    assert "The object's size is not known here" in statement
+    assert {e.verdict for e in report.evidence if "size" in e.check} == {"inconclusive"}
+    refused = setup(**given, unknown_size="refuse").report()
+    assert not refused.findings
+    assert "may go with the object's size" in refused.notes["no finding: cup (recognition)"]
+    assert "size is not known" not in str(
+        setup(k=40, task="recognition", draws=200).report().statements
+    )

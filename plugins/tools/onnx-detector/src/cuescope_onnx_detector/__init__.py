@@ -1,0 +1,81 @@
+"""A detector that runs a YOLO exported to ONNX."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cuescope_onnx_detector.options import OWNER, OnnxOptions
+from cuescope_sdk import Context, Detection, Frame, LazyWeights, Plugin, UserError, digest, nearest
+from cuescope_sdk.tools import make_detections, normalise_name
+
+if TYPE_CHECKING:
+    from cuescope_onnx_detector.network import OnnxNetwork
+
+
+class OnnxDetector(Plugin, LazyWeights):
+    """Finds the things that its network was trained on or exported with; `names` are they."""
+
+    Options = OnnxOptions
+    options: OnnxOptions
+
+    def __init__(self, options: OnnxOptions, context: Context) -> None:
+        super().__init__(options, context)
+        files = [self._file(options.model, ".onnx")]
+        if options.names is not None:
+            files.append(self._file(options.names, ".txt"))
+        contents = [digest(file.read_bytes()) for file in files]
+        limits = options.side, options.threshold, options.overlap
+        self.fingerprint = digest(OWNER, 1, contents, limits)
+        self.facts: Mapping[str, str] = {
+            "weights": files[0].name,
+            "threshold": f"{options.threshold:g}",
+        }
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The closed list of names; opens the network."""
+        return frozenset(self._columns)
+
+    def open_weights(self) -> None:
+        _ = self._network
+
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+        """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
+        spoken_of = {name: normalise_name(name) for name in names}
+        known = {name: query for name, query in spoken_of.items() if query in self._columns}
+        if not known:  # what is none of its classes needs no pass
+            return [() for _ in frames]
+        columns = [self._columns[query] for query in known.values()]
+        options, by_frame = self.options, list[tuple[Detection, ...]]()
+        for start in range(0, len(frames), options.images):
+            images = [frame.load() for frame in frames[start : start + options.images]]
+            for image, (scores, boxes) in zip(images, self._network.detect(images), strict=True):
+                found = scores[:, columns]
+                limits = options.threshold, options.overlap
+                by_frame.append(make_detections(list(known), found, boxes, image.size, *limits))
+        return by_frame
+
+    @cached_property
+    def _network(self) -> "OnnxNetwork":
+        from cuescope_onnx_detector.network import OnnxNetwork
+
+        return OnnxNetwork(self.options, self.context)
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return {normalise_name(name): n for n, name in enumerate(self._network.names)}
+
+    def _file(self, path: Path, suffix: str) -> Path:
+        file = path.expanduser()
+        if not file.is_file():
+            there = [each.name for each in file.parent.glob(f"*{suffix}")]
+            raise UserError(
+                f"{OWNER}: no such file '{path}'",
+                expected=f"a {suffix} file",
+                remedy=nearest(file.name, there),
+            )
+        return file
+
+
+__all__ = ["OnnxDetector", "OnnxOptions"]

@@ -1,0 +1,179 @@
+"""The network behind onnxruntime: images fitted into a square, and what comes out as boxes."""
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import onnxruntime
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope_onnx_detector.options import OWNER, OnnxOptions
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.data import read_lines
+
+GREY = 114  # of the border around an image, as YOLO is trained
+SIDE = 640
+TYPES: dict[str, type[np.floating[Any]]] = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+}
+Layout = Literal["classes", "objectness", "shares", "suppressed"]
+ScoredBoxes = tuple[Float[np.ndarray, "box name"], Float[np.ndarray, "box 4"]]
+
+
+class OnnxNetwork:
+    """An opened .onnx file; `names` are its classes in order.
+
+    Raises UserError for a file that is no YOLO, or that holds no names.
+    """
+
+    def __init__(self, options: OnnxOptions, context: Context) -> None:
+        self._file = options.model.expanduser()
+        self._session = _open(self._file, context.device)
+        inputs, self._outputs = self._session.get_inputs(), self._session.get_outputs()
+        shape = inputs[0].shape
+        if len(inputs) != 1 or len(shape) != 4 or inputs[0].type not in TYPES:
+            raise UserError(
+                f"{OWNER}: {self._file.name} takes no image",
+                expected="one input (batch, 3, height, width) of floats",
+                got=", ".join(f"{each.name} {each.shape} {each.type}" for each in inputs),
+            )
+        self._input, self._type = inputs[0].name, TYPES[inputs[0].type]
+        self._batch = shape[0] if isinstance(shape[0], int) else None
+        metadata = self._session.get_modelmeta().custom_metadata_map
+        self.size = self._find_size(options.side, shape[2:], metadata)
+        self.names = self._find_names(options.names, metadata)
+
+    def detect(self, images: Sequence[Image.Image]) -> list[ScoredBoxes]:
+        """Of each image the scores of its boxes for each class, and the boxes in its pixels."""
+        fitted = [fit(image, self.size) for image in images]
+        pixels = np.stack([array for array, _, _ in fitted]).astype(self._type)
+        size = self._batch or len(images)
+        rows: list[np.ndarray] = []
+        for start in range(0, len(images), size):
+            part = pixels[start : start + size]
+            count = len(part)
+            if count < size:  # an export for a fixed batch takes no fewer
+                part = np.concatenate([part, np.zeros((size - count, *part.shape[1:]), self._type)])
+            rows += list(self._session.run(None, {self._input: part})[0])[:count]
+        answers = []
+        for row, (_, scale, (left, top)) in zip(rows, fitted, strict=True):
+            scores, boxes = self._read(np.asarray(row, dtype=np.float32))
+            answers.append((scores, (boxes - np.array([left, top, left, top])) / scale))
+        return answers
+
+    def _read(self, output: Float[np.ndarray, "row col"]) -> ScoredBoxes:
+        """Scores and corners, in pixels of the square, of one image's output."""
+        layout = self._layout(output.shape)
+        if layout == "suppressed":
+            scores = np.zeros((len(output), len(self.names)), np.float32)
+            chosen = output[:, 5].round().astype(int).clip(0, len(self.names) - 1)
+            scores[np.arange(len(output)), chosen] = output[:, 4]
+            return scores, output[:, :4]
+        table = output.T if layout == "classes" else output
+        centres, halves = table[:, :2], table[:, 2:4] / 2
+        boxes = np.hstack([centres - halves, centres + halves])
+        if layout == "objectness":
+            return table[:, 5:] * table[:, 4:5], boxes
+        if layout == "shares":
+            height, width = self.size
+            boxes = boxes * np.array([width, height, width, height])
+        return table[:, 4:], boxes
+
+    def _layout(self, shape: tuple[int, ...]) -> Layout:
+        count = len(self.names)
+        if len(shape) == 2:
+            if shape[0] == 4 + count:
+                return "classes"
+            if shape[1] == 5 + count:
+                return "objectness"
+            if shape[1] == 4 + count:
+                return "shares"
+            if shape[1] == 6:
+                return "suppressed"
+        raise UserError(
+            f"{OWNER}: {self._file.name} gives no boxes that are known here",
+            expected=f"({4 + count}, boxes), (boxes, {5 + count}), (boxes, {4 + count}) or "
+            f"(boxes, 6), for its {count} classes",
+            got=str(shape),
+            remedy="-T detector.names=FILE names the classes where the file holds wrong ones",
+        )
+
+    def _find_size(
+        self, side: int | None, shape: Sequence[Any], metadata: dict[str, str]
+    ) -> tuple[int, int]:
+        """Height and width of what it is shown."""
+        fixed = [length for length in shape if isinstance(length, int)]
+        if len(fixed) == 2:
+            if side is not None and fixed != [side, side]:
+                raise UserError(
+                    f"{OWNER}: side={side}",
+                    expected=f"none, as {self._file.name} takes {fixed[0]} x {fixed[1]} alone",
+                )
+            return fixed[0], fixed[1]
+        if side is not None:
+            return side, side
+        exported = _literal(metadata.get("imgsz"))
+        if isinstance(exported, list) and len(exported) == 2:
+            return int(exported[0]), int(exported[1])
+        return SIDE, SIDE
+
+    def _find_names(self, path: Path | None, metadata: dict[str, str]) -> list[str]:
+        """Those of the person's file, else those in the .onnx file."""
+        if path is not None:
+            return [line for _, line in read_lines(path.expanduser(), OWNER)]
+        exported = _literal(metadata.get("names"))
+        if isinstance(exported, dict):
+            exported = [exported[key] for key in sorted(exported)]
+        if not isinstance(exported, list) or not exported:
+            raise UserError(
+                f"{OWNER}: {self._file.name} holds no names of classes",
+                remedy="-T detector.names=FILE gives them, one a line in the order of training",
+            )
+        return [str(name) for name in exported]
+
+
+def _open(file: Path, device: str) -> Any:
+    """The session; raises UserError for what is no ONNX file."""
+    wanted = ["CPUExecutionProvider"]
+    if (
+        device.startswith("cuda")
+        and "CUDAExecutionProvider" in onnxruntime.get_available_providers()
+    ):
+        wanted.insert(0, "CUDAExecutionProvider")
+    try:
+        return onnxruntime.InferenceSession(str(file), providers=wanted)
+    except Exception as error:  # onnxruntime's own exceptions have no common class
+        raise UserError(
+            f"{OWNER}: cannot open {file.name}",
+            expected="an ONNX file that onnxruntime runs",
+            got=str(error).splitlines()[0][:200],
+        ) from None
+
+
+def _literal(text: str | None) -> Any:
+    """A list or dict that an export wrote as text; None for anything else."""
+    try:
+        return ast.literal_eval(text or "")  # literals alone: nothing in it can run
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def fit(
+    image: Image.Image, size: tuple[int, int]
+) -> tuple[Float[np.ndarray, "3 row col"], float, tuple[int, int]]:
+    """An image scaled into (height, width) with a grey border, colours from 0 to 1.
+
+    Also the scale, and where its left top corner is in pixels.
+    """
+    height, width = size
+    scale = min(width / image.width, height / image.height)
+    inner = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+    left, top = (width - inner[0]) // 2, (height - inner[1]) // 2
+    canvas = Image.new("RGB", (width, height), (GREY, GREY, GREY))
+    canvas.paste(image.convert("RGB").resize(inner, Image.Resampling.BILINEAR), (left, top))
+    pixels = np.asarray(canvas, dtype=np.float32).transpose(2, 0, 1) / 255
+    return pixels, scale, (left, top)

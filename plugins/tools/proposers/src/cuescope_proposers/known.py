@@ -1,0 +1,187 @@
+"""Cues that a data set itself knows: its rankings, factors, answer sheet and supercategories.
+
+One tool for two roles, `--tool proposer=known --tool detector=known`: it names the cues of a class,
+and says how strongly each image shows one. Nothing looks at the pixels.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from cuescope_sdk import (
+    Context,
+    Dataset,
+    Detection,
+    Frame,
+    Options,
+    Plugin,
+    Sample,
+    UserError,
+    digest,
+)
+
+OWNER = "known"
+EXPECTED = "'spuriosity', 'spurious_class', 'cues', 'factors' or 'supercategories' annotated"
+Source = Literal["all", "spuriosity", "spurious_class", "cues", "factors", "supercategories"]
+Strengths = dict[str, float]  # by cue, from 0 (absent) to 1
+
+
+class KnownOptions(Options):
+    """Options of `known`."""
+
+    source: Source = Field(
+        "all",
+        description="which of the annotations: `spuriosity` (the authors' rank of an image within "
+        "its class), `spurious_class` (the class whose cue an image shows), `cues` (an answer "
+        "sheet), `factors` (CelebA, Waterbirds, drawn sets), `supercategories` (COCO)",
+    )
+
+
+class KnownCues(Plugin):
+    """Names the cues of the data set's own annotations, and ranks images by them.
+
+    `curated` says that the names are no guesses: they are not filtered as proposals are. Of
+    `factors` each value is a cue, where the data set has no answer sheet; of `supercategories`
+    anything of the class's kind that is not the class.
+    """
+
+    Options = KnownOptions
+    options: KnownOptions
+    curated = True
+
+    def __init__(self, options: KnownOptions, context: Context) -> None:
+        super().__init__(options, context)
+        if context.dataset is None:
+            raise UserError(
+                f"{OWNER} reads what a data set annotates, and there is no data set here"
+            )
+        self._data: Dataset = context.dataset
+        self._shown: dict[str, list[tuple[Sample, int]]] = {}  # by frame: the samples, their index
+        self._cues: dict[str, dict[str, None]] = {}  # by class, in order of appearance
+        self.fingerprint = digest(OWNER, 1, self._data.fingerprint, options.source)
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        return {"cues are known by": f"the data set ({self.options.source})"}
+
+    def propose(self, label: str) -> list[str]:
+        """The cues of a class; raises UserError where the data set knows none of any class."""
+        self._read()
+        return list(self._cues.get(label, ()))
+
+    def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[tuple[Detection, ...]]:
+        """Each cue that a frame shows, its strength for a score; the box is the whole frame.
+
+        A class is found where it is annotated by a box. Raises UserError for other frames.
+        """
+        self._read()
+        return [tuple(self._find(frame, frozenset(names))) for frame in frames]
+
+    def _find(self, frame: Frame, names: frozenset[str]) -> Iterator[Detection]:
+        if frame.key not in self._shown:
+            raise UserError(
+                f"{OWNER}: asked about an image that is not of the data set",
+                expected="frames of the audited samples, unchanged",
+            )
+        strongest: Strengths = {}
+        for sample, number in self._shown[frame.key]:
+            for name, strength in self._strengths(sample, number).items():
+                strongest[name] = max(strength, strongest.get(name, 0.0))
+            yield from (box for box in sample.annotations.get("boxes", ()) if box.name in names)
+        shown = {name: s for name, s in strongest.items() if name in names and s > 0}
+        if shown:
+            width, height = frame.load().size
+            for name, strength in shown.items():
+                yield Detection(name=name, score=strength, box=(0, 0, width, height))
+
+    def _read(self) -> None:
+        """The cues of each class, and which samples show a frame; once."""
+        if self._shown:
+            return
+        labels = self._data.labels
+        with self.context.progress("reading what is known", len(self._data)) as advance:
+            for index in range(len(self._data)):
+                sample = self._data[index]
+                for number, frame in enumerate(sample.frames):
+                    self._shown.setdefault(frame.key, []).append((sample, number))
+                for label, cue in self._named(sample, labels):
+                    self._cues.setdefault(label, {})[cue] = None
+                advance(1)
+        if not self._cues:
+            raise UserError(
+                f"{OWNER}: the data set knows no cue",
+                expected=EXPECTED,
+                got="none of them",
+                remedy="Take the proposer co-occurrence, cues or llm",
+            )
+
+    def _takes(self, source: Source) -> bool:
+        return self.options.source in ("all", source)
+
+    def _takes_factors(self, known: Mapping[str, Any]) -> bool:
+        """An answer sheet says which of the factors are cues: a species is none."""
+        return self._takes("factors") and (self.options.source == "factors" or "cues" not in known)
+
+    def _named(self, sample: Sample, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Class and cue, for each cue that the sample's annotations give a name to."""
+        known: Mapping[str, Any] = sample.annotations
+        own = _classes(sample)
+        if self._takes("spuriosity") and "spuriosity" in known:
+            yield from ((label, ranked_cue(label)) for label in own)
+        if self._takes("spurious_class") and known.get("spurious_class") is not None:
+            yield known["spurious_class"], feature_of(known["spurious_class"])
+        if self._takes("cues"):
+            yield from ((label, cue) for cue in known.get("cues", {}) for label in labels)
+        if self._takes_factors(known):
+            values = [str(value) for value in known.get("factors", {}).values()]
+            yield from (
+                (label, value) for value in values for label in labels if value not in labels
+            )
+        if self._takes("supercategories"):
+            kinds = zip(known.get("objects", ()), known.get("supercategories", ()), strict=False)
+            yield from ((name, other_of(name, kind)) for name, kind in kinds)
+
+    def _strengths(self, sample: Sample, number: int) -> Strengths:
+        """How strongly frame `number` of a sample shows each cue."""
+        known, strengths = sample.annotations, Strengths()
+        if self._takes("spuriosity") and "spuriosity" in known:
+            strengths |= {
+                ranked_cue(label): float(known["spuriosity"]) for label in _classes(sample)
+            }
+        if self._takes("spurious_class") and known.get("spurious_class") is not None:
+            strengths[feature_of(known["spurious_class"])] = 1.0
+        if self._takes_factors(known):
+            strengths |= {str(value): 1.0 for value in known.get("factors", {}).values()}
+        if self._takes("cues"):
+            strengths |= {cue: float(shown[number]) for cue, shown in known.get("cues", {}).items()}
+        if self._takes("supercategories"):
+            kinds = dict(
+                zip(known.get("objects", ()), known.get("supercategories", ()), strict=False)
+            )
+            for label, cues in self._cues.items():
+                for kind in set(kinds.values()):
+                    others = any(k == kind and name != label for name, k in kinds.items())
+                    if others and other_of(label, kind) in cues:
+                        strengths[other_of(label, kind)] = 1.0
+        return strengths
+
+
+def ranked_cue(label: str) -> str:
+    """What the authors' ranking of a class is by; they name no single thing."""
+    return f"known cue of {label}"
+
+
+def feature_of(label: str) -> str:
+    """What an image shows that was found by the class's spurious feature."""
+    return f"spurious feature of {label}"
+
+
+def other_of(label: str, supercategory: str) -> str:
+    """Something of the class's supercategory that is not the class (SpurLens, appendix L)."""
+    return f"{supercategory} thing other than {label}"
+
+
+def _classes(sample: Sample) -> tuple[str, ...]:
+    own = () if sample.label is None else (sample.label,)
+    return tuple(dict.fromkeys((*sample.annotations.get("objects", ()), *own)))

@@ -1,0 +1,42 @@
+"""What a method asks people about a run: `cuescope label` writes the sheet and reads it back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cuescope.types import Report, Sample
+
+
+@dataclass(frozen=True)
+class LabelItem:
+    """One thing that a person is asked about a run.
+
+    A line of the method's own file of labels is `row` with the answer in the column `column`, one
+    of `answers`. The picture is frame `frame` of the sample with the key `sample`, the middle one
+    where it is None; `text` is shown beside it. `expected` is what the run itself says, which the
+    sheet does not show; `kind` is what is counted by itself.
+    """
+
+    question: str
+    row: Mapping[str, str]
+    column: str
+    answers: tuple[str, ...]
+    sample: str
+    frame: int | None = None
+    text: str = ""
+    expected: str | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as it is stored: its report, the rows of answers.parquet, and the samples by key.
+
+    A method whose findings people can judge has `label_items(run, each)`, a static method that
+    gives `each` items of each kind and finding, and `labels_option`, the name of its option that
+    takes the file.
+    """
+
+    report: Report
+    answers: Sequence[Mapping[str, Any]]
+    samples: Mapping[str, Sample]

@@ -1,0 +1,105 @@
+"""`cuescope label RUN`: a sheet for people to fill in, and what they say of a run."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cuescope.cli.echo import echo
+from cuescope.errors import UserError
+
+if TYPE_CHECKING:
+    from cuescope.types import Report
+
+command = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+def label(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    read: Annotated[
+        Path | None, typer.Option(metavar="SHEET", help="A sheet that somebody has filled in.")
+    ] = None,
+    each: Annotated[
+        int, typer.Option(min=1, help="Pictures of each kind for each cue or finding.")
+    ] = 10,
+    most: Annotated[
+        int | None, typer.Option(min=1, help="Most questions; more are drawn from by the seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed, another order and draw.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="[default: RUN/labels]")
+    ] = None,
+) -> None:
+    """Write a sheet of pictures and questions for a person; with --read: compare it with the run.
+
+    The sheet does not show what the run says, and its order is drawn. Fill in the column `answer`
+    of sheet.csv, or open sheet.html in a browser, click, and save. What has no answer is left out.
+    """
+    from cuescope.report.affected import open_samples
+    from cuescope.report.answers import read_answers
+    from cuescope.runs import load_report
+    from cuescope_sdk import StoredRun
+    from cuescope_sdk.labelling._reading import compare, read_sheet, write_labels
+    from cuescope_sdk.labelling._sheet import write_sheet
+
+    report = load_report(run)
+    folder = out or (run if run.is_dir() else run.parent) / "labels"
+    method = _method(report)
+    if read is not None:
+        labelled = read_sheet(read, folder, report)
+        for line in compare(labelled):
+            echo(line)
+        file = write_labels(labelled, folder)
+        echo(f"wrote {file}: {len(labelled.answers):,} labels")
+        echo(f"next: {_audit_command(report, method.labels_option, file)}")
+        return
+    stored = StoredRun(
+        report, read_answers(run if run.is_dir() else run.parent).to_pylist(), open_samples(report)
+    )
+    items = list(method.label_items(stored, each))
+    if not items:
+        raise UserError(
+            f"{run}: nothing for people to judge",
+            expected="a cue or claim that images were compared for",
+            got="none in this report",
+        )
+    written = write_sheet(items, stored, folder, most, seed)
+    echo(f"wrote {folder / 'sheet.csv'} and sheet.html: {written:,} questions")
+    words = ["cuescope", "label", str(run), "--read", str(folder / "sheet.csv")]
+    if out is not None:
+        words += ["--out", str(out)]
+    echo(f"next: fill it in, then {shlex.join(words)}")
+
+
+def _method(report: "Report") -> Any:
+    """The class of the run's method; raises UserError where it asks people nothing."""
+    from cuescope.registry import Registry
+    from cuescope.spec import Spec
+
+    registry = Registry()
+    name = Spec.parse(report.provenance.method.spec).name
+    method = registry.load(registry.find("method", name))
+    if not hasattr(method, "label_items"):
+        able = [
+            entry.name
+            for entry in registry.of_kind("method")
+            if registry.check(entry) is None and hasattr(registry.load(entry), "label_items")
+        ]
+        raise UserError(
+            f"{name} asks people nothing",
+            expected=f"a run of {' or '.join(able) or 'another method'}",
+        )
+    return method
+
+
+def _audit_command(report: "Report", option: str, file: Path) -> str:
+    """The run's own command with the labels; their answers are remembered, and none is asked."""
+    words = shlex.split(report.provenance.command)
+    kept: list[str] = []
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        earlier = bool(kept) and kept[-1] == "-O" and word.startswith(f"{option}=")
+        if not earlier and not (word == "-O" and after.startswith(f"{option}=")):
+            kept.append(word)
+    return shlex.join([*kept, "-O", f"{option}={file}"])

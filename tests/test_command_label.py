@@ -1,0 +1,113 @@
+"""`cuescope label`: a sheet of a real run, filled in by somebody, read back and used."""
+
+import csv
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+from PIL import Image
+
+from cuescope.cli import main
+from cuescope.runs import load_report
+
+pytestmark = pytest.mark.slow
+Line = Callable[..., str]
+AUDIT = (
+    *("audit", "spurlens", "--model", "toy-fusion:object-scenes:presence"),
+    *("-M", "patches=4", "-M", "epochs=10", "--data", "object-scenes", "-D", "val=400"),
+    *("--tool", "proposer=co-occurrence", "--tool", "detector=annotations", "--device", "cpu"),
+    *("-O", "classes=cup,bird", "-O", "k=30", "-O", "draws=300"),
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache, and a run in a folder of its own."""
+    place = tmp_path_factory.mktemp("label")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+        with pytest.raises(SystemExit) as ended:
+            main([*AUDIT, "--out", str(place / "run")])
+    assert ended.value.code == 0
+    return place
+
+
+@pytest.fixture
+def cuescope(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Line:
+    """What a command prints, both streams, in a folder with a copy of the run."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.chdir(tmp_path)
+    copytree(place / "run", "run")
+
+    def said(*words: str, code: int = 0) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        out, err = capsys.readouterr()
+        assert ended.value.code == code, out + err
+        return out + err
+
+    return said
+
+
+def fill(path: Path, key: Path, wrong: int) -> None:
+    """As a person does who sees what is there, but errs on the first so many."""
+    items = {item["number"]: item for item in json.loads(key.read_text())["items"]}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        truth = items[int(row["number"])]["expected"]
+        row["answer"] = truth if int(row["number"]) > wrong else {"yes": "no", "no": "Yes"}[truth]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_a_sheet_is_written_filled_in_and_read_back(cuescope: Line) -> None:
+    report = load_report(Path("run"))
+    said = cuescope("label", "run", "--each", "10")
+    assert "80 questions" in said  # two classes and tasks, two sides, ten of each
+    folder = Path("run/labels")
+    sheet = (folder / "sheet.csv").read_text()
+    assert "expected" not in sheet, "a person is not told what the run says"
+    with Image.open(folder / "pictures/0001.jpg") as picture:
+        assert picture.format == "JPEG"
+    page = (folder / "sheet.html").read_text()
+    assert page.count("<fieldset") == 80
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "may be filled in" in cuescope("label", "run", code=2)
+    assert "has no answer" in cuescope("label", "run", "--read", "run/labels/sheet.csv", code=2)
+
+    fill(folder / "sheet.csv", folder / "key.json", wrong=8)
+    said = cuescope("label", "run", "--read", "run/labels/sheet.csv")
+    assert "people and the run agree in 90%" in said
+    assert "Cohen's kappa 0.8" in said
+    again = re.search(r"next: cuescope (.*)", said)
+    assert again is not None
+    cuescope(*shlex.split(again[1]), "--out", "again")
+    labelled = load_report(Path("again"))
+    (check,) = [e for e in labelled.evidence if "where the detector sees it" in e.check]
+    assert check.n >= 80  # an image may be among the first of both tasks
+    assert check.value == pytest.approx(0.9, abs=0.05)
+    assert labelled.cost.model_calls == 0, "no question is asked twice"
+    assert [s.value for s in labelled.findings] == [s.value for s in report.findings]
+
+
+def test_a_wrong_sheet_is_one_line(cuescope: Line) -> None:
+    cuescope("label", "run", "--each", "2", "--most", "5")
+    for content, line in {
+        "number,answer\n1,maybe\n": "expected yes or no, or nothing, got 'maybe'",
+        "number,answer\n1,yes\n1,no\n": "has question 1 twice",
+        "number,answer\n99,yes\n": "expected 1 to 5",
+        "image,answer\n1,yes\n": "no column 'number'",
+    }.items():
+        Path("filled.csv").write_text(content)
+        assert line in " ".join(cuescope("label", "run", "--read", "filled.csv", code=2).split())
+    assert "no report at" in cuescope("label", "nowhere", code=2)
