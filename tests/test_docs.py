@@ -363,8 +363,8 @@ NUMBERED = {
     },
     "SpurLens": {
         "section": "1, 2, 3, 4, 5, 5.1, 5.2, 6.1 to 6.3, 7",
-        "appendix": "A, A.1, A.2, B, B.1, B.2, C, D, E, F, F.1, F.2, G, H, I, J, K, K.1 to K.3, L, M, "
-        "N, O, P, Q, R, S, S.1 to S.3",
+        "appendix": "A, A.1, A.2, B, B.1, B.2, C, D, E, F, F.1, F.2, G, H, I, J, K, K.1 to K.3, L, "
+        "M, N, O, P, Q, R, S, S.1 to S.3",
         "table": "1 to 18",
         "figure": "1 to 22",
         "equation": "1 to 10",
