@@ -33,6 +33,7 @@ from cuescope_sdk.testing import HEAVY, Contract, checks, run_check
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs" / "plugin-author.md"
 PYTHON = ROOT / "docs" / "python.md"
+PAPERS = ROOT / "docs" / "papers.md"
 PAGES = sorted(
     page
     for pattern in ("*.md", "core/*.md", "sdk/*.md", "plugins/*/*/*.md", "docs/**/*.md")
@@ -341,6 +342,89 @@ def test_entry_points_name_the_examples(executed: Executed) -> None:
     for _, named in found:
         for target in named.values():
             assert hasattr(executed.module, target.partition(":")[2]), target
+
+
+# --------------------------------------------------------------------------------- papers
+
+# What each paper numbers, by its heading on the page.
+NUMBERED = {
+    "TRoVe": {
+        "section": "1, 2, 3, 3.1, 3.2, 4, 4.1, 4.2, 5, 5.1, 5.2, 6",
+        "appendix": "A, B, C, D.1, D.2, E, F",
+        "table": "1 to 6",
+        "figure": "1 to 9",
+        "equation": "1 to 2",
+    },
+    "QUAG and CLAVI": {
+        "section": "1, 2, 2.1 to 2.4, 3, 4, 4.1, 5, 5.1, 5.2, 6, 7",
+        "appendix": "A.1 to A.10, B.1 to B.7, C, C.1",
+        "table": "1 to 16",
+        "figure": "1 to 8",
+    },
+    "SpurLens": {
+        "section": "1, 2, 3, 4, 5, 5.1, 5.2, 6.1 to 6.3, 7",
+        "appendix": "A, A.1, A.2, B, B.1, B.2, C, D, E, F, F.1, F.2, G, H, I, J, K, K.1 to K.3, L, "
+        "M, N, O, P, Q, R, S, S.1 to S.3",
+        "table": "1 to 18",
+        "figure": "1 to 22",
+        "equation": "1 to 10",
+    },
+    "Step grounding": {
+        "section": "1, 2, 3, 3.1 to 3.5, 4, 4.1 to 4.4, 5, 5.1 to 5.4, 6, 7, 7.1 to 7.4, 8",
+        "table": "1 to 3",
+        "figure": "1 to 3",
+        "equation": "1 to 4",
+    },
+    "CCI and COVAR": {
+        "section": "1, 2, 3, 3.1, 4, 4.1, 4.2, 5, 6",
+        "appendix": "A.1 to A.9, A.4.1 to A.4.3",
+        "table": "1 to 7",
+        "figure": "1 to 21",
+    },
+}
+NUMBER = r"(?:[A-Z](?:\.\d+)*|\d+(?:\.\d+)*)(?![\w.]\w)"
+NAMED = re.compile(
+    r"\b([Ss]ection|[Aa]ppendi|[Tt]able|[Ff]igure|[Ee]quation)(?:s|x|ces)? "
+    rf"({NUMBER}(?:(?:, | and | to ){NUMBER})*)"
+)
+
+
+def numbers(words: str) -> set[str]:
+    """The numbers of "1, 2.1 to 2.3 and B"."""
+    found = set()
+    for part in re.split(", | and ", words):
+        first, _, last = part.partition(" to ")
+        head, dot, low = first.rpartition(".")
+        high = last.rpartition(".")[2]
+        found |= {f"{head}{dot}{n}" for n in range(int(low), int(high) + 1)} if last else {first}
+    return found
+
+
+def rows_by_paper(page: str) -> dict[str, list[list[str]]]:
+    """The cells of each table's rows, by the heading above; | within a cell is written \\|."""
+    found = {}
+    for part in page.split("\n## ")[1:]:
+        lines = [line for line in part.splitlines() if line.startswith("| ")]
+        rows = [re.split(r"(?<!\\)\|", line.strip("|")) for line in lines]
+        found[part.partition("\n")[0]] = [[cell.strip() for cell in row] for row in rows]
+    return found
+
+
+def test_the_papers_page_has_a_row_for_each_number() -> None:
+    papers = rows_by_paper(PAPERS.read_text(encoding="utf-8"))
+    assert papers.keys() == NUMBERED.keys()
+    for paper, (head, *rows) in papers.items():
+        assert head == ["In the paper", "Here", "Seen on", "Departs"]
+        assert {len(row) for row in rows} == {4}
+        named: dict[str, set[str]] = {}
+        for kind, words in NAMED.findall("\n".join(row[0] for row in rows)):
+            named.setdefault(kind.lower(), set()).update(numbers(words))
+        for kind, words in NUMBERED[paper].items():
+            missing = numbers(words) - named[kind.removesuffix("x")]
+            assert not missing, f"{paper}: no row for {kind} {', '.join(sorted(missing))}"
+        for what, here, seen, _ in rows:
+            assert "`cuescope " in here or here in ("text", "not built"), what
+            assert bool(seen) is (here != "text"), what
 
 
 # ------------------------------------------------------------------------------- other blocks
