@@ -15,23 +15,12 @@ import numpy as np
 
 from cuescope import types
 from cuescope.capabilities import Capabilities, Detection, LazyWeights, Requirements, Respond
+from cuescope.conclusions import Evidence, Feature, Metric, Occurrence, Report, Score
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.hookspecs import hookimpl
 from cuescope.plugin import Plugin
-from cuescope.types import (
-    Evidence,
-    Feature,
-    Frame,
-    Metric,
-    Occurrence,
-    Outcome,
-    Report,
-    Response,
-    Sample,
-    Score,
-    Trial,
-)
+from cuescope.types import Frame, Outcome, Response, Sample, Trial
 
 if TYPE_CHECKING:
     from cuescope.auditing import Audit

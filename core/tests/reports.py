@@ -8,8 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from cuescope import seeds
-from cuescope.runs import exhibit_key, picture_key
-from cuescope.types import (
+from cuescope.conclusions import (
     Contrast,
     Cost,
     Evidence,
@@ -23,6 +22,7 @@ from cuescope.types import (
     Score,
     Side,
 )
+from cuescope.runs import exhibit_key, picture_key
 
 LABELS = ("moving north", "moving south", "moving east", "moving west")
 METRICS = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cuescope.types import Report
+from cuescope.conclusions import Report
 
 from .conftest import Line
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cuescope.conclusions import Report
 from cuescope.planning import Plan
 from cuescope.runner import Runner
 from cuescope.runs import load_report
-from cuescope.types import Report
 
 from .conftest import Line, Shell
 

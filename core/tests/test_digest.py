@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cuescope import seeds
+from cuescope.conclusions import Metric
 from cuescope.digest import digest
-from cuescope.types import Metric
 
 from .edits import DropTokens, ScaleHeads
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cuescope.conclusions import Evidence, Report, Table
 from cuescope.context import Context
 from cuescope.errors import UserError
 from cuescope.plain_yaml import load_yaml
 from cuescope.printable import printable, printable_json
 from cuescope.registry import Registry
 from cuescope.runs import RunFolder, load_report
-from cuescope.types import Evidence, Report, Table
 
 from .conftest import Line, Shell
 from .reports import make_report

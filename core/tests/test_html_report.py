@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from cuescope.conclusions import Accuracy, Report
 from cuescope.python.notebook import SIDE, fragment
 from cuescope.report.html import MAX_CARDS, MAX_SHEETS, MAX_TILES, duration, render
 from cuescope.report.steps import next_steps
 from cuescope.runs import exhibit_key, picture_key
-from cuescope.types import Accuracy, Report
 
 from .reports import LABELS, make_pictures, make_report
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli.run import lasting_findings
+from cuescope.conclusions import Report
 from cuescope.errors import UserError
 from cuescope.matrix import read_matrix
-from cuescope.types import Report
 
 from .reports import make_report
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli import main
-from cuescope.types import Report
+from cuescope.conclusions import Report
 
 from .conftest import Line, Shell
 from .stubs import RUN_MAIN

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cuescope.conclusions import Occurrence
 from cuescope.errors import UserError
 from cuescope.report.pictures import PICTURE_SIDE, jpeg
 from cuescope.runs import RunFolder, illustrations, load_report, write_atomically
 from cuescope.store import CHUNK, CacheFile, ResponseCache
-from cuescope.types import Frame, Occurrence, Response, Sample
+from cuescope.types import Frame, Response, Sample
 
 from .reports import make_pictures, make_report
 

@@ -13,11 +13,11 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from cuescope.auditing import Audit
+from cuescope.conclusions import Picture, Report, Table
 from cuescope.context import Context
 from cuescope.report.html import render
 from cuescope.report.tables import beside, render_table
 from cuescope.report.terminal import show
-from cuescope.types import Picture, Report, Table
 
 from .reports import make_report
 from .test_html_report import HOSTILE, Page, browser, probe

@@ -6,9 +6,9 @@ import shlex
 
 from rich.console import Console
 
+from cuescope.conclusions import Evidence, Report
 from cuescope.report.steps import next_steps
 from cuescope.report.terminal import MAX_ROWS, show
-from cuescope.types import Evidence, Report
 
 from .reports import make_report
 

@@ -9,19 +9,8 @@ import pytest
 from PIL import Image, ImageOps
 from pydantic import ValidationError
 
-from cuescope.types import (
-    Evidence,
-    Feature,
-    Frame,
-    HideTokens,
-    Occurrence,
-    Outcome,
-    Report,
-    Response,
-    Sample,
-    Score,
-    Trial,
-)
+from cuescope.conclusions import Evidence, Feature, Occurrence, Report, Score
+from cuescope.types import Frame, HideTokens, Outcome, Response, Sample, Trial
 
 from .edits import ScaleHeads
 from .reports import make_report

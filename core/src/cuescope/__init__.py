@@ -2,12 +2,12 @@
 
 TYPE_CHECKING = False  # typing's own costs milliseconds, and this module is to cost none
 if TYPE_CHECKING:
+    from cuescope.conclusions import Report as Report
     from cuescope.errors import UserError as UserError
     from cuescope.python.functions import Classifier as Classifier, TextModel as TextModel
     from cuescope.python.images import Images as Images
     from cuescope.python.running import audit as audit, load as load
     from cuescope.python.stored import StoredReport as StoredReport
-    from cuescope.types import Report as Report
 
 __version__ = "0.1.0"
 
@@ -19,7 +19,7 @@ _DOOR = {
     "TextModel": "cuescope.python.functions",
     "Images": "cuescope.python.images",
     "StoredReport": "cuescope.python.stored",
-    "Report": "cuescope.types",
+    "Report": "cuescope.conclusions",
     "UserError": "cuescope.errors",
 }
 

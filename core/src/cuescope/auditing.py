@@ -7,9 +7,10 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from cuescope.capabilities import Capabilities
+from cuescope.conclusions import Accuracy, Contrast, Picture, Table
 from cuescope.context import Context
 from cuescope.seeds import derive
-from cuescope.types import Accuracy, Contrast, Outcome, Picture, PlantedCue, Sample, Table, Trial
+from cuescope.types import Outcome, PlantedCue, Sample, Trial
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,13 +8,14 @@ from itertools import accumulate, chain
 from typing import Any
 
 from cuescope.capabilities import ROLES, Capabilities, HasGroups, Model, Requirements, ToolRole
+from cuescope.conclusions import PluginStamp
 from cuescope.context import Context
 from cuescope.errors import PluginError, UserError, nearest
 from cuescope.registry import Entry, Registry, code_digest
 from cuescope.request import Request
 from cuescope.seeds import generator
 from cuescope.spec import Spec, refuse_untrusted, validated
-from cuescope.types import PluginStamp, Sample
+from cuescope.types import Sample
 
 KINDS = ("method", "model", "dataset")
 

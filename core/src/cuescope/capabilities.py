@@ -8,19 +8,8 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 from pydantic import NonNegativeInt
 
-from cuescope.types import (
-    Frame,
-    Metric,
-    Options,
-    Output,
-    Picture,
-    PlantedCue,
-    Response,
-    Sample,
-    Table,
-    Trial,
-    Value,
-)
+from cuescope.conclusions import Metric, Picture, Table
+from cuescope.types import Frame, Options, Output, PlantedCue, Response, Sample, Trial, Value
 
 
 class Capabilities(Value):

@@ -18,6 +18,19 @@ from cuescope import hookspecs
 from cuescope.auditing import Audit, without_cues
 from cuescope.building import build_all, chosen_samples, rebuild_model
 from cuescope.capabilities import HasPlantedCues, LazyWeights
+from cuescope.conclusions import (
+    Accuracy,
+    Contrast,
+    Cost,
+    Evidence,
+    Feature,
+    Picture,
+    PluginStamp,
+    Provenance,
+    Report,
+    Score,
+    Table,
+)
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import PluginError
@@ -27,21 +40,7 @@ from cuescope.respond import ModelRunner
 from cuescope.spec import Spec
 from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
-from cuescope.types import (
-    Accuracy,
-    Contrast,
-    Cost,
-    Evidence,
-    Feature,
-    Outcome,
-    Picture,
-    PluginStamp,
-    Provenance,
-    Report,
-    Score,
-    Table,
-    Trial,
-)
+from cuescope.types import Outcome, Trial
 
 T = TypeVar("T")
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pluggy
 
-from cuescope.types import Evidence, Feature, Outcome, Report, Score, Trial
+from cuescope.conclusions import Evidence, Feature, Report, Score
+from cuescope.types import Outcome, Trial
 
 if TYPE_CHECKING:
     from cuescope.auditing import Audit

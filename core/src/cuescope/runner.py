@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from cuescope.conclusions import Report
 from cuescope.context import Context
 from cuescope.engine import Session
 from cuescope.errors import UserError
@@ -19,7 +20,6 @@ from cuescope.report.tally import Tally
 from cuescope.request import Request
 from cuescope.runs import RunFolder, load_report, write_atomically
 from cuescope.store import ResponseCache
-from cuescope.types import Report
 
 
 @dataclass(frozen=True)

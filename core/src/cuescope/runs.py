@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from cuescope.conclusions import SCHEMA_VERSION, Occurrence, Report
 from cuescope.digest import digest
 from cuescope.errors import UserError
-from cuescope.types import SCHEMA_VERSION, Occurrence, Report
 
 PICTURED_FEATURES, PICTURES_EACH = 24, 12  # as many as a page shows: see report/html.py
 

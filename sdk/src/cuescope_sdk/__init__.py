@@ -27,6 +27,22 @@ from cuescope.capabilities import (
     TextGenerator as TextGenerator,
     ToolRole as ToolRole,
 )
+from cuescope.conclusions import (
+    Accuracy as Accuracy,
+    Cell as Cell,
+    Contrast as Contrast,
+    Evidence as Evidence,
+    Exhibit as Exhibit,
+    Feature as Feature,
+    Metric as Metric,
+    Occurrence as Occurrence,
+    Picture as Picture,
+    Report as Report,
+    Score as Score,
+    Side as Side,
+    Table as Table,
+    Verdict as Verdict,
+)
 from cuescope.context import Context as Context
 from cuescope.digest import digest as digest
 from cuescope.errors import (
@@ -47,34 +63,20 @@ from cuescope.runs import load_report as load_report
 from cuescope.seeds import derive as derive, generator as generator
 from cuescope.store import CacheFile as CacheFile
 from cuescope.types import (
-    Accuracy as Accuracy,
-    Cell as Cell,
     CommandLineOnly as CommandLineOnly,
-    Contrast as Contrast,
     Edit as Edit,
     EnvironmentName as EnvironmentName,
-    Evidence as Evidence,
-    Exhibit as Exhibit,
-    Feature as Feature,
     Frame as Frame,
     FrameSource as FrameSource,
     HideTokens as HideTokens,
-    Metric as Metric,
-    Occurrence as Occurrence,
     Options as Options,
     Outcome as Outcome,
     Output as Output,
-    Picture as Picture,
     PlantedCue as PlantedCue,
     Readout as Readout,
-    Report as Report,
     Response as Response,
     Sample as Sample,
-    Score as Score,
-    Side as Side,
-    Table as Table,
     Trial as Trial,
-    Verdict as Verdict,
 )
 from cuescope_sdk._data_needs import AnnotationNeed as AnnotationNeed, DataNeeds as DataNeeds
 from cuescope_sdk._label_items import LabelItem as LabelItem, StoredRun as StoredRun

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cuescope.types import Report, Sample
+from cuescope.conclusions import Report
+from cuescope.types import Sample
 
 
 @dataclass(frozen=True)

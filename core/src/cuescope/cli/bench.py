@@ -42,11 +42,11 @@ def bench(
 
     from cuescope.cli.progress import Bars
     from cuescope.cli.terminal import stdout
+    from cuescope.conclusions import Table
     from cuescope.context import Context, ignore
     from cuescope.report import bench_page
     from cuescope.report.tables import render_table
     from cuescope.runs import write_atomically
-    from cuescope.types import Table
 
     context = Context(
         seed=seed,

@@ -13,7 +13,8 @@ from cuescope.errors import UserError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cuescope.types import Report, Sample
+    from cuescope.conclusions import Report
+    from cuescope.types import Sample
 
 
 def export(

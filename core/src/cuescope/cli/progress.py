@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
     from cuescope.auditing import Audit
-    from cuescope.types import Report
+    from cuescope.conclusions import Report
 
 Clock = Callable[[], float]
 FIRST_SECONDS, SECONDS, VERBOSE_SECONDS = 10.0, 60.0, 10.0  # until the first line, between lines

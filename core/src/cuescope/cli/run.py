@@ -12,7 +12,7 @@ from cuescope.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cuescope.types import Report
+    from cuescope.conclusions import Report
 
 LEVEL = 0.05  # of false findings, over all audits of a file
 

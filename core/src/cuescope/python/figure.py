@@ -4,8 +4,8 @@ from io import BytesIO
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from cuescope.conclusions import Report, Score
 from cuescope.errors import UserError, nearest
-from cuescope.types import Report, Score
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
+from cuescope.conclusions import Contrast, Report, Score
 from cuescope.report.bars import figure, p_value
 from cuescope.report.html import data_uri
 from cuescope.runs import exhibit_key, picture_key
-from cuescope.types import Contrast, Report, Score
 
 CARDS, TILES, ROWS = 5, 6, 12  # a cell is looked at, the page is read
 CONTRASTS = 3  # of the first findings

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import PrivateAttr
 
+from cuescope.conclusions import Report
 from cuescope.errors import UserError
 from cuescope.runs import RunFolder, load_report
-from cuescope.types import Report
 
 if TYPE_CHECKING:
     import pandas

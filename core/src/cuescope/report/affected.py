@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cuescope.conclusions import Report, Score
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope.spec import Spec
-from cuescope.types import Frame, Report, Sample, Score
+from cuescope.types import Frame, Sample
 
 Row = dict[str, Any]
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cuescope.auditing import Audit
-    from cuescope.types import Report
+    from cuescope.conclusions import Report
 
 ROWS = 20_000  # in memory at a time
 COLUMNS = {

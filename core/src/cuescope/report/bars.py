@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cuescope.types import Score
+from cuescope.conclusions import Score
 
 MISSING = "not measured"
 

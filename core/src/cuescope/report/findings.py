@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cuescope.conclusions import Report, Score
 from cuescope.errors import UserError, nearest
 from cuescope.runs import write_atomically
-from cuescope.types import Report, Score
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,11 +10,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image, UnidentifiedImageError
 
+from cuescope.conclusions import Contrast, Exhibit, Occurrence, Report, Score
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells
 from cuescope.runs import exhibit_key, picture_key
-from cuescope.types import Contrast, Exhibit, Occurrence, Report, Score
 
 MAX_CARDS = 200  # rows that a browser filters in a fifth of a second
 MAX_SHEETS = 24  # of them with frames and bars inside: a page stays below some megabytes

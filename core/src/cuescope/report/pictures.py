@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from PIL import Image, ImageDraw
 
+from cuescope.conclusions import Occurrence, Report
 from cuescope.errors import BadDataError
 from cuescope.runs import exhibit_key, exhibited, illustrations, picture_key
-from cuescope.types import Occurrence, Report, Sample
+from cuescope.types import Sample
 
 PICTURE_SIDE = 128
 EXHIBIT_SIDE = 512

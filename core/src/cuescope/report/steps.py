@@ -1,6 +1,6 @@
 """What to do after a report, as commands to copy."""
 
-from cuescope.types import Report
+from cuescope.conclusions import Report
 
 Step = tuple[str, str | None]
 

@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from cuescope.types import Cell, Table
+from cuescope.conclusions import Cell, Table
 
 Row = tuple[str, list[tuple[str, str]]]
 MANY = 9  # so many columns stand close to each other

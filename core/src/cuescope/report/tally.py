@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cuescope.conclusions import Accuracy
 from cuescope.hookspecs import hookimpl
-from cuescope.types import Accuracy, Outcome
+from cuescope.types import Outcome
 
 if TYPE_CHECKING:
     from cuescope.auditing import Audit

@@ -10,10 +10,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from cuescope.conclusions import Contrast, Cost, Evidence, Exhibit, Metric, Report, Score
 from cuescope.report.bars import figure, p_value
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
-from cuescope.types import Contrast, Cost, Evidence, Exhibit, Metric, Report, Score
 
 MAX_ROWS = 10
 NARROW = 72  # columns of a screen on which the headline alone has its column

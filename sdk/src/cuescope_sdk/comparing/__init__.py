@@ -13,7 +13,7 @@ from cuescope.cli.echo import echo_json
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.types import Picture, Report, Table
+    from cuescope.conclusions import Picture, Report, Table
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -34,10 +34,10 @@ def compare(
     from rich.text import Text
 
     from cuescope.cli.terminal import stdout
+    from cuescope.conclusions import Table
     from cuescope.report import bench_page
     from cuescope.report.tables import render_table
     from cuescope.runs import load_report, write_atomically
-    from cuescope.types import Table
 
     if len(runs) < 2:
         raise UserError("compare", expected="two runs or more", got=str(len(runs)))

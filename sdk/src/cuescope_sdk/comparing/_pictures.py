@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from cuescope.conclusions import Picture, Report
 from cuescope.report.affected import open_samples
-from cuescope.types import Picture, Report, Sample
+from cuescope.types import Sample
 from cuescope_sdk.comparing._pairs import Pairs, Row
 from cuescope_sdk.comparing._tables import unlike
 from cuescope_sdk.report import StripRow, frame_strips, thumbnail

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from cuescope.conclusions import Report, Score, Table
 from cuescope.report.bars import figure
-from cuescope.types import Report, Score, Table
 from cuescope_sdk.comparing._pairs import Pairs
 
 MOST_ROWS = 30

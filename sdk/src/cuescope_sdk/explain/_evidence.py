@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Bool
 
 from cuescope.auditing import Audit
-from cuescope.types import Cell, Evidence, Picture, Sample, Table, Verdict
+from cuescope.conclusions import Cell, Evidence, Picture, Table, Verdict
+from cuescope.types import Sample
 from cuescope_sdk.explain._canvas import Explainer, canvas_samples
 from cuescope_sdk.explain._curves import (
     Difference,

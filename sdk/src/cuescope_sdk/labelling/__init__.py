@@ -10,7 +10,7 @@ from cuescope.cli.echo import echo
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
-    from cuescope.types import Report
+    from cuescope.conclusions import Report
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 

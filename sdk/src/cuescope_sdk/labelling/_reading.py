@@ -17,7 +17,7 @@ from cuescope_sdk.data import read_csv
 from cuescope_sdk.statistics import FEW, Groups, cohen_kappa, mean_interval
 
 if TYPE_CHECKING:
-    from cuescope.types import Report
+    from cuescope.conclusions import Report
 
 
 class SheetRow(BaseModel):

@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
-from cuescope.types import Contrast, Exhibit, Occurrence, Outcome, Side
+from cuescope.conclusions import Contrast, Exhibit, Occurrence, Side
+from cuescope.types import Outcome
 from cuescope_sdk.report._numbers import percent
 
 EXHIBITS = 4  # on a side: more are not looked at

@@ -117,6 +117,7 @@ class StepGrounding(Plugin):
         from cuescope_step_grounding import report
         from cuescope_step_grounding.contrasts import attach_evidence
         from cuescope_step_grounding.figures import attach_figures
+        from cuescope_step_grounding.rows.keys import REASONING
         from cuescope_step_grounding.rows.rows import rows_of
         from cuescope_step_grounding.verification import judging
 
@@ -124,7 +125,7 @@ class StepGrounding(Plugin):
         for trace in judged.baselines:
             if trace.grounding is not None:
                 sample = trace.reasoning.sample
-                audit.record(sample, report.REASONING, self.metrics[0].name, trace.grounding)
+                audit.record(sample, REASONING, self.metrics[0].name, trace.grounding)
         costs = audit.once(judging.change_costs, judged)
         reliance = audit.once(judging.reliance_of, audit, costs)
         rows = rows_of(audit, judged, reliance)

@@ -1,0 +1,314 @@
+"""The words of a report: what an audit concludes. Frozen, strict, and stored as JSON."""
+
+import math
+from typing import Any, Literal, Self
+
+from pydantic import ConfigDict, FiniteFloat, model_validator
+
+from cuescope.digest import digest
+from cuescope.types import Value
+
+SCHEMA_VERSION: Literal[1] = 1
+Verdict = Literal["supported", "refuted", "inconclusive"]
+
+
+class Occurrence(Value):
+    """Where a feature occurs: a sample, one of its frames, a box (x0, y0, x1, y1) in pixels."""
+
+    sample: str
+    frame: int | None = None
+    region: tuple[float, float, float, float] | None = None
+    strength: FiniteFloat = 1.0
+
+
+class Feature(Value):
+    """A candidate cue. `occurrences` come strongest first; the first one stands for it."""
+
+    key: str
+    kind: str
+    name: str | None = None
+    occurrences: tuple[Occurrence, ...] = ()
+
+
+class Metric(Value):
+    """A kind of score: a short `title`, and its `meaning` to someone who has not read the paper."""
+
+    name: str
+    title: str
+    meaning: str
+
+
+class Score(Value):
+    """A figure for a feature and label; what is missing is None, never NaN.
+
+    `low` and `high` bound the interval, `n` counts the samples with the feature, `p_value` and
+    `q_value` (corrected for all that was tried) belong to the null of no effect. `finding` says
+    that it passes the method's rule, and `statement` says it in words, with `{feature}` for the
+    feature's name. With `always_reported` the statement is printed also where it does not pass.
+    """
+
+    feature: str
+    label: str | None
+    metric: str
+    value: FiniteFloat | None
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    n: int | None = None
+    p_value: FiniteFloat | None = None
+    q_value: FiniteFloat | None = None
+    finding: bool = False
+    always_reported: bool = False
+    statement: str | None = None
+
+
+class Evidence(Value):
+    """A check of the findings: what was tested, the figure against its threshold, the verdict.
+
+    `name` is given where the check found words for `feature`.
+    """
+
+    check: str
+    verdict: Verdict
+    detail: str
+    value: FiniteFloat | None = None
+    threshold: FiniteFloat | None = None
+    n: int | None = None
+    feature: str | None = None
+    label: str | None = None
+    name: str | None = None
+
+
+Cell = str | FiniteFloat | int | None
+
+
+class Table(Value):
+    """A table of a report or bench: `rows` by column name, a paper's own figures in `paper`.
+
+    The first column names a row; what the paper has under that name stands beside it.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, Cell], ...]
+    paper: tuple[dict[str, Cell], ...] = ()
+    notes: tuple[str, ...] = ()
+    decimals: int = 1
+
+
+class Picture(Value):
+    """A drawing of a report: the bytes of a PNG or JPEG, with words for those who do not see it."""
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    title: str
+    caption: str
+    image: bytes
+
+
+class Exhibit(Value):
+    """A sample in a contrast, and what the model says of it.
+
+    `prediction` has its `probability` among the choices; `correct` is None where no label is
+    known. `words` are the method's own: a question, a claim, what was changed. `drawing` is what
+    the method saw, the bytes of a PNG or JPEG, shown beside the frame.
+    """
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    occurrence: Occurrence
+    label: str | None = None
+    prediction: str | None = None
+    probability: FiniteFloat | None = None
+    correct: bool | None = None
+    words: str | None = None
+    drawing: bytes | None = None
+
+
+class Side(Value):
+    """One side of a contrast; the title says what it shows and how often the model is right."""
+
+    title: str
+    exhibits: tuple[Exhibit, ...]
+
+
+class Contrast(Value):
+    """What the model does with a feature, beside what it does without it: evidence to look at.
+
+    `rule` says how the samples were chosen.
+    """
+
+    feature: str
+    label: str | None = None
+    sides: tuple[Side, Side]
+    rule: str
+
+
+class Accuracy(Value):
+    """How often the model is right on the samples as they are; `chance` is what guessing gives.
+
+    `p_value` is the method's own test that the model does no better, None where it has none.
+    """
+
+    correct: int
+    answered: int
+    chance: FiniteFloat
+    p_value: FiniteFloat | None = None
+
+    @property
+    def share(self) -> float:
+        """Of the answers, those that are right."""
+        return self.correct / self.answered
+
+    @property
+    def above_chance(self) -> bool:
+        """By the p-value (0.05), else by more than two standard errors of guessing above it."""
+        if self.p_value is not None:
+            return self.p_value <= 0.05
+        error = math.sqrt(self.chance * (1 - self.chance) / self.answered)
+        return self.share > self.chance + 2 * error
+
+
+class PluginStamp(Value):
+    """One plugin of an audit, exactly enough to build it again.
+
+    `code` is the digest of its source files where it is installed editable: its version stays the
+    same while somebody works on it.
+    """
+
+    spec: str
+    options: dict[str, Any]
+    dist: str
+    version: str
+    code: str | None = None
+    fingerprint: str | None = None
+    facts: dict[str, str] = {}
+
+
+class Cost(Value):
+    """What the audit took.
+
+    `tool_calls` counts the work of tools in words ("images shown to ..."), `conditions` the
+    distinct trials of each condition.
+    """
+
+    trials: int
+    model_calls: int
+    cache_hits: int
+    seconds: float
+    tool_calls: dict[str, int] = {}
+    conditions: dict[str, int] = {}
+
+
+class Provenance(Value):
+    """Where a report comes from."""
+
+    method: PluginStamp
+    model: PluginStamp
+    data: PluginStamp
+    tools: dict[str, PluginStamp] = {}
+    verifiers: tuple[PluginStamp, ...] = ()
+    seed: int
+    limit: int | None
+    samples: int
+    labels: tuple[str, ...]
+    device: str
+    dtype: str
+    versions: dict[str, str]
+    command: str
+    started: str
+
+    @property
+    def identity(self) -> list[tuple[str, str, str, str | None]]:
+        """What made the report: role, name, version and fingerprint of each plugin."""
+        return [(r, s.spec.partition(":")[0], s.version, s.fingerprint) for r, s in self.stamps]
+
+    @property
+    def origin(self) -> list[object]:
+        """All that makes a report: `identity`, the plugins' source, the versions of cuescope."""
+        code = [(role, stamp.code) for role, stamp in self.stamps]
+        own = [(name, self.versions.get(name)) for name in ("cuescope", "cuescope-sdk")]
+        return [*self.identity, *code, *own]
+
+    @property
+    def stamps(self) -> list[tuple[str, PluginStamp]]:
+        """Every plugin of the audit, with its role."""
+        return [
+            ("method", self.method),
+            ("model", self.model),
+            ("data", self.data),
+            *((f"tool: {role}", stamp) for role, stamp in self.tools.items()),
+            *(("verifier", stamp) for stamp in self.verifiers),
+        ]
+
+
+class Report(Value):
+    """The result of one audit. Scores come ranked; the first metric is the headline.
+
+    `seal` is the digest of all else in a stored report: a changed one is not taken.
+    """
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    title: str
+    metrics: tuple[Metric, ...]
+    notes: dict[str, str]
+    features: tuple[Feature, ...]
+    scores: tuple[Score, ...]
+    evidence: tuple[Evidence, ...]
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    contrasts: tuple[Contrast, ...] = ()
+    accuracy: Accuracy | None = None
+    provenance: Provenance
+    cost: Cost
+    seal: str | None = None
+
+    @model_validator(mode="after")
+    def _scores_are_about_its_features(self) -> Self:
+        features = {feature.key for feature in self.features}
+        metrics = {metric.name for metric in self.metrics}
+        for score in self.scores:
+            if score.feature not in features or score.metric not in metrics:
+                raise ValueError(
+                    f"score of {score.metric!r} for {score.feature!r}: no such metric or feature"
+                )
+        for contrast in self.contrasts:
+            if contrast.feature not in features:
+                raise ValueError(f"contrast of {contrast.feature!r}: no such feature")
+        return self
+
+    @property
+    def hash(self) -> str:
+        """Digest of what was asked and found; time, machine, cache and evidence have no part."""
+        origin = self.provenance
+        results = self.notes, self.features, self.scores, self.evidence, self.tables
+        return digest(origin.identity, origin.method.options, origin.seed, origin.limit, *results)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Feature key -> words: those that a check found, else the feature's own, else the key."""
+        own = {feature.key: feature.name or feature.key for feature in self.features}
+        by_check = {e.feature: e.name for e in self.evidence if e.feature and e.name}
+        return own | by_check
+
+    @property
+    def headlines(self) -> tuple[Score, ...]:
+        """The scores of the first metric, one for each feature and label tried, ranked."""
+        # the order of metrics is the method's word
+        first = self.metrics[0].name if self.metrics else None
+        return tuple(score for score in self.scores if score.metric == first)
+
+    @property
+    def findings(self) -> tuple[Score, ...]:
+        """The headline scores that pass the method's rule, strongest first."""
+        return tuple(score for score in self.headlines if score.finding)
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The sentences about the headlines, ranked: findings, and what is always reported."""
+        reported = [s for s in self.headlines if s.finding or s.always_reported or s.value is None]
+        return tuple(words for score in reported if (words := self.sentence(score)))
+
+    def sentence(self, score: Score) -> str | None:
+        """The statement of a score with the feature's name in its place."""
+        statement = score.statement
+        return statement and statement.replace("{feature}", self.names[score.feature])
