@@ -306,7 +306,7 @@ def test_open_answers_outside_the_vocabulary_are_wrong_and_said(
         row["answer"] = "yodel"
     (msrvtt / "test_qa.json").write_text(json.dumps(rows))
     report = audited(*TOY, "--data", f"msrvtt-qa:{msrvtt}")
-    assert report.notes["accuracy"].startswith("0.0 % of 12 questions")
+    assert report.notes["accuracy"].startswith("0.0% of 12 questions")
     assert "2 answers; no other can be right" in report.provenance.model.facts["trained on"]
     assert not report.findings
 

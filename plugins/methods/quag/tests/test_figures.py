@@ -84,11 +84,11 @@ def test_a_finding_shows_the_same_questions_twice(audited) -> None:
         key = "SC: crossmodal" if shown.feature == "verdict" else shown.feature
         assert shown.label is None
         plain, changed = shown.sides
-        assert plain.title == "As it is: accuracy 93.1 % in 160 questions"
+        assert plain.title == "As it is: accuracy 93.1% in 160 questions"
         lost = accuracies[key].rstrip("\N{DOWNWARDS ARROW}")
-        assert changed.title.endswith(f": accuracy {lost} % in 160 questions")
+        assert changed.title.endswith(f": accuracy {lost}% in 160 questions")
         sentence = str(report.sentence(next(s for s in report.findings if s.feature == key)))
-        assert f"({lost} % instead of 93.1 %)" in sentence
+        assert f"({lost}% instead of 93.1%)" in sentence
         keys = [
             [e.occurrence.sample.split("/")[0][:8] for e in side.exhibits] for side in shown.sides
         ]

@@ -70,6 +70,6 @@ class CCIOptions(Options):
         24, description="images of the deletion and insertion check; 0 leaves it out"
     )
     steps: PositiveInt = Field(
-        20, description="steps of that check over half of the pixels (paper: 100 of 0.5 %)"
+        20, description="steps of that check over half of the pixels (paper: 100 of 0.5%)"
     )
     pictures: NonNegativeInt = Field(3, description="images shown of each kind")

@@ -52,7 +52,7 @@ def _contrast(figures: Figures, feature: str, key: str, kind: str | None) -> Con
         rows = question_types(answers.samples)[kind].tolist()
     before = [answers.plain[row] for row in rows]
     after = [answers.changed[column][row] for row in rows]
-    of = f"{figures.measure} {{:.1f}} % in {len(rows):,} questions" + f" ({kind})" * bool(kind)
+    of = f"{figures.measure} {{:.1f}}% in {len(rows):,} questions" + f" ({kind})" * bool(kind)
     return contrast(
         feature,
         {

@@ -189,7 +189,7 @@ def statement(condition: Condition, rate: Rate, loss: Loss, measure: str) -> str
     """The finding as a sentence."""
     return (
         f"{STATEMENTS[condition.kind]}, the model loses {points(loss)} of {measure} "
-        f"({loss.rate:.1f} % instead of {rate.value:.1f} %): {NEEDS[condition.kind]}."
+        f"({loss.rate:.1f}% instead of {rate.value:.1f}%): {NEEDS[condition.kind]}."
     )
 
 
@@ -266,10 +266,10 @@ def _note(audit: Audit, figures: Figures, decision: Verdict) -> None:
     if (words := NEXT_STEPS.get(decision.kind)) is not None:
         audit.note("next step", words)
     only = only_answer(answers.samples)
-    guess = f"guessing gives {rate.chance:.1f} %"
+    guess = f"guessing gives {rate.chance:.1f}%"
     chance = guess if only is None else f"all have the same right answer, '{only}'"
     count = f"{len(answers.samples)} questions about {answers.videos} videos"
-    audit.note(figures.measure, f"{rate.value:.1f} % of {count}; {chance}")
+    audit.note(figures.measure, f"{rate.value:.1f}% of {count}; {chance}")
     audit.note(
         "counts for the verdict",
         f"losses from {margin:.1f} points: {options.margin:.0%} of the accuracy above "

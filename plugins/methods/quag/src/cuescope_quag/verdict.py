@@ -193,8 +193,8 @@ def verdict_sentence(
         case "at chance":
             words = (
                 f"the model answers at chance, so nothing can be measured. Its {measure} is "
-                f"{rate.value:.1f} %{interval(rate.low, rate.high)}, where guessing gives "
-                f"{rate.chance:.1f} %"
+                f"{rate.value:.1f}%{interval(rate.low, rate.high)}, where guessing gives "
+                f"{rate.chance:.1f}%"
             )
         case _ if CROSSMODAL not in losses:
             words = "no verdict, because the attention between video and text was not averaged"

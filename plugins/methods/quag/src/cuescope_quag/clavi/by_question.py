@@ -39,7 +39,7 @@ def attach_by_question(
     beside = f" In brackets: {options.beside} in table 15 of the paper." if paper else ""
     note = (
         "V is the original video, V' its complement (the two actions change places); Q is true of "
-        "the original, and Q' says the opposite. Two rows that add up to about 100 % (Q and Q' of "
+        "the original, and Q' says the opposite. Two rows that add up to about 100% (Q and Q' of "
         f"one video) have one answer for both.{beside}"
     )
     audit.attach(

@@ -223,6 +223,6 @@ def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:
         words = "a question and its complement are mostly both answered rightly, control or not"
     else:
         words = "neither a clear shortcut nor a clear understanding"
-    figures = ", ".join(f"{name} {accuracy} %" for name, accuracy in of_subsets.items())
+    figures = ", ".join(f"{name} {accuracy}%" for name, accuracy in of_subsets.items())
     meaning = "share of pairs answered rightly, of complement videos (V) or questions (T)"
     return f"{words} ({meaning}: {figures})"
