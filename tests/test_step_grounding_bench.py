@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cuescope.cli import app
+from cuescope.runs import load_report
 from cuescope_sdk import Context
 
 pytestmark = pytest.mark.slow
@@ -39,3 +40,19 @@ def test_one_command_tells_components_settings_and_difficulty(
     assert settings[0]["ranks"] == 1
     [frames] = [r for r in tables["Is the other data only harder?"] if r["complexity"] == "frames"]
     assert frames["out of it"] > frames["in distribution"]  # by design: its videos are longer
+
+
+def test_models_are_audited_on_splits_that_options_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    monkeypatch.setattr("cuescope.context.Context", partial(Context, cache=cache, device="cpu"))
+    known = ("--data", "shape-world:test", "--data-options", '{"test": 4}')
+    other = ("--ood-data", "shape-world:ood", "--ood-data-options", '{"ood": 3}')
+    words = ("bench", "step-grounding", "--models", "scripted,scripted", *known, *other, "--json")
+    app(words, standalone_mode=False)
+    stored = [load_report(file) for file in cache.rglob("report.json")]
+    assert {(r.provenance.data.spec, r.provenance.samples) for r in stored} == {
+        ("shape-world:test", 4),
+        ("shape-world:ood", 3),
+    }

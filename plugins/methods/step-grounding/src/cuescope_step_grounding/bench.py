@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, PositiveInt
 
@@ -23,6 +23,7 @@ from cuescope_step_grounding.options import DrivenBy
 
 if TYPE_CHECKING:
     from cuescope_step_grounding.law.law import MeasuredModel
+    from cuescope_step_grounding.law.models import Data
     from cuescope_step_grounding.law.settings import Setting
 
 COLUMNS = ("model", "SGR %", "accuracy %", "out of distribution %", "retention %")
@@ -48,7 +49,9 @@ class BenchOptions(Options):
         (), description="SPECs of models to audit on `data` and `ood_data`, in place of runs"
     )
     data: str = Field("", description="SPEC of data that the models know")
+    data_options: dict[str, Any] = Field({}, description="its options")
     ood_data: str = Field("", description="SPEC of other data")
+    ood_data_options: dict[str, Any] = Field({}, description="its options")
     verifier: str = Field("", description="SPEC of the claim-verifier of these audits")
     components: bool = Field(
         False, description="also: what each component and each baseline foretells"
@@ -121,19 +124,17 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.law import law
 
         options, context = self.options, self.context
-        known, other = options.data, options.ood_data
-        given: list[dict[str, int]] = [{}, {}]
-        if not (known or other or options.runs):
-            known, other = "shape-world:test", "shape-world:ood"
-            given = [{"test": options.videos}, {"ood": options.videos}]
-        if not (known and other):
+        named = self._data
+        if not (options.data or options.ood_data or options.runs):
+            named = (
+                ("shape-world:test", {"test": options.videos}),
+                ("shape-world:ood", {"ood": options.videos}),
+            )
+        if not all(spec for spec, _ in named):
             raise UserError(
                 "bench step-grounding: match", expected="--data SPEC and --ood-data SPEC"
             )
-        built = [
-            context.build("dataset", spec, own)
-            for spec, own in zip((known, other), given, strict=True)
-        ]
+        built = [context.build("dataset", spec, given) for spec, given in named]
         samples, others = ([data[index] for index in range(len(data))] for data in built)
         matching = match(samples, others)
         yield matching.table
@@ -141,6 +142,13 @@ class StepGroundingBench(Plugin):
         if alike:
             table = law(alike, context.rng("bench step-grounding", "matched")).table()
             yield table.model_copy(update={"title": f"{table.title} On samples that are alike"})
+
+    @property
+    def _data(self) -> "tuple[Data, Data]":
+        """What the models know, and what they do not: SPEC and options."""
+        options = self.options
+        known = options.data, options.data_options
+        return known, (options.ood_data, options.ood_data_options)
 
     def _stored_models(self) -> "tuple[list[MeasuredModel], list[tuple[Path, Path]]]":
         from cuescope_step_grounding.law.components import figures_of_maps
@@ -186,7 +194,7 @@ class StepGroundingBench(Plugin):
             return runner.run(request, resume=context.resume)
 
         if options.models:
-            pairs = live_requests(options.models, options.data, options.ood_data, options.verifier)
+            pairs = live_requests(options.models, *self._data, options.verifier)
             measured, count = live_models(pairs, run, setting), len(pairs)
         else:
             rng = context.rng("bench step-grounding", "dials", options.driven_by)

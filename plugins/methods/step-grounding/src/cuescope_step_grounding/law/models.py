@@ -3,8 +3,9 @@
 Of scripted reasoners it is known whether grounding drives what they keep.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -145,28 +146,31 @@ def audited_models(
 # ------------------------------------------------------------------------------- models of yours
 
 
+Data = tuple[str, Mapping[str, Any]]  # SPEC and options
+
+
 def live_requests(
-    models: Sequence[str], data: str, ood_data: str, verifier: str
+    models: Sequence[str], known: Data, other: Data, verifier: str
 ) -> list[tuple[Request, Request]]:
     """The audits of models by SPEC on two data sets; raises UserError where one is not named."""
-    if not (data and ood_data):
+    if not (known[0] and other[0]):
         raise UserError(
             "bench step-grounding: models without data", expected="--data SPEC and --ood-data SPEC"
         )
     tools = {"claim-verifier": verifier} if verifier else {}
-    return [
-        (
-            Request(method="step-grounding", model=model, data=data, tools=tools),
-            Request(
-                method="step-grounding",
-                model=model,
-                data=ood_data,
-                tools=tools,
-                method_options={"perturbations": []},
-            ),
+
+    def request(model: str, data: Data, **options: Any) -> Request:
+        spec, given = data
+        return Request(
+            method="step-grounding",
+            model=model,
+            data=spec,
+            data_options=dict(given),
+            tools=tools,
+            method_options=options,
         )
-        for model in models
-    ]
+
+    return [(request(model, known), request(model, other, perturbations=[])) for model in models]
 
 
 def live_models(
