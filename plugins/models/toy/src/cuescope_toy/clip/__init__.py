@@ -106,6 +106,12 @@ class ToyCLIP(TrainedModel):
         """Unit rows of the text tower."""
         return self._model.embed_texts(texts)
 
+    def logits(
+        self, rows: Float[np.ndarray, "input size"], choices: Sequence[str]
+    ) -> Float[np.ndarray, " choice"]:
+        """scale * cosine + bias."""
+        return self._model.logits(rows, choices)
+
     def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit rows that image embeddings are compared with."""
         return self._model.embed_choices(choices)
