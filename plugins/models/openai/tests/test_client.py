@@ -70,10 +70,14 @@ def test_ctrl_c_keeps_the_answers_that_wait_to_be_stored(
 
     monkeypatch.setattr(Memory, "put", put_slowly)
     thread = threading.Thread(target=interrupt)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job may ignore it
     thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        writer(concurrency=40).generate(prompts)
-    thread.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            writer(concurrency=40).generate(prompts)
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
     answered = list(server.answered)
     assert len(answered) > 8  # of which no more than six or so were being stored
     monkeypatch.setattr(Memory, "put", put)
