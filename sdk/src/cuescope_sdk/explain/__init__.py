@@ -13,7 +13,10 @@ from cuescope_sdk.explain._curves import (
     paired_difference as paired_difference,
     retrieval_curves as retrieval_curves,
 )
-from cuescope_sdk.explain._evidence import measure_faithfulness as measure_faithfulness
+from cuescope_sdk.explain._evidence import (
+    faithfulness_trials as faithfulness_trials,
+    measure_faithfulness as measure_faithfulness,
+)
 from cuescope_sdk.explain._perturbation import (
     DIRECTIONS as DIRECTIONS,
     Direction as Direction,

@@ -43,6 +43,13 @@ def measure_faithfulness(
     )
 
 
+def faithfulness_trials(audit: Audit, *, images: int, steps: int) -> int:
+    """How many trials `measure_faithfulness` asks at most, with a map for each image."""
+    few = min(images, len(audit.samples))
+    curves = 2 * len(DIRECTIONS)  # of its own map, and of another image's
+    return few * (2 + curves * (steps + 1))  # its canvas, its map, and each step
+
+
 def faithfulness_evidence(
     audit: Audit,
     samples: Sequence[Sample],

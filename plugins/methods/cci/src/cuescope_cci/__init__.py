@@ -79,9 +79,11 @@ class CCI(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The background, as a whole and for each kind, with the images that lean on it."""
         from cuescope_cci.error_source import answer_sources, features
+        from cuescope_cci.trials import most_trials
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "cci")
+        audit.expect_more(most_trials(audit, self.options))
         yield from features(audit.once(answer_sources, audit, self.options))
 
     @hookimpl

@@ -11,6 +11,7 @@ from scipy.cluster.vq import kmeans2
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
+from cuescope_sdk.explain import faithfulness_trials
 from cuescope_sdk.maths import normalise, spherical_kmeans
 
 
@@ -173,6 +174,17 @@ def importance_maps(
             for image in of_image
         ]
         yield np.mean(maps, axis=0)
+
+
+def most_trials(audit: Audit, options: CCIOptions) -> int:
+    """How many trials follow the images' canvases, at most.
+
+    Each image has its clusters, is asked whole and without each of them (again for a text that is
+    none of the choices), without its objects, without its background, and with its mask drawn.
+    """
+    each = (2 if options.target == "text" else 1) * (options.k + 2) + 3
+    checks = faithfulness_trials(audit, images=options.faithfulness, steps=options.steps)
+    return len(audit.samples) * each + checks + 1  # the embeddings of all classes
 
 
 def answers_about(

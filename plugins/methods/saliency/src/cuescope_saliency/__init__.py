@@ -85,8 +85,12 @@ class Saliency(Plugin):
         """One feature for each text that is explained."""
         from cuescope_saliency.trials import features
         from cuescope_sdk.data import require_data
+        from cuescope_sdk.explain import faithfulness_trials
 
         require_data(audit, self.data_needs, "saliency")
+        images, steps = self.options.faithfulness, self.options.steps
+        checks = faithfulness_trials(audit, images=images, steps=steps)
+        audit.expect_more(3 * len(audit.samples) + checks)  # its answer, its map, its mask drawn
         yield from features(audit, self.options)
 
     @hookimpl
