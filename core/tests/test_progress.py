@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cuescope.cli import progress
+from cuescope.cli.options import open_runner
 from cuescope.cli.progress import Bars, Verbosity, Work
 
 from .conftest import Line
@@ -89,6 +90,25 @@ def test_an_audit_that_failed_leaves_no_bar() -> None:
     bars.responses_progressed(audit=AUDIT, done=8, total=16, cached=8)
     bars.clear()
     clock.now += 100
+    bars.show_line_if_due()
+    assert said == []
+
+
+def test_the_runner_of_the_line_takes_its_bars_away() -> None:
+    said: list[str] = []
+
+    def broken_audit() -> None:
+        with open_runner() as runner:
+            bars = next(each for each in runner.observers if isinstance(each, Bars))
+            kept.append(bars)
+            bars.responses_progressed(audit=AUDIT, done=0, total=64, cached=0)
+            raise ValueError("the method broke")
+
+    kept: list[Any] = []
+    with pytest.raises(ValueError, match="the method broke"):
+        broken_audit()
+    [bars] = kept
+    bars._clock, bars._say = (lambda: 1e9), said.append
     bars.show_line_if_due()
     assert said == []
 

@@ -121,9 +121,11 @@ class _Store:
             # it would walk through everything for each thousand of new objects
             collects = gc.isenabled()
             gc.disable()
-            self._recent[number] = unpickler.load()
-            if collects:
-                gc.enable()
+            try:
+                self._recent[number] = unpickler.load()
+            finally:
+                if collects:
+                    gc.enable()
             if len(self._recent) > RECENT:
                 self._recent.popitem(last=False)
         return self._recent[number]

@@ -317,3 +317,10 @@ def test_a_video_is_refused_in_one_line() -> None:
 def test_the_true_class_of_unlabelled_images(changing: Callable[..., Any]) -> None:
     with pytest.raises(UserError, match=r"'val-000' has no label: expected labelled images"):
         audited(changing(label=None), target="true")
+
+
+def test_a_plan_is_bounded_and_not_by_much() -> None:
+    setup = Setup(CCI, options={"steps": 4, "faithfulness": 8}, data_options=IMAGES)
+    plan, asked = setup.plan(), setup.report().cost.trials
+    assert plan.more is not None
+    assert asked <= plan.trials + plan.more < 2 * asked

@@ -53,6 +53,7 @@ def test_each_trial_passes_respond_once() -> None:
 def test_a_plan_counts_the_sequences_and_their_still_clips() -> None:
     plan, cost = Setup(TRoVe).plan(), Setup(TRoVe).report().cost
     assert plan.trials == plan.model_calls == cost.trials
+    assert plan.more == 0  # the method says so, and a plan is exact
     assert plan.conditions == cost.conditions
 
 

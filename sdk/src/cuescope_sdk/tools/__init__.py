@@ -10,3 +10,4 @@ from cuescope_sdk.tools._detection import (
     normalise_name as normalise_name,
     sort_by_score as sort_by_score,
 )
+from cuescope_sdk.tools._options import DetectionOptions as DetectionOptions

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, PositiveInt, field_validator
 
 from cuescope_sdk import Options
+from cuescope_sdk.tools import DetectionOptions
 
 MODEL = "a folder that save_pretrained wrote, or a hub id"
 
@@ -21,20 +22,8 @@ class PretrainedOptions(Options):
     )
 
 
-class OpenVocabularyOptions(PretrainedOptions):
+class OpenVocabularyOptions(DetectionOptions, PretrainedOptions):
     """Options of every detector that takes any name."""
-
-    threshold: float = Field(
-        0.05, ge=0, lt=1, description="boxes must score more than this (SpurLens: 0.05)"
-    )
-    overlap: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="boxes of a name that overlap a better one by more (intersection over union) "
-        "are dropped; 1 keeps them",
-    )
-    images: PositiveInt = Field(4, description="images that the network is shown at once")
 
 
 class OwlOptions(OpenVocabularyOptions):
