@@ -1,9 +1,9 @@
 """Checks the shapes in signatures while tests run: a plugin of pytest that conftest.py names.
 
-Every function of `cuescope_*` whose signature names a jaxtyping shape is checked at each call, in
-every element of a list or a dictionary, with one size for each name of an axis. Nothing random is
-drawn, so that tests that watch the global generators can run under the checks too. Types without a
-shape are left to mypy; what runs in another process is not checked.
+Every function of `cuescope_*` whose signature names a jaxtyping shape is checked at its first 200
+calls of each test, in every element of a list or a dictionary, with one size for each name of an
+axis. Nothing random is drawn, so that tests that watch the global generators run under the checks
+too. Types without a shape are left to mypy; what runs in another process is not checked.
 
 Tests that hand over wrong shapes on purpose are marked `wrong_shapes`.
 """
@@ -25,7 +25,9 @@ from jaxtyping import jaxtyped
 T = TypeVar("T")
 PREFIX = "cuescope_"
 CHECKER = f"{__name__}.checked"
-active = True
+CALLS = 200  # of each function that are checked in each test: loops stay fast
+MISSING = object()
+calls_left: dict[Callable[..., Any], int] = {}  # of the functions that were called
 
 
 def checked(thing: T) -> T:
@@ -40,17 +42,19 @@ def checked(thing: T) -> T:
     if not hints:
         return thing
     returned = None if isgeneratorfunction(thing) else hints.pop("return", None)
-    parameters = signature(thing)
+    places = {name: place for place, name in enumerate(signature(thing).parameters)}
 
     @functools.wraps(thing)
     def check(*args: Any, **kwargs: Any) -> Any:
-        if not active:
+        if not calls_left.get(check, CALLS):
             return thing(*args, **kwargs)
-        arguments = parameters.bind(*args, **kwargs).arguments
+        calls_left[check] = calls_left.get(check, CALLS) - 1
         with jaxtyped("context"):
             for name, hint in hints.items():
-                if name in arguments and not fits(arguments[name], hint):
-                    raise wrong(thing, name, hint, arguments[name])
+                place = places[name]
+                given = args[place] if place < len(args) else kwargs.get(name, MISSING)
+                if given is not MISSING and not fits(given, hint):
+                    raise wrong(thing, name, hint, given)
             result = thing(*args, **kwargs)
             if returned is not None and not fits(result, returned):
                 raise wrong(thing, "what is returned", returned, result)
@@ -159,7 +163,14 @@ class Finder:
 sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
 
 
+class Unchecked(dict[Callable[..., Any], int]):
+    """No call is left for any function."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return 0
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Shapes are not checked where a test hands over wrong ones."""
-    global active
-    active = item.get_closest_marker("wrong_shapes") is None
+    """Calls count anew; none is checked where a test hands over wrong shapes."""
+    global calls_left
+    calls_left = Unchecked() if item.get_closest_marker("wrong_shapes") else {}
