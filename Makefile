@@ -35,7 +35,8 @@ test: .venv/ready
 # Every fault many times, with a table at the end; `make test` tries each a few times.
 faults: .venv/ready
 	CUESCOPE_FAULTS=1 $(RUN)/pytest -n $(PYTEST_WORKERS) tests/faults \
-		plugins/models/openai/tests/test_memory.py tests/test_quag_planted.py
+		plugins/models/openai/tests/test_memory.py tests/test_quag_planted.py \
+		tests/test_spurlens_planted.py sdk/tests/test_method_proofs.py
 
 check: .venv/ready
 	$(RUN)/ruff check .

@@ -1,9 +1,10 @@
 """Checks the shapes in signatures while tests run: a plugin of pytest that conftest.py names.
 
 Every function of `cuescope_*` whose signature names a jaxtyping shape is checked at its first 200
-calls of each test, in every element of a list or a dictionary, with one size for each name of an
-axis. Nothing random is drawn, so that tests that watch the global generators run under the checks
-too. Types without a shape are left to mypy; what runs in another process is not checked.
+calls of each test, with one size for each name of an axis, and in every element of a list or a
+dictionary, each of which may have sizes of its own. Nothing random is drawn, so that tests that
+watch the global generators run under the checks too. Types without a shape are left to mypy; what
+runs in another process is not checked.
 
 Tests that hand over wrong shapes on purpose are marked `wrong_shapes`.
 """
@@ -21,10 +22,15 @@ from unittest.mock import patch
 
 import pytest
 from jaxtyping import jaxtyped
+from jaxtyping._storage import get_shape_memo, set_shape_memo
 
 T = TypeVar("T")
 PREFIX = "cuescope_"
 CHECKER = f"{__name__}.checked"
+# Where shapes are checked: not yet in tests that train, download or start whole audits.
+FOLDERS = ("sdk/tests", "plugins/methods", "plugins/datasets", "plugins/models/toy")
+LONG = ("slow", "real", "browser", "wrong_shapes")
+NAMES = ("contract", "bench", "audit", "command", "proofs", "scaffold")
 CALLS = 200  # of each function that are checked in each test: loops stay fast
 MISSING = object()
 calls_left: dict[Callable[..., Any], int] = {}  # of the functions that were called
@@ -41,7 +47,9 @@ def checked(thing: T) -> T:
     hints = {name: hint for name, hint in thing.__annotations__.items() if has_shape(hint)}
     if not hints:
         return thing
-    returned = None if isgeneratorfunction(thing) else hints.pop("return", None)
+    returned = hints.pop("return", None)
+    if isgeneratorfunction(thing):
+        returned = None
     places = {name: place for place, name in enumerate(signature(thing).parameters)}
 
     @functools.wraps(thing)
@@ -89,10 +97,19 @@ def fits(value: object, hint: Any) -> bool:
     if issubclass(origin, tuple) and inner[-1] is not Ellipsis:
         return len(value) == len(inner) and all(map(fits, value, inner))
     if issubclass(origin, Mapping):
-        return all(fits(one, inner[1]) for one in value.values())
+        return all(fits_alone(one, inner[1]) for one in value.values())
     if isinstance(value, Sequence | Collection):
-        return all(fits(one, inner[0]) for one in value)
+        return all(fits_alone(one, inner[0]) for one in value)
     return True
+
+
+def fits_alone(value: object, hint: Any) -> bool:
+    """The same of one of many, whose own sizes need not be those of the others."""
+    sizes = [memo.copy() for memo in get_shape_memo()]
+    try:
+        return fits(value, hint)
+    finally:
+        set_shape_memo(*sizes)
 
 
 def wrong(function: Callable[..., Any], name: str, hint: object, value: object) -> TypeError:
@@ -116,11 +133,11 @@ def look(value: object) -> str:
 class Decorate(ast.NodeTransformer):
     """Puts the check innermost on each function and outermost on each class."""
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list.append(decorator(node))
         return self.generic_visit(node)
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.decorator_list.insert(0, decorator(node))
         return self.generic_visit(node)
 
@@ -170,7 +187,17 @@ class Unchecked(dict[Callable[..., Any], int]):
         return 0
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Calls count anew; none is checked where a test hands over wrong shapes."""
+    """Calls count anew in each test; see FOLDERS, LONG and NAMES for where none is checked."""
     global calls_left
-    calls_left = Unchecked() if item.get_closest_marker("wrong_shapes") else {}
+    calls_left = {} if is_checked(item) else Unchecked()
+
+
+def is_checked(item: pytest.Item) -> bool:
+    """Whether shapes are checked while a test runs."""
+    return (
+        item.nodeid.startswith(FOLDERS)
+        and not any(item.get_closest_marker(name) for name in LONG)
+        and not any(name in item.nodeid.lower() for name in NAMES)
+    )
