@@ -114,8 +114,10 @@ def fits_alone(value: object, hint: Any) -> bool:
 
 def wrong(function: Callable[..., Any], name: str, hint: object, value: object) -> TypeError:
     """The error of a value whose shape is not what its hint says."""
+    sizes = ", ".join(f"{axis}={size}" for axis, size in get_shape_memo()[0].items())
     return TypeError(
         f"{function.__module__}.{function.__qualname__}: {name} must be {hint}, got {look(value)}"
+        + (f" ({sizes})" if sizes else "")
     )
 
 

@@ -68,9 +68,7 @@ class Contract:
     device: ClassVar[str] = "auto"
     dtype: ClassVar[str] = "float32"
     built: PerClass[Any] = PerClass(lambda contract: contract.build())
-    imported: PerClass[dict[str, list[str]]] = PerClass(
-        lambda c: import_report(c.plugin.__module__, inspect.getsourcefile(c.plugin) or "")
-    )
+    imported: PerClass[dict[str, list[str]]] = PerClass(lambda c: import_report_of(c.plugin))
 
     @classmethod
     def context(cls) -> Context:
@@ -338,6 +336,11 @@ HEAVY = (
     "matplotlib",
     "ray",
 )
+
+
+def import_report_of(plugin: type) -> dict[str, list[str]]:
+    """That of the module in which a plugin stands."""
+    return import_report(plugin.__module__, inspect.getsourcefile(plugin) or "")
 
 
 @cache
