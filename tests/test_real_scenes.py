@@ -63,8 +63,8 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, Report]
     )
     runner = Runner(Context(cache=folder / "cache", device="cpu"), folder / "runs")
     session = runner.session(request)
-    report = session.run()
-    return session, answer_sources(session.audit, session.parts.method.plugin.options), report
+    sources = answer_sources(session.audit, session.parts.method.plugin.options)
+    return session, sources, runner.run(request)
 
 
 def test_right_answers_come_from_the_object(audited: tuple[Any, Any, Report]) -> None:
