@@ -50,7 +50,7 @@ def image_tower(model: StockModel | HeldModel) -> ImageTower:
 
     def encode(inputs: Inputs) -> Tensor:
         features = network.encode_image(inputs["image"].to(model.device, model.dtype))
-        return torch.as_tensor(features)
+        return torch.as_tensor(features).flatten(1)  # CoCa's contrastive query has an axis
 
     return ImageTower(
         name=model.name,
