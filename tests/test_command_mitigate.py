@@ -1,4 +1,4 @@
-"""`cuescope mitigate`: a planted cue is found on one part, unlearned on another, measured on a third.
+"""`cuescope mitigate`: a cue is found on one part, unlearned on another, measured on a third.
 
 The data set and the model are those of the contracts: a red corner that the model takes for "top".
 """
@@ -101,20 +101,20 @@ def row_of(report: Report, label: str, table: str) -> dict[str, object]:
 
 
 def test_a_new_head_mends_the_planted_cue(mitigated: Callable[..., Report]) -> None:
+    """Any training mends this model, whose embedding tells all: so it is not the cue."""
     report = mitigated("last-layer")
-    assert report.findings
-    for score in report.findings:
+    for score in report.headlines:
         assert score.value is not None
-        assert score.value > 0.2
-        assert "because of the cue" in str(report.sentence(score))
+        assert score.value > 0.5
     [overall] = {s.value for s in report.scores if s.metric == "overall_gain"}
     assert overall is not None
-    assert overall > -0.02
+    assert overall > 0.1
     left = [s for s in report.scores if s.metric == "gap_after"]
     assert all(abs(s.value or 0) < 0.05 for s in left)
     checks = {(e.check, e.verdict) for e in report.evidence}
-    assert ("placebo: random cues", "refuted") not in checks
+    assert ("placebo: random cues", "refuted") in checks
     assert ("cost over all samples", "supported") in checks
+    assert not report.findings
 
 
 def test_what_only_moves_answers_is_called_that(mitigated: Callable[..., Report]) -> None:
@@ -132,8 +132,7 @@ def test_what_only_moves_answers_is_called_that(mitigated: Callable[..., Report]
 def test_any_audit_runs_on_the_mitigated_model(
     place: Path, mitigated: Callable[..., Report]
 ) -> None:
-    cues = {(s.feature, s.label) for s in mitigated("last-layer").findings}
-    assert cues
+    mitigated("last-layer")
     folder = place / "run-mitigated-last-layer" / "mitigated"
     run(*AUDIT, "-M", f"mitigated={folder}", "--out", str(place / "after"))
     before, after = load_report(place / "run"), load_report(place / "after")
@@ -167,7 +166,7 @@ def test_another_split_takes_the_run_as_it_is(
     )
     report = load_report(tmp_path / "on")
     assert report.provenance.data.options["split"] == "test"
-    assert report.findings
+    assert (report.headlines[0].value or 0) > 0.5
     assert not (tmp_path / "on" / "found").exists()
 
 
@@ -213,7 +212,10 @@ def test_what_cannot_be_is_one_line(
 
 
 def test_what_was_made_for_another_model_is_refused(
-    place: Path, mitigated: Callable[..., Report], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    place: Path,
+    mitigated: Callable[..., Report],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     mitigated("last-layer")
     folder = place / "run-mitigated-last-layer" / "mitigated"

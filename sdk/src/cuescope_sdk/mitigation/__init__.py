@@ -4,6 +4,7 @@ from cuescope_sdk.mitigation._mitigation import (
     Ask as Ask,
     Mitigation as Mitigation,
     columns_of as columns_of,
+    content as content,
     rescored as rescored,
 )
 from cuescope_sdk.mitigation._mitigator import Mitigator as Mitigator, Task as Task, save as save

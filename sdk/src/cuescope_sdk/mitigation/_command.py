@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cuescope.request import Request
     from cuescope.runner import Runner
 
-DEFAULTS: dict[str, Any] = {"mitigator_options": {}, "top": 20, "placebos": 3}
+METHOD = "mitigation"
 PARTS = 3  # found in the first, fitted and measured in the others
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -37,10 +37,10 @@ def mitigate(
     option: Annotated[
         list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the mitigator.")
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = DEFAULTS["top"],
+    top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = 20,
     placebos: Annotated[
         int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
-    ] = DEFAULTS["placebos"],
+    ] = 3,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of the parts and placebos. [default: the run's]")
     ] = None,
@@ -73,10 +73,11 @@ def mitigate(
         found, rest = held_out(run, report, request, on, runner, folder)
         model = report.provenance.model
         own = {"mitigator_options": pairs("-O", option or ()), "top": top, "placebos": placebos}
-        changed = {name: value for name, value in own.items() if value != DEFAULTS[name]}
+        fields = registry.load(registry.find("method", METHOD)).Options.model_fields
+        changed = {name: value for name, value in own.items() if value != fields[name].default}
         trial = make_request(
             **rest.model_dump(include={*_SAME}),
-            method="mitigation",
+            method=METHOD,
             method_options={
                 "run": str(found),
                 "mitigator": mitigator,

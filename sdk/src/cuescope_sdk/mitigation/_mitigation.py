@@ -40,12 +40,14 @@ class Mitigation(ABC):
     @classmethod
     def load(cls, folder: Path) -> Self:
         """From a folder that `save` wrote; raises UserError where it does not fit."""
-        require_small_archive("mitigated", folder / ARRAYS)
         try:
+            require_small_archive("mitigated", folder / ARRAYS)
             plain = json.loads((folder / STAMP).read_bytes())["learned"]
             # a pickle runs code of whoever made the file
             with np.load(folder / ARRAYS, allow_pickle=False) as arrays:
                 return _built(cls, plain | dict(arrays), "")  # type: ignore[no-any-return]
+        except UserError:
+            raise
         except Exception as error:  # the reader of a stranger's bytes fails in any way it likes
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise UserError(

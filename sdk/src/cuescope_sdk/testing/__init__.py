@@ -72,6 +72,7 @@ from cuescope_sdk.testing._media_files import (
     write_video as write_video,
 )
 from cuescope_sdk.testing._method_contract import MethodContract as MethodContract
+from cuescope_sdk.testing._mitigator_contract import MitigatorContract as MitigatorContract
 from cuescope_sdk.testing._model_contract import ModelContract as ModelContract
 from cuescope_sdk.testing._running import (
     NAME as NAME,
@@ -91,5 +92,6 @@ CONTRACTS: dict[str, type[Contract]] = {
         ToolContract,
         ExecutorContract,
         ObserverContract,
+        MitigatorContract,
     )
 }

@@ -12,7 +12,9 @@ from cuescope_mitigation.scores import Change, bootstrap_weights, change, gap_ch
 from cuescope_mitigation.trials import Comparison, Cue
 from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
 
-Verdict = Literal["helps", "no gain shown", "harms", "only moves answers", "not the cue", "too few"]
+Verdict = Literal[
+    "helps", "no gain shown", "harms", "only moves answers", "not the cue", "not tried", "too few"
+]
 TOPS = (5, 10, 20)  # of TRoVe's Tables 4 and 5
 OTHERS = 8  # other cues in the table
 
@@ -105,9 +107,9 @@ def verdict_of(gain: Change, random: Change | None, shifted: Change | None) -> V
         return "no gain shown"
     if shifted is not None and shifted.low <= 0:
         return "only moves answers"
-    if random is not None and random.low <= 0:
-        return "not the cue"
-    return "helps"
+    if random is None:  # --placebos 0: nobody knows why it gains
+        return "not tried"
+    return "helps" if random.low > 0 else "not the cue"
 
 
 def scores(audit: Audit, options: MitigationOptions, comparison: Comparison) -> Iterator[Score]:
@@ -187,6 +189,7 @@ def statement(row: Row, title: str) -> str:
         "no gain shown": "No gain is shown: it may be chance.",
         "harms": "The remedy harms here.",
         "only moves answers": "The remedy only moves answers: a shift of all of them does as much.",
+        "not tried": "Without placebos nobody knows whether it is because of the cue.",
         "not the cue": "It is not the cue that the remedy mends: random cues do as much.",
         "too few": "",
     }

@@ -1,0 +1,101 @@
+"""The figures of a comparison: intervals, placebos, the rule."""
+
+import numpy as np
+import pytest
+
+from cuescope_mitigation.report import Verdict, verdict_of
+from cuescope_mitigation.scores import (
+    Change,
+    answer_shift,
+    bootstrap_weights,
+    change,
+    gap_change,
+    shuffle_within,
+    worst_change,
+)
+from cuescope_sdk.statistics import Groups
+
+RNG = np.random.default_rng
+
+
+def test_the_interval_of_a_change_holds_what_it_promises() -> None:
+    """Whole groups are drawn: 60 of 5 samples each, which share most of their luck."""
+    rng, met = RNG(0), 0
+    codes = np.repeat(np.arange(60), 5)
+    groups = Groups(codes, 60, True)
+    for _ in range(150):
+        gains = np.repeat(rng.random(60) < 0.3, 5) & (rng.random(300) < 0.9)
+        weights = bootstrap_weights(groups, rng, 400)
+        seen = change(np.zeros(300), gains * 1.0, np.full(300, True), weights, 0.95)
+        met += seen.low <= 0.27 <= seen.high
+    assert 0.88 <= met / 150 <= 1
+
+
+def test_what_one_group_does_proves_little() -> None:
+    before, after = np.zeros(40), np.ones(40)
+    after[:20] = 0
+    weights = bootstrap_weights(Groups(np.repeat([0, 1], 20), 2, True), RNG(0))
+    seen = change(before, after, np.full(40, True), weights, 0.95)
+    assert (seen.low, seen.high) == (0, 1)
+
+
+def test_the_worst_group_is_among_those_that_are_large_enough() -> None:
+    cells = np.array([0] * 30 + [1] * 30 + [2] * 3)
+    before = np.concatenate([np.ones(30), np.repeat([0, 1], 15), np.zeros(3)])
+    after = np.concatenate([np.ones(60), np.zeros(3)])
+    weights = bootstrap_weights(Groups.single(63), RNG(0))
+    worst = worst_change(before, after, cells, 5, weights, 0.95)
+    assert worst is not None
+    assert (worst.before, worst.after, worst.n) == (0.5, 1.0, 30)
+    assert worst.low > 0.2
+    assert worst_change(before, after, cells, 31, weights, 0.95) is None
+
+
+def test_the_gap_left_has_the_interval() -> None:
+    shows = np.repeat([True, False], 50)
+    before = np.concatenate([np.zeros(50), np.ones(50)])
+    after = np.ones(100)
+    weights = bootstrap_weights(Groups.single(100), RNG(0))
+    gap = gap_change(before, after, ~shows, shows, weights, 0.95)
+    assert (gap.before, gap.after, gap.low, gap.high) == (1, 0, 0, 0)
+
+
+def test_random_cues_are_as_many_in_each_label_and_go_together() -> None:
+    targets = np.arange(90) % 3
+    shows = np.column_stack([targets == 0, np.arange(90) < 30, np.arange(90) < 30])
+    dealt = shuffle_within(shows, targets, RNG(1))
+    for target in range(3):
+        assert (dealt[targets == target].sum(0) == shows[targets == target].sum(0)).all()
+    assert (dealt[:, 1] == dealt[:, 2]).all()  # cues of one sample stay those of one sample
+    assert (dealt[:, 1] != shows[:, 1]).any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_shift_gives_answers_as_often(seed: int) -> None:
+    rng = RNG(seed)
+    logits = rng.normal(size=(800, 5)) * 20
+    wanted = rng.choice(5, 800, p=(0.4, 0.3, 0.2, 0.05, 0.05))
+    answers = (logits + answer_shift(logits, wanted)).argmax(axis=1)
+    far = np.abs(np.bincount(answers, minlength=5) - np.bincount(wanted, minlength=5))
+    assert far.max() <= 8
+
+
+GAIN = Change(0.2, 0.7, 0.3, 0.6, 50)
+BEYOND, NOT_BEYOND = Change(0.3, 0.7, 0.1, 0.6, 50), Change(0.65, 0.7, -0.1, 0.2, 50)
+
+
+@pytest.mark.parametrize(
+    ("gain", "random", "shifted", "verdict"),
+    [
+        (GAIN, BEYOND, BEYOND, "helps"),
+        (GAIN, NOT_BEYOND, BEYOND, "not the cue"),
+        (GAIN, BEYOND, NOT_BEYOND, "only moves answers"),
+        (NOT_BEYOND, BEYOND, BEYOND, "no gain shown"),
+        (Change(0.5, 0.2, -0.5, -0.1, 50), BEYOND, BEYOND, "harms"),
+        (GAIN, None, BEYOND, "not tried"),
+    ],
+)
+def test_the_rule(
+    gain: Change, random: Change | None, shifted: Change | None, verdict: Verdict
+) -> None:
+    assert verdict_of(gain, random, shifted) == verdict

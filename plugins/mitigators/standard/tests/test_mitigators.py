@@ -1,0 +1,133 @@
+"""The five mitigators hold their contract, and do what they are for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from cuescope_mitigators.coop import CoOp
+from cuescope_mitigators.hide import Hide
+from cuescope_mitigators.last_layer import LastLayer
+from cuescope_mitigators.prompts import Prompts
+from cuescope_mitigators.reweight import Reweight
+from cuescope_sdk import Capabilities, Trial, UserError
+from cuescope_sdk.mitigation import Task
+from cuescope_sdk.models import PromptTower
+from cuescope_sdk.testing import FakeModel, MitigatorContract
+
+OUTPUTS: Any = frozenset({"logits", "embedding"})
+WORDS, WIDTH = 40, 12
+
+
+class TestLastLayer(MitigatorContract):
+    plugin = LastLayer
+
+
+class TestHide(MitigatorContract):
+    plugin = Hide
+
+
+class TestReweight(MitigatorContract):
+    plugin = Reweight
+
+
+class ReadingModel(FakeModel):
+    """The fake model with a small text tower: the mean of word vectors, through two layers."""
+
+    capabilities = Capabilities(
+        outputs=FakeModel.capabilities.outputs,
+        edits=FakeModel.capabilities.edits,
+        exposes=FakeModel.capabilities.exposes | {"text-tower"},
+    )
+    frozen = False
+
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
+        words = [text.removeprefix("a photo of a ").rstrip(".") for text in texts]
+        return self.embed_choices(words)
+
+    def prompt_tower(self) -> PromptTower:
+        generator = torch.Generator().manual_seed(0)
+        dim = len(np.asarray(self.embed_choices(["top"]))[0])
+        vectors = torch.randn(WORDS, WIDTH, generator=generator)
+        words = torch.nn.Embedding.from_pretrained(vectors, freeze=False)
+        mix = torch.randn(WIDTH, 64, generator=generator)
+        out = torch.randn(64, dim, generator=generator)
+
+        def tokenize(texts: list[str]) -> Mapping[str, torch.Tensor]:
+            ids = [[1 + sum(map(ord, word)) % (WORDS - 1) for word in t.split()] for t in texts]
+            longest = max(map(len, ids))
+            return {"input_ids": torch.tensor([row + [0] * (longest - len(row)) for row in ids])}
+
+        def encode(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+            vectors = words(inputs["input_ids"])
+            if self.frozen:
+                vectors = vectors.detach()
+            # context and label must meet in something that is not linear, as they do in attention
+            return torch.tanh(4 * vectors.mean(dim=1) @ mix) @ out
+
+        return PromptTower(tokenize, words, encode, scale=20.0, bias=0.0)
+
+
+class TestPrompts(MitigatorContract):
+    plugin = Prompts
+    model = ReadingModel
+
+
+class TestCoOp(MitigatorContract):
+    plugin = CoOp
+    model = ReadingModel
+    options = {"epochs": 3}
+
+
+def trials_of(task: Task, among: np.ndarray) -> list[Trial]:
+    return [Trial(sample=task.samples[row], outputs=OUTPUTS) for row in np.flatnonzero(among)]
+
+
+def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:
+    contract: Any = type("Check", (TestCoOp,), {"options": {"epochs": 60, "learning_rate": 0.05}})()
+    task = contract.task()
+    learned = contract.build().fit(task)
+    showing = task.shows[:, 0]
+    trials = trials_of(task, showing)
+    before = np.array([a.logits.argmax() for a in contract.ask(trials)])
+    after = np.array([a.logits.argmax() for a in learned.answer(trials, contract.ask)])
+    right = task.targets[showing]
+    assert (after == right).mean() > (before == right).mean() + 0.2
+    # where the cue is not, the model answers as it did
+    told = np.array(task.router.best(trials_of(task, task.targets >= 0), contract.ask))
+    others = trials_of(task, told < 0)
+    assert others
+    for was, now in zip(contract.ask(others), learned.answer(others, contract.ask), strict=True):
+        assert np.array_equal(was.logits, now.logits)
+
+
+def test_a_text_tower_without_gradients_is_one_line() -> None:
+    frozen = type("Frozen", (ReadingModel,), {"frozen": True})
+    contract: Any = type("Check", (TestCoOp,), {"model": frozen})()
+    with pytest.raises(UserError, match=r"no gradient reaches the words.*last-layer"):
+        contract.build().fit(contract.task())
+
+
+def test_a_cue_with_one_label_is_one_line() -> None:
+    contract: Any = TestCoOp()
+    task = contract.task()
+    task.shows[:, 0] = task.targets == 0
+    with pytest.raises(UserError, match="fewer than two labels"):
+        contract.build().fit(task)
+    task.shows[:, 0] = True
+    with pytest.raises(UserError, match="nothing tells the cue from its label"):
+        TestHide().build().fit(task)
+
+
+def test_hiding_takes_the_cue_away() -> None:
+    contract: Any = TestHide()
+    task = contract.task()
+    learned = contract.build().fit(task)
+    misled = (task.targets != 0) & task.shows[:, 0]
+    trials = trials_of(task, misled)
+    before = [a.logits.argmax() for a in contract.ask(trials)]
+    after = [a.logits.argmax() for a in learned.answer(trials, contract.ask)]
+    right = task.targets[misled]
+    assert np.mean(after == right) > np.mean(before == right) + 0.3

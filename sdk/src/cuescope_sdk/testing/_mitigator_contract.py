@@ -1,0 +1,187 @@
+"""What every mitigator must hold: it learns the same twice, and answers by what it learned."""
+
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cuescope.digest import digest
+from cuescope_sdk import Response, Trial, UserError
+from cuescope_sdk.mitigation import CueRouter, Mitigation, Task, centroids, content, save
+from cuescope_sdk.testing._contract import NotApplicable, PerClass, ShownContract, expect
+from cuescope_sdk.testing._fake_data import CUE
+from cuescope_sdk.testing._fake_models import FakeModel
+
+OUTPUTS = frozenset({"logits", "embedding"})
+
+
+class MitigatorContract(ShownContract):
+    """Checks of a mitigator, on a model that takes a red corner for "top".
+
+    `model` is that model's class; give one that has what the mitigator `requires`.
+    """
+
+    kind = "mitigator"
+    model: ClassVar[type[Any]] = FakeModel
+    count: ClassVar[int] = 90
+    learned: PerClass[Mitigation] = PerClass(lambda contract: contract().fit())
+
+    def exercise(self) -> None:
+        """Build it, and fit it once."""
+        self.fit()
+
+    @cached_property
+    def asked(self) -> Any:
+        """The model; raises NotApplicable where it lacks what the mitigator needs."""
+        model = self.model(self.model.Options(), self.context())
+        needs, has = self.plugin.requires, model.capabilities
+        if not (needs.outputs <= has.outputs and needs.exposes <= has.exposes):
+            raise NotApplicable("needs a model that has more; set `model` to one")
+        return model
+
+    def ask(self, trials: Any) -> list[Response]:
+        """The model's own answers."""
+        return [
+            Response(readout=trial.readout.read(self.asked, [trial])[0])
+            if trial.readout is not None
+            else self.asked.respond([trial])[0]
+            for trial in trials
+        ]
+
+    def task(self) -> Task:
+        """Half of the samples, with the cue that they show."""
+        samples = self.samples[: len(self.samples) // 2]
+        shows = np.array([any(sample.annotations["cues"][CUE]) for sample in samples])
+        stills = [Trial(sample=s.static(0), outputs=OUTPUTS) for s in samples]  # type: ignore[arg-type]
+        embedding = np.stack([np.asarray(a.embedding) for a in self.ask(stills)])
+        members = [np.flatnonzero(shows).tolist(), np.flatnonzero(~shows).tolist()]
+        return Task(
+            labels=self.dataset().labels,
+            samples=samples,
+            shows=shows[:, None],
+            hurts=("middle",),
+            router=CueRouter(centroids(embedding, members), (0,)),
+            ask=self.ask,
+            context=self.context(),
+        )
+
+    def fit(self) -> Mitigation:
+        """What it learns of the task."""
+        _ = self.asked  # or it is not applicable
+        learned: Mitigation = self.build().fit(self.task())
+        return learned
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The other half, asked for logits and embedding."""
+        rest = self.samples[len(self.samples) // 2 :]
+        return [Trial(sample=sample, outputs=OUTPUTS) for sample in rest]  # type: ignore[arg-type]
+
+    def test_learns_the_same_twice(self) -> None:
+        """A report that runs again finds the same."""
+        expect(
+            digest(*content(self.fit())) == digest(*content(self.learned)),
+            "the same learned from the same task",
+            got="something else",
+            remedy="Draw from a seeded generator that is made anew in fit",
+        )
+
+    def test_answers_each_trial_with_what_it_asks(self) -> None:
+        """A response a trial, with finite logits, and the embedding where it is asked for."""
+        only = [replace(trial, outputs=frozenset({"logits"})) for trial in self.trials]
+        for trials in (self.trials, only, []):
+            answers = self.learned.answer(trials, self.ask)
+            expect(
+                len(answers) == len(trials)
+                and all(
+                    not answer.missing(trial.outputs)
+                    and np.isfinite(np.asarray(answer.logits)).all()
+                    and len(np.asarray(answer.logits)) == len(trial.sample.choices)
+                    for trial, answer in zip(trials, answers, strict=True)
+                ),
+                "a response for each trial, with a finite logit for each choice",
+                got=f"{len(answers)} for {len(trials)} trials, or something missing in one",
+                remedy="`rescored` keeps what a trial asks for",
+            )
+
+    def test_answers_the_same_in_any_batch_and_order(self) -> None:
+        """What else is asked at the same time changes no answer."""
+        whole = self._logits(self.trials)
+        single = [self._logits([trial])[0] for trial in self.trials]
+        backwards = self._logits(self.trials[::-1])[::-1]
+        expect(
+            bool(np.allclose([whole, whole], [single, backwards], atol=1e-4)),
+            "the same answers alone, together and in another order",
+            got="others",
+            remedy="Let an answer depend on its own trial and on what was learned",
+        )
+
+    def test_does_not_look_at_labels(self) -> None:
+        """At test time nobody knows them."""
+        bare = [
+            replace(trial, sample=replace(trial.sample, label=None, annotations={}))
+            for trial in self.trials
+        ]
+        expect(
+            bool(np.allclose(self._logits(self.trials), self._logits(bare), atol=1e-4)),
+            "the same answers to samples without label and annotations",
+            got="others",
+            remedy="Look at frames and at what was learned alone",
+        )
+
+    def test_takes_the_choices_in_any_order(self) -> None:
+        """Logits belong to the choices of their own trial."""
+        turned = [
+            replace(trial, sample=replace(trial.sample, choices=trial.sample.choices[::-1]))
+            for trial in self.trials
+        ]
+        backwards = np.stack(self._logits(turned))[:, ::-1]
+        expect(
+            bool(np.allclose(np.stack(self._logits(self.trials)), backwards, atol=1e-4)),
+            "logits in the order of each sample's choices",
+            got="another order",
+            remedy="`columns_of` gives the place of each choice among the labels",
+        )
+
+    def test_is_kept_whole(self) -> None:
+        """What is loaded answers as what was learned, and so does the mitigated model."""
+        with TemporaryDirectory() as place:
+            folder = Path(place)
+            model = {"model": self.asked.fingerprint, "spec": "fake"}
+            save(self.learned, folder, mitigator="plugin", model=model)
+            loaded = self.plugin.learned.load(folder)
+        expect(
+            bool(
+                np.allclose(
+                    self._logits(self.trials),
+                    [np.asarray(a.logits) for a in loaded.answer(self.trials, self.ask)],
+                    atol=1e-4,
+                )
+            ),
+            "the same answers after it was saved and loaded",
+            got="others",
+            remedy="Keep all that answers depend on in the fields of the dataclass",
+        )
+
+    def test_refuses_or_answers_other_choices(self) -> None:
+        """A choice that was not learned is one line, no wrong answer in silence."""
+        other = [
+            replace(trial, sample=replace(trial.sample, choices=("left", "right"), label=None))
+            for trial in self.trials[:2]
+        ]
+        try:
+            answers = self.learned.answer(other, self.ask)
+        except UserError:
+            return
+        expect(
+            all(np.asarray(answer.logits).shape == (2,) for answer in answers),
+            "a line that refuses, or a logit for each choice",
+            got="something else",
+            remedy="`columns_of` raises UserError for a choice that was not learned",
+        )
+
+    def _logits(self, trials: list[Trial]) -> list[np.ndarray]:
+        return [np.asarray(each.logits) for each in self.learned.answer(trials, self.ask)]
