@@ -125,8 +125,8 @@ def verdict_kind(
 
     A modality that is not missed when it is left out decides, whatever averaging does: an edit
     can disturb what it does not inform. Where both are missed, crossmodal attention decides; where
-    that is spared, the two meet in a mean, unless the mean of another video does as well: then
-    the video tells nothing, and only has to be there.
+    that is spared, the two meet in a mean or outside of attention, unless the mean of another video
+    does as well: then the video tells nothing, and only has to be there.
     `elsewhere` is of all questions without the question, where the others are of a part of them.
     """
     if without_question is None:
@@ -166,8 +166,9 @@ ANSWERING: dict[Kind, str] = {
     "text alone": "answers {alone}{also}. {Without}; {crossmodal}{none}{mean}",
     "video alone": "answers {alone}{also}. {Without}; {crossmodal}{none}",
     "needs neither": "needs neither of them. {Without}; {crossmodal}{none}{mean}",
-    "fuses by means": "uses both, and joins them by their means{most}: {which} token looks at "
-    "which of the other modality. {Without}, yet {crossmodal}{none}{mean}",
+    "fuses by means": "uses both, and joins them by their means{most}, or outside of this "
+    "attention: {which} token looks at which of the other modality. {Without}, yet "
+    "{crossmodal}{none}{mean}",
     "each alone": "uses both, but for different questions: some it answers from the video alone, "
     "others from the text. {Without}; {crossmodal}{none}",
     "does not fuse": "does not fuse them by attention. {Without}, yet {crossmodal}{none}",
