@@ -69,7 +69,7 @@ def by_kind(reader: type[Any]) -> type[Any]:
     [
         ("both", "both", "fuses", "On quiz questions (168 of 252), the only ones in which"),
         ("both", "apart", "fuses by means", "by their means at most, or outside of this attention"),
-        ("video", "video", "each alone", "some it answers from the video alone"),
+        ("video", "video", "each alone", "the video surely matters, it answers from the video"),
     ],
 )
 def test_questions_that_need_no_video_dilute_nothing(
