@@ -57,7 +57,7 @@ def attend_averaged(
     """Attention under `average_quadrants` of samples that are laid out alike, in linear memory."""
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     # queries that see the keys of one modality alone, which comes first
-    alone = visible.blind(keys != keys[:1])[0]
+    alone = visible.blind(keys != keys[:1])[0] if len(keys) else 0
     for averaged, rows in _alike(queries, quadrants, int(keys[0]) if alone else None, alone):
         end = visible.end(rows)
         modalities = keys[:end]
