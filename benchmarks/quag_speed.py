@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import inf
-from statistics import median
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # the profiler says when it starts and stops
 
@@ -48,7 +47,6 @@ TEXT_TOKENS = 64
 HEADS, HEAD_DIM, LAYERS = 2, 64, 4
 DIM = HEADS * HEAD_DIM
 MATRIX_LIMIT = 4096  # tokens; the matrix of 16k takes 2 GB, and its copies as much again
-LIMITED_FROM = 4096  # tokens; below it a forward takes milliseconds, and fixed costs decide
 SHORT_CIRCUITS = {
     "unimodal": AverageAttention(quadrants=frozenset({"VV", "TT"})),
     "crossmodal": AverageAttention(quadrants=frozenset({"VT", "TV"})),
@@ -101,12 +99,15 @@ class Clock:
         return clock() - start
 
     def by_turns(self, works: Sequence[Work], tokens: int) -> list[float]:
-        """Median seconds of each, after one that warms up, timed round by round."""
+        """Least seconds of each, after one that warms up, timed round by round.
+
+        What else runs on the machine only ever adds to a time, so the least is the truest.
+        """
         for work in works:
             work()
-        rounds = self.rounds * max(1, MATRIX_LIMIT // tokens)
+        rounds = self.rounds * max(1, MATRIX_LIMIT // tokens) ** 2
         taken = [[self.seconds(work) for work in works] for _ in range(rounds)]
-        return [median(seconds) for seconds in zip(*taken, strict=True)]
+        return [min(seconds) for seconds in zip(*taken, strict=True)]
 
     def peak(self, work: Work) -> int:
         """Bytes at the peak above what was there before."""
@@ -177,7 +178,7 @@ def layer_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:
             works.append(partial(layer.by_matrix, edits[0]))
         plain, *taken = clock.by_turns(works, tokens)
         ratios = [seconds / plain for seconds in taken]
-        over |= tokens >= LIMITED_FROM and max(ratios[: len(edits)]) > RATIO_LIMIT
+        over |= max(ratios[: len(edits)]) > RATIO_LIMIT
         shown = [f"{ratio:.2f}" for ratio in ratios] + [""] * (tokens > MATRIX_LIMIT)
         table.add_row(kind, f"{tokens}", *shown, f"{plain:.3f}")
     return table, over
@@ -272,7 +273,7 @@ def stack_table(clock: Clock, sizes: Sequence[int]) -> tuple[Table, bool]:
                 over |= 1 - ratio < SAVED_LIMIT * savings[0]
                 over |= abs(savings[0] - savings[-1]) > COUNTED_TOLERANCE
             else:
-                over |= tokens >= LIMITED_FROM and ratio > RATIO_LIMIT
+                over |= ratio > RATIO_LIMIT
             shown = [f"{share:.1%}" for share in ((1 - ratio, *savings) if savings else ())]
             shown += [""] * (3 - len(shown))
             table.add_row(f"{tokens}", name, f"{ratio:.2f}", *shown, f"{plain:.3f}")
@@ -291,7 +292,10 @@ def _savings(stack: Stack, tokens: int, edit: Edit) -> Iterator[float]:
 def main() -> None:
     """Print the tables; exits with 1 where a figure is above its limit."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tokens", type=int, nargs="+", default=[1024, 4096, 16384])
+    parser.add_argument("--tokens", type=int, nargs="+", default=[1024, 4096])
+    parser.add_argument(
+        "--long", action="store_true", help="16,384 tokens too, which takes minutes on one core"
+    )
     parser.add_argument("--rounds", type=int, default=2, help="at 4k tokens or more; more below")
     parser.add_argument("--device", default="auto")
     asked = parser.parse_args()
@@ -299,12 +303,12 @@ def main() -> None:
     clock = Clock(resolve_device(asked.device), asked.rounds)
     over = False
     for measured in (layer_table, memory_table, stack_table):
-        table, above = measured(clock, asked.tokens)
+        table, above = measured(clock, [*asked.tokens, *([16384] if asked.long else [])])
         Console().print(table)
         over |= above
     Console().print(
-        f"limits: ratio {RATIO_LIMIT} from {LIMITED_FROM} tokens, exponent of memory "
-        f"{EXPONENT_LIMIT}, saved {SAVED_LIMIT:.0%} of the analytic saving"
+        f"limits: ratio {RATIO_LIMIT}, exponent of memory {EXPONENT_LIMIT}, saved "
+        f"{SAVED_LIMIT:.0%} of the analytic saving"
     )
     raise SystemExit(int(over))
 

@@ -17,7 +17,7 @@ from cuescope_sdk.torch import (
     require_layers,
     use_fusion,
 )
-from cuescope_sdk.torch._fusion import averaging as attention_kernels
+from cuescope_sdk.torch._fusion import attention, averaging, merging
 
 HEADS, DIM = 4, 8
 QUADRANTS = ("VV", "VT", "TV", "TT")
@@ -132,10 +132,11 @@ def test_a_long_causal_sequence_goes_through_in_parts(draw: torch.Generator) -> 
 def test_padding_is_taken_out_and_no_mask_is_made(
     side: str, causal: bool, draw: torch.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two samples of other lengths, 700 tokens with their padding, against the matrix."""
+    """Samples of other lengths, 700 tokens with their padding, and one of padding alone."""
     tokens, short = 700, 400
-    query, key, value = states(draw, 2, tokens)
-    keep = torch.ones(2, tokens, dtype=torch.bool)
+    query, key, value = states(draw, 3, tokens)
+    keep = torch.ones(3, tokens, dtype=torch.bool)
+    keep[2] = False
     first, last = {"left": (300, 0), "right": (0, 300), "both": (200, 100), "within": (0, 0)}[side]
     keep[1] = (torch.arange(tokens) >= first) & (torch.arange(tokens) < tokens - last)
     if side == "within":
@@ -146,7 +147,7 @@ def test_padding_is_taken_out_and_no_mask_is_made(
     if causal:
         mask = mask & torch.ones(tokens, tokens, dtype=torch.bool).tril()
     largest = 0
-    kernel = attention_kernels.scaled_dot_product_attention
+    kernel = averaging.scaled_dot_product_attention
 
     def watched(*states: Tensor, attn_mask: Tensor | None = None, **given: Any) -> Tensor:
         nonlocal largest
@@ -154,7 +155,8 @@ def test_padding_is_taken_out_and_no_mask_is_made(
         mixed: Tensor = kernel(*states, attn_mask=attn_mask, **given)
         return mixed
 
-    monkeypatch.setattr(attention_kernels, "scaled_dot_product_attention", watched)
+    for module in (attention, averaging, merging):
+        monkeypatch.setattr(module, "scaled_dot_product_attention", watched)
     edits = (
         AverageAttention(quadrants=frozenset(("VT", "TV"))),
         AverageAttention(quadrants=frozenset(("VV", "TV"))),

@@ -287,6 +287,13 @@ def test_complements_far_apart_are_evidence_where_they_are_right() -> None:
     for check in checks.values():
         assert check.n == 20 + 8  # one pair of each of the eight videos where not both are right
         assert "for 20 pairs that are both answered rightly" in check.detail
+    # table 16: all weight on itself is sqrt(3) from even weights
+    rows = {row["pairs"]: row for row in table_of(report, "Distance of").rows}
+    assert rows["video, not both right"]["mean"] == pytest.approx(0.0)
+    assert rows["video, both right"]["mean"] == pytest.approx(np.sqrt(3))
+    assert rows["video, both right"]["variance"] == pytest.approx(0.0, abs=1e-12)
+    assert rows["video, not both right"]["n"] == 8
+    assert "Distance of complements' attention, video" in {p.title for p in report.pictures}
     without = run_audit(QUAG, Knowing, Complements, pairs=0)
     assert not [check for check in without.evidence if "appendix B.7" in check.check]
 

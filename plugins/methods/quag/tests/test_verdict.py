@@ -86,8 +86,9 @@ def test_a_verdict_has_its_figures() -> None:
     )
     sentence = published("JustAsk", "ActivityNet-QA").sentence
     assert sentence == (
-        "{feature}: the model uses both, and joins them by their means at most: it does not matter "
-        "which token looks at which of the other modality. It loses 10.5 points without the video "
+        "{feature}: the model uses both, and joins them by their means at most, or outside "
+        "of this attention: it does not matter which token looks at which of the other modality. "
+        "It loses 10.5 points without the video "
         "and 36.1 points without the question, yet averaging the attention between video and text "
         "costs 0.4 points, and no short-circuit costs more than 0.5 points. Averaging keeps the "
         "mean of each modality, so what a model takes from a mean is not tested."
@@ -182,7 +183,9 @@ def test_a_small_but_sure_loss_is_not_called_nothing() -> None:
     small, sure = loss(3, 2.1, 4, p_spared=0.001), loss(40, 35, 45, p_costs=0.001)
     rate = Rate(80, 25, 0.001)
     hardly = {"without video": sure, "without question": sure, "SC: crossmodal": small}
-    assert "by their means at most: hardly does it matter which" in judged(rate, hardly).sentence
+    assert (
+        "or outside of this attention: hardly does it matter which" in judged(rate, hardly).sentence
+    )
     # the same in one type of question, of which all questions together show nothing
     types = {"rare": loss(4, 3, 5), "frequent": loss(0, -1, 1, p_value=1.0)}
     diluted = loss(0.4, -0.5, 1.3, p_value=0.5, p_spared=0.001).with_worst(types, RULE.level)

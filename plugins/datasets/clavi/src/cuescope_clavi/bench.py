@@ -1,4 +1,4 @@
-"""`cuescope bench clavi`: figures 6 and 7, appendix B.4, and the clips as files."""
+"""`cuescope bench clavi`: figures 6 and 7, table 13, appendix B.4, and the clips as files."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from cuescope_clavi import Clavi
 from cuescope_clavi.clips import write_clips
 from cuescope_clavi.options import ClaviOptions
 from cuescope_clavi.samples import Entry
-from cuescope_sdk import Cell, Picture, Plugin, Table, UserError
+from cuescope_sdk import Cell, HasBenchmark, Picture, Plugin, Table, UserError
 from cuescope_sdk.data import open_videos
 from cuescope_sdk.report import bar_chart
 
@@ -24,6 +24,19 @@ PAPER: Mapping[str, tuple[float, float, float, float]] = {
     "videos": (19.95, 7.34, 8.67, 65.73),
 }
 PAPER_CLASSES = {"action classes": 141, "nouns": 37, "verbs": 28}
+# Table 13: thousands of questions about a video.
+PAPER_SIZES = {
+    "MSRVTT-QA": 243.0,
+    "ActivityNet-QA": 58.0,
+    "Social-IQ QA": 7.5,
+    "NExT-QA": 52.0,
+    "iVQA": 10.0,
+    "STAR": 60.0,
+    "EgoTaskQA": 40.0,
+    "FIBER": 28.0,
+    "NewsQA": 8.6,
+    "CLAVI": 114.0,
+}
 
 
 class ClaviBenchOptions(ClaviOptions):
@@ -34,6 +47,14 @@ class ClaviBenchOptions(ClaviOptions):
     write: Path | None = Field(
         None, description="folder to write every clip to, with its questions: then -D clips=FOLDER"
     )
+    sizes: tuple[str, ...] = Field(
+        (),
+        description="SPECs of other data sets whose questions are counted beside CLAVI's, such as "
+        "msrvtt-qa:./MSRVTT-QA (table 13)",
+    )
+    size_splits: tuple[str, ...] = Field(
+        ("train", "val", "test"), min_length=1, description="splits that are counted together"
+    )
 
 
 class ClaviBench(Plugin):
@@ -43,8 +64,8 @@ class ClaviBench(Plugin):
     options: ClaviBenchOptions
 
     def run(self) -> Iterator[Table | Picture]:
-        """Lengths and classes, then figures 6 and 7."""
-        own = self.options.model_dump(exclude={"write"})
+        """Lengths and classes, sizes where they are asked for, then figures 6 and 7."""
+        own = self.options.model_dump(exclude={"write", "sizes", "size_splits"})
         data = Clavi(ClaviOptions(**own), self.context)
         if self.options.write is not None:
             self._write(data, self.options.write.expanduser())
@@ -54,12 +75,44 @@ class ClaviBench(Plugin):
         names = [a.name for e in data.entries for a in (e.segment.first, e.segment.second)]
         kinds = count_kinds(names, data.parts if published else {})
         yield class_table(kinds, published)
+        if self.options.sizes:
+            yield self._sizes(data)
         for letter, (what, values) in zip("ab", lengths.items(), strict=True):
             yield histogram(f"Figure 6 ({letter}): length of {what}", values)
         asked = Counter[str](q.kind for entry in data.entries for qs in entry.questions for q in qs)
         yield bars("Figure 7 (a): questions of each type", asked)
         for letter, (what, counts) in zip("bcd", kinds.items(), strict=False):
             yield bars(f"Figure 7 ({letter}): how often each of the {what} occurs", counts)
+
+    def _sizes(self, data: Clavi) -> Table:
+        """Table 13: the paper's data sets, and questions of those that are here."""
+        splits = self.options.size_splits
+        counts: dict[str, int] = dict.fromkeys(PAPER_SIZES, 0)
+        for name in splits:
+            parts = {str(data.benchmark or data.source): data.split(name)}
+            for spec in self.options.sizes:
+                other = self.context.build("dataset", spec, {"split": name})
+                benchmark = other.benchmark if isinstance(other, HasBenchmark) else None
+                parts[benchmark or spec] = other
+            for title, part in parts.items():
+                counts[title] = counts.get(title, 0) + len(part)
+        rows: list[dict[str, Cell]] = [
+            {"data set": title, "thousand questions": count / 1000 if count else None}
+            for title, count in counts.items()
+        ]
+        paper: list[dict[str, Cell]] = [
+            {"data set": title, "thousand questions": count} for title, count in PAPER_SIZES.items()
+        ]
+        return Table(
+            title="Sizes of data sets",
+            columns=("data set", "thousand questions"),
+            rows=tuple(rows),
+            paper=tuple(paper),
+            notes=(
+                f"Questions about a video in the splits {', '.join(splits)} together, without "
+                "those whose video is missing. In brackets: table 13 of the paper.",
+            ),
+        )
 
     def _write(self, data: Clavi, folder: Path) -> None:
         if data.benchmark is None:
@@ -144,19 +197,20 @@ def histogram(title: str, values: np.ndarray) -> Picture:
     """Bars of equal widths."""
     counts, edges = np.histogram(values, BINS)
     rows = {
-        f"{low:.1f} to {high:.1f}": {"count": float(count)}
+        f"{low:.1f} to {high:.1f}": int(count)
         for count, low, high in zip(counts, edges, edges[1:], strict=False)
     }
-    return _picture(title, rows)
+    return _picture(title, rows, len(values))
 
 
 def bars(title: str, counts: Mapping[str, int]) -> Picture:
     """The most frequent first."""
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     more = f", the first {MOST_BARS} of {len(ranked)}" if len(ranked) > MOST_BARS else ""
-    rows = {name: {"count": float(count)} for name, count in ranked[:MOST_BARS]}
-    return _picture(f"{title}{more}", rows)
+    return _picture(f"{title}{more}", dict(ranked[:MOST_BARS]), sum(counts.values()))
 
 
-def _picture(title: str, rows: Mapping[str, Mapping[str, float]]) -> Picture:
-    return Picture(title=title, caption=f"{title}.", image=bar_chart(rows, title, "count"))
+def _picture(title: str, counts: Mapping[str, int], total: int) -> Picture:
+    rows = {name: {"share": count / total} for name, count in counts.items()}
+    image = bar_chart(rows, title, f"share of {total:,}")
+    return Picture(title=title, caption=f"{title}, as shares of {total:,}.", image=image)

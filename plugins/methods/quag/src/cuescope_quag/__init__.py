@@ -54,6 +54,7 @@ class QUAG(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The verdict, then all that may be averaged or left out."""
+        from cuescope_quag.attention_maps import require_map
         from cuescope_quag.measures import choose_measure, warn_of_few
         from cuescope_quag.trials import features, questions
         from cuescope_sdk.data import require_data
@@ -61,6 +62,7 @@ class QUAG(Plugin):
         require_data(audit, self.data_needs, "quag")
         # An impossible measure is refused before the model is asked anything.
         samples = audit.once(questions, audit)
+        require_map(audit, self.options)
         measure = choose_measure(samples, self.options.measure)
         warn_of_few(audit, samples, measure, (1 - self.options.confidence) / 2)
         yield from features(audit, self.options)
@@ -77,6 +79,7 @@ class QUAG(Plugin):
         self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
     ) -> Iterable[Score]:
         """The verdict, then what each condition costs."""
+        from cuescope_quag.attention_maps import attach_maps
         from cuescope_quag.figures import attach_figures
         from cuescope_quag.report import report_scores
         from cuescope_quag.trials import collect_answers
@@ -84,6 +87,7 @@ class QUAG(Plugin):
         answers = collect_answers(audit, self.options, outcomes)
         yield from report_scores(audit, self.options, answers)
         attach_figures(audit, answers)
+        attach_maps(audit, self.options, answers)
 
     @hookimpl
     def verify(

@@ -45,6 +45,18 @@ def parse_layers(words: str) -> tuple[int, ...] | None:
     return tuple(sorted(layers))
 
 
+def parse_map(words: str) -> tuple[int, int]:
+    """Layer and head of "1:0"; raises ValueError for anything else.
+
+    >>> parse_map("1:0")
+    (1, 0)
+    """
+    match = re.fullmatch(r"\s*(\d+)\s*:\s*(\d+)\s*", words)
+    if match is None:
+        raise ValueError("a layer and a head, counted from 0, as 1:0")
+    return int(match[1]), int(match[2])
+
+
 class QUAGOptions(Options):
     """docs/quag.md argues the defaults."""
 
@@ -102,6 +114,11 @@ class QUAGOptions(Options):
         "FrozenBiLM",
         description="the model whose figures of the paper are printed beside ours, on its data",
     )
+    attention_map: str | None = Field(
+        None,
+        description="LAYER:HEAD, counted from 0, whose attention to the first question is drawn, "
+        "as it is and under each short-circuit; the paper's figure 5 is 1:0",
+    )
     captures: NonNegativeInt = Field(
         3, description="samples whose attention is checked against the theory; 0: none"
     )
@@ -120,6 +137,13 @@ class QUAGOptions(Options):
         for words in sets:
             parse_quadrants(words)
         return sets
+
+    @field_validator("attention_map")
+    @classmethod
+    def _is_layer_and_head(cls, words: str | None) -> str | None:
+        if words is not None:
+            parse_map(words)
+        return words
 
     @field_validator("layers")
     @classmethod

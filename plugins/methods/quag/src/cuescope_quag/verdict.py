@@ -125,8 +125,8 @@ def verdict_kind(
 
     A modality that is not missed when it is left out decides, whatever averaging does: an edit
     can disturb what it does not inform. Where both are missed, crossmodal attention decides; where
-    that is spared, the two meet in a mean, unless the mean of another video does as well: then
-    the video tells nothing, and only has to be there.
+    that is spared, the two meet in a mean or outside of attention, unless the mean of another video
+    does as well: then the video tells nothing, and only has to be there.
     `elsewhere` is of all questions without the question, where the others are of a part of them.
     """
     if without_question is None:
@@ -166,10 +166,11 @@ ANSWERING: dict[Kind, str] = {
     "text alone": "answers {alone}{also}. {Without}; {crossmodal}{none}{mean}",
     "video alone": "answers {alone}{also}. {Without}; {crossmodal}{none}",
     "needs neither": "needs neither of them. {Without}; {crossmodal}{none}{mean}",
-    "fuses by means": "uses both, and joins them by their means{most}: {which} token looks at "
-    "which of the other modality. {Without}, yet {crossmodal}{none}{mean}",
-    "each alone": "uses both, but for different questions: some it answers from the video alone, "
-    "others from the text. {Without}; {crossmodal}{none}",
+    "fuses by means": "uses both, and joins them by their means{most}, or outside of this "
+    "attention: {which} token looks at which of the other modality. {Without}, yet "
+    "{crossmodal}{none}{mean}",
+    "each alone": "uses both, but for different questions: {some} it answers from the video alone, "
+    "{others} from the text. {Without}; {crossmodal}{none}",
     "does not fuse": "does not fuse them by attention. {Without}, yet {crossmodal}{none}",
     "not asked": "was not tested enough for a verdict. {Crossmodal}",
     "open": "cannot be judged from these samples. {Without}; {crossmodal}",
@@ -199,7 +200,9 @@ def verdict_sentence(
         case _ if CROSSMODAL not in losses:
             words = "no verdict, because the attention between video and text was not averaged"
         case _:
-            words = f"{where}the model {_answering(kind, judged, rule)}"
+            # these are no place where it uses both, but what it answers from the video
+            apart = where if kind == "each alone" else ""
+            words = f"{'' if apart else where}the model {_answering(kind, judged, rule, apart)}"
     margin = rule.margin(rate if part is None else part.rate)
     only = f" Only losses of {margin:.1f} points or more count." if kind == "open" else ""
     return f"{{feature}}: {words}.{only}{_limit(kind, judged, rule)}"
@@ -222,8 +225,11 @@ def _limit(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
     return LIMIT if state(losses.get(CROSSMODAL), rule.level) == "spared" else ""
 
 
-def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
-    """What it does, and the figures for that in a sentence of their own."""
+def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule, apart: str = "") -> str:
+    """What it does, and the figures for that in a sentence of their own.
+
+    `apart` names the questions that it answers from the video alone, where they are known.
+    """
     crossmodal = "averaging the attention between video and text "
     crossmodal += _loss("costs", losses[CROSSMODAL], rule.level)
     crossmodal = crossmodal.removesuffix(",")
@@ -241,8 +247,10 @@ def _answering(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
         most="" if mean is not None else " at most",
         which="hardly does it matter which" if small else "it does not matter which",
         mean=another,
+        some=apart.removeprefix("on ").rstrip() or "some",
+        others="the others" if apart else "others",
         # str.capitalize would lower the rest
-        Without=without[0].upper() + without[1:],
+        Without=f"Of the former, {without}" if apart else without[0].upper() + without[1:],
         without=without,
         Crossmodal=crossmodal[0].upper() + crossmodal[1:],
         crossmodal=crossmodal,

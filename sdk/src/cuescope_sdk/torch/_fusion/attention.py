@@ -11,12 +11,11 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from cuescope.errors import UserError
-from cuescope_sdk.fusion import AverageAttention, AverageTokens
-from cuescope_sdk.torch._fusion.averaging import (
-    attend_averaged,
+from cuescope_sdk.fusion import LETTERS, MODALITIES, AverageAttention, AverageTokens
+from cuescope_sdk.torch._fusion.averaging import attend_averaged, average_quadrants
+from cuescope_sdk.torch._fusion.merging import (
     attend_averages,
     average_logits,
-    average_quadrants,
     averaged_blocks,
     size_terms,
 )
@@ -175,8 +174,11 @@ def _by_layout(
         kinds.append(padding.seen.to(queries.dtype).expand(len(queries), -1))
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     # one kernel call a layout: most batches have very few
-    for rows in _alike_rows(torch.cat(kinds, dim=1)):
-        first, own = rows[0], (query[rows], key[rows], value[rows])
+    layouts = _alike_rows(torch.cat(kinds, dim=1))
+    for rows in layouts:
+        first, own = rows[0], (query, key, value)
+        if len(layouts) > 1:
+            own = (query[rows], key[rows], value[rows])
         of_keys = keys[first]
         if padding is None:
             seen = visible.of_samples(rows)
@@ -185,13 +187,51 @@ def _by_layout(
             whole = Visible(query.shape[2], key.shape[2], None, padding.causal, query.device)
             seen, of_keys = whole.of_keys(kept), of_keys[kept]
             own = (own[0], take(own[1], kept), take(own[2], kept))
-        if isinstance(edit, AverageTokens):
-            out[rows] = attend_averages(*own, seen, of_keys, edit, scaling)
-        else:
-            out[rows] = attend_averaged(
-                *own, seen, queries[first], of_keys, edit.quadrants, scaling
-            )
+        mixed = _attend_edited(*own, seen, queries[first], of_keys, edit, scaling)
+        if len(layouts) == 1:
+            return mixed
+        out[rows] = mixed
     return out
+
+
+def _attend_edited(
+    query: Float[Tensor, "batch head query dim"],
+    key: Float[Tensor, "batch head key dim"],
+    value: Float[Tensor, "batch head key value"],
+    visible: Visible,
+    queries: Int8[Tensor, " query"],
+    keys: Int8[Tensor, " key"],
+    edit: AverageAttention | AverageTokens,
+    scaling: float,
+) -> Float[Tensor, "batch head query value"]:
+    """Attention under an edit of samples that are laid out alike, in linear memory."""
+    if isinstance(edit, AverageTokens):
+        modalities = {MODALITIES[name] for name in edit.modalities}
+    else:
+        modalities = {LETTERS[quadrant[1]] for quadrant in edit.quadrants}
+    block = torch.zeros_like(keys, dtype=torch.bool)
+    for modality in modalities:
+        block |= keys == modality
+    blind, first = visible.blind(block)
+    parts = []
+    if blind:  # queries before all that is averaged: nothing changes for them
+        early = visible.part(0, blind, first)
+        states = query[:, :, :blind], key[:, :, :first], value[:, :, :first]
+        if early.square:
+            parts.append(scaled_dot_product_attention(*states, is_causal=True, scale=scaling))
+        else:
+            sides = queries[:blind], keys[:first]
+            parts.append(attend_averaged(*states, early, *sides, frozenset(), scaling))
+        query, queries = query[:, :, blind:], queries[blind:]
+        visible = visible.part(blind, visible.queries, visible.keys)
+    if visible.queries:
+        states = query, key, value
+        if isinstance(edit, AverageTokens):
+            parts.append(attend_averages(*states, visible, keys, edit, scaling))
+        else:
+            sides = queries, keys
+            parts.append(attend_averaged(*states, visible, *sides, edit.quadrants, scaling))
+    return torch.cat(parts, dim=2) if len(parts) > 1 else parts[0]
 
 
 def _alike_rows(layouts: Int8[Tensor, "batch place"]) -> list[Tensor]:

@@ -70,7 +70,27 @@ class Visible:
         prefix = self.prefix
         if prefix is not None:
             prefix = torch.searchsorted(kept, prefix)  # how many of them are before each end
-        return Visible(self.queries, len(kept), None, False, self.device, prefix)
+        return Visible(self.queries, kept.numel(), None, False, self.device, prefix)
+
+    def blind(self, block: Bool[Tensor, " key"]) -> tuple[int, int]:
+        """How many of the first queries see nothing of a block, and the place where it begins.
+
+        None where a mask says what is seen, or where the others are too many: those then need
+        masks of their own, which cost as much as half of a causal pass over all.
+        """
+        if self.prefix is None:
+            return 0, 0
+        places = block.nonzero()
+        first = int(places[0]) if places.numel() else self.keys
+        count = int((self.prefix <= first).sum())
+        return (count, first) if 2 * (self.queries - count) <= self.keys else (0, first)
+
+    def part(self, first: int, last: int, keys: int) -> "Visible":
+        """Of the queries from `first` to before `last`, which see some of the first `keys` keys."""
+        prefix = None if self.prefix is None else self.prefix[first:last]
+        part = Visible(last - first, keys, None, False, self.device, prefix)
+        part.square = self.square and not first and last == keys
+        return part
 
     @property
     def varies(self) -> bool:
@@ -93,19 +113,19 @@ class Visible:
 
         Rows at the ends that all see the same keys, such as those of padding, need none.
         """
-        if self.prefix is None or not len(rows):
-            return [rows] if len(rows) else []
+        if self.prefix is None or not rows.numel():
+            return [rows] if rows.numel() else []
         size = ROWS.get(self.device.type, ROWS_ELSEWHERE)
         ends = self.prefix[rows]
         alike = [int((ends == end).sum()) for end in (ends[0], ends[-1])]
-        if alike[0] == len(rows):
+        if alike[0] == rows.numel():
             return [rows]
         blind = bool(ends[0] == 0)  # no kernel takes queries that see nothing
         first = alike[0] if blind or alike[0] > 1 else 0
         last = alike[1] if alike[1] > 1 else 0
-        between = rows[first : len(rows) - last]
-        parts = [rows[:first], *torch.split(between, size), rows[len(rows) - last :]]
-        return [part for part in parts if len(part)]
+        between = rows[first : rows.numel() - last]
+        parts = [rows[:first], *torch.split(between, size), rows[rows.numel() - last :]]
+        return [part for part in parts if part.numel()]
 
     def end(self, rows: Tensor) -> int:
         """No key from here on is seen by any of the rows."""
@@ -143,12 +163,14 @@ class Visible:
 
         Both may be of the first keys only, where those asked about see no others.
         """
-        exact = at_least_float32(states)  # long sums drift in half precision
         if self.prefix is not None:
-            total = exact.masked_fill(~block[:, None], 0).cumsum(-2)
-            mean = (total / block.cumsum(0).clamp_min(1)[:, None]).to(states.dtype)
-            mean = pad(mean, (0, 0, 1, 0))
-            return lambda rows: mean[:, :, self._ends(rows)]
+            # of the block alone, which may be short: a mean for each number of its keys
+            total = at_least_float32(take(states, block.nonzero().squeeze(1))).cumsum(-2)
+            number = torch.arange(1, total.shape[2] + 1, device=self.device)
+            mean = pad((total / number[:, None]).to(states.dtype), (0, 0, 1, 0))
+            count = pad(block.cumsum(0), (1, 0))
+            return lambda rows: mean.index_select(2, count[self._ends(rows)])
+        exact = at_least_float32(states)  # long sums drift in half precision
 
         def over(rows: Tensor | None) -> Tensor:
             in_block = self.seen_by(rows)[..., : len(block)] & block
@@ -165,7 +187,9 @@ class Visible:
         if self.prefix is None:
             return self._seen is not None and self._seen.shape[-2] > 1
         places, ends = block.nonzero().squeeze(1), self.prefix[rows]
-        whole_or_nothing = (ends > places[-1]) | (ends <= places[0]) if len(places) else ends >= 0
+        whole_or_nothing = (
+            (ends > places[-1]) | (ends <= places[0]) if places.numel() else ends >= 0
+        )
         return not bool(whole_or_nothing.all())
 
     def whole_mean_of(
@@ -174,7 +198,8 @@ class Visible:
         """The mean over the keys of a block that does not differ."""
         if self.prefix is None:
             return self.mean_of(states, block)(None)
-        mean = at_least_float32(states[:, :, block]).mean(-2, keepdim=True)
+        of_block = take(states, block.nonzero().squeeze(1))
+        mean = at_least_float32(of_block).mean(-2, keepdim=True)
         return mean.to(states.dtype)
 
     def _ends(self, rows: Tensor | None) -> Int[Tensor, " row"]:
@@ -192,9 +217,23 @@ def take(
     states: Float[Tensor, "batch head row dim"], rows: Int[Tensor, " part"]
 ) -> Float[Tensor, "batch head part dim"]:
     """These rows, which rise: without a copy where they follow one another."""
-    if len(rows) and int(rows[-1]) - int(rows[0]) + 1 == len(rows):
-        return states[:, :, int(rows[0]) : int(rows[-1]) + 1]
-    return states[:, :, rows]
+    together = _together(rows)
+    return states.index_select(2, rows) if together is None else states[:, :, together]
+
+
+def put(
+    out: Float[Tensor, "batch head row dim"], rows: Int[Tensor, " part"], states: Tensor
+) -> None:
+    """Writes these rows, which rise: several times faster where they follow one another."""
+    together = _together(rows)
+    out[:, :, rows if together is None else together] = states
+
+
+def _together(rows: Int[Tensor, " row"]) -> slice | None:
+    """Rows that follow one another as a slice; None of others."""
+    count = rows.numel()  # len() of a tensor takes ten times as long
+    first = int(rows[0]) if count else 0
+    return slice(first, first + count) if count and int(rows[-1]) == first + count - 1 else None
 
 
 def among(rows: Int[Tensor, " row"], others: Int[Tensor, " other"], count: int) -> Tensor:

@@ -5,6 +5,7 @@ attention maps are matched before the maps are compared.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,14 +15,27 @@ from scipy.stats import mannwhitneyu
 
 from cuescope_quag.clavi.consistency import ConsistentPair, consistent_pairs
 from cuescope_quag.options import QUAGOptions
+from cuescope_quag.tables import benchmark_of
 from cuescope_quag.trials import fusion_shape, is_correct, plain_trials, questions
-from cuescope_sdk import Audit, Evidence, Sample
+from cuescope_sdk import Audit, Cell, Evidence, Picture, Sample, Table
 from cuescope_sdk.fusion import AttentionWeights, TokenModalities
+from cuescope_sdk.report import bar_chart
+
+Distances: TypeAlias = Float[np.ndarray, " pair"]
 
 SIGNIFICANT, FEWEST = 0.05, 5
 QUESTION_TYPE = "BA"  # before or after: the questions whose complements need the order of events
 MOST_TOKENS = 128  # the time of an alignment grows with their cube
 LAYERS = 4  # evenly spread over the model's
+BINS = 10  # of figure 8
+ANSWERED = ("both right", "not both right")
+# Table 16: mean and variance, of FrozenBiLM.
+PAPER: dict[str, tuple[float, float]] = {
+    "video, both right": (0.70, 0.02),
+    "video, not both right": (0.50, 0.03),
+    "text, both right": (0.55, 0.01),
+    "text, not both right": (0.38, 0.02),
+}
 
 
 def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
@@ -36,13 +50,16 @@ def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
     own = audit.options is options
     outcomes = audit.outcomes[: len(samples)] if own else audit.respond(plain_trials(ordered))
     correct = {outcome.trial.sample.key: is_correct(outcome) for outcome in outcomes}
+    by_complement: dict[str, list[Distances]] = {}
     for complement in ("video", "text"):
         check = f"attention differs between complements, {complement} (appendix B.7)"
         own_pairs = [pair for pair in pairs if pair.complement == complement]
         rng = audit.rng("pairs", complement)
         groups = choose_pairs(own_pairs, correct, options.pairs, rng)
         both, others = (distances(audit, samples, group) for group in groups)
+        by_complement[complement] = [both, others]
         yield compare_distances(check, both, others)
+    attach_distances(audit, options, by_complement)
 
 
 def choose_pairs(
@@ -117,6 +134,66 @@ def compare_distances(
         value=p_value,
         threshold=SIGNIFICANT,
         n=count,
+    )
+
+
+# --------------------------------------------------------------------------- table and figure
+
+
+def attach_distances(
+    audit: Audit, options: QUAGOptions, by_complement: Mapping[str, Sequence[Distances]]
+) -> None:
+    """Table 16 and figure 8, of pairs that are both answered rightly and of the others."""
+    columns = ("pairs", "mean", "variance", "n")
+    rows: list[dict[str, Cell]] = []
+    for complement, groups in by_complement.items():
+        for answered, values in zip(ANSWERED, groups, strict=True):
+            mean = float(values.mean()) if len(values) else None
+            variance = float(values.var(ddof=1)) if len(values) > 1 else None
+            cells = f"{complement}, {answered}", mean, variance, len(values)
+            rows.append(dict(zip(columns, cells, strict=True)))
+        if sum(map(len, groups)):
+            audit.attach(_histogram(complement, groups))
+    if not any(row["n"] for row in rows):
+        return
+    beside = benchmark_of(audit) == "CLAVI" and options.beside == "FrozenBiLM"
+    paper: list[dict[str, Cell]] = [
+        dict(zip(columns, (name, *figures), strict=False)) for name, figures in PAPER.items()
+    ]
+    audit.attach(
+        Table(
+            title="Distance of complements' attention",
+            columns=columns,
+            rows=tuple(rows),
+            paper=tuple(paper) if beside else (),
+            notes=(
+                "L2 distance of aligned attention matrices, mean over heads and up to "
+                f"{LAYERS} layers, of before/after questions; one pair a video, at most "
+                f"{options.pairs} a row (-O pairs). Variance: over pairs (divided by n - 1)."
+                + (" In brackets: FrozenBiLM in table 16 of the paper." if beside else ""),
+            ),
+            decimals=3,
+        )
+    )
+
+
+def _histogram(complement: str, groups: Sequence[Distances]) -> Picture:
+    """Figure 8: how many pairs are how far apart."""
+    total = sum(map(len, groups))
+    every = np.concatenate(list(groups))
+    edges = np.histogram_bin_edges(every, BINS, range=(0.0, float(every.max()) or 1.0))
+    shares = [np.histogram(values, edges)[0] / total for values in groups]
+    rows = {
+        f"{low:.2f} to {high:.2f}": dict(zip(ANSWERED, map(float, of_bin), strict=True))
+        for low, high, *of_bin in zip(edges, edges[1:], *shares, strict=False)
+    }
+    title = f"Distance of complements' attention, {complement}"
+    return Picture(
+        title=title,
+        caption="Figure 8 of the paper: shares of the pairs by the L2 distance of their aligned "
+        "attention; the parts of a bar are the pairs that are both answered rightly, and the "
+        "others.",
+        image=bar_chart(rows, title, f"share of the {total} pairs"),
     )
 
 

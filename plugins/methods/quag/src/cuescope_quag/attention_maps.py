@@ -1,0 +1,71 @@
+"""Figure 5 of the paper: a head's attention, as it is and after each short-circuit."""
+
+from textwrap import shorten
+
+import numpy as np
+
+from cuescope_quag.options import QUAGOptions, parse_map
+from cuescope_quag.trials import Answers, fusion_shape, questions
+from cuescope_sdk import Audit, Picture, UserError
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AttentionWeights, TokenModalities
+from cuescope_sdk.report import heat_maps
+
+NAMES = {OTHER: "other", VIDEO: "video", TEXT: "text"}
+LONGEST = 90  # characters of the question
+
+
+def require_map(audit: Audit, options: QUAGOptions) -> None:
+    """Raises UserError for a map that this model cannot give."""
+    if options.attention_map is None:
+        return
+    if "fusion" not in audit.capabilities.exposes:
+        raise UserError(
+            "quag: option 'attention_map'",
+            expected="a model that shows its fusion layers",
+            got="one that does not",
+            remedy="Leave -O attention_map out.",
+        )
+    layer, head = parse_map(options.attention_map)
+    shape = audit.once(fusion_shape, audit)
+    if layer >= shape.layers or head >= shape.heads:
+        raise UserError(
+            "quag: option 'attention_map'",
+            expected=f"a layer from 0 to {shape.layers - 1} and a head from 0 to {shape.heads - 1}",
+            got=options.attention_map,
+        )
+
+
+def attach_maps(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
+    """The heat maps; nothing where none is asked for, a note where the first question is long."""
+    if options.attention_map is None:
+        return
+    layer, head = parse_map(options.attention_map)
+    sample = audit.once(questions, audit)[0]
+    (outcome,) = audit.respond([TokenModalities(layer=layer).of(sample)])
+    sides = np.asarray(outcome.response.readout)
+    if len(sides) > 2 * options.longest:
+        audit.note("attention map", f"not drawn: more than {options.longest} tokens (-O longest)")
+        return
+    edits = {"as it is": None} | {
+        condition.key: condition.edit
+        for condition in answers.conditions
+        if condition.kind == "short-circuit"
+    }
+    readout = AttentionWeights(layer=layer)
+    outcomes = audit.respond(readout.of(sample, edit) for edit in edits.values())
+    weights = [np.asarray(outcome.response.readout)[head] for outcome in outcomes]
+    kinds = [NAMES[int(side)] for side in sides]
+    queries, keys = kinds[: len(weights[0])], kinds[len(weights[0]) :]
+    audit.attach(
+        Picture(
+            title=f"Attention of layer {layer}, head {head}",
+            caption=f"Rows are the tokens that look, columns those that are looked at, without "
+            f"padding. Shown is \N{LEFT DOUBLE QUOTATION MARK}"
+            f"{shorten(str(sample.question), LONGEST, placeholder=' ...')}"
+            "\N{RIGHT DOUBLE QUOTATION MARK}. A short-circuit is made in all changed layers, so "
+            "after the first of them a map differs outside of the averaged quadrants too.",
+            image=heat_maps(
+                dict(zip(edits, weights, strict=True)), queries, keys, "attention weight"
+            ),
+        )
+    )
