@@ -89,6 +89,7 @@ class SpurLens(Plugin):
         """The cues of each class, where the detector finds them."""
         from cuescope_sdk.data import require_data
         from cuescope_spurlens.checks.human_labels import check_keys
+        from cuescope_spurlens.questions import most_later_trials
         from cuescope_spurlens.report import note_cost
         from cuescope_spurlens.trials import build_study, features, find_candidates
 
@@ -96,7 +97,10 @@ class SpurLens(Plugin):
         check_keys(audit, self.human_labels)
         # The cost is noted before the detector starts: a plan ends where its weights are needed.
         note_cost(audit, audit.once(find_candidates, audit))
-        return features(audit.once(build_study, audit))
+        study = audit.once(build_study, audit)
+        cases = ((case.units, case.k, not case.is_changed) for case in study.cases)
+        audit.expect_more(most_later_trials(audit, cases))
+        return features(study)
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Trial]:
