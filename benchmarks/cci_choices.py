@@ -55,16 +55,16 @@ class Comparison:
     """A session, and the faithfulness of explainers on its images."""
 
     def __init__(self, given: argparse.Namespace) -> None:
-        asked: dict[str, Any] = dict(
-            method="cci",
-            model=given.model,
-            data=given.data,
-            model_options=dict(pair.split("=", 1) for pair in given.model_option),
-            data_options=dict(pair.split("=", 1) for pair in given.data_option),
-            limit=given.images,
-            seed=given.seed,
-            device="cpu",
-        )
+        asked: dict[str, Any] = {
+            "method": "cci",
+            "model": given.model,
+            "data": given.data,
+            "model_options": dict(pair.split("=", 1) for pair in given.model_option),
+            "data_options": dict(pair.split("=", 1) for pair in given.data_option),
+            "limit": given.images,
+            "seed": given.seed,
+            "device": "cpu",
+        }
         self.context = Context(device="cpu", seed=given.seed)
         runner = Runner(self.context, Path("runs"))
         session = runner.session(Request(**asked))

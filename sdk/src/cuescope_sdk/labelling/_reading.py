@@ -113,10 +113,7 @@ def compare(labelled: Labelled) -> Iterator[str]:
         for kind in kinds:
             yield _agreement(f"  {kind}", [pair for pair in judged if pair[0]["kind"] == kind])
     answers = {
-        answer
-        for item, _ in judged
-        for answer in item["answers"]
-        if answer != item.get("abstains")
+        answer for item, _ in judged for answer in item["answers"] if answer != item.get("abstains")
     }
     if len(answers) == 2:
         first = min(answers)
