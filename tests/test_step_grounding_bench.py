@@ -5,13 +5,34 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import open_clip
 import pytest
+import torch
+from PIL import Image
+from safetensors.torch import save_file
 
-from cuescope.cli import app
+from cuescope.cli import app, main
 from cuescope.runs import load_report
 from cuescope_sdk import Context
 
 pytestmark = pytest.mark.slow
+CLIP = {
+    "embed_dim": 16,
+    "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 8},
+    "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
+}
+
+
+def write_clip(folder: Path) -> None:
+    """A tiny open_clip model with random weights."""
+    folder.mkdir()
+    content = {"model_cfg": CLIP, "preprocess_cfg": {}}
+    (folder / "open_clip_config.json").write_text(json.dumps(content))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        weights = open_clip.create_model(f"local-dir:{folder}").state_dict()
+    save_file(weights, folder / "open_clip_model.safetensors")
 
 
 def test_one_command_tells_components_settings_and_difficulty(
@@ -56,3 +77,46 @@ def test_models_are_audited_on_splits_that_options_name(
         ("shape-world:test", 4),
         ("shape-world:ood", 3),
     }
+
+
+def test_maps_of_stored_runs_are_baselines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two explainers, a run of each for each model; three models need three runs of each."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
+    write_clip(Path("tiny"))
+    lines = []
+    for index, label in enumerate(("cup", "dog") * 3):
+        for folder, pixels in (("images", index * 40), ("masks", 0)):
+            Path(folder).mkdir(exist_ok=True)
+            drawn = np.full((32, 32, 3), pixels, np.uint8)
+            drawn[8:24, 8:24] = 255
+            Image.fromarray(drawn).save(f"{folder}/{index}.png")
+        row = {"path": f"images/{index}.png", "mask": f"masks/{index}.png", "label": label}
+        lines.append(json.dumps(row))
+    Path("manifest.jsonl").write_text("\n".join(lines))
+
+    def cuescope(*words: str) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        out, err = capsys.readouterr()
+        return out if ended.value.code == 0 else err
+
+    for name in ("rollout", "grad-cam"):
+        maps = ("audit", f"saliency:{name}", "--model", "open-clip:tiny", "--data", "folder:.")
+        cuescope(*maps, "-O", "faithfulness=0", "--out", name)
+    ask = ("audit", "step-grounding", "--model", "scripted", "-O", "perturbations=", "--data")
+    brief = ("-O", "parser=rules", "-O", "shown=0", "-O", "resamples=50")
+    for name, grounding in {"a": "0.3", "b": "0.9"}.items():
+        for split in ("test", "ood"):
+            data = (f"shape-world:{split}", "-D", f"{split}=3", "-M", f"grounding={grounding}")
+            cuescope(*ask, *data, *brief, "--out", f"{name}-{split}")
+    bench = ("bench", "step-grounding", "--components", "true", "--runs", "a-test,b-test")
+    bench += ("--ood", "a-ood,b-ood")
+    told = cuescope(*bench, "--saliency", "rollout,rollout,grad-cam,grad-cam", "--json")
+    assert "no reasoning: map of rollout" in told
+    assert "no reasoning: map of grad-cam" in told
+    wrong = " ".join(cuescope(*bench, "--saliency", "rollout,grad-cam").split())
+    assert "of each explainer a run for each of the 2 models" in wrong
+    assert "got map of rollout, map of grad-cam" in wrong
