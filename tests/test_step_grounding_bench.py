@@ -64,19 +64,31 @@ def test_one_command_tells_components_settings_and_difficulty(
 
 
 def test_models_are_audited_on_splits_that_options_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cache = tmp_path / "cache"
     monkeypatch.setattr("cuescope.context.Context", partial(Context, cache=cache, device="cpu"))
     known = ("--data", "shape-world:test", "--data-options", '{"test": 4}')
     other = ("--ood-data", "shape-world:ood", "--ood-data-options", '{"ood": 3}')
-    words = ("bench", "step-grounding", "--models", "scripted,scripted", *known, *other, "--json")
-    app(words, standalone_mode=False)
+    swept = (
+        "--verifier",
+        "box-geometry:shape-detector",
+        "--sweep",
+        "claim-verifier.threshold=0.1,0.9",
+    )
+    words = ("bench", "step-grounding", "--models", "scripted,scripted", *known, *other)
+    app([*words, *swept, "--json"], standalone_mode=False)
+    out = capsys.readouterr().out
+    settings = json.JSONDecoder().raw_decode(out[out.rindex('{"title": "The same under') :])[0]
+    names = [f"claim-verifier.threshold={value}" for value in (0.1, 0.9)]
+    assert [row["setting"] for row in settings["rows"]] == names
     stored = [load_report(file) for file in cache.rglob("report.json")]
     assert {(r.provenance.data.spec, r.provenance.samples) for r in stored} == {
         ("shape-world:test", 4),
         ("shape-world:ood", 3),
     }
+    verifiers = [r.provenance.tools["claim-verifier"].options for r in stored]
+    assert sorted(options["threshold"] for options in verifiers) == [0.1, 0.1, 0.9, 0.9]
 
 
 def test_maps_of_stored_runs_are_baselines(

@@ -85,11 +85,11 @@ def most_later_trials(audit: Audit, cases: Iterable[tuple[Groups, int, bool]]) -
     """
     options: SpurLensOptions = audit.options
     templates, trials = len(question_templates(audit)), 0
-    ways = len(options.mitigation)
+    ways, others = len(options.mitigation), len(options.second_specs("detector"))
     describes = options.describe or "dual" in options.mitigation
     for groups, k, plain in cases:
         shown = int(np.sort(np.bincount(groups.codes))[::-1][: 2 * k].sum())  # the largest groups
-        again = 1 + (plain and options.second_detector is not None)
+        again = 1 + plain * others
         trials += shown * templates * again
         if plain:
             trials += (shown * ways + (ways > 0) * (ways + 1)) * templates
