@@ -116,7 +116,9 @@ def test_weak_data_are_warned_of_before_the_first_question(cuescope: Line) -> No
 
 
 def test_a_missing_tool_names_those_that_are_here(cuescope: Line) -> None:
-    words = cuescope("audit", "spurlens", "--model", "toy-fusion", "--data", "object-scenes", code=2)
+    words = cuescope(
+        "audit", "spurlens", "--model", "toy-fusion", "--data", "object-scenes", code=2
+    )
     assert "spurlens needs a detector. Add --tool detector=SPEC (installed: annotations, " in words
 
 

@@ -35,6 +35,16 @@ def write_clip(folder: Path) -> None:
     save_file(weights, folder / "open_clip_model.safetensors")
 
 
+def tables_of(text: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each table that `--json` writes, one object after another."""
+    parts, text = list[Any](), text.strip()
+    while text:
+        part, end = json.JSONDecoder().raw_decode(text)
+        parts.append(part)
+        text = text[end:].strip()
+    return {part["title"]: part["rows"] for part in parts if "rows" in part}
+
+
 def test_one_command_tells_components_settings_and_difficulty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -44,12 +54,7 @@ def test_one_command_tells_components_settings_and_difficulty(
     words = ["--reasoners", "4", "--videos", "3", "--components", "true", "--match", "true"]
     sweep = ("--sweep", "unverifiable=exclude,penalise")
     app(["bench", "step-grounding", *words, *sweep, "--json"], standalone_mode=False)
-    text, parts = capsys.readouterr().out.strip(), list[Any]()
-    while text:  # a table an object, one after another
-        part, end = json.JSONDecoder().raw_decode(text)
-        parts.append(part)
-        text = text[end:].strip()
-    tables = {part["title"]: part["rows"] for part in parts if "rows" in part}
+    tables = tables_of(capsys.readouterr().out)
     foretold = tables["What foretells retention: components and baselines"]
     told = {row["foretold by"]: row for row in foretold}
     assert told["verified claims alone"]["paper"] == 0.83
@@ -70,18 +75,13 @@ def test_models_are_audited_on_splits_that_options_name(
     monkeypatch.setattr("cuescope.context.Context", partial(Context, cache=cache, device="cpu"))
     known = ("--data", "shape-world:test", "--data-options", '{"test": 4}')
     other = ("--ood-data", "shape-world:ood", "--ood-data-options", '{"ood": 3}')
-    swept = (
-        "--verifier",
-        "box-geometry:shape-detector",
-        "--sweep",
-        "claim-verifier.threshold=0.1,0.9",
-    )
+    swept = ("--verifier", "box-geometry:shape-detector")
+    swept += ("--sweep", "claim-verifier.threshold=0.1,0.9")
     words = ("bench", "step-grounding", "--models", "scripted,scripted", *known, *other)
     app([*words, *swept, "--json"], standalone_mode=False)
-    out = capsys.readouterr().out
-    settings = json.JSONDecoder().raw_decode(out[out.rindex('{"title": "The same under') :])[0]
+    settings = tables_of(capsys.readouterr().out)["The same under other settings"]
     names = [f"claim-verifier.threshold={value}" for value in (0.1, 0.9)]
-    assert [row["setting"] for row in settings["rows"]] == names
+    assert [row["setting"] for row in settings] == names
     stored = [load_report(file) for file in cache.rglob("report.json")]
     assert {(r.provenance.data.spec, r.provenance.samples) for r in stored} == {
         ("shape-world:test", 4),
