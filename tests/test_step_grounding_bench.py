@@ -88,7 +88,7 @@ def test_models_are_audited_on_splits_that_options_name(
         ("shape-world:ood", 3),
     }
     verifiers = [r.provenance.tools["claim-verifier"].options for r in stored]
-    assert sorted(options["threshold"] for options in verifiers) == [0.1, 0.1, 0.9, 0.9]
+    assert [options["threshold"] for options in verifiers].count(0.9) == 2  # on both data sets
 
 
 def test_maps_of_stored_runs_are_baselines(

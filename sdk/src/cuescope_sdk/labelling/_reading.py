@@ -101,10 +101,10 @@ def compare(labelled: Labelled) -> Iterator[str]:
         for number, answer in labelled.answers.items()
         if labelled.items[number]["expected"] is not None
     ]
-    open_ones = [pair for pair in judged if pair[1] == pair[0].get("abstains")]
-    judged = [pair for pair in judged if pair not in open_ones]
-    if open_ones:
-        yield f"{len(open_ones):,} answers decide nothing and are left out of what follows"
+    decided = [(item, answer) for item, answer in judged if answer != item.get("abstains")]
+    if left_out := len(judged) - len(decided):
+        yield f"{left_out:,} answers decide nothing and are left out of what follows"
+    judged = decided
     if not judged:
         return
     kinds = dict.fromkeys(str(item["kind"]) for item, _ in judged)
