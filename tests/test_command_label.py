@@ -111,3 +111,60 @@ def test_a_wrong_sheet_is_one_line(cuescope: Line) -> None:
         Path("filled.csv").write_text(content)
         assert line in " ".join(cuescope("label", "run", "--read", "filled.csv", code=2).split())
     assert "no report at" in cuescope("label", "nowhere", code=2)
+
+
+def test_claims_of_a_trace_are_judged_by_people(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who sees what is there agrees with the annotated scenes; who cannot tell has no part."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+    def cuescope(*words: str) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        out, err = capsys.readouterr()
+        assert ended.value.code == 0, out + err
+        return out
+
+    things = ("red circle", "cyan square", "green star", "yellow heart", "blue hexagon")
+    trace = [f"There is a {thing}." for thing in things]
+    trace += ["At frame 2, there is a black hill.", "There is a yellow heart."]
+    trace += ["At frame 1, the camera turns left."]  # no single frame shows a movement
+    lines = [{"sample": f"val-{n:05d}", "trace": trace} for n in range(8)]
+    Path("traces.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    asked = ("audit", "step-grounding", "--model", "traces:traces.jsonl", "--data", "shape-world")
+    cuescope(*asked, "-D", "val=8", "-O", "parser=rules", "--out", "run")
+    said = cuescope("label", "run", "--each", "9", "--most", "40")
+    assert "40 questions" in said
+    key = json.loads(Path("run/labels/key.json").read_text())["items"]
+    assert {item["expected"] for item in key} == {"supported", "unsupported"}
+    claims = [(item["sample"], item["row"]["step"], item["row"]["claim"]) for item in key]
+    assert len(set(claims)) == 40
+    assert "7" not in {step for _, step, _ in claims}, "one verdict a claim: it is asked once"
+    sheet = Path("run/labels/sheet.csv")
+    with sheet.open(encoding="utf-8", newline="") as file:
+        pictures = {row["number"]: row["picture"] for row in csv.DictReader(file)}
+    for item in key:  # a claim of no moment has frames side by side, each with its number
+        one = "At frame 2" in item["text"]
+        shown = [0, 1] if "camera" in item["text"] else [0, 2, 4, 6, 8, 9, 11, 13, 15]
+        assert item["frames"] == ([1] if one else shown)
+        with Image.open(f"run/labels/{pictures[str(item['number'])]}") as picture:
+            assert picture.width == (96 if one else 768)
+
+    rows = ["number,answer"]
+    for item in key:
+        other = {"supported": "unsupported", "unsupported": "supported"}[item["expected"]]
+        answer = other if item["number"] <= 4 else item["expected"]
+        rows.append(f"{item['number']},{'unverifiable' if item['number'] > 36 else answer}")
+    sheet.write_text("\n".join(rows))
+    said = cuescope("label", "run", "--read", str(sheet))
+    assert "4 answers decide nothing" in said
+    assert "people and the run agree in 89%" in said
+    assert "Cohen's kappa" in said
+    again = re.search(r"next: cuescope (.*)", said)
+    assert again is not None
+    cuescope(*shlex.split(again[1]), "--out", "again")
+    (check,) = [e for e in load_report(Path("again")).evidence if e.check == "people's labels"]
+    assert "both decide 36 of 40 claims, 89% of them alike" in check.detail
+    assert check.value == pytest.approx(float(re.findall(r"kappa (0\.\d+)", said)[0]), abs=0.01)

@@ -115,6 +115,13 @@ def test_weak_data_are_warned_of_before_the_first_question(cuescope: Line) -> No
     assert "got single frames" in words
 
 
+def test_a_missing_tool_names_those_that_are_here(cuescope: Line) -> None:
+    words = cuescope(
+        "audit", "spurlens", "--model", "toy-fusion", "--data", "object-scenes", code=2
+    )
+    assert "spurlens needs a detector. Add --tool detector=SPEC (installed: annotations, " in words
+
+
 def test_hints_name_a_dist_for_every_role() -> None:
     words = tomllib.loads(files("cuescope_sdk.choosing").joinpath("words.toml").read_text())
     registry = Registry()

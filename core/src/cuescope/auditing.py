@@ -39,7 +39,7 @@ class Audit:
     notes: dict[str, str] = field(default_factory=dict)
     more_trials: int | None = None
     attachments: list[Table | Picture | Contrast | Accuracy] = field(default_factory=list)
-    figures: list[tuple[Sample, str, str, float]] = field(default_factory=list)
+    figures: list[tuple[Sample, str, str, float, str | None]] = field(default_factory=list)
     _results: dict[Hashable, tuple[tuple[object, ...], Any]] = field(
         default_factory=dict, repr=False
     )
@@ -75,9 +75,14 @@ class Audit:
         """For a plan: after those that are asked next, the method asks at most so many trials."""
         self.more_trials = trials
 
-    def record(self, sample: Sample, feature: str, measure: str, figure: float) -> None:
-        """What was measured of a sample and is no answer: a row of `answers.parquet`."""
-        self.figures.append((sample, feature, measure, figure))
+    def record(
+        self, sample: Sample, feature: str, measure: str, figure: float, text: str | None = None
+    ) -> None:
+        """What was measured of a sample and is no answer: a row of `answers.parquet`.
+
+        `text` is what the figure is about, where that is more than the feature tells.
+        """
+        self.figures.append((sample, feature, measure, figure, text))
 
     def attach(self, item: Table | Picture | Contrast | Accuracy) -> None:
         """Add a table, picture or contrast to the report, or an accuracy in place of its own."""

@@ -122,6 +122,15 @@ def tool_roles(request: Request, registry: Registry) -> dict[str, ToolRole]:
     return ROLES | {role.name: role for role in own}
 
 
+def installed_tools(role: ToolRole, registry: Registry) -> list[str]:
+    """The names of the installed tools that fill a role."""
+    return [
+        entry.name
+        for entry in registry.of_kind("tool")
+        if registry.check(entry) is None and hasattr(registry.load(entry), role.method)
+    ]
+
+
 def build_tools(
     request: Request, context: Context, roles: Mapping[str, ToolRole]
 ) -> dict[str, Built]:
@@ -239,7 +248,9 @@ def check_capabilities(request: Request, context: Context) -> None:
             remedy=f"Installed models that have it: {', '.join(able) or 'none'}",
         )
     for role in sorted(needs.tools - request.tools.keys()):
-        raise UserError(f"{request.method} needs a {role}", remedy=f"Add --tool {role}=SPEC")
+        able = installed_tools(find_role(role, tool_roles(request, registry)), registry)
+        here = f" (installed: {', '.join(able)})" if able else ""
+        raise UserError(f"{request.method} needs a {role}", remedy=f"Add --tool {role}=SPEC{here}")
     used = frozenset[str]().union(*(n.tools | n.may_use for n in requirements(request, registry)))
     for role in sorted(request.tools.keys() & tool_roles(request, registry).keys() - used):
         raise UserError(

@@ -13,9 +13,10 @@ class LabelItem:
     """One thing that a person is asked about a run.
 
     A line of the method's own file of labels is `row` with the answer in the column `column`, one
-    of `answers`. The picture is frame `frame` of the sample with the key `sample`, the middle one
-    where it is None; `text` is shown beside it. `expected` is what the run itself says, which the
-    sheet does not show; `kind` is what is counted by itself.
+    of `answers`; by `abstains`, one of these, a person decides nothing. The picture shows the
+    `frames` (indices) of the sample with the key `sample`, the middle one where there are none;
+    `text` stands beside it. `expected` is what the run itself says, which the sheet does not show;
+    `kind` is what is counted by itself.
     """
 
     question: str
@@ -23,8 +24,9 @@ class LabelItem:
     column: str
     answers: tuple[str, ...]
     sample: str
-    frame: int | None = None
+    frames: tuple[int, ...] = ()
     text: str = ""
+    abstains: str | None = None
     expected: str | None = None
     kind: str = ""
 

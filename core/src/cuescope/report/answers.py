@@ -135,14 +135,18 @@ def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
     }
 
 
-def _figure_columns(figures: Sequence[tuple[Sample, str, str, float]]) -> dict[str, list[Any]]:
+def _figure_columns(
+    figures: Sequence[tuple[Sample, str, str, float, str | None]],
+) -> dict[str, list[Any]]:
+    samples, features, measures, values, texts = zip(*figures, strict=True)
     return {
-        "sample": [sample.key for sample, *_ in figures],
-        "group": [sample.group for sample, *_ in figures],
-        "condition": [measure for _, _, measure, _ in figures],
-        "feature": [feature for _, feature, _, _ in figures],
-        "label": [sample.label for sample, *_ in figures],
-        "figure": [figure for *_, figure in figures],
+        "sample": [sample.key for sample in samples],
+        "group": [sample.group for sample in samples],
+        "condition": list(measures),
+        "feature": list(features),
+        "label": [sample.label for sample in samples],
+        "text": list(texts),
+        "figure": list(values),
     }
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from cuescope_cci import CCI
 from cuescope_cci.error_source.regions import answers_apart, hidden_region
+from cuescope_cci.failures import masks_table
 from cuescope_cci.trials import AnsweredImage
 from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Trial, UserError
-from cuescope_sdk.testing import FakeDataset, FakeSegmenter, Setup
+from cuescope_sdk.testing import FakeDataset, FakeSegmenter, Setup, temporary_cache
 
 # --------------------------------------------------------------------------- where masks come from
 
@@ -42,6 +43,22 @@ def test_the_segmenter_is_asked_once_for_each_image_and_by_name() -> None:
     assert len(prompts) == 30
     assert set(prompts) == {(label, "foreground objects") for label in ("top", "middle", "bottom")}
     assert report.scores == setup().report().scores
+
+
+def test_the_segmenters_masks_beside_the_datas_own() -> None:
+    """Appendix A.3: of five annotated columns it finds four, everywhere."""
+
+    class Narrow(FakeSegmenter):
+        def segment(self, frames: Any, names: Any) -> list[np.ndarray]:
+            mask = np.zeros((len(names), 8, 8), dtype=bool)
+            mask[0, :, 4:8] = True
+            return [mask for _ in frames]
+
+    with temporary_cache() as cache:
+        table = masks_table(setup(tools={"segmenter": Narrow}).session(cache).audit, "narrow")
+        assert masks_table(setup().session(cache).audit, "none") is None
+    assert table is not None
+    assert table.rows == ({"segmenter": "narrow", "images": 30, "mean IoU": pytest.approx(0.8)},)
 
 
 def test_some_masks_missing_is_refused_in_one_line(changing: Callable[..., Any]) -> None:

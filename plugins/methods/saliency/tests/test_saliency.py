@@ -288,3 +288,10 @@ def test_checks_another_method_by_maps_of_its_own(hand_written: Any) -> None:
         assert not list(other.verify(audit, [], []))
     own = run_audit(Saliency, hand_written, Patches, faithfulness=0)
     assert [p.image for p in audit.attachments[before:]] == [p.image for p in own.pictures]  # type: ignore[union-attr]
+
+
+def test_a_plan_is_bounded_and_not_by_much(hand_written: Any) -> None:
+    setup = Setup(Saliency, hand_written, Patches, {"faithfulness": 8, "steps": 4})
+    plan, asked = setup.plan(), setup.report().cost.trials
+    assert plan.more is not None
+    assert asked <= plan.trials + plan.more < 2 * asked

@@ -390,3 +390,10 @@ def names_of(sample: Sample) -> list[str]:
     pixels = np.asarray(sample.frames[0].load())
     names = (*CLASSES, "table", "tree", "rug", "window")
     return [name for name, row in zip(names, pixels, strict=False) if row.mean() > 120]
+
+
+def test_a_plan_is_bounded_and_not_by_much(setup: Making) -> None:
+    """Findings are asked about apart, as no plan can know; before the detector all is a bound."""
+    plan, asked = setup(k=10).plan(), setup(k=10).report().cost.trials
+    assert plan.more is not None
+    assert asked <= plan.trials + plan.more < 2 * asked

@@ -171,8 +171,11 @@ def test_what_is_asked_at_most_is_told_before(
     audited: Audited, teller: type[Any], rooms: type[Any], options: dict[str, Any]
 ) -> None:
     setup = Setup(StepGrounding, teller, rooms, options, data_options={"samples": 6})
-    planned = setup.plan().notes["questions"]
+    plan = setup.plan()
+    planned = plan.notes["questions"]
     report = audited({}, {"samples": 6}, **options)
+    assert plan.more is not None
+    assert report.cost.trials <= plan.trials + plan.more < 2 * report.cost.trials
     assert planned.startswith(f"{report.cost.trials} traces at most: for each sample one as it is")
     assert report.notes["questions"] == planned
 

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cuescope.building import installed_tools
 from cuescope.capabilities import ROLES
-from cuescope.registry import Entry, Registry
+from cuescope.registry import Registry
 from cuescope.spec import Spec, validated
 from cuescope_sdk import Capabilities, Context, DataNeeds, Requirements, Sample
 from cuescope_sdk.data import DataProfile, find_shortages
@@ -147,16 +148,12 @@ def _of_model(method: Any, has: Capabilities | None, registry: Registry) -> Iter
 def _of_tools(requires: Requirements, registry: Registry) -> Iterator[Lack]:
     roles = ROLES | {role.name: role for role in requires.roles}
     for name in sorted(requires.tools):
-        able = [entry for entry in registry.of_kind("tool") if _fills(entry, roles[name], registry)]
-        how = f"--tool {name}=SPEC, one of {', '.join(entry.name for entry in able)}"
+        able = installed_tools(roles[name], registry)
+        how = f"--tool {name}=SPEC, one of {', '.join(able)}"
         if not able:
             dist = WORDS["brings"].get(name)
             how = f"pip install {dist}, then --tool {name}=SPEC" if dist else "install such a tool"
         yield Lack(f"a {name} must be chosen", how, "open" if able else "fatal")
-
-
-def _fills(entry: Entry, role: Any, registry: Registry) -> bool:
-    return registry.check(entry) is None and hasattr(registry.load(entry), role.method)
 
 
 def _of_data(name: str, method: Any, profile: DataProfile | None) -> Iterator[Lack]:

@@ -8,6 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from cuescope.building import installed_tools
+from cuescope.capabilities import ROLES
 from cuescope_sdk import Audit, DataNeeds, Sample, UserError
 
 LOOKED_AT = 12  # clips in which movement is looked for; nearly always the first one has it
@@ -118,6 +120,12 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
         weak.append(shortage.line)
     for line in weak:
         warn_of_weak_data(audit, line)
+    role = ROLES.get(needs.annotation.tool or "") if needs.annotation else None
+    if weak and role is not None and f"--tool {role.name}=" in weak[-1]:
+        # not in the report: that does not depend on what else is installed
+        able = installed_tools(role, audit.context.registry)
+        if able:
+            audit.context.announce(f"{role.name}s here: {', '.join(able)}")
 
 
 def warn_of_weak_data(audit: Audit, line: str) -> None:

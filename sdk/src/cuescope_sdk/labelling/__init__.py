@@ -22,7 +22,7 @@ def label(
         Path | None, typer.Option(metavar="SHEET", help="A sheet that somebody has filled in.")
     ] = None,
     each: Annotated[
-        int, typer.Option(min=1, help="Pictures of each kind for each cue or finding.")
+        int, typer.Option(min=1, help="Questions of each kind for each cue, finding or trace.")
     ] = 10,
     most: Annotated[
         int | None, typer.Option(min=1, help="Most questions; more are drawn from by the seed.")

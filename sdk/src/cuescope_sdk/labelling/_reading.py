@@ -101,6 +101,10 @@ def compare(labelled: Labelled) -> Iterator[str]:
         for number, answer in labelled.answers.items()
         if labelled.items[number]["expected"] is not None
     ]
+    decided = [(item, answer) for item, answer in judged if answer != item.get("abstains")]
+    if left_out := len(judged) - len(decided):
+        yield f"{left_out:,} answers decide nothing and are left out of what follows"
+    judged = decided
     if not judged:
         return
     kinds = dict.fromkeys(str(item["kind"]) for item, _ in judged)
@@ -108,7 +112,9 @@ def compare(labelled: Labelled) -> Iterator[str]:
     if len(kinds) > 1:
         for kind in kinds:
             yield _agreement(f"  {kind}", [pair for pair in judged if pair[0]["kind"] == kind])
-    answers = {answer for item, _ in judged for answer in item["answers"]}
+    answers = {
+        answer for item, _ in judged for answer in item["answers"] if answer != item.get("abstains")
+    }
     if len(answers) == 2:
         first = min(answers)
         kappa = cohen_kappa(

@@ -9,6 +9,7 @@ from io import BytesIO, StringIO
 from pathlib import Path
 
 from jinja2 import Environment
+from PIL import Image, ImageDraw
 
 from cuescope.errors import UserError
 from cuescope.report.affected import root
@@ -18,6 +19,7 @@ from cuescope.seeds import generator
 from cuescope_sdk import LabelItem, StoredRun
 
 SIDE = 768  # pixels of a picture's longer side
+ACROSS = 3  # frames side by side
 COLUMNS = ("number", "picture", "question", "text", "answers", "answer")
 
 
@@ -34,11 +36,11 @@ def write_sheet(
             remedy="Read it with --read, move it away, or write another with --out",
         )
     drawn = generator(seed, "label").permutation(len(items))[:most].tolist()
-    pictures: dict[tuple[str, int | None], str] = {}
+    pictures: dict[tuple[str, tuple[int, ...]], str] = {}
     rows, key = list[dict[str, str]](), list[dict[str, object]]()
     for number, index in enumerate(drawn, 1):
         item = items[index]
-        shown = (item.sample, item.frame)
+        shown = (item.sample, item.frames)
         if shown not in pictures:
             pictures[shown] = _write_picture(item, run, folder, len(pictures) + 1)
         rows.append(
@@ -66,21 +68,39 @@ def write_sheet(
 
 
 def _write_picture(item: LabelItem, run: StoredRun, folder: Path, number: int) -> str:
-    """The frame as a JPEG file, at most SIDE pixels a side; its path in the folder."""
+    """The frames as a JPEG file, at most SIDE pixels a side; its path in the folder."""
     name = root(item.sample, run.samples)
     sample = run.samples.get(name or "")
     if sample is None or not sample.frames:
         raise UserError(
             f"label: no picture of sample '{item.sample}'", expected="a sample of the run's data"
         )
-    frame = sample.frames[len(sample.frames) // 2 if item.frame is None else item.frame]
-    image = frame.load().convert("RGB")
+    indices = item.frames or (len(sample.frames) // 2,)
+    images = [sample.frames[index].load().convert("RGB") for index in indices]
+    image = images[0] if len(images) == 1 else _tile(images, [index + 1 for index in indices])
     image.thumbnail((SIDE, SIDE))
     file = BytesIO()
     image.save(file, "JPEG", quality=90)
     path = f"pictures/{number:04d}.jpg"
     write_atomically(folder / path, file.getvalue())
     return path
+
+
+def _tile(images: Sequence[Image.Image], numbers: Sequence[int]) -> Image.Image:
+    """Frames in the order of reading, each below its number."""
+    across = min(ACROSS, len(images))
+    side, line = SIDE // across, 14  # pixels; the font's height is 11
+    down = -(-len(images) // across)
+    for image in images:
+        image.thumbnail((side - 4, side - 4))
+    high = max(image.height for image in images) + line + 4
+    sheet = Image.new("RGB", (side * across, high * down), "white")
+    draw = ImageDraw.Draw(sheet)
+    for place, (image, number) in enumerate(zip(images, numbers, strict=True)):
+        left, top = side * (place % across), high * (place // across)
+        draw.text((left + 2, top), f"frame {number}", fill="black")
+        sheet.paste(image, (left + 2, top + line))
+    return sheet
 
 
 def _page(rows: Sequence[dict[str, str]], key: Sequence[dict[str, object]]) -> str:

@@ -1,7 +1,7 @@
 """SpurLens: what goes with the objects that a multimodal LLM sees, or imagines."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from cuescope_sdk import (
     Audit,
@@ -80,8 +80,8 @@ class SpurLens(Plugin):
 
         super().__init__(options, context)
         # Built now, though `verify` is the first to use them: a typo must not cost an audit.
-        self.second_detector = self._build_second("detector", Detector)
-        self.second_proposer = self._build_second("proposer", Proposer)
+        self.second_detectors = self._build_second("detector", Detector)
+        self.second_proposers = self._build_second("proposer", Proposer)
         self.human_labels = read_labels(options.labels) if options.labels else {}
 
     @hookimpl
@@ -89,6 +89,7 @@ class SpurLens(Plugin):
         """The cues of each class, where the detector finds them."""
         from cuescope_sdk.data import require_data
         from cuescope_spurlens.checks.human_labels import check_keys
+        from cuescope_spurlens.questions import most_later_trials
         from cuescope_spurlens.report import note_cost
         from cuescope_spurlens.trials import build_study, features, find_candidates
 
@@ -96,7 +97,10 @@ class SpurLens(Plugin):
         check_keys(audit, self.human_labels)
         # The cost is noted before the detector starts: a plan ends where its weights are needed.
         note_cost(audit, audit.once(find_candidates, audit))
-        return features(audit.once(build_study, audit))
+        study = audit.once(build_study, audit)
+        cases = ((case.units, case.k, not case.is_changed) for case in study.cases)
+        audit.expect_more(most_later_trials(audit, cases))
+        return features(study)
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Trial]:
@@ -133,7 +137,7 @@ class SpurLens(Plugin):
         # As an extra verifier of another method's audit there is no study whose findings to check.
         if audit.options is self.options:
             yield from check_independence(audit)
-            tools = self.second_detector, self.second_proposer
+            tools = self.second_detectors, self.second_proposers
             yield from check_results(audit, *tools, self.human_labels)
 
     @staticmethod
@@ -150,12 +154,14 @@ class SpurLens(Plugin):
 
         return why_unanswerable(capabilities)
 
-    def _build_second(self, role: str, protocol: type) -> Any:
-        """The tool of the option `second_ROLE`, None where it is not given."""
-        spec = getattr(self.options, f"second_{role}")
-        if spec is None:
-            return None
-        tool = self.context.build("tool", spec, getattr(self.options, f"second_{role}_options"))
-        if not isinstance(tool, protocol):
-            raise UserError(f"spurlens: tool {spec} is no {role}", expected=f"a {role}")
-        return tool
+    def _build_second(
+        self, role: Literal["detector", "proposer"], protocol: type
+    ) -> dict[str, Any]:
+        """The tools of the option `second_ROLE`, by SPEC."""
+        tools = {}
+        for spec in self.options.second_specs(role):
+            tool = self.context.build("tool", spec, getattr(self.options, f"second_{role}_options"))
+            if not isinstance(tool, protocol):
+                raise UserError(f"spurlens: tool {spec} is no {role}", expected=f"a {role}")
+            tools[spec] = tool
+        return tools

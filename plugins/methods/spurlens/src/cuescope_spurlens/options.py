@@ -89,15 +89,17 @@ class SpurLensOptions(Options):
         "Qwen2-VL", description="the model whose figures of the paper stand beside, on its data"
     )
     second_detector: str | None = Field(
-        None, description="SPEC of another detector; the findings are ranked again by it"
+        None,
+        description="SPEC of another detector, or several: SPEC,SPEC; the findings are ranked "
+        "again by each",
     )
-    second_detector_options: dict[str, Any] = Field({}, description="its options")
+    second_detector_options: dict[str, Any] = Field({}, description="its options, or those of all")
     second_proposer: str | None = Field(
         None,
-        description="SPEC of another proposer; its cues are compared with these (by the tool "
-        "sentence-encoder if there is one)",
+        description="SPEC of another proposer, or several: SPEC,SPEC; their cues are compared with "
+        "these (by the tool sentence-encoder if there is one)",
     )
-    second_proposer_options: dict[str, Any] = Field({}, description="its options")
+    second_proposer_options: dict[str, Any] = Field({}, description="its options, or those of all")
     labels: Path | None = Field(
         None, description="a CSV file of people's labels: image,cue,present (yes or no)"
     )
@@ -129,6 +131,11 @@ class SpurLensOptions(Options):
     def removals(self) -> tuple[Removal, ...]:
         """How objects are taken out of their images."""
         return tuple(removal for removal in self.artificial if removal != "blank")
+
+    def second_specs(self, role: Literal["detector", "proposer"]) -> list[str]:
+        """The SPECs of the tools that are compared with the first."""
+        given: str = getattr(self, f"second_{role}") or ""
+        return [spec for spec in map(str.strip, given.split(",")) if spec]
 
     @model_validator(mode="after")
     def _options_belong_to_a_tool(self) -> Self:

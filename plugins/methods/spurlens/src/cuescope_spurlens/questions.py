@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
 from cuescope_sdk import Audit, Capabilities, Edit, Output, Sample, Trial, UserError
+from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.options import QUESTIONS, TELL, SpurLensOptions
 
 CHOICES = ("yes", "no")
@@ -71,6 +74,29 @@ def answer_output(audit: Audit) -> Output:
             remedy="`cuescope methods --model SPEC` shows the methods that fit this model",
         )
     return "text" if "text" in audit.capabilities.outputs else "logits"
+
+
+def most_later_trials(audit: Audit, cases: Iterable[tuple[Groups, int, bool]]) -> int:
+    """How many trials follow the questions that the cues need, at most.
+
+    Of each case: the groups of its images, K, and whether they are shown as they are. The two sides
+    of a finding are asked about apart, and in a second detector's ranking; of images as they are
+    also in other ways, with a black image beside. A probe reads every image.
+    """
+    options: SpurLensOptions = audit.options
+    templates, trials = len(question_templates(audit)), 0
+    ways, others = len(options.mitigation), len(options.second_specs("detector"))
+    describes = options.describe or "dual" in options.mitigation
+    for groups, k, plain in cases:
+        shown = int(np.sort(np.bincount(groups.codes))[::-1][: 2 * k].sum())  # the largest groups
+        again = 1 + plain * others
+        trials += shown * templates * again
+        if plain:
+            trials += (shown * ways + (ways > 0) * (ways + 1)) * templates
+            trials += describes * (shown + 1)
+    if "patches" in audit.capabilities.exposes and "recognition" in options.tasks:
+        trials += len(audit.samples)
+    return trials
 
 
 def question_trial(

@@ -9,7 +9,7 @@ from cuescope_sdk.report import hundredths, interval, percent
 from cuescope_sdk.statistics import Groups, mean_interval, smallest_gap
 from cuescope_spurlens.answers import yes_rates
 from cuescope_spurlens.options import SpurLensOptions
-from cuescope_spurlens.questions import question_templates, with_article
+from cuescope_spurlens.questions import most_later_trials, question_templates, with_article
 from cuescope_spurlens.scores import LEAST_APART, CaseResult, Results
 from cuescope_spurlens.spuriosity.detections import is_joint, max_passes
 from cuescope_spurlens.trials import ALL_CUES, Candidates, find_candidates
@@ -152,8 +152,8 @@ def finding_statement(result: CaseResult) -> str:
 def note_cost(audit: Audit, candidates: Candidates) -> None:
     """The most that the detector and the model can be asked, known before either is."""
     options: SpurLensOptions = audit.options
-    detector, cues = audit.tools["detector"], candidates.cues
-    passes = max_passes(candidates.image_sets, detector)
+    detector, cues, image_sets = audit.tools["detector"], candidates.cues, candidates.image_sets
+    passes = max_passes(image_sets, detector)
     names = "its cues"
     if is_joint(detector):
         passes, names = 2 * passes, "cues of a class, and once for the class alone"
@@ -167,14 +167,21 @@ def note_cost(audit: Audit, candidates: Candidates) -> None:
             # One more for the images apart, in which a finding is measured.
             2 * candidates.k * options.per_group * (len(cues[image_set.label]) + 1),
         )
-        for image_set in candidates.image_sets
+        for image_set in image_sets
     )
     images += len(cues) * ("blank" in options.artificial)
-    audit.note("questions", f"{images * len(question_templates(audit)):,} at most, each asked once")
+    questions = images * len(question_templates(audit))
+    audit.note("questions", f"{questions:,} at most, each asked once")
+    cases = [
+        (Groups.of(each.samples), candidates.k, plain)
+        for each in image_sets
+        for plain in (True, *(False for _ in options.removals if each.task == "recognition"))
+    ]
+    audit.expect_more(questions + most_later_trials(audit, cases))
     if "patches" in audit.capabilities.exposes and "recognition" in options.tasks:
         text = f"{len(audit.samples):,} images read at most, to train a probe on it"
         audit.note("vision encoder", text)
-    if candidates.image_sets:
+    if image_sets:
         audit.note("power", foretell_power(candidates, options))
 
 

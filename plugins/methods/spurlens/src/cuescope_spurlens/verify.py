@@ -1,6 +1,6 @@
 """Checks of what was found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import numpy as np
@@ -42,9 +42,12 @@ def check_independence(audit: Audit) -> Iterator[Evidence]:
 
 
 def check_results(
-    audit: Audit, detector: Detector | None, proposer: Proposer | None, labels: HumanLabels
+    audit: Audit,
+    detectors: Mapping[str, Detector],
+    proposers: Mapping[str, Proposer],
+    labels: HumanLabels,
 ) -> Iterator[Evidence]:
-    """Every check that the data and the tools allow; nothing where nothing was compared."""
+    """Every check that the data and the tools (by SPEC) allow; nothing if nothing was compared."""
     results = audit.once(score_study, audit)
     if not results.cases:
         return
@@ -54,10 +57,12 @@ def check_results(
     yield from check_other_reasons(results)
     yield from check_sizes(results)
     yield from check_labels(audit, results)
-    if detector is not None:
-        yield from check_second_detector(audit, results, detector)
-    if proposer is not None:
-        yield from check_second_proposer(audit, results.study, proposer)
+    for spec, detector in detectors.items():
+        name = f" ({spec})" * (len(detectors) > 1)
+        yield from check_second_detector(audit, results, detector, name)
+    for spec, proposer in proposers.items():
+        name = f" ({spec})" * (len(proposers) > 1)
+        yield from check_second_proposer(audit, results.study, proposer, name)
     if labels:
         yield from check_human_labels(audit, results, labels)
     yield from check_data(audit.options.adequate_cues, results.study)

@@ -8,11 +8,13 @@ from cuescope_sdk import (
     DataNeeds,
     Evidence,
     Feature,
+    LabelItem,
     Metric,
     Outcome,
     Plugin,
     Requirements,
     Score,
+    StoredRun,
     Trial,
     hookimpl,
 )
@@ -75,6 +77,14 @@ class StepGrounding(Plugin):
         ),
     )
     metrics = METRICS
+    labels_option = "labels"
+
+    @staticmethod
+    def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
+        """For `cuescope label`: do the frames support what was claimed of them?"""
+        from cuescope_step_grounding.verification.labelling import label_items
+
+        return label_items(run, each)
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
@@ -119,13 +129,14 @@ class StepGrounding(Plugin):
         from cuescope_step_grounding.figures import attach_figures
         from cuescope_step_grounding.rows.keys import REASONING
         from cuescope_step_grounding.rows.rows import rows_of
-        from cuescope_step_grounding.verification import judging
+        from cuescope_step_grounding.verification import judging, labelling
 
         judged = audit.once(judging.judge_traces, audit)
         for trace in judged.baselines:
             if trace.grounding is not None:
                 sample = trace.reasoning.sample
                 audit.record(sample, REASONING, self.metrics[0].name, trace.grounding)
+        labelling.record_claims(audit, judged)
         costs = audit.once(judging.change_costs, judged)
         reliance = audit.once(judging.reliance_of, audit, costs)
         rows = rows_of(audit, judged, reliance)

@@ -57,7 +57,9 @@ class BenchOptions(Options):
         False, description="also: what each component and each baseline foretells"
     )
     saliency: tuple[Path, ...] = Field(
-        (), description="runs of saliency, a model each in the same order: maps as baselines"
+        (),
+        description="runs of saliency, a model each in the same order, then those of the next "
+        "explainer: maps as baselines",
     )
     sweep: str = Field(
         "",
@@ -151,7 +153,7 @@ class StepGroundingBench(Plugin):
         return known, (options.ood_data, options.ood_data_options)
 
     def _stored_models(self) -> "tuple[list[MeasuredModel], list[tuple[Path, Path]]]":
-        from cuescope_step_grounding.law.components import figures_of_maps
+        from cuescope_step_grounding.law.components import maps_of_models
         from cuescope_step_grounding.law.models import models_of
 
         options = self.options
@@ -159,16 +161,10 @@ class StepGroundingBench(Plugin):
             [load_report(run) for run in runs] for runs in (options.runs, options.ood)
         )
         models = models_of(reports, others, options.groups)
-        maps = [figures_of_maps(load_report(run)) for run in options.saliency]
-        if len(maps) not in (0, len(models)):
-            raise UserError(
-                "bench step-grounding: saliency",
-                expected=f"a run for each of the {len(models)} models",
-                got=str(len(maps)),
-            )
+        maps = maps_of_models([load_report(run) for run in options.saliency], len(models))
         models = [
             replace(model, figures={**model.figures, **own})
-            for model, own in zip(models, maps or [{}] * len(models), strict=True)
+            for model, own in zip(models, maps, strict=True)
         ]
         return models, list(zip(options.runs, options.ood, strict=True))
 

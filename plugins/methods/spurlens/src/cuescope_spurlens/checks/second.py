@@ -37,8 +37,13 @@ PROPOSER_COLUMNS = ("class", "cues", "second's names", "same %", "related %", "b
 DETECTOR_CHECK = "second detector: the gap by its ranking"
 
 
-def check_second_detector(audit: Audit, results: Results, detector: Detector) -> Iterator[Evidence]:
-    """Does it see the cue in the same images, and is the gap there too (appendix O)?"""
+def check_second_detector(
+    audit: Audit, results: Results, detector: Detector, name: str = ""
+) -> Iterator[Evidence]:
+    """Does it see the cue in the same images, and is the gap there too (appendix O)?
+
+    `name` tells it from others.
+    """
     findings = [result for result in results.findings if not result.case.is_changed]
     cues: dict[str, list[str]] = {}
     for result in findings:
@@ -53,7 +58,7 @@ def check_second_detector(audit: Audit, results: Results, detector: Detector) ->
         own = detections.select(slice(None), [cues[first.label].index(result.cue)])
         if np.ptp(own.scores) == 0:
             yield Evidence(
-                check=DETECTOR_CHECK,
+                check=DETECTOR_CHECK + name,
                 verdict="inconclusive",
                 feature=first.feature_key(result.cue),
                 label=first.label,
@@ -67,11 +72,11 @@ def check_second_detector(audit: Audit, results: Results, detector: Detector) ->
         top, bottom = (searched[side] for side in rank_images(scores, first.k, rng))
         case = replace(first, cues=(result.cue,), detections=own, top=top, bottom=bottom)
         pairs.append((result, case))
-    yield from _compare_rankings(audit, results, pairs)
+    yield from _compare_rankings(audit, results, pairs, name)
 
 
 def _compare_rankings(
-    audit: Audit, results: Results, pairs: Sequence[tuple[CaseResult, Case]]
+    audit: Audit, results: Results, pairs: Sequence[tuple[CaseResult, Case]], name: str
 ) -> Iterator[Evidence]:
     """The findings, each beside its case as the second detector ranks it."""
     options: SpurLensOptions = audit.options
@@ -98,7 +103,7 @@ def _compare_rankings(
         correlation = stats.spearmanr(first_scores, case.detections.scores[:, 0]).statistic
         significant = q <= options.level and gap_again > 0
         yield Evidence(
-            check=DETECTOR_CHECK,
+            check=DETECTOR_CHECK + name,
             feature=case.feature_key(result.cue),
             label=case.label,
             verdict="supported" if significant else "refuted" if high < gap / 2 else "inconclusive",
@@ -112,11 +117,14 @@ def _compare_rankings(
         )
 
 
-def check_second_proposer(audit: Audit, study: Study, proposer: Proposer) -> Iterator[Evidence]:
+def check_second_proposer(
+    audit: Audit, study: Study, proposer: Proposer, name: str = ""
+) -> Iterator[Evidence]:
     """Proposal similarity (appendix E): of what another proposer names, the share that is close.
 
     Close to a cue of the first proposer, that is. The share is one of the second one's names, and
-    its mean is over the classes. The table has the other direction beside it.
+    its mean is over the classes. The table has the other direction beside it. `name` tells it from
+    others.
     """
     generator = audit.tools.get("text-generator")
     encoder = audit.tools.get("sentence-encoder") or BagOfWords()
@@ -141,8 +149,8 @@ def check_second_proposer(audit: Audit, study: Study, proposer: Proposer) -> Ite
         f"{SAME:g} or more, and of {RELATED:g}, with a cue of the first; by {encoder_name}. Back: "
         f"percent of the first one's cues with {RELATED:g} or more with a name of the second."
     )
-    audit.attach(make_table("Second proposer", PROPOSER_COLUMNS, rows, note))
-    check = "second proposer: it names what the first one names"
+    audit.attach(make_table(f"Second proposer{name}", PROPOSER_COLUMNS, rows, note))
+    check = f"second proposer: it names what the first one names{name}"
     if not close:
         nothing = "the second proposer names nothing that could be a cue"
         yield Evidence(check=check, verdict="inconclusive", detail=nothing, n=len(rows))

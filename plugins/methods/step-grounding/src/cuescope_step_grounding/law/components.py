@@ -63,23 +63,47 @@ def _answers_lost(report: Report) -> float | None:
 
 
 def figures_of_maps(report: Report) -> dict[str, float]:
-    """Of a run of `saliency`: how much of each explainer's map lies on the object.
+    """Of a run of `saliency`: how much of its explainer's maps lies on the object, by its name.
 
-    Raises UserError for a run of another method.
+    The mean over images with masks, whatever text they are about. Raises UserError for a run of
+    another method.
     """
     run = report.provenance
-    shares = {
-        s.feature: s.value
+    shares = [
+        (s.value, s.n)
         for s in report.scores
-        if s.metric == "foreground_share" and s.value is not None and s.label is None
-    }
+        if s.metric == "foreground_share" and s.value is not None and s.n
+    ]
     if run.method.dist != "cuescope-saliency" or not shares:
         raise UserError(
             f"a run of {run.method.spec}",
             expected="runs of saliency on data with masks of the objects",
-            remedy="`cuescope audit saliency ... -O explainers=rollout,grad-cam` makes them",
+            remedy="`cuescope audit saliency:rollout ...` makes them",
         )
-    return {f"map of {feature}": value for feature, value in shares.items()}
+    values, images = zip(*shares, strict=True)
+    share = float(np.average(values, weights=images))
+    return {f"map of {run.method.options['explainer']}": share}
+
+
+def maps_of_models(reports: Sequence[Report], models: int) -> list[dict[str, float]]:
+    """The figures of each model's maps: runs of all models by one explainer, then by the next.
+
+    Raises UserError unless there are as many runs of each explainer as models.
+    """
+    runs = [figures_of_maps(report) for report in reports]
+    by_explainer = [runs[start : start + models] for start in range(0, len(runs), models)]
+    for own in by_explainer:
+        if len(own) != models or len({*map(frozenset, own)}) > 1:
+            raise UserError(
+                "bench step-grounding: saliency",
+                expected=f"of each explainer a run for each of the {models} models, in their order",
+                got=", ".join(name for run in own for name in run),
+            )
+    figures: list[dict[str, float]] = [{} for _ in range(models)]
+    for own in by_explainer:
+        for merged, run in zip(figures, own, strict=True):
+            merged.update(run)
+    return figures
 
 
 def components(models: Sequence[MeasuredModel], rng: np.random.Generator) -> Table:

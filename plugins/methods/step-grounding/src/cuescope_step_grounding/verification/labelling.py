@@ -1,0 +1,81 @@
+"""The claims of a run, kept with their verdicts, and put before people (section 3.2)."""
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+
+import numpy as np
+
+from cuescope_sdk import Audit, LabelItem, StoredRun
+from cuescope_step_grounding.claims.contents import claim_words, moment_words
+from cuescope_step_grounding.verification.agreement import VERDICTS
+from cuescope_step_grounding.verification.judged import JudgedTraces
+
+CLAIM = "claim/"  # a claim's feature in answers.parquet: claim/STEP/NUMBER
+VERDICT = "claim supported"  # 1 or 0
+MOST_FRAMES = 9  # of a claim that names no moment, or many
+MOVING = {"action", "ego-motion", "temporal"}  # seen only beside the frames around the moment
+
+
+def record_claims(audit: Audit, judged: JudgedTraces) -> None:
+    """Each claim that the verifier decides, once a trace: what it says, of which frames."""
+    for trace in judged.baselines:
+        reasoning, seen = trace.reasoning, set()
+        for step, claims in enumerate(reasoning.claims, 1):
+            for number, claim in enumerate(claims, 1):
+                verdict = judged.judgements.of(trace.sample, claim).verdict
+                if claim in seen or verdict == "unverifiable":
+                    continue
+                seen.add(claim)
+                about = {
+                    "kind": claim.kind,
+                    "claim": claim_words(claim),
+                    "when": moment_words(claim),
+                    "frames": claim.frames,
+                    "step": reasoning.trace.steps[step - 1],
+                }
+                figure, name = float(verdict == "supported"), f"{CLAIM}{step}/{number}"
+                audit.record(trace.sample, name, VERDICT, figure, json.dumps(about))
+
+
+def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
+    """At most `each` claims of each trace, spread evenly over it.
+
+    They are not chosen by what the verifier says of them: of claims that are, its errors could not
+    be told.
+    """
+    rows = [row for row in run.answers if row["condition"] == VERDICT]
+    for sample, of_trace in groupby(rows, lambda row: str(row["sample"])):
+        claims, shown = list(of_trace), run.samples.get(sample)
+        few = np.linspace(0, len(claims) - 1, min(each, len(claims))).round().astype(int)
+        for index in few.tolist():
+            row = claims[index]
+            about = json.loads(row["text"])
+            step, number = row["feature"].removeprefix(CLAIM).split("/")
+            when = f" ({about['when']})" if about["when"] else ""
+            yield LabelItem(
+                question="Do the frames show what is claimed?",
+                text=f"Claim: {about['claim']}{when}. The step: {about['step']}",
+                row={"sample": sample, "step": step, "claim": number},
+                column="verdict",
+                answers=VERDICTS,
+                abstains="unverifiable",
+                sample=sample,
+                frames=frames_shown(about["frames"], len(shown.frames), about["kind"] in MOVING)
+                if shown
+                else (),
+                expected=VERDICTS[0] if row["figure"] else VERDICTS[1],
+                kind=about["kind"],
+            )
+
+
+def frames_shown(meant: list[int] | None, count: int, around: bool = False) -> tuple[int, ...]:
+    """The frames that a claim is about, or of very many some of them, evenly; all for None.
+
+    With `around` the frames before and after each are shown too.
+    """
+    near = (-1, 0, 1) if around else (0,)
+    named = {index + step for index in meant or () for step in near if 0 <= index < count}
+    own = sorted(index for index in named if 0 <= index < count) or list(range(count))
+    few = np.linspace(0, len(own) - 1, min(MOST_FRAMES, len(own))).round().astype(int)
+    return tuple(own[index] for index in few.tolist())
