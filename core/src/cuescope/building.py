@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import Any
@@ -122,13 +122,15 @@ def tool_roles(request: Request, registry: Registry) -> dict[str, ToolRole]:
     return ROLES | {role.name: role for role in own}
 
 
+def installed_that(fit: Callable[[Any], bool], kind: str, registry: Registry) -> list[str]:
+    """The names of the installed plugins of a kind whose class fits; a broken one is no advice."""
+    whole = (entry for entry in registry.of_kind(kind) if registry.check(entry) is None)
+    return [entry.name for entry in whole if fit(registry.load(entry))]
+
+
 def installed_tools(role: ToolRole, registry: Registry) -> list[str]:
     """The names of the installed tools that fill a role."""
-    return [
-        entry.name
-        for entry in registry.of_kind("tool")
-        if registry.check(entry) is None and hasattr(registry.load(entry), role.method)
-    ]
+    return installed_that(lambda tool: hasattr(tool, role.method), "tool", registry)
 
 
 def build_tools(
@@ -236,12 +238,7 @@ def check_capabilities(request: Request, context: Context) -> None:
     method, model, _ = checked_classes(request, context)
     needs: Requirements = method.requires
     if missing := _missing(needs, model.capabilities):
-        able = [
-            entry.name
-            for entry in registry.of_kind("model")
-            if registry.check(entry) is None  # a broken plugin is no advice
-            and not _missing(needs, registry.load(entry).capabilities)
-        ]
+        able = installed_that(lambda m: not _missing(needs, m.capabilities), "model", registry)
         raise UserError(
             f"{request.method} cannot audit {request.model}",
             expected=f"a model with {' and '.join(missing)}",

@@ -75,6 +75,7 @@ def label(
 
 def _method(report: "Report") -> Any:
     """The class of the run's method; raises UserError where it asks people nothing."""
+    from cuescope.building import installed_that
     from cuescope.registry import Registry
     from cuescope.spec import Spec
 
@@ -82,11 +83,7 @@ def _method(report: "Report") -> Any:
     name = Spec.parse(report.provenance.method.spec).name
     method = registry.load(registry.find("method", name))
     if not hasattr(method, "label_items"):
-        able = [
-            entry.name
-            for entry in registry.of_kind("method")
-            if registry.check(entry) is None and hasattr(registry.load(entry), "label_items")
-        ]
+        able = installed_that(lambda each: hasattr(each, "label_items"), "method", registry)
         raise UserError(
             f"{name} asks people nothing",
             expected=f"a run of {' or '.join(able) or 'another method'}",
