@@ -59,11 +59,11 @@ def test_a_published_model_answers_from_video_and_question(name: str, options: O
         (lambda t: t.pop("llama_proj.bias"), "1 missing, the first llama_proj.bias"),
         (
             lambda t: t.update(video_pooler=torch.zeros(2)),
-            "1 that fit nowhere, the first video_pooler (2,) of damaged.pth",
+            "1 that fit nowhere, the first video_pooler of damaged.pth, shape (2,)",
         ),
         (
             lambda t: t.update({"llama_proj.bias": torch.zeros(5)}),
-            "1 misshapen, the first llama_proj.bias (5,) instead of (16,) of damaged.pth",
+            "1 misshapen, the first llama_proj.bias of damaged.pth, shape (5,) instead of (16,)",
         ),
         (dict.clear, "no tensor with a name"),
     ],

@@ -6,6 +6,7 @@ from cuescope_sdk.torch._devices import (
     resolve_device as resolve_device,
     resolve_dtype as resolve_dtype,
 )
+from cuescope_sdk.torch._filling import load_state_strictly as load_state_strictly
 from cuescope_sdk.torch._fusion.attention import (
     fused_attention as fused_attention,
     fused_self_attention as fused_self_attention,

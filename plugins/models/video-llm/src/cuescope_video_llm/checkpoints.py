@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from cuescope_sdk import UserError
-from cuescope_sdk.torch import read_weights, unreadable_weights
+from cuescope_sdk.torch import load_state_strictly, read_weights, unreadable_weights
 
 Names = tuple[tuple[str, str], ...]
 # How the authors call a part, and how transformers does. In this order from left to right, and
@@ -69,33 +69,16 @@ class Tensors:
         return max(numbers, default=-1) + 1
 
     def load_into(self, network: nn.Module, names: Names = NAMES) -> None:
-        """Fill the network; raises UserError for a tensor that lacks, fits nowhere or is misshapen.
+        """Fill the network, strictly; raises UserError."""
+        load_state_strictly(
+            network,
+            _with_joint_bias({our_name(name, names): t for name, t in self.by_name.items()}),
+            f"{self.owner}: the checkpoints do not fit",
+            describe=lambda name: self._describe(published_name(name, names)),
+        )
 
-        A network with one tensor left at random still answers, and wrongly.
-        """
-        state = network.state_dict()
-        ours = _with_joint_bias({our_name(name, names): t for name, t in self.by_name.items()})
-        missing = [name for name in state if name not in ours]
-        unused = [name for name in ours if name not in state]
-        other = [n for n in state if n in ours and state[n].shape != ours[n].shape]
-        for wrong, what in (
-            (missing, "missing"),
-            (unused, "that fit nowhere"),
-            (other, "misshapen"),
-        ):
-            if wrong:
-                name = published_name(wrong[0], names)
-                file = self.file_of.get(name)
-                shape = f" {tuple(ours[wrong[0]].shape)}" if wrong[0] in ours else ""
-                if wrong is other:
-                    shape += f" instead of {tuple(state[wrong[0]].shape)}"
-                raise UserError(
-                    f"{self.owner}: the checkpoints do not fit",
-                    expected=f"{len(state)} tensors of the model and no other",
-                    got=f"{len(wrong)} {what}, the first {name}{shape}"
-                    + (f" of {file}" if file else ""),
-                )
-        network.load_state_dict({name: ours[name] for name in state})
+    def _describe(self, name: str) -> str:
+        return f"{name} of {self.file_of[name]}" if name in self.file_of else name
 
 
 def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Tensors:

@@ -18,7 +18,7 @@ from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
 
 from cuescope_sdk import UserError
 from cuescope_sdk.models import require_small_archive
-from cuescope_sdk.torch import require_stored_tensors, unreadable_weights
+from cuescope_sdk.torch import load_state_strictly, require_stored_tensors, unreadable_weights
 from cuescope_videoqa.loading import require_file
 
 Tensors = dict[str, Tensor]
@@ -150,25 +150,12 @@ class Checkpoint:
 
         It can do without tensors whose names start as those `ignored`.
         """
-        state, tensors, ignored = network.state_dict(), self.tensors, (*ignored, *self.spare)
-        missing = [name for name in state if name not in tensors]
-        unused = [name for name in tensors if name not in state and not name.startswith(ignored)]
-        other = [n for n in state if n in tensors and state[n].shape != tensors[n].shape]
-        # Strict both ways: a network with one tensor left at random still answers, and wrongly.
-        for faults, what in (
-            (missing, "missing"),
-            (unused, "that fit nowhere"),
-            (other, "misshapen"),
-        ):
-            if faults:
-                first = faults[0]
-                shape = f" {tuple(tensors[first].shape)}" if first in tensors else ""
-                raise UserError(
-                    f"{self.owner}: {self.title} does not fit",
-                    expected=f"{len(state)} tensors of the model and no other",
-                    got=f"{len(faults)} {what}, the first {first}{shape}",
-                )
-        network.load_state_dict({name: tensors[name] for name in state})
+        load_state_strictly(
+            network,
+            self.tensors,
+            f"{self.owner}: {self.title} does not fit",
+            spare=(*ignored, *self.spare),
+        )
 
 
 def _first_names(names: Sequence[str]) -> str:
