@@ -11,7 +11,15 @@ import pytest
 from cuescope_namers.detected import DetectedNames
 from cuescope_namers.vocabulary import Vocabulary, WrittenVocabulary
 from cuescope_sdk import Context, Detection, Frame, Plugin, Sample, UserError
-from cuescope_sdk.testing import CUE, DECOY, NAME, FakeDataset, FakeDetector, PluginShelf, ToolContract
+from cuescope_sdk.testing import (
+    CUE,
+    DECOY,
+    NAME,
+    FakeDataset,
+    FakeDetector,
+    PluginShelf,
+    ToolContract,
+)
 from cuescope_sdk.tools import FrameGroup
 
 WORDS = ("wall", CUE, DECOY, "green patch")
@@ -45,7 +53,9 @@ TOOLS = {("tool", "w"): Writer, ("tool", "c"): Closed, ("tool", "f"): FakeDetect
 class _Namer(ToolContract):
     @classmethod
     def context(cls) -> Context:
-        return replace(super().context(), registry=PluginShelf({**TOOLS, ("tool", NAME): cls.plugin}))
+        return replace(
+            super().context(), registry=PluginShelf({**TOOLS, ("tool", NAME): cls.plugin})
+        )
 
 
 class TestVocabulary(_Namer):
@@ -119,7 +129,9 @@ def build(kind: str, folder: Path, **options: Any) -> Any:
         "llm-vocabulary": (WrittenVocabulary, {"generator": "w"}),
         "detected-names": (DetectedNames, {"detector": "c"}),
     }[kind]
-    return plugin(plugin.Options(**{**own, **options}), Context(registry=PluginShelf(TOOLS), cache=folder))
+    return plugin(
+        plugin.Options(**{**own, **options}), Context(registry=PluginShelf(TOOLS), cache=folder)
+    )
 
 
 def test_what_cannot_name_is_refused(tmp_path: Path) -> None:

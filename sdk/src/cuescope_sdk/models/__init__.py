@@ -13,9 +13,11 @@ from cuescope_sdk.models._zero_shot.model import (
     ZeroShotOptions as ZeroShotOptions,
 )
 from cuescope_sdk.models._zero_shot.texts import (
+    Templates as Templates,
     TextTower as TextTower,
     action_templates as action_templates,
     fill as fill,
+    prompts_of as prompts_of,
     templates_of as templates_of,
     unit as unit,
     unit_mean as unit_mean,

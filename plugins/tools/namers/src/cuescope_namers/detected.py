@@ -37,9 +37,7 @@ class DetectedNames(Plugin):
 
     def __init__(self, options: DetectedOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._words = (
-            None if options.words is None else read_words(options.words, "detected-names")
-        )
+        self._words = None if options.words is None else read_words(options.words, "detected-names")
         if not hasattr(self._detector, "detect"):
             raise UserError(
                 f"detected-names: tool {options.detector} finds nothing",

@@ -12,12 +12,12 @@ from pydantic import Field, PositiveInt
 from cuescope_namers.words import read_words
 from cuescope_sdk import Context, Options, Plugin, UserError, digest
 from cuescope_sdk.language import EACH, parse_list, proposal_prompts
-from cuescope_sdk.models import fill, templates_of
+from cuescope_sdk.models import Templates, prompts_of, templates_of
 from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
 
 
 def guesses(
-    groups: Sequence[FrameGroup], words: Sequence[str], templates: Sequence[str]
+    groups: Sequence[FrameGroup], words: Sequence[str], templates: Templates
 ) -> list[NameGuess | None]:
     """For each group the word whose similarity to it most exceeds that to the rest.
 
@@ -27,8 +27,10 @@ def guesses(
     """
     if not groups or not words:
         return [None] * len(groups)
-    rows = groups[0].embed_texts([fill(template, word) for word in words for template in templates])
-    rows = np.asarray(rows, np.float64).reshape(len(words), len(templates), -1).mean(axis=1)
+    prompts = [prompts_of(templates, word) for word in words]
+    embedded = groups[0].embed_texts(list(chain.from_iterable(prompts))).astype(np.float64)
+    ends = np.cumsum([len(of_word) for of_word in prompts])
+    rows = np.stack([part.mean(axis=0) for part in np.split(embedded, ends[:-1])])
     return [best_name(words, rows @ group.centre, rows @ group.elsewhere) for group in groups]
 
 
