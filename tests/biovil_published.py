@@ -12,6 +12,7 @@ from cuescope_sdk.torch import quiet
 WIDTH, LAYERS, DIM, HIDDEN = 32, 2, 16, 32
 State = dict[str, Tensor]
 IMAGE_FILE = "biovil_t_image_model_proj_size_128.pt"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = ("pneumonia", "is", "better", "worse", "bigger", "smaller", "new", "resolved")
 
 
@@ -24,7 +25,7 @@ def _norm(name: str, width: int) -> State:
 
 
 def image_state(seed: int = 0) -> State:
-    """What the authors' `torch.load` of the image model gives: torchvision's ResNet and the rest."""
+    """What the authors' `torch.load` of the image model gives: a ResNet and the rest."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         backbone = ResNet(BasicBlock, [1, 1, 1, 1]).state_dict()
@@ -58,7 +59,8 @@ def write_folder(folder: Path, seed: int = 0) -> Path:
 
     folder.mkdir(parents=True)
     torch.save(image_state(seed), folder / IMAGE_FILE)
-    words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS)
+    words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *LETTERS)
+    words = (*words, *(f"##{letter}" for letter in LETTERS))  # any word is some pieces
     (folder / "vocab.txt").write_text("\n".join(words))
     config = transformers.BertConfig(
         vocab_size=len(words),

@@ -223,8 +223,7 @@ SPOILT: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "text missing": (
         respoil("pytorch_model.bin", lambda s: s.pop(HEAD)),
-        f"pytorch_model.bin does not fit: expected 39 tensors of the model and no other, got 1 "
-        f"missing, the first {HEAD}",
+        f"of the model and no other, got 1 missing, the first {HEAD}",
     ),
     "no image model": (lambda f: (f / IMAGE_FILE).unlink(), f"lacks a file: expected {IMAGE_FILE}"),
     "no vocabulary": (lambda f: (f / "vocab.txt").unlink(), "expected tokenizer.json or vocab.txt"),
@@ -235,10 +234,14 @@ SPOILT: dict[str, tuple[Callable[[Path], None], str]] = {
 def test_files_that_do_not_fit_are_refused(fault: str, tmp_path: Path) -> None:
     spoil, words = SPOILT[fault]
     spoil(write_folder(tmp_path / "spoilt"))
-    with pytest.raises(UserError) as caught:
+
+    def open_both_towers() -> None:
         model = build(tmp_path / "spoilt")
         model.open_weights()
         model.embed_texts(["pneumonia"])
+
+    with pytest.raises(UserError) as caught:
+        open_both_towers()
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 

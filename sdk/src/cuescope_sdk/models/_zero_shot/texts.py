@@ -16,8 +16,8 @@ FINDINGS = ("consolidation", "edema", "pleural effusion", "pneumonia", "pneumoth
 PROGRESSION = {
     "improving": "better, cleared, decreased, decreasing, improved, improving, reduced, resolved, "
     "resolving, smaller",
-    "worsening": "bigger, developing, enlarged, enlarging, greater, growing, increased, increasing, "
-    "larger, new, progressing, progressive, worse, worsened, worsening",
+    "worsening": "bigger, developing, enlarged, enlarging, greater, growing, increased, "
+    "increasing, larger, new, progressing, progressive, worse, worsened, worsening",
 }
 
 # templates that hold {label}, or for each label prompts of its own
