@@ -42,8 +42,10 @@ class PoolerAttention(nn.Module):
 
     def forward(self, tokens: Float[Tensor, "image token dim"]) -> Float[Tensor, "image token dim"]:
         """Tokens after they have looked at each other."""
-        parts = (part(tokens) for part in (self.proj_q, self.proj_k, self.proj_v))
-        mixed = scaled_dot_product_attention(*(split_heads(part, HEADS) for part in parts))
+        query, key, value = (
+            split_heads(part(tokens), HEADS) for part in (self.proj_q, self.proj_k, self.proj_v)
+        )
+        mixed = scaled_dot_product_attention(query, key, value)
         output: Tensor = self.proj(mixed.transpose(1, 2).flatten(2))
         return output
 
@@ -98,7 +100,7 @@ class Pooler(nn.Module):
         tokens = torch.cat([image.flatten(2).transpose(1, 2) for image in (current, previous)], 1)
         for block in self.blocks:
             tokens = block(tokens, where)
-        kept = self.norm_post(tokens)[:, : len(places)]
+        kept: Tensor = self.norm_post(tokens)[:, : len(places)]
         return kept.transpose(1, 2).reshape(current.shape)
 
 
