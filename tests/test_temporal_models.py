@@ -18,7 +18,7 @@ from cuescope_ms_cxr_t import TABLE
 from cuescope_sdk import Report, load_report
 
 ACTIONS = ("climbing tree", "swimming")
-CLIPS = 8
+CLIPS = 12  # six a label, the least that TRoVe takes
 FINDINGS = ("consolidation", "edema", "pleural_effusion", "pneumonia", "pneumothorax")
 
 
@@ -50,7 +50,7 @@ def kinetics(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """PhysioNet's table and images, of eight patients."""
+    """PhysioNet's table and images, of twelve patients."""
     root, rng = tmp_path_factory.mktemp("ms-cxr-t"), np.random.default_rng(1)
     columns = [f"{finding}_progression" for finding in FINDINGS]
     rows = [",".join(["subject_id", "dicom_id", "previous_dicom_id", *columns])]
