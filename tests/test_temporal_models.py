@@ -117,7 +117,10 @@ def test_trove_on_biovil_t_and_ms_cxr_t(
         *("--model", f"biovil-t:{folder}", "-M", "templates=pneumonia-progression"),
         *("--data", f"ms-cxr-t:{pairs}", "-O", "step=1"),
     )
-    assert report.provenance.model.facts["sequence"] == "the earlier image and the current one together"
+    assert (
+        report.provenance.model.facts["sequence"]
+        == "the earlier image and the current one together"
+    )
     assert report.provenance.data.facts["groups"].endswith("by patient")
     assert {score.label for score in report.scores} <= {"improving", "worsening"}
 
