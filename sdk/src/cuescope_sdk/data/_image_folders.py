@@ -32,7 +32,7 @@ class ImageItem:
     annotation "objects" where `annotations` gives no other. `masks` are image files by the name
     of what is not black in them. `annotations` are plain values, which enter the fingerprint.
     `group` is what was drawn independently (a person, an original image), None where the authors'
-    files do not know.
+    files do not know. `earlier` are images that are shown before it, the oldest first.
     """
 
     key: str
@@ -42,6 +42,12 @@ class ImageItem:
     annotations: Mapping[str, Any] = field(default_factory=dict)
     masks: Mapping[str, Path] = field(default_factory=dict)
     group: str | None = None
+    earlier: tuple[Path, ...] = ()
+
+    @property
+    def images(self) -> tuple[Path, ...]:
+        """What a sample shows, in the order of time."""
+        return (*self.earlier, self.path)
 
 
 class Listing(NamedTuple):
@@ -190,7 +196,7 @@ class ImageFolder(Plugin):
         if options.per_class is not None:
             items = sample_evenly(items, options.per_class)
         require_distinct(self.title, "image", [item.key for item in items], options.split)
-        files = (file for item in items for file in (item.path, *item.masks.values()))
+        files = (file for item in items for file in (*item.images, *item.masks.values()))
         self.probes = probe_all(files, context)
         problems = {item.key: problem for item in items if (problem := self._problem(item))}
         self.items = self._grouped([item for item in items if item.key not in problems])
@@ -245,6 +251,7 @@ class ImageFolder(Plugin):
                 [(name, self.probes[file].digest) for name, file in item.masks.items()],
                 self.probes[item.path].digest,
                 *(() if item.group is None else (item.group,)),
+                *(self.probes[file].digest for file in item.earlier),
             )
             for item in self.items
         ]
@@ -267,7 +274,7 @@ class ImageFolder(Plugin):
             }
         return Sample(
             key=item.key,
-            frames=(image_frame(item.path, self.probes[item.path], turned=turned),),
+            frames=tuple(image_frame(f, self.probes[f], turned=turned) for f in item.images),
             choices=self.choices,
             label=item.label,
             group=item.group,
@@ -298,8 +305,8 @@ class ImageFolder(Plugin):
 
     def _problem(self, item: ImageItem) -> str | None:
         """The first fault of the image's files."""
-        for file in (item.path, *item.masks.values()):
-            problem, is_mask = self.probes[file].problem, file != item.path
+        for file in (*item.images, *item.masks.values()):
+            problem, is_mask = self.probes[file].problem, file not in item.images
             if problem == "no such file" and not is_mask:
                 return "missing"
             if problem is not None:

@@ -46,12 +46,18 @@ def describe_video_problems(problems: Mapping[str, str]) -> str:
 
 
 def require_enough_questions(
-    title: str, out: int, total: int, max_missing: float, problems: Mapping[str, str], folder: str
+    title: str,
+    out: int,
+    total: int,
+    max_missing: float,
+    problems: Mapping[str, str],
+    folder: str,
+    thing: str = "question",
 ) -> None:
     """Raise BadDataError where more than `max_missing` of the questions are left out, or all."""
     require_enough(
         title,
-        "question",
+        thing,
         out,
         total,
         max_missing,
@@ -194,15 +200,17 @@ class VideoQuestionOptions(Options):
 class VideoQuestions(Plugin):
     """One sample a question whose video is there and can be decoded; its group is the video.
 
-    A subclass names itself (`title`) and its splits, and reads its question files. The others are
-    left out and counted in `facts`. Raises UserError for a file that is not there or not in the
-    authors' layout, and BadDataError where more than `max_missing` of the questions are left out.
+    A subclass names itself (`title`) and its splits, and reads its question files; `thing` is what
+    its samples are called. The others are left out and counted in `facts`. Raises UserError for a
+    file that is not there or not in the authors' layout, and BadDataError where more than
+    `max_missing` of the questions are left out.
     """
 
     Options = VideoQuestionOptions
     options: VideoQuestionOptions
     labels: tuple[str, ...] = ()
     title: ClassVar[str]
+    thing: ClassVar[str] = "question"
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
 
     def __init__(self, options: VideoQuestionOptions, context: Context) -> None:
@@ -211,14 +219,14 @@ class VideoQuestions(Plugin):
         self.facts: dict[str, str] = {}  # before read(), which may add to it
         questions = list(self.read(options.split))
         keys = [question.key for question in questions]
-        require_distinct(self.title, "question", keys, options.split)
+        require_distinct(self.title, self.thing, keys, options.split)
         names = {question.video: self.file_names(question.video) for question in questions}
         folder = (options.videos or options.path).expanduser()
         self.clips, problems = open_videos(folder, names, context, self.title)
         self.questions = tuple(question for question in questions if question.video in self.clips)
         out = len(questions) - len(self.questions)
         require_enough_questions(
-            self.title, out, len(questions), options.max_missing, problems, str(folder)
+            self.title, out, len(questions), options.max_missing, problems, str(folder), self.thing
         )
         self.facts |= self._facts(out, problems)
 
@@ -281,9 +289,9 @@ class VideoQuestions(Plugin):
     def _facts(self, out: int, problems: Mapping[str, str]) -> dict[str, str]:
         total = len(self.questions)
         videos = count_in_words(len({question.video for question in self.questions}), "video")
-        facts = {"questions": f"{total:,} about {videos}, split {self.options.split}"}
+        facts = {f"{self.thing}s": f"{total:,} about {videos}, split {self.options.split}"}
         if out:
             share = f"at most {self.options.max_missing:.0%} may be"
             why = describe_video_problems(problems)
-            facts["left out"] = f"{out:,} of {out + total:,} questions ({share}): {why}"
+            facts["left out"] = f"{out:,} of {out + total:,} {self.thing}s ({share}): {why}"
         return facts | loss_facts(dict(self.clips.values()))

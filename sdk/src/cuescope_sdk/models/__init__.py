@@ -14,9 +14,11 @@ from cuescope_sdk.models._zero_shot.model import (
 )
 from cuescope_sdk.models._zero_shot.texts import (
     PromptTower as PromptTower,
+    Templates as Templates,
     TextTower as TextTower,
     action_templates as action_templates,
     fill as fill,
+    prompts_of as prompts_of,
     templates_of as templates_of,
     unit as unit,
     unit_mean as unit_mean,

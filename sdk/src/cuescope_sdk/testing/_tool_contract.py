@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cuescope.capabilities import ROLES, ToolRole
-from cuescope_sdk import Detection, Frame
+from cuescope_sdk import Detection, Frame, generator
 from cuescope_sdk.grounding import CLAIM_VERIFIER, Case, Claim, Judgement
 from cuescope_sdk.testing._contract import (
     NotApplicable,
@@ -17,6 +17,7 @@ from cuescope_sdk.testing._contract import (
 )
 from cuescope_sdk.testing._fake_data import CUE, DECOY
 from cuescope_sdk.testing._fake_tools import action, attribute, entity, motion, order, relation
+from cuescope_sdk.tools import NAMER, FrameGroup
 
 PROMPTS = ("Name an animal.", "Name a plant.", "Say where a tree stands.")
 
@@ -34,7 +35,7 @@ class ToolContract(ShownContract):
     names: ClassVar[tuple[str, ...]] = (CUE, DECOY)
     label: ClassVar[str] = "top"
     count: ClassVar[int] = 4
-    known_roles: ClassVar[tuple[ToolRole, ...]] = (*ROLES.values(), CLAIM_VERIFIER)
+    known_roles: ClassVar[tuple[ToolRole, ...]] = (*ROLES.values(), CLAIM_VERIFIER, NAMER)
     tool: PerClass[Any] = PerClass(lambda contract: contract.built.of(contract))
 
     @property
@@ -53,7 +54,21 @@ class ToolContract(ShownContract):
             return list(self.frames)
         if role == "claim-verifier":
             return [(sample, claims_about(self.names)) for sample in self.samples]
+        if role == "namer":
+            return [self._group(index) for index in range(len(self.frames))]
         return list(PROMPTS) if role != "proposer" else [self.label]
+
+    def _group(self, index: int) -> FrameGroup:
+        """One frame, and the others; a text is a direction of its own in four dimensions."""
+
+        def embed_texts(texts: Sequence[str]) -> np.ndarray:
+            rows = [generator(0, "text", text).normal(size=4) for text in texts]
+            return np.stack([row / np.linalg.norm(row) for row in rows]).astype(np.float32)
+
+        frames, centre = self.frames, np.eye(4, dtype=np.float32)[index % 4]
+        others = (*frames[:index], *frames[index + 1 :])
+        rest = (1 - centre) / 3
+        return FrameGroup((frames[index],), others, centre, rest, embed_texts, (self.label,))
 
     def ask(self, role: str, inputs: Sequence[Any], tool: Any = None) -> Any:
         """The tool's results for these inputs."""
@@ -246,6 +261,16 @@ class ToolContract(ShownContract):
             got=names,
             remedy="Drop repetitions, blanks and the label",
         )
+
+    def test_guesses_names_that_fit_the_group_better(self) -> None:
+        """A guess says by how much the group differs from the rest, or there is none."""
+        for guess in self.results("namer"):
+            expect(
+                guess is None or (bool(guess.name.strip()) and guess.score > guess.elsewhere),
+                "a name with a larger figure in the group than elsewhere, or None",
+                got=guess,
+                remedy="Take `best_name`",
+            )
 
     def test_judges_each_claim(self) -> None:
         """A judgement a claim, in order; none where nothing is claimed."""

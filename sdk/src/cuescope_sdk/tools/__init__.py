@@ -1,4 +1,4 @@
-"""What detectors share: boxes, K-scores, and a memory of what was found."""
+"""What detectors share: boxes, K-scores, and a memory of what was found; what namers are given."""
 
 from cuescope_sdk.tools._cached_detector import (
     CachedDetector as CachedDetector,
@@ -9,5 +9,13 @@ from cuescope_sdk.tools._detection import (
     make_detections as make_detections,
     normalise_name as normalise_name,
     sort_by_score as sort_by_score,
+)
+from cuescope_sdk.tools._naming import (
+    NAMER as NAMER,
+    FrameGroup as FrameGroup,
+    NameGuess as NameGuess,
+    Namer as Namer,
+    TextEmbeddings as TextEmbeddings,
+    best_name as best_name,
 )
 from cuescope_sdk.tools._options import DetectionOptions as DetectionOptions

@@ -43,6 +43,8 @@ def encode_visible(
     if hidden is None:
         return tower.encode(inputs)
     tower.require_tokens()
+    if tower.joint:
+        hidden = hidden.reshape(-1, tower.frames * hidden.shape[1])
     empty = hidden.all(dim=1) if tower.pooling.kind != "token" else torch.zeros_like(hidden[:, 0])
     # softmax over no key is NaN: such an image is shown, and its row zeroed
     visible = ~(hidden & ~empty[:, None])

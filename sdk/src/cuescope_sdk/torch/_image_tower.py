@@ -81,8 +81,9 @@ class ImageTower:
     dim of 1 (images are stacked by concatenation); `canvas` the pixels that the network sees of an
     image, uint8 (row, col, 3); `encode` is the library's own forward pass, to the embeddings before
     they are normalised (input, dim). The tokens that enter `blocks[0]` are `prefix` tokens of no
-    place, then the patches row by row, then whatever pads; `grid` tells rows and columns.
-    A network without tokens has no blocks.
+    place, then the patches row by row, then whatever pads; `grid` tells rows and columns. Each
+    frame is a sequence of tokens of its own, unless `joint` says that the frames of an input are
+    one, frame after frame behind one prefix. A network without tokens has no blocks.
     """
 
     name: str
@@ -95,6 +96,7 @@ class ImageTower:
     device: torch.device
     prefix: int = 1
     frames: int = 1
+    joint: bool = False
 
     def require_tokens(self) -> None:
         """Raises UserError for a network that has none."""

@@ -15,6 +15,7 @@ from cuescope_sdk import (
     Score,
     hookimpl,
 )
+from cuescope_sdk.tools import NAMER
 from cuescope_trove.options import TRoVeOptions
 
 METRICS = (
@@ -44,7 +45,10 @@ class TRoVe(Plugin):
 
     title = "TRoVe: static cues that go with errors"
     requires = Requirements(
-        outputs=frozenset({"logits", "embedding"}), may_use=frozenset({"detector"}), labels=2
+        outputs=frozenset({"logits", "embedding"}),
+        may_use=frozenset({"detector", "namer"}),
+        roles=(NAMER,),
+        labels=2,
     )
     finds = "Things in single frames that go with a video model's errors."
     data_needs = DataNeeds(
@@ -61,6 +65,7 @@ class TRoVe(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """Clusters of still clips, each of which is one frame repeated."""
         from cuescope_sdk.data import require_data
+        from cuescope_trove.naming import cluster_guesses
         from cuescope_trove.power import note_plan
         from cuescope_trove.report import note_clusters
         from cuescope_trove.trials import ask, check, cluster, cluster_features
@@ -72,7 +77,8 @@ class TRoVe(Plugin):
         answers = audit.once(ask, audit)
         choice = cluster(audit, self.options, answers)
         note_clusters(audit, choice)
-        yield from cluster_features(choice.clusters, list(answers.row))
+        guesses = cluster_guesses(audit, choice.clusters, answers)
+        yield from cluster_features(choice.clusters, list(answers.row), guesses)
 
     @hookimpl
     def perturb(self, audit: Audit) -> Iterable[Outcome]:

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Output, Sample, Trial, UserError
 from cuescope_sdk.maths import Clusters, best_clusters
+from cuescope_sdk.tools import NameGuess
 from cuescope_trove.options import TRoVeOptions
 
 OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
@@ -117,14 +118,21 @@ def feasible(counts: Sequence[int], points: int) -> list[int]:
     return sorted({min(count, max(points - 1, 1)) for count in counts})
 
 
-def cluster_features(clusters: Clusters, frames: Sequence[FrameId]) -> Iterator[Feature]:
-    """A feature a cluster, the largest first; the frame nearest to the centroid stands for it."""
+def cluster_features(
+    clusters: Clusters, frames: Sequence[FrameId], guesses: Sequence[NameGuess | None] = ()
+) -> Iterator[Feature]:
+    """A feature a cluster, the largest first; the frame nearest to the centroid stands for it.
+
+    Behind its key a name that was guessed says what it looks like.
+    """
     digits = max(2, len(str(clusters.count - 1)))
     order = np.lexsort((-clusters.strength, clusters.cluster))  # by cluster, strongest first
     ends = np.cumsum(np.bincount(clusters.cluster, minlength=clusters.count))
     for number, members in enumerate(np.split(order, ends[:-1])):
+        key, guess = f"cluster-{number:0{digits}d}", guesses[number] if guesses else None
         yield Feature(
-            key=f"cluster-{number:0{digits}d}",
+            key=key,
+            name=None if guess is None else f"{key}, looks like: {guess}",
             kind="cluster",
             occurrences=tuple(
                 Occurrence(

@@ -1,6 +1,6 @@
 """Prompts weighted without labels (Allingham et al., 2023): those that make the model sure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -94,8 +94,7 @@ class Prompts(Mitigator):
 
     def fit(self, task: Task) -> PromptTable:
         """Weights of the templates; raises UserError where the model embeds no texts."""
-        sets = (templates_of(name, "prompts") for name in self.options.sets)
-        templates = tuple(dict.fromkeys(each for of_set in sets for each in of_set))
+        templates = tuple(dict.fromkeys(t for name in self.options.sets for t in _templates(name)))
         first = task.samples[0]
         of_templates, of_choices = task.ask(
             [
@@ -113,3 +112,14 @@ class Prompts(Mitigator):
         weights = softmax(self.options.sharpness * sureness[None])[0]
         rows = normalise(np.einsum("t,tld->ld", weights, tables))
         return PromptTable(task.labels, rows, templates, weights, float(scale), float(bias))
+
+
+def _templates(name: str) -> tuple[str, ...]:
+    templates = templates_of(name, "prompts")
+    if isinstance(templates, Mapping):
+        raise UserError(
+            f"prompts: the set {name} has prompts of its own for each label",
+            expected="templates with {label}",
+            remedy="Leave it out of sets",
+        )
+    return templates

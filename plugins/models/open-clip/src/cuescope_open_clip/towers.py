@@ -75,7 +75,7 @@ def _canvas(model: StockModel | HeldModel, image: Image.Image) -> np.ndarray:
 def _anatomy(visual: Any) -> tuple[tuple[Block, ...], Pooling, int, tuple[int, int]]:
     """Blocks, pooling, number of prefix tokens, and grid."""
     if hasattr(visual, "transformer"):
-        blocks = tuple(_own_block(block) for block in visual.transformer.resblocks)
+        blocks = tuple(own_block(block) for block in visual.transformer.resblocks)
         return blocks, _own_pooling(visual), 1, tuple(visual.grid_size)
     trunk: Any = getattr(visual, "trunk", None)
     if hasattr(trunk, "blocks") and hasattr(trunk, "patch_embed"):
@@ -87,7 +87,8 @@ def _anatomy(visual: Any) -> tuple[tuple[Block, ...], Pooling, int, tuple[int, i
 # ------------------------------------------------------------------------ open_clip's own ViT
 
 
-def _own_block(block: Any) -> Block:
+def own_block(block: Any) -> Block:
+    """A residual block of open_clip's own transformer."""
     attention = block.attn
     heads = attention.num_heads
 

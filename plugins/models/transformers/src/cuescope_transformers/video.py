@@ -15,7 +15,7 @@ from PIL import Image
 from torch import Tensor
 
 from cuescope_sdk import UserError
-from cuescope_sdk.models import fill, unit, unit_mean
+from cuescope_sdk.models import Templates, prompts_of, unit, unit_mean
 from cuescope_sdk.torch import ImageTower, Inputs, Pooling
 from cuescope_transformers.loading import ContrastiveModel
 from cuescope_transformers.towers import block, canvas, image_tower, vision_of
@@ -68,7 +68,7 @@ class PromptedTexts:
 
     network: Any
     encode: Callable[[list[str]], Float[np.ndarray, "text dim"]]
-    templates: Sequence[str]
+    templates: Templates
     _embedded: dict[str, np.ndarray] = field(default_factory=dict)
 
     def rows(
@@ -77,10 +77,12 @@ class PromptedTexts:
         """Unit means over the templates."""
         for choice in choices:
             if choice not in self._embedded:
-                self._embedded[choice] = self.encode([fill(t, choice) for t in self.templates])
+                self._embedded[choice] = self.encode(prompts_of(self.templates, choice))
         texts = np.concatenate([self._embedded[choice] for choice in choices])
         rows = unit(condition(self.network, texts, places))
-        return np.stack([unit_mean(prompts) for prompts in np.split(rows, len(choices))])
+        # labels may have prompts of their own, more or fewer
+        ends = np.cumsum([len(self._embedded[choice]) for choice in choices])
+        return np.stack([unit_mean(prompts) for prompts in np.split(rows, ends[:-1])])
 
 
 @torch.inference_mode()

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
 from cuescope_sdk.models._archives import require_small_archive
-from cuescope_sdk.models._zero_shot.texts import TextTower
+from cuescope_sdk.models._zero_shot.texts import Templates, TextTower, prompts_of
 
 TABLE_LOGIT_SCALE = 100.0  # where CLIP's training ends: it is clipped there
 
@@ -38,7 +38,7 @@ class PromptHead:
     uses_text_tower = True
 
     def __init__(
-        self, tower: TextTower, name: str, templates: tuple[str, ...], logit_scale: float | None
+        self, tower: TextTower, name: str, templates: Templates, logit_scale: float | None
     ) -> None:
         self._tower = tower
         self._templates = templates
@@ -49,12 +49,14 @@ class PromptHead:
         self._last: tuple[tuple[str, ...], np.ndarray] = ((), np.empty((0, tower.dim)))
         self.fingerprint = digest("prompts", templates, self.scale, self.bias)
         self.facts = {
-            "text": f"text tower, {len(templates)} templates ({name})",
+            "text": f"text tower, {_count(templates)} ({name})",
             "logit scale": f"{self.scale:g}",
         }
 
     def check(self, choices: Sequence[str]) -> None:
-        """Any text can be scored."""
+        """Raises UserError for a label without prompts, where each label has its own."""
+        for choice in choices:
+            prompts_of(self._templates, choice)
 
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
@@ -65,6 +67,12 @@ class PromptHead:
                     self._rows[choice] = self._tower.embed_label(choice, self._templates)
             self._last = asked, np.stack([self._rows[choice] for choice in asked])
         return self._last[1]
+
+
+def _count(templates: Templates) -> str:
+    if isinstance(templates, Mapping):
+        return f"prompts for {len(templates)} labels"
+    return f"{len(templates)} templates"
 
 
 class Headless:

@@ -42,8 +42,10 @@ class ZeroShotOptions(Options):
 
     templates: str = Field(
         default="plain",
-        description="prompts around each choice: plain, raw (the text as it stands), action28, a "
-        "set that the model's library has, or a file with one prompt a line, each with {label}",
+        description="prompts around each choice: plain, raw (the text as it stands), action28, "
+        "pneumonia-progression (for improving and worsening; also of MS-CXR-T's other findings), a "
+        "set that the model's library has, or a file: one prompt a line, each with {label}, or "
+        "JSON with a list of prompts for each label",
     )
     class_embeddings: Path | None = Field(
         default=None,

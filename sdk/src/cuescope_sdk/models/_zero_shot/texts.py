@@ -1,5 +1,6 @@
 """The text tower: sentences to unit embeddings, labels to prompt ensembles."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -16,16 +17,28 @@ if TYPE_CHECKING:  # listing plugins must not pay for it
     from torch.nn import Module
 
 SLOT = "{label}"
+FINDINGS = ("consolidation", "edema", "pleural effusion", "pneumonia", "pneumothorax")
+PROGRESSION = {
+    "improving": "better, cleared, decreased, decreasing, improved, improving, reduced, resolved, "
+    "resolving, smaller",
+    "worsening": "bigger, developing, enlarged, enlarging, greater, growing, increased, "
+    "increasing, larger, new, progressing, progressive, worse, worsened, worsening",
+}
+
+# templates that hold {label}, or for each label prompts of its own
+Templates = tuple[str, ...] | Mapping[str, tuple[str, ...]]
 
 
 def templates_of(
     name: str, owner: str, more: Mapping[str, Sequence[str]] | None = None
-) -> tuple[str, ...]:
-    """The templates of a named set or of a file; each holds `{label}`.
+) -> Templates:
+    """The templates of a named set or of a file.
 
     "plain" is "a photo of a {label}.", "raw" the text as it stands, "action28" TRoVe's appendix C,
-    spelled as printed ("a example of"). `more` are sets that a library carries; `owner` is the
-    plugin that speaks in errors.
+    spelled as printed ("a example of"); "pneumonia-progression" and the like of other findings are
+    its prompts for "improving" and "worsening". `more` are sets that a library carries; `owner` is
+    the plugin that speaks in errors. A file has a template with `{label}` a line, or is JSON with a
+    list of prompts for each label.
     """
     named = {
         "plain": (f"a photo of a {SLOT}.",),
@@ -33,7 +46,33 @@ def templates_of(
         "action28": action_templates(),
         **(more or {}),
     }
-    return tuple(named[name]) if name in named else _from_file(name, owner, tuple(named))
+    if name in named:
+        return tuple(named[name])
+    own = {f"{finding.replace(' ', '-')}-progression": finding for finding in FINDINGS}
+    if name in own:
+        return progression_prompts(own[name])
+    return _from_file(name, owner, (*named, *own))
+
+
+def progression_prompts(finding: str) -> dict[str, tuple[str, ...]]:
+    """TRoVe's prompts for a finding that gets better or worse (appendix C), by label."""
+    return {
+        label: tuple(f"{finding} is {word}" for word in words.split(", "))
+        for label, words in PROGRESSION.items()
+    }
+
+
+def prompts_of(templates: Templates, label: str) -> list[str]:
+    """The prompts of a label; raises UserError where the set has none for it."""
+    if not isinstance(templates, Mapping):
+        return [fill(template, label) for template in templates]
+    if label not in templates:
+        raise UserError(
+            f"the set of prompts has none for '{label}'",
+            expected=f"one of {', '.join(templates)}",
+            remedy=nearest(label, templates) or "Other labels need -M templates=FILE.json",
+        )
+    return list(templates[label])
 
 
 def action_templates() -> tuple[str, ...]:
@@ -49,7 +88,7 @@ def fill(template: str, label: str) -> str:
     return template.replace(SLOT, label)  # not str.format: labels and prompts may hold braces
 
 
-def _from_file(name: str, owner: str, named: tuple[str, ...]) -> tuple[str, ...]:
+def _from_file(name: str, owner: str, named: tuple[str, ...]) -> Templates:
     path = Path(name).expanduser()
     if not path.is_file():
         raise UserError(
@@ -57,6 +96,8 @@ def _from_file(name: str, owner: str, named: tuple[str, ...]) -> tuple[str, ...]
             expected=f"{', '.join(named)}, or a file",
             remedy=nearest(name, named),
         )
+    if path.suffix == ".json":
+        return _by_label(path, owner)
     lines = path.read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, start=1):
         if line.strip() and SLOT not in line:
@@ -69,6 +110,24 @@ def _from_file(name: str, owner: str, named: tuple[str, ...]) -> tuple[str, ...]
     if not templates:
         raise UserError(f"{owner}: {name} holds no template", expected="one a line")
     return templates
+
+
+def _by_label(path: Path, owner: str) -> dict[str, tuple[str, ...]]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{owner}: {path.name} is no JSON", got=str(error)[:80]) from error
+    lists = content.values() if isinstance(content, dict) else [None]
+    if not content or not all(_are_prompts(prompts) for prompts in lists):
+        raise UserError(
+            f"{owner}: prompts of {path.name}", expected='{"label": ["prompt", ...], ...}'
+        )
+    return {label: tuple(prompts) for label, prompts in content.items()}
+
+
+def _are_prompts(value: object) -> bool:
+    texts = isinstance(value, list) and all(isinstance(text, str) for text in value)
+    return texts and bool(value)
 
 
 # ------------------------------------------------------------------------------------------- texts
@@ -134,6 +193,6 @@ class TextTower:
         chunks = [list(texts[start : start + CHUNK]) for start in range(0, len(texts), CHUNK)]
         return np.concatenate([unit(self.encode(chunk)) for chunk in chunks])
 
-    def embed_label(self, label: str, templates: Sequence[str]) -> Float[np.ndarray, " dim"]:
+    def embed_label(self, label: str, templates: Templates) -> Float[np.ndarray, " dim"]:
         """Unit mean of the unit embeddings of a label's prompts (Radford et al., 2021)."""
-        return unit_mean(self.embed([fill(template, label) for template in templates]))
+        return unit_mean(self.embed(prompts_of(templates, label)))

@@ -1,0 +1,147 @@
+"""Kinetics (Kay et al., 2017): clips of ten seconds, each with one of 400 human actions.
+
+The authors' `{train,val,test}.csv`, or folders of clips by class without one. "val-dev" and
+"val-test" are the two parts into which TRoVe (appendix C) splits the validation set.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from pydantic import Field
+
+from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, find_table
+from cuescope_sdk import Context, Sample, generator
+from cuescope_sdk.data import (
+    Question,
+    VideoQuestionOptions,
+    VideoQuestions,
+    clip_frames,
+    clip_times,
+    sample_indices,
+)
+from cuescope_sdk.models import refuse_unknown
+
+PARTS = ("val-dev", "val-test")
+NAMED = 3  # classes that a fact lists
+UNCUT = 1.0  # seconds that a file must be longer than its clip to be the whole upload
+
+
+class KineticsOptions(VideoQuestionOptions):
+    """Those of every set of videos, the classes wanted, and how the validation set is parted."""
+
+    split: str = Field(
+        "val",
+        description="which split to show: train, val, test, or a part of val: val-dev, val-test",
+    )
+    classes: tuple[str, ...] | None = Field(
+        None, description="only these classes: NAME,NAME; other videos are never opened"
+    )
+    per_class: int | None = Field(
+        None, ge=1, description="at most so many clips a class, spread evenly over its own"
+    )
+    dev_share: float = Field(
+        0.5, gt=0, lt=1, description="share of each class's validation clips that val-dev has"
+    )
+    split_seed: int = Field(0, ge=0, description="another seed, another val-dev and val-test")
+
+
+class Kinetics(VideoQuestions):
+    """A sample a clip, labelled with its action; the group is the upload, by its YouTube id.
+
+    The choices are all classes of the split's table. Of a file that is the whole upload only the
+    clip's seconds are shown.
+    """
+
+    Options = KineticsOptions
+    options: KineticsOptions
+    title: ClassVar[str] = "kinetics"
+    benchmark: str | None = "Kinetics"
+    thing: ClassVar[str] = "clip"
+    split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test", *PARTS)
+
+    def __init__(self, options: KineticsOptions, context: Context) -> None:
+        super().__init__(options, context)
+        empty = sorted({*self.labels} - {str(question.label) for question in self.questions})
+        if empty:
+            more = ", ..." if len(empty) > NAMED else ""
+            self.facts["classes without a clip"] = (
+                f"{len(empty)} of {len(self.labels)} ({', '.join(empty[:NAMED])}{more}); they stay "
+                "among the choices"
+            )
+
+    def read(self, split: str) -> Iterator[Question]:
+        """The clips of a split; raises UserError for a class that it has not."""
+        official = "val" if split in PARTS else split
+        root = self.options.path.expanduser()
+        table = find_table(root, official)
+        folder = (self.options.videos or root).expanduser()
+        clips = (
+            clips_in_table(table, self.title)
+            if table is not None
+            else clips_in_folders(root, folder, official, self.title)
+        )
+        self.facts["labels from"] = "the folders of the clips" if table is None else table.name
+        clips = self._wanted(clips)
+        if split in PARTS:
+            clips = self._part(clips, split)
+        for clip in clips:
+            yield Question(
+                clip.name,
+                clip.name,
+                choices=self.labels,
+                label=clip.label,
+                annotations={} if clip.start is None else {"clip": (clip.start, clip.end)},
+                group=clip.youtube_id,
+            )
+
+    def file_names(self, video: str) -> tuple[str, ...]:
+        """The name of the clip, ID_START_END with six digits each, or the id alone."""
+        return (video, self._ids[video]) if self._ids[video] != video else (video,)
+
+    def __getitem__(self, index: int) -> Sample:
+        sample, question = super().__getitem__(index), self.questions[index]
+        file, probe = self.clips[question.video]
+        start, end = question.annotations.get("clip", (0.0, 0.0))
+        # a file called by the id alone may be the whole upload
+        if file.stem != question.video and clip_times(file, probe)[-1] > end - start + UNCUT:
+            frames = clip_frames(file, probe, self.options.frames, start, end)
+            return replace(sample, frames=frames)
+        return sample
+
+    def _wanted(self, clips: Sequence[Clip]) -> list[Clip]:
+        """Those of the classes wanted, which become the labels."""
+        known = tuple(sorted({clip.label for clip in clips}))
+        for name in self.options.classes or ():
+            refuse_unknown(self.title, "class", name, known)
+        self.labels = tuple(n for n in known if n in (self.options.classes or known))
+        by_class: dict[str, list[int]] = {label: [] for label in self.labels}
+        for index, clip in enumerate(clips):
+            if clip.label in by_class:
+                by_class[clip.label].append(index)
+        kept = [
+            indices[i]
+            for indices in by_class.values()
+            for i in sample_indices(
+                len(indices), min(self.options.per_class or len(indices), len(indices))
+            )
+        ]
+        wanted = [clips[index] for index in sorted(kept)]
+        self._ids = {clip.name: clip.youtube_id for clip in wanted}
+        return wanted
+
+    def _part(self, clips: Sequence[Clip], split: str) -> list[Clip]:
+        """Those in the part; each class is parted by itself, whole uploads at a time."""
+        dev: set[tuple[str, str]] = set()
+        for label in self.labels:
+            ids = sorted({clip.youtube_id for clip in clips if clip.label == label})
+            rng = generator(self.options.split_seed, "kinetics", label)
+            order = rng.permutation(len(ids))[: round(self.options.dev_share * len(ids))]
+            dev |= {(label, ids[index]) for index in order}
+        share, seed = self.options.dev_share, self.options.split_seed
+        self.facts["parts"] = (
+            f"val-dev has {share:.0%} of each class's clips, val-test the others (seed {seed})"
+        )
+        return [
+            clip for clip in clips if ((clip.label, clip.youtube_id) in dev) == (split == PARTS[0])
+        ]

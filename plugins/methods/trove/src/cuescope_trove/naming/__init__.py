@@ -1,0 +1,63 @@
+"""Words for clusters, where the user gives a namer; in the paper a person looked at the frames."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cuescope_sdk import Audit, Frame
+from cuescope_sdk.maths import Clusters, normalise
+from cuescope_sdk.tools import FrameGroup, NameGuess, TextEmbeddings
+from cuescope_trove.trials import Answers, FrameId
+
+SHOWN = 16  # frames of a cluster, and of the others, that a namer may look at
+
+
+def cluster_guesses(
+    audit: Audit, clusters: Clusters, answers: Answers
+) -> Sequence[NameGuess | None]:
+    """A guess for each cluster; none without a namer, or with a single cluster."""
+    namer = audit.tools.get("namer")
+    if namer is None or clusters.count < 2:
+        return [None] * clusters.count
+    guesses: list[NameGuess | None] = namer.name_groups(list(_groups(audit, clusters, answers)))
+    named = sum(guess is not None for guess in guesses)
+    audit.note(
+        "names of clusters",
+        f"guesses by {audit.tool_specs.get('namer', 'the namer')} for {named} of "
+        f"{clusters.count}: the name whose figure there most exceeds that in all other frames",
+    )
+    return guesses
+
+
+def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[FrameGroup]:
+    frames: list[FrameId] = list(answers.row)
+    samples = {sample.key: sample for sample in audit.samples}
+    rows = normalise(answers.embedding).astype(np.float64)
+    sums = np.zeros((clusters.count, rows.shape[1]))
+    np.add.at(sums, clusters.cluster, rows)
+    counts = np.bincount(clusters.cluster, minlength=clusters.count)
+    order = np.lexsort((-clusters.strength, clusters.cluster))  # by cluster, strongest first
+    starts = np.cumsum(counts) - counts
+
+    def frame(row: int) -> Frame:
+        sample, number = frames[row]
+        return samples[sample].frames[number]
+
+    def embed_texts(texts: Sequence[str]) -> np.ndarray:
+        # a readout comes with a sample, and this one does not look at it
+        trial = TextEmbeddings(texts=tuple(texts)).of(audit.samples[0])
+        return np.asarray(audit.respond([trial])[0].response.readout)
+
+    for cluster in range(clusters.count):
+        own = order[starts[cluster] : starts[cluster] + min(SHOWN, counts[cluster])]
+        # the most typical frame of other clusters, the same clusters for all but their own
+        others = np.delete(order[starts], cluster)
+        others = others[np.linspace(0, len(others) - 1, min(SHOWN, len(others))).astype(int)]
+        yield FrameGroup(
+            frames=tuple(map(frame, own.tolist())),
+            others=tuple(map(frame, others.tolist())),
+            centre=sums[cluster] / counts[cluster],
+            elsewhere=(sums.sum(axis=0) - sums[cluster]) / (len(rows) - counts[cluster]),
+            embed_texts=embed_texts,
+            labels=audit.labels,
+        )

@@ -1,0 +1,278 @@
+"""The authors' files: found and measured now, filled into networks when first needed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import huggingface_hub
+import numpy as np
+import torch
+import transformers
+from PIL import Image
+from torch import Tensor, nn
+from torchvision.transforms import CenterCrop, Resize
+from torchvision.transforms.functional import to_tensor
+
+from cuescope_biovil.network import STRIDE, ImageNetwork, ImageShape, TextNetwork
+from cuescope_sdk import Context, UserError, digest
+from cuescope_sdk.models import TextTower, require_hub
+from cuescope_sdk.torch import (
+    ImageTower,
+    Inputs,
+    Pooling,
+    fault_of,
+    files_digest,
+    load_state_strictly,
+    quiet,
+    read_weights,
+    refuse_kernels,
+    resolve_device,
+    resolve_dtype,
+    tokenizer_content,
+    unreadable_weights,
+)
+
+OWNER = "biovil-t"
+IMAGE_WEIGHTS = "biovil_t_image_model_proj_size_128.pt"
+TEXT_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+VOCABULARIES = ("tokenizer.json", "vocab.txt")
+RESIZE, CROP = 512, 448  # pixels: the shorter side, then a square of the middle
+# of the language model that the text tower was made from, and nothing that embeds
+SPARE = ("cls.predictions.", "bert.embeddings.position_ids", "bert.pooler.")
+END = "!?."  # the authors drop it from the end of a prompt
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything that is known of the model before its networks; `title` names its folder."""
+
+    folder: Path
+    title: str
+    shape: ImageShape
+    config: transformers.BertConfig
+    tokenizer: Any
+    context: Context
+    device: torch.device
+    dtype: torch.dtype
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return f"{OWNER}: {self.title}"
+
+    @property
+    def dim(self) -> int:
+        """Size of the space that images and texts share."""
+        return self.shape.dim
+
+    def fingerprint(self, head: str) -> str:
+        """Digest of both files of weights, the text's configuration and words, dtype and head."""
+        files = [self.folder / IMAGE_WEIGHTS, text_weights(self.folder, self.title)]
+        words = tokenizer_content(self.tokenizer)
+        return digest(
+            OWNER, 1, files_digest(files), repr(self.config), words, str(self.dtype), head
+        )
+
+    def _filled(self, network: nn.Module, file: Path, spare: tuple[str, ...] = ()) -> Any:
+        headline = f"{self.name}: {file.name} does not fit"
+        load_state_strictly(network, read_state(file), headline, spare=spare)
+        return network.eval().requires_grad_(False).to(self.device, self.dtype)
+
+    @cached_property
+    def image_network(self) -> ImageNetwork:
+        """The image model with its weights. A plan ends here."""
+        self.context.stop_plan_before(f"the weights of {self.title}")
+        with torch.random.fork_rng(devices=[]):  # initial weights are drawn, and overwritten
+            network = ImageNetwork(self.shape)
+        filled: ImageNetwork = self._filled(network, self.folder / IMAGE_WEIGHTS)
+        return filled
+
+    @cached_property
+    def text_network(self) -> TextNetwork:
+        """The text model with its weights. A plan ends here."""
+        self.context.stop_plan_before(f"the weights of {self.title}")
+        with quiet():
+            network = TextNetwork(self.config, self.dim)
+        file = text_weights(self.folder, self.title)
+        filled: TextNetwork = self._filled(network, file, SPARE)
+        return filled
+
+    def text_tower(self) -> TextTower:
+        """Tokenizer and CXR-BERT; the first text opens its weights."""
+
+        @torch.inference_mode()
+        def encode(texts: list[str]) -> np.ndarray:
+            tokens = self.tokenizer(
+                [text.rstrip(END) for text in texts],
+                padding=True,
+                truncation=True,
+                max_length=self.config.max_position_embeddings,
+                return_tensors="pt",
+            )
+            ids, mask = (tokens[n].to(self.device) for n in ("input_ids", "attention_mask"))
+            return np.asarray(self.text_network(ids, mask).float().cpu().numpy())
+
+        return TextTower(encode, self.dim, 1.0)
+
+    def image_tower(self) -> ImageTower:
+        """The image model; its inputs are one image, or the earlier and the current one."""
+        network = self.image_network
+
+        def prepare(frames: Sequence[Image.Image]) -> Inputs:
+            if len(frames) > 2:
+                raise UserError(
+                    f"{self.name} looks at an X-ray and the one before it",
+                    expected="1 or 2 frames a sample",
+                    got=f"{len(frames)}",
+                    remedy="Take a data set of pairs, as ms-cxr-t.",
+                )
+            pixels = torch.stack([to_tensor(crop(frame)).expand(3, -1, -1) for frame in frames])
+            return {"images": pixels[None]}
+
+        def encode(inputs: Inputs) -> Tensor:
+            embedding: Tensor = network(inputs["images"].to(self.device, self.dtype))
+            return embedding
+
+        return ImageTower(
+            name=self.name,
+            prepare=prepare,
+            canvas=lambda image: np.asarray(crop(image).convert("RGB")),
+            encode=encode,
+            grid=lambda inputs: (CROP // STRIDE, CROP // STRIDE),
+            blocks=(),
+            pooling=Pooling("token"),
+            device=self.device,
+            prefix=0,
+            frames=2,
+        )
+
+
+def crop(image: Image.Image) -> Image.Image:
+    """Grey, stretched from the darkest pixel to the brightest, and the middle square of it."""
+    grey = np.asarray(image.convert("L"), dtype=np.float64)
+    low, high = grey.min(), grey.max()
+    stretched = (grey - low) / (high - low or 1.0) * 255  # an even picture is black
+    whole = Image.fromarray(stretched.astype(np.uint8))
+    square: Image.Image = CenterCrop(CROP)(Resize(RESIZE)(whole))
+    return square
+
+
+# ----------------------------------------------------------------------------------------- finding
+
+
+def find_model(model: str, revision: str, context: Context) -> Model:
+    """Find and measure the files; raises UserError for whatever a person can mend."""
+    device, dtype = resolve_device(context.device), resolve_dtype(context.dtype)
+    folder, title = _find_folder(model, revision, context)
+    text_weights(folder, title)  # it must be there
+    shape = measure(read_state(folder / IMAGE_WEIGHTS), f"{OWNER}: {title}")
+    refuse_kernels(OWNER, folder / "config.json")
+    try:
+        with quiet():
+            # by its own class: nothing of the folder's Python is looked at
+            config = transformers.BertConfig.from_pretrained(folder)
+            tokenizer = transformers.BertTokenizer.from_pretrained(folder)
+    except Exception as error:  # the reader of a stranger's files fails in any way it likes
+        raise UserError(
+            f"{OWNER}: configuration or tokenizer of {title} cannot be read", got=fault_of(error)
+        ) from error
+    return Model(folder, title, shape, config, tokenizer, context, device, dtype)
+
+
+def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str]:
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return _checked(folder, folder.resolve().name), folder.resolve().name
+    if model.startswith((".", "/", "~")) or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
+        raise UserError(
+            f"{OWNER}: no folder {model}", expected=f"a folder with {IMAGE_WEIGHTS}, or a hub id"
+        )
+    title = f"{model}@{revision}"
+    try:
+        return _checked(_snapshot(model, revision, local=True), title), title
+    except Exception:  # not in the cache, or not whole: it is fetched
+        context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
+    require_hub(OWNER, title, "Connect, or give a folder with the repository's files.")
+    try:
+        return _checked(_snapshot(model, revision, local=False), title), title
+    except UserError:
+        raise
+    except Exception as error:  # the client raises the errors of three libraries
+        raise UserError(
+            f"{OWNER}: {title} could not be downloaded",
+            got=shorten(f"{type(error).__name__} ({error})", 200),
+            remedy="Check name and network, or give a folder with the repository's files.",
+        ) from error
+
+
+def _snapshot(model: str, revision: str, local: bool) -> Path:
+    names = ["*.json", "*.txt", IMAGE_WEIGHTS, *TEXT_WEIGHTS]
+    return Path(
+        huggingface_hub.snapshot_download(
+            model, revision=revision, allow_patterns=names, local_files_only=local
+        )
+    )
+
+
+def _checked(folder: Path, title: str) -> Path:
+    for names in (("config.json",), (IMAGE_WEIGHTS,), TEXT_WEIGHTS, VOCABULARIES):
+        if not any((folder / name).is_file() for name in names):
+            raise UserError(
+                f"{OWNER}: {title} lacks a file",
+                expected=" or ".join(names),
+                remedy="Copy all files of the authors' repository into one folder.",
+            )
+    return folder
+
+
+def text_weights(folder: Path, title: str) -> Path:
+    """The text model's file; raises UserError where there is none."""
+    for name in TEXT_WEIGHTS:
+        if (folder / name).is_file():
+            return folder / name
+    raise UserError(f"{OWNER}: {title} lacks a file", expected=" or ".join(TEXT_WEIGHTS))
+
+
+# --------------------------------------------------------------------------------------- measuring
+
+
+def measure(tensors: Mapping[str, Tensor], name: str) -> ImageShape:
+    """The sizes that tensors tell; raises UserError for what is no such image model."""
+
+    def size(tensor: str, axis: int, dims: int) -> int:
+        found = tensors.get(tensor)
+        if found is None or found.ndim != dims:
+            raise UserError(
+                f"{name}: {IMAGE_WEIGHTS} does not fit",
+                expected=f"{tensor} with {dims} dimensions",
+                got="none of this name" if found is None else f"shape {tuple(found.shape)}",
+            )
+        return int(found.shape[axis])
+
+    stages = tuple(_numbered(tensors, rf"encoder\.encoder\.layer{n}") for n in range(1, 5))
+    return ImageShape(
+        stages=stages,
+        bottleneck="encoder.encoder.layer1.0.conv3.weight" in tensors,
+        width=size("encoder.backbone_to_vit.weight", 0, 4),
+        layers=_numbered(tensors, r"encoder\.vit_pooler\.blocks"),
+        dim=size("projector.model.3.weight", 0, 4),
+    )
+
+
+def _numbered(tensors: Mapping[str, Tensor], prefix: str) -> int:
+    pattern = re.compile(rf"{prefix}\.(\d+)\.")
+    return 1 + max((int(m[1]) for name in tensors if (m := pattern.match(name))), default=-1)
+
+
+def read_state(file: Path) -> dict[str, Tensor]:
+    """The tensors of a file; raises UserError for what is no state dict."""
+    content: Any = read_weights(OWNER, file)
+    if not isinstance(content, dict) or not content:
+        raise unreadable_weights(OWNER, file, "no mapping of names to tensors")
+    if not all(torch.is_tensor(tensor) for tensor in content.values()):
+        raise unreadable_weights(OWNER, file, "something else than tensors")
+    return content

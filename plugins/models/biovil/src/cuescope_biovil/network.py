@@ -1,0 +1,213 @@
+"""BioViL-T's networks, of torchvision's ResNet and transformers' BERT.
+
+Module names are those of the authors' checkpoints, so that their tensors fit by name.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import gelu, scaled_dot_product_attention
+from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet
+from transformers import BertConfig, BertModel
+
+from cuescope_sdk.torch import split_heads
+
+HEADS = 8
+STRIDE = 32  # pixels of a side that a ResNet makes one patch
+
+
+@dataclass(frozen=True)
+class ImageShape:
+    """Blocks of the ResNet's four stages, and the widths behind it."""
+
+    stages: tuple[int, ...]
+    bottleneck: bool
+    width: int
+    layers: int
+    dim: int
+
+
+class PoolerAttention(nn.Module):
+    """Self-attention whose queries, keys and values have no bias."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.proj_q = nn.Linear(width, width, bias=False)
+        self.proj_k = nn.Linear(width, width, bias=False)
+        self.proj_v = nn.Linear(width, width, bias=False)
+        self.proj = nn.Linear(width, width)
+
+    def forward(self, tokens: Float[Tensor, "image token dim"]) -> Float[Tensor, "image token dim"]:
+        """Tokens after they have looked at each other."""
+        query, key, value = (
+            split_heads(part(tokens), HEADS) for part in (self.proj_q, self.proj_k, self.proj_v)
+        )
+        mixed = scaled_dot_product_attention(query, key, value)
+        output: Tensor = self.proj(mixed.transpose(1, 2).flatten(2))
+        return output
+
+
+class PoolerMLP(nn.Module):
+    """Two layers of one width."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.fc1, self.fc2 = nn.Linear(width, width), nn.Linear(width, width)
+
+    def forward(self, tokens: Float[Tensor, "image token dim"]) -> Float[Tensor, "image token dim"]:
+        """Each token by itself."""
+        output: Tensor = self.fc2(gelu(self.fc1(tokens)))
+        return output
+
+
+class PoolerBlock(nn.Module):
+    """A residual block; where and when a patch is, is told to each block anew."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm1, self.norm2 = (nn.LayerNorm(width, eps=1e-6) for _ in range(2))
+        self.attn, self.mlp = PoolerAttention(width), PoolerMLP(width)
+
+    def forward(
+        self, tokens: Float[Tensor, "image token dim"], where: Float[Tensor, "token dim"]
+    ) -> Float[Tensor, "image token dim"]:
+        """Places are added to what attention sees, values too, and not to the residual."""
+        tokens = tokens + self.attn(self.norm1(tokens) + where)
+        output: Tensor = tokens + self.mlp(self.norm2(tokens))
+        return output
+
+
+class Pooler(nn.Module):
+    """The patches of both images, which look at each other; those of the current one come back."""
+
+    def __init__(self, shape: ImageShape) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(PoolerBlock(shape.width) for _ in range(shape.layers))
+        self.norm_post = nn.LayerNorm(shape.width, eps=1e-6)
+        self.type_embed = nn.Parameter(torch.empty(2, 1, shape.width))
+
+    def forward(
+        self,
+        current: Float[Tensor, "image dim row col"],
+        previous: Float[Tensor, "image dim row col"],
+    ) -> Float[Tensor, "image dim row col"]:
+        """What changed, at each place of the current image."""
+        places = sine_positions(*current.shape[1:]).to(current)
+        where = torch.cat([places + when for when in self.type_embed])
+        tokens = torch.cat([image.flatten(2).transpose(1, 2) for image in (current, previous)], 1)
+        for block in self.blocks:
+            tokens = block(tokens, where)
+        kept: Tensor = self.norm_post(tokens)[:, : len(places)]
+        return kept.transpose(1, 2).reshape(current.shape)
+
+
+def sine_positions(dim: int, rows: int, cols: int) -> Float[Tensor, "place dim"]:
+    """DETR's sine embedding of a place (Carion et al., 2020): half of it the row, half the column.
+
+    Rows and columns count from 1 and end at 2 pi; sines and cosines take turns.
+    """
+    half = dim // 2
+    wavelength = 10_000 ** (2 * torch.arange(half).div(2, rounding_mode="floor") / half)
+
+    def waves(count: int) -> Tensor:
+        angle = torch.arange(1, count + 1) / (count + 1e-6) * 2 * math.pi
+        angles = angle[:, None] / wavelength
+        return torch.stack([angles[:, 0::2].sin(), angles[:, 1::2].cos()], dim=2).flatten(1)
+
+    row = waves(rows)[:, None].expand(rows, cols, half)
+    col = waves(cols)[None].expand(rows, cols, half)
+    return torch.cat([row, col], dim=2).flatten(0, 1)
+
+
+class PairEncoder(nn.Module):
+    """A ResNet for each image, and the pooler for what changed; without a previous image a vector
+    that was learned stands in for that."""
+
+    def __init__(self, shape: ImageShape) -> None:
+        super().__init__()
+        block = Bottleneck if shape.bottleneck else BasicBlock
+        self.encoder = ResNet(block, list(shape.stages))
+        channels = 512 * block.expansion
+        self.backbone_to_vit = nn.Conv2d(channels, shape.width, 1, bias=False)
+        self.vit_pooler = Pooler(shape)
+        self.missing_previous_emb = nn.Parameter(torch.empty(1, shape.width, 1, 1))
+
+    def forward(
+        self, images: Float[Tensor, "sample time 3 height width"]
+    ) -> Float[Tensor, "sample dim row col"]:
+        """Of each place what is there, and what changed; of two images the last is current."""
+        patches = self.backbone_to_vit(self._patches(images.flatten(0, 1)))
+        patches = patches.unflatten(0, images.shape[:2])
+        current = patches[:, -1]
+        if images.shape[1] == 1:
+            changed = self.missing_previous_emb.expand_as(current)
+        else:
+            changed = self.vit_pooler(current, patches[:, 0])
+        return torch.cat([current, changed], dim=1)
+
+    def _patches(self, images: Float[Tensor, "image 3 height width"]) -> Tensor:
+        net = self.encoder
+        values = net.maxpool(net.relu(net.bn1(net.conv1(images))))
+        output: Tensor = net.layer4(net.layer3(net.layer2(net.layer1(values))))
+        return output
+
+
+class Projector(nn.Module):
+    """Each place into the space of the texts."""
+
+    def __init__(self, shape: ImageShape) -> None:
+        super().__init__()
+        self.model = nn.Sequential(
+            nn.Conv2d(2 * shape.width, shape.dim, 1, bias=False),
+            nn.BatchNorm2d(shape.dim),
+            nn.ReLU(),
+            nn.Conv2d(shape.dim, shape.dim, 1),
+        )
+
+
+class ImageNetwork(nn.Module):
+    """The image model: the mean over places of what the projector makes of each."""
+
+    def __init__(self, shape: ImageShape) -> None:
+        super().__init__()
+        self.encoder, self.projector = PairEncoder(shape), Projector(shape)
+
+    def forward(
+        self, images: Float[Tensor, "sample time 3 height width"]
+    ) -> Float[Tensor, "sample dim"]:
+        """Embeddings, before they are normalised."""
+        embedding: Tensor = self.projector.model(self.encoder(images)).mean(dim=(2, 3))
+        return embedding
+
+
+class TextHead(nn.Module):
+    """The projection of CXR-BERT's first token (Boecking et al., 2022)."""
+
+    def __init__(self, width: int, dim: int) -> None:
+        super().__init__()
+        self.dense_to_hidden = nn.Linear(width, dim)
+        self.LayerNorm = nn.LayerNorm(dim, eps=1e-12)
+        self.dense_to_output = nn.Linear(dim, dim)
+
+    def forward(self, first: Float[Tensor, "text width"]) -> Float[Tensor, "text dim"]:
+        """Into the space of the images."""
+        output: Tensor = self.dense_to_output(self.LayerNorm(gelu(self.dense_to_hidden(first))))
+        return output
+
+
+class TextNetwork(nn.Module):
+    """CXR-BERT without what it guesses masked words with."""
+
+    def __init__(self, config: BertConfig, dim: int) -> None:
+        super().__init__()
+        self.bert = BertModel(config, add_pooling_layer=False)
+        self.cls_projection_head = TextHead(config.hidden_size, dim)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Float[Tensor, "text dim"]:
+        """Embeddings, before they are normalised."""
+        states = self.bert(input_ids=ids, attention_mask=mask).last_hidden_state
+        embedding: Tensor = self.cls_projection_head(states[:, 0])
+        return embedding

@@ -1,0 +1,1 @@
+"""Tools that guess words for clusters of frames (the role `namer`)."""

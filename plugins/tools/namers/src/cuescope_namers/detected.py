@@ -1,0 +1,95 @@
+"""Words by a detector: whichever it finds in the cluster's frames, and not in the others."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+
+from cuescope_namers.words import read_words
+from cuescope_sdk import Context, Detection, Options, Plugin, UserError, digest
+from cuescope_sdk.tools import FrameGroup, NameGuess, best_name, cached_detector
+
+
+class DetectedOptions(Options):
+    """Options of `detected-names`; the part after `detected-names:` is `detector`."""
+
+    argument: ClassVar[str | None] = "detector"
+
+    detector: str = Field(description="SPEC of the detector: owl, onnx-detector:FILE")
+    detector_options: Mapping[str, Any] = Field({}, description="options of that tool")
+    words: Path | None = Field(
+        None, description="a file with one name a line; default: those that the detector knows"
+    )
+
+
+class DetectedNames(Plugin):
+    """The name whose best score in a frame is larger in the cluster's frames than in the others.
+
+    Frames are some of each: the most typical of the cluster, and of other clusters.
+    """
+
+    Options = DetectedOptions
+    options: DetectedOptions
+
+    def __init__(self, options: DetectedOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self._words = None if options.words is None else read_words(options.words, "detected-names")
+        if not hasattr(self._detector, "detect"):
+            raise UserError(
+                f"detected-names: tool {options.detector} finds nothing",
+                expected="one with detect()",
+            )
+        known = getattr(self._detector, "fingerprint", None)
+        self.fingerprint = known and digest("detected-names", 1, known, self._words)
+
+    @cached_property
+    def _detector(self) -> Any:
+        return self.context.build("tool", self.options.detector, self.options.detector_options)
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        return {**getattr(self._detector, "facts", {}), "names": f"by {self.options.detector}"}
+
+    def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:
+        """The name that the detector is surer of in each group than in the rest."""
+        names = self._names()
+        finder = cached_detector(self._detector, self.context)
+        asked = [(frames, names) for g in groups for frames in (g.frames, g.others) if frames]
+        found = iter(finder.detect_all(asked))
+        means = [
+            [mean_best_scores(next(found), names) if frames else None for frames in pair]
+            for pair in ((g.frames, g.others) for g in groups)
+        ]
+        return [
+            None if inside is None or outside is None else best_name(names, inside, outside)
+            for inside, outside in means
+        ]
+
+    def _names(self) -> tuple[str, ...]:
+        if self._words is not None:
+            return self._words
+        known = getattr(self._detector, "names", None)
+        if not known:
+            raise UserError(
+                f"detected-names: {self.options.detector} finds whatever is asked for",
+                expected="names to ask for",
+                remedy="-T namer.words=FILE, one a line",
+            )
+        return tuple(sorted(known))
+
+
+def mean_best_scores(
+    found: Sequence[Sequence[Detection]], names: Sequence[str]
+) -> Float[np.ndarray, " name"]:
+    """The best score of each name in a frame, 0 where it is not found; the mean over frames."""
+    column = {name: index for index, name in enumerate(names)}
+    best = np.zeros((len(found), len(names)))
+    for row, detections in zip(best, found, strict=True):
+        for detection in detections:
+            index = column[detection.name]
+            row[index] = max(row[index], detection.score)
+    return np.asarray(best.mean(axis=0))

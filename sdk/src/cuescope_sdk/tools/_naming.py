@@ -1,0 +1,86 @@
+"""Words for groups of frames: what a namer is given, and what it guesses."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import FiniteFloat
+
+from cuescope.capabilities import ToolRole
+from cuescope.errors import UserError
+from cuescope.types import Frame, Readout, Trial, Value
+
+
+class NameGuess(Value):
+    """A name with the namer's figure for it in the group and elsewhere; the first is larger."""
+
+    name: str
+    score: FiniteFloat
+    elsewhere: FiniteFloat
+
+    def __str__(self) -> str:
+        figures = (f"{x:.2f}".replace("-", "\u2212") for x in (self.score, self.elsewhere))
+        return "{} ({} vs {} elsewhere)".format(self.name, *figures)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameGroup:
+    """Frames that go together, and frames that do not.
+
+    `frames` are some of the group, the most typical first, `others` some of the rest. `centre` and
+    `elsewhere` (dim) are the mean unit embeddings of all of the group and of all of the rest, in
+    the space in which the model's `embed_texts` gives unit rows (text, dim); it raises UserError
+    where the model reads no texts. `labels` are the answers that the model chooses from.
+    """
+
+    frames: tuple[Frame, ...]
+    others: tuple[Frame, ...]
+    centre: Float[np.ndarray, " dim"]
+    elsewhere: Float[np.ndarray, " dim"]
+    embed_texts: Callable[[Sequence[str]], Float[np.ndarray, "text dim"]]
+    labels: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Namer(Protocol):
+    """A tool in the role `namer`."""
+
+    def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:
+        """A guess for each group; None where no word fits it better than the rest."""
+
+
+NAMER = ToolRole("namer", Namer)
+
+
+class TextEmbeddings(Readout):
+    """Unit rows (text, dim) of texts by the model's own text tower."""
+
+    name = "text-embeddings-1"
+    texts: tuple[str, ...]
+
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """The same for every trial; raises UserError for a model that reads no texts."""
+        if not hasattr(model, "embed_texts"):
+            raise UserError(
+                "the model has no text tower to compare frames with words",
+                expected="a model with embed_texts, for this namer",
+                remedy="Take another, --tool namer=detected-names:DETECTOR",
+            )
+        return [np.asarray(model.embed_texts(self.texts), np.float32)] * len(trials)
+
+
+def best_name(
+    names: Sequence[str], scores: Float[np.ndarray, " name"], elsewhere: Float[np.ndarray, " name"]
+) -> NameGuess | None:
+    """The name whose figure in the group most exceeds that elsewhere; None where none does.
+
+    What is alike everywhere drops out: a word that suits all frames names none.
+    """
+    if not len(names):
+        return None
+    best = int(np.argmax(scores - elsewhere))
+    if scores[best] <= elsewhere[best]:
+        return None
+    return NameGuess(name=names[best], score=scores[best], elsewhere=elsewhere[best])
