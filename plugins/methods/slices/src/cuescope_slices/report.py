@@ -144,6 +144,9 @@ def note(audit: Audit, name: str, options: Any, ranked: Ranked) -> None:
         if fitted == len(first):
             words = "looked for and measured in the same sequences, so nothing is tested"
         audit.note("two parts", words)
+    if points.fitted.sum() < 2:
+        audit.note("slices", "none: expected two samples or more in the part where they are made")
+        return
     if name in ("george", "distilling-failures"):
         _note_labels_left_out(audit, name, ranked)
     if name == "distilling-failures":

@@ -77,9 +77,9 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
 def find(
     audit: Audit, name: str, options: Any, answers: Answers, ranked: Ranked
 ) -> Sequence[Slice]:
-    """The slices; none where nothing or everything is answered rightly."""
+    """The slices; none where all is right, or too few samples are left to make them of."""
     points = ranked.points
-    if points.correct.all() or not len(points):
+    if points.correct.all() or points.fitted.sum() < 2:
         return []
     if name == "confidence":
         confidence = softmax(answers.static_logits).max(axis=1)

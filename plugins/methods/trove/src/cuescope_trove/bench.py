@@ -64,11 +64,8 @@ class TRoVeBench(Plugin):
             folder=context.cache / "bench" / "trove",
             origin=[*first.provenance().origin, *versions],
             workers=options.workers,
-            resume=context.resume,
         )
-        lengths = {configuration.length for configuration in chosen}
-        with context.progress("configurations", len(chosen) + len(lengths)) as advance:
-            unbiased, graded = suite.run(chosen, advance)
+        unbiased, graded = suite.run(chosen, context)
         yield from all_tables(
             [Result(c, *unbiased[c.length], graded[c].gaps, graded[c].grades) for c in chosen]
         )

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from cuescope_sdk import digest
+from cuescope_sdk import Context, digest
 from cuescope_trove.suite.configurations import Configuration
 from cuescope_trove.suite.grading import Gaps, Graded, Settings, grade, unbiased_accuracies
 
@@ -27,10 +27,9 @@ class Suite:
     folder: Path
     origin: Sequence[object]
     workers: int
-    resume: bool
 
     def run(
-        self, chosen: Sequence[Configuration], advance: Callable[[int], None]
+        self, chosen: Sequence[Configuration], context: Context
     ) -> tuple[dict[int, tuple[float, float]], dict[Configuration, Graded]]:
         """Unbiased accuracies by length, and the grades of each configuration."""
         lengths = sorted({configuration.length for configuration in chosen})
@@ -39,15 +38,17 @@ class Suite:
         }
         jobs |= {each: (grade, (self.settings, each)) for each in chosen}
         results: dict[Any, Any] = {}
-        for job in jobs:
-            if self.resume and (stored := self._read(job)) is not None:
-                results[job] = stored
+        if context.resume:
+            results = {job: kept for job in jobs if (kept := self._read(job)) is not None}
+        if results:
+            context.announce(f"{len(results)} of {len(jobs)} results are kept; --again redoes them")
+        # The bar has what is left alone, or its forecast would count what took no time.
+        left = {job: jobs[job] for job in jobs if job not in results}
+        with context.progress("configurations", len(left)) as advance:
+            for job, result in self._work(left):
+                self._write(job, result)
+                results[job] = self._read(job)  # shown as it is kept, resumed or not
                 advance(1)
-        for job, result in self._work({j: jobs[j] for j in jobs if j not in results}):
-            self._write(job, result)
-            # what was written is what is shown, resumed or not
-            results[job] = self._read(job)
-            advance(1)
         return {length: results[length] for length in lengths}, {c: results[c] for c in chosen}
 
     def _work(
