@@ -4,9 +4,9 @@ The peer does the same steps as a script would: faiss k-means over the same swee
 cosine silhouette on a sample of 10,000, and a Python loop over clusters and labels. Both have one
 thread and are measured in processor seconds, so that other programs hardly move the ratios.
 
-Then the size of Kinetics-400 (160,000 frames x 768, 400 classes, 800 to 2,400 clusters) on two cores,
-with the peak of memory. The published code joins the probabilities of all frames anew for every
-cluster; a loop that does the same is timed on a few clusters. `--no-kinetics` leaves this out.
+Then the size of Kinetics-400 (160,000 frames x 768, 400 classes, 800 to 2,400 clusters) on two
+cores, with the peak of memory. The published code joins the probabilities of all frames anew for
+every cluster; a loop that does the same is timed on a few clusters. `--no-kinetics` leaves this out.
 """
 
 import argparse
@@ -175,8 +175,8 @@ def at_scale(frames: int, dim: int, classes: int, length: int) -> str:
         f"TRoVe, {frames} frames x {dim}, {classes} classes, K {[*counts]}, two cores\n"
         f"clusters and silhouettes: {clustered - start:.0f}s; scores, p-values, intervals: "
         f"{seconds:.0f}s; memory at most {memory:.1f} GB\n"
-        f"scores the published way, from {len(part)} of {clusters.count} clusters: {published:.0f}s, "
-        f"{published / seconds:.0f}x\n"
+        f"scores the published way, from {len(part)} of {clusters.count} clusters: "
+        f"{published:.0f}s, {published / seconds:.0f}x\n"
     )
 
 

@@ -84,6 +84,23 @@ def choose(
     return points if len(points) <= most else np.sort(rng.choice(points, most, replace=False))
 
 
+def reduce(
+    embedding: Float[np.ndarray, "point dim"],
+    fitted: Int[np.ndarray, " some"],
+    dims: int,
+    seed: int,
+) -> Float[np.ndarray, "point component"]:
+    """Principal components of the fitted points, for all points; 0 where these are all the same."""
+    from sklearn.decomposition import PCA
+
+    points = embedding.astype(np.float64)
+    used = points[fitted]
+    if np.ptp(used, axis=0).max() == 0:
+        return np.zeros((len(points), 1))
+    pca = PCA(min(dims, *used.shape), random_state=seed % 2**32).fit(used)
+    return np.asarray(pca.transform(points))
+
+
 # ------------------------------------------------------------------------------------- Domino
 
 
@@ -195,12 +212,9 @@ def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
     their errors have no part in it.
     """
     from sklearn.cluster import KMeans
-    from sklearn.decomposition import PCA
 
     fitted = choose(points.fitted, options.most * points.classes, rng)
-    used = points.embedding[fitted].astype(np.float64)
-    pca = PCA(min(options.dims, *used.shape), random_state=seed % 2**32).fit(used)
-    z = pca.transform(points.embedding.astype(np.float64))
+    z = reduce(points.embedding, fitted, options.dims, seed)
     components = min(options.components, len(np.unique(z[fitted], axis=0)))
     if options.start == "k-means":
         start = KMeans(components, n_init=1, random_state=seed % 2**32).fit(z[fitted]).labels_
@@ -237,19 +251,15 @@ def george(points: Points, options: Any, seed: int, rng: np.random.Generator) ->
     A cluster's value is the share of errors among its points of the class. For the ranking of the
     class, every other point joins the cluster of the class that it is likeliest of.
     """
-    from sklearn.decomposition import PCA
-
     slices = []
     for label in np.unique(points.label).tolist():
         mine = choose(points.fitted & (points.label == label), options.most, rng)
         if len(mine) < 3:
             continue
-        used = points.embedding[mine].astype(np.float64)
-        pca = PCA(min(options.dims, *used.shape), random_state=seed % 2**32).fit(used)
-        model = best_mixture(pca.transform(used), options.clusters, options.restarts, seed)
+        z = reduce(points.embedding, mine, options.dims, seed)
+        model = best_mixture(z[mine], options.clusters, options.restarts, seed)
         if model is None:
             continue
-        z = pca.transform(points.embedding.astype(np.float64))
         best = model.predict(z)
         distance = np.linalg.norm(z - model.means_[best], axis=1)
         for number in np.unique(best[mine]).tolist():
