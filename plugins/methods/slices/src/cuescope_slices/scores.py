@@ -201,7 +201,7 @@ def confusion_start(
     cells = int(cell.max()) + 1
     turns = np.maximum((components - 1 - cell % components) // cells + 1, 1)
     start = (cell + cells * rng.integers(turns)) % components
-    return np.unique(start, return_inverse=True)[1].ravel()
+    return np.asarray(np.unique(start, return_inverse=True)[1].ravel())
 
 
 def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) -> list[Slice]:

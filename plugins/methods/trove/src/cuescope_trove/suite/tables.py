@@ -1,7 +1,7 @@
 """The suite's tables: the quality filter, Tables 1 and 3, and appendix B."""
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -49,18 +49,17 @@ def all_tables(results: Sequence[Result]) -> list[Table]:
     if passing:
         tables.append(interval_table(passing))
         tables.append(difference_table(passing))
-        by_length = {str(n): _where(passing, lambda c, n=n: c.length == n) for n in LENGTHS}
+        by_length = {
+            str(length): [r for r in passing if r.configuration.length == length]
+            for length in LENGTHS
+        }
         tables.append(breakdown_table("frames of a sequence (Figure 5)", by_length))
         by_share = {
-            name: _where(passing, lambda c, low=low, high=high: low <= c.share < high)
+            name: [r for r in passing if low <= r.configuration.share < high]
             for name, (low, high) in SHARES.items()
         }
         tables.append(breakdown_table("share of frames with the cue (Figure 6)", by_share))
     return tables
-
-
-def _where(results: Sequence[Result], holds: Callable[[Configuration], bool]) -> list[Result]:
-    return [result for result in results if holds(result.configuration)]
 
 
 def quality_table(results: Sequence[Result]) -> Table:
