@@ -1,7 +1,10 @@
-"""The sdk's contract suite on the fake data set."""
+"""The sdk's contract suite: with slices that know of errors, and with an order that does not.
+
+All five share the code that asks, tests and reports; test_slices.py holds the other rankings.
+"""
 
 from cuescope_sdk.testing import MethodContract
-from cuescope_slices import Confidence, DistillingFailures, Domino, George, Random
+from cuescope_slices import Confidence, Domino
 
 
 class TestDomino(MethodContract):
@@ -9,21 +12,6 @@ class TestDomino(MethodContract):
     finds_planted_cue = False
 
 
-class TestGeorge(MethodContract):
-    plugin = George
-    finds_planted_cue = False
-
-
-class TestDistillingFailures(MethodContract):
-    plugin = DistillingFailures
-    finds_planted_cue = False
-
-
 class TestConfidence(MethodContract):
     plugin = Confidence
-    finds_planted_cue = False
-
-
-class TestRandom(MethodContract):
-    plugin = Random
     finds_planted_cue = False
