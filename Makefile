@@ -11,14 +11,6 @@ SOURCES := $(wildcard core/src sdk/src plugins/*/*/src)
 PACKAGES := $(notdir $(wildcard core/src/cuescope sdk/src/cuescope_sdk plugins/*/*/src/cuescope_*))
 empty :=
 space := $(empty) $(empty)
-comma := ,
-
-# Shapes in signatures are checked as these run. In a run of its own: beartype draws from the
-# global generator, which the contract suites watch; those, and what trains or downloads, stay out.
-SHAPED := $(subst $(space),$(comma),$(filter-out cuescope,$(PACKAGES)))
-SHAPED_TESTS := $(wildcard sdk/tests plugins/methods/*/tests plugins/datasets/*/tests plugins/models/toy/tests)
-SHAPED_NOT := Contract or contract or bench or audit or command or proofs or scaffold \
-	or global_randomness or refuses_a_mask
 
 .PHONY: demo demo-spurlens test faults check bench docs wheels gallery clean
 
@@ -32,18 +24,19 @@ demo-spurlens: .venv/ready
 		--data object-scenes -D val=2000 -O k=200 \
 		--tool proposer=co-occurrence --tool detector=annotations
 
-# A thread a worker: more of them than cores wait for each other most of the time.
+# A thread a worker: more of them than cores wait for each other most of the time. Bytecode is kept,
+# since many tests start `cuescope` anew.
 test: export OMP_NUM_THREADS := 1
+test faults: export PYTHONDONTWRITEBYTECODE :=
 test: export PATH := $(CURDIR)/.uv/bin:$(PATH)
 test: .venv/ready
 	$(RUN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations 30
-	$(RUN)/pytest -q -n $(PYTEST_WORKERS) --dist loadfile --jaxtyping-packages=$(SHAPED),shape_checks.check_shapes \
-		-m "not slow and not real and not browser" -k "not ($(SHAPED_NOT))" $(SHAPED_TESTS)
 
 # Every fault many times, with a table at the end; `make test` tries each a few times.
 faults: .venv/ready
 	CUESCOPE_FAULTS=1 $(RUN)/pytest -n $(PYTEST_WORKERS) tests/faults \
-		plugins/models/openai/tests/test_memory.py tests/test_quag_planted.py
+		plugins/models/openai/tests/test_memory.py tests/test_quag_planted.py \
+		tests/test_spurlens_planted.py sdk/tests/test_method_proofs.py
 
 check: .venv/ready
 	$(RUN)/ruff check .

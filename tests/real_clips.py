@@ -15,7 +15,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -154,12 +154,14 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("outdir", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--clips", type=int, default=CLIPS, help="clips of each class")
+    parser.add_argument("--frames", type=int, default=FRAMES, help="the first so many of each")
     given = parser.parse_args(arguments)
     if not (assets() / "stamps").is_dir():
         parser.error(f"no cut-outs in {assets()}: uv run ../shared/offline_assets.py all")
-    made = list(clips(assets(), given.seed, given.clips))
+    whole = clips(assets(), given.seed, given.clips)
+    made = [replace(clip, frames=clip.frames[: given.frames]) for clip in whole]
     write(given.outdir, made)
-    print(f"{len(made)} clips of {FRAMES} frames, {len(SUBJECTS)} classes, in {given.outdir}")
+    print(f"{len(made)} clips of {given.frames} frames, {len(SUBJECTS)} classes, in {given.outdir}")
 
 
 if __name__ == "__main__":

@@ -51,13 +51,13 @@ pytestmark = [
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `clips`, the response `cache` and the finished `run` of the audit."""
     folder = tmp_path_factory.mktemp("real")
-    subprocess.run([sys.executable, BUILDER, folder / "clips"], check=True)
+    subprocess.run([sys.executable, BUILDER, folder / "clips", "--frames", "2"], check=True)
     options = [word for key, value in OPTIONS.items() for word in ("-M", f"{key}={value}")]
     subprocess.run(
         [
             *CUESCOPE,
             *("audit", "trove", "--model", MODEL, *options, "--device", "cpu"),
-            *("--data", f"folder:{folder / 'clips'}", "-D", "frames=4"),
+            *("--data", f"folder:{folder / 'clips'}", "-D", "frames=2"),
             *("--out", str(folder / "run")),
         ],
         check=True,
@@ -123,7 +123,7 @@ def test_accuracy_by_class_and_place(folder: Path, report: Report) -> None:
         data=f"folder:{folder / 'clips'}",
         device="cpu",
         model_options=OPTIONS,
-        data_options={"frames": "4"},
+        data_options={"frames": "2"},
     )
     session = Runner(Context(cache=folder / "cache"), folder / "runs").session(request)
     samples = [session.parts.data.plugin[index] for index in range(report.provenance.samples)]
@@ -162,7 +162,7 @@ def test_no_rival_ranks_the_meadow_better(folder: Path, report: Report) -> None:
                 data=f"folder:{folder / 'clips'}",
                 device="cpu",
                 model_options=OPTIONS,
-                data_options={"frames": "4"},
+                data_options={"frames": "2"},
                 verify_with=("trove",),
             )
             rival = runner.run(request)

@@ -2,13 +2,12 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
-from os import environ
 from pathlib import Path
 
 import pytest
+
+from cuescope.cli import main
 
 from .kitchens import IMAGES, write_kitchens
 from .tiny_models import qwen2_vl, save_owl, save_vlm
@@ -30,49 +29,22 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def line(place: Path, tmp_path: Path) -> Line:
-    """`line(detector, *words, code=0)`: the audit in a process of its own, its cache empty."""
+def line(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Line:
+    """`line(detector, *words, code=0)`: what the command prints, its cache empty at first."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(place)
 
     def run(detector: str, *words: str, code: int = 0) -> str:
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                "from cuescope.cli import main; main()",
-                "audit",
-                "spurlens",
-                "--model",
-                "transformers-vlm:vlm",
-                "-M",
-                "max_new_tokens=1",
-                "--data",
-                "coco:coco",
-                "--tool",
-                f"detector={detector}",
-                "--tool",
-                "proposer=cues:cues.yaml",
-                "-O",
-                "classes=cup,clock",
-                "-O",
-                "k=6",
-                "-O",
-                "draws=100",
-                "--device",
-                "cpu",
-                "-O",
-                "negatives=all",
-                "--out",
-                str(tmp_path / "run"),
-                *words,
-            ],
-            cwd=place,
-            env={**environ, "CUESCOPE_CACHE": str(tmp_path / "cache")},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout if code == 0 else done.stderr
+        audit = "audit spurlens --model transformers-vlm:vlm -M max_new_tokens=1 --data coco:coco"
+        options = "-O classes=cup,clock -O k=6 -O draws=100 -O negatives=all --device cpu"
+        tools = ("--tool", f"detector={detector}", "--tool", "proposer=cues:cues.yaml")
+        with pytest.raises(SystemExit) as ended:
+            main([*audit.split(), *options.split(), *tools, "--out", str(tmp_path / "run"), *words])
+        out, err = capsys.readouterr()
+        assert ended.value.code == code, out + err
+        return out if code == 0 else err
 
     return run
 

@@ -1,5 +1,6 @@
 """A toy that learnt three cues is told so, and told no other; answers that know none are let be."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,8 +25,9 @@ from cuescope_toy.fusion import training
 pytestmark = pytest.mark.slow
 PLANTED = {"cup": "table", "bird": "tree", "car": "road"}
 LEAST = {"recognition": 0.2, "hallucination": 0.5}  # gap
-SEEDS = 30
-MOST = 5  # audits with a finding; where 5 % have one, as promised, more are 1 in 300
+WHOLE = bool(os.environ.get("CUESCOPE_FAULTS"))
+# audits, and those with a finding; where 5 % have one, as promised, more are 1 in 300 or 1 in 450
+SEEDS, MOST = (30, 5) if WHOLE else (12, 3)
 
 
 def requested(model: str, **settings: Any) -> Request:

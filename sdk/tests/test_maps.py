@@ -79,6 +79,7 @@ def test_iou_at_area_shares_a_tie() -> None:
     assert iou_at_area(np.ones((4, 5)), mask) == pytest.approx(common / (10 - common))
 
 
+@pytest.mark.wrong_shapes
 def test_refuses_a_mask_of_another_shape() -> None:
     with pytest.raises(ValueError, match="shape"):
         energy_share(np.ones((2, 2)), np.ones((1, 2), bool))

@@ -12,7 +12,7 @@ from cuescope.conclusions import PluginStamp
 from cuescope.context import Context
 from cuescope.errors import PluginError, UserError, nearest
 from cuescope.registry import Entry, Registry, code_digest
-from cuescope.request import Request
+from cuescope.request import Request, Settings
 from cuescope.seeds import generator
 from cuescope.spec import Spec, refuse_untrusted, validated
 from cuescope.types import Sample
@@ -80,6 +80,10 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
         executor=build(context, "executor", request.executor) if request.executor else None,
         model=build(context, "model", request.model, request.model_options),  # last: the costliest
     )
+    # a mitigated model has less to look at than its class
+    if missing := _missing(method.plugin.requires, parts.model.plugin.capabilities):
+        wanted = f"a model with {' and '.join(missing)}"
+        raise UserError(f"{request.method} cannot audit this {request.model}", expected=wanted)
     if request.repeats > 1 and not getattr(parts.model.plugin, "random_answers", False):
         raise UserError(
             f"--repeats {request.repeats}",
@@ -167,13 +171,14 @@ def rebuild_model(request: Request, context: Context) -> Model:
     return model
 
 
-def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
-    """All samples, or a seeded draw of `limit` in their own order; raises where keys repeat.
+def chosen_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
+    """All samples, or those of a `part`, or a seeded draw of `limit`, in their own order.
 
-    Groups are drawn whole: as many as fit, and one at least.
+    Groups are drawn whole: as many as fit, and one at least. Raises where keys repeat.
     """
     dataset = parts.data.plugin
-    samples = tuple(dataset[index] for index in _chosen_indices(parts, limit))
+    indices = _of_part(parts, settings.part) if settings.part else range(len(dataset))
+    samples = tuple(dataset[index] for index in _drawn(parts, indices, settings.limit))
     spec = parts.data.spec
     if not samples:
         raise UserError(f"data set {spec} is empty", remedy="Check its path and split")
@@ -182,24 +187,38 @@ def chosen_samples(parts: Parts, limit: int | None) -> tuple[Sample, ...]:
     return samples
 
 
-def _chosen_indices(parts: Parts, limit: int | None) -> Sequence[int]:
-    dataset, rng = parts.data.plugin, generator(parts.context.seed, "limit")
-    everything = range(len(dataset))
-    if limit is None or limit >= len(dataset):
-        return everything
-    groups: dict[str | int, list[int]] = {}
-    if dataset[0].group is not None:
-        has = isinstance(dataset, HasGroups)
-        for index in everything:
-            name = dataset.group_of(index) if has else dataset[index].group
-            groups.setdefault(name or index, []).append(index)
+def _of_part(parts: Parts, part: str) -> Sequence[int]:
+    """The groups in these of so many equal parts."""
+    wanted, _, of = part.partition("/")
+    numbers, count = {int(number) for number in wanted.split("+")}, int(of)
+    if not numbers <= set(range(1, count + 1)):
+        raise UserError(f"part {part}", expected=f"numbers from 1 to {count} before the /")
+    groups = _groups(parts, range(len(parts.data.plugin)))
+    generator(parts.context.seed, "part").shuffle(groups)
+    return sorted(chain.from_iterable(chain(*(groups[n - 1 :: count] for n in numbers))))
+
+
+def _drawn(parts: Parts, indices: Sequence[int], limit: int | None) -> Sequence[int]:
+    if limit is None or limit >= len(indices):
+        return indices
+    rng, groups = generator(parts.context.seed, "limit"), _groups(parts, indices)
     # the order of the data set: neighbours share files
-    if len(groups) in (0, len(dataset)):
-        return sorted(rng.choice(len(dataset), limit, replace=False).tolist())
-    drawn = list(groups.values())
-    rng.shuffle(drawn)
-    fitting = bisect_right(list(accumulate(map(len, drawn))), limit)
-    return sorted(chain.from_iterable(drawn[: max(1, fitting)]))
+    if len(groups) == len(indices):
+        return sorted(indices[place] for place in rng.choice(len(indices), limit, replace=False))
+    rng.shuffle(groups)
+    fitting = bisect_right(list(accumulate(map(len, groups))), limit)
+    return sorted(chain.from_iterable(groups[: max(1, fitting)]))
+
+
+def _groups(parts: Parts, indices: Sequence[int]) -> list[list[int]]:
+    """The indices by the group of their samples; none is opened where the data set tells it."""
+    dataset = parts.data.plugin
+    groups: dict[str | int, list[int]] = {}
+    grouped = bool(indices) and dataset[indices[0]].group is not None
+    tell = dataset.group_of if isinstance(dataset, HasGroups) else lambda i: dataset[i].group
+    for index in indices:
+        groups.setdefault((tell(index) if grouped else None) or index, []).append(index)
+    return list(groups.values())
 
 
 def check_capabilities(request: Request, context: Context) -> None:

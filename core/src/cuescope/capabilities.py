@@ -278,6 +278,7 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "model": (("capabilities",), ("respond",)),
     "dataset": (("__len__",), ("__getitem__",)),  # `labels` is set as it is built
     "executor": (("map",),),
+    "mitigator": (("fit",), ("mitigated",)),
     "bench": (("run",),),
 }
 

@@ -209,6 +209,7 @@ class Provenance(Value):
     verifiers: tuple[PluginStamp, ...] = ()
     seed: int
     limit: int | None
+    part: str | None = None
     samples: int
     labels: tuple[str, ...]
     device: str
@@ -281,7 +282,8 @@ class Report(Value):
         """Digest of what was asked and found; time, machine, cache and evidence have no part."""
         origin = self.provenance
         results = self.notes, self.features, self.scores, self.evidence, self.tables
-        return digest(origin.identity, origin.method.options, origin.seed, origin.limit, *results)
+        drawn = origin.limit if origin.part is None else (origin.limit, origin.part)
+        return digest(origin.identity, origin.method.options, origin.seed, drawn, *results)
 
     @property
     def names(self) -> dict[str, str]:

@@ -15,7 +15,8 @@ from cuescope import seeds
 from cuescope.capabilities import Dataset
 from cuescope.errors import PlanStopped
 from cuescope.registry import Registry
-from cuescope.spec import Spec, refuse_untrusted, validated
+from cuescope.runs import mitigator_of
+from cuescope.spec import MITIGATED, Spec, refuse_untrusted, validated
 
 Advance = Callable[[int], None]
 Progress = Callable[[str, int], AbstractContextManager[Advance]]
@@ -75,7 +76,15 @@ class Context:
             valid = validated(entry, cls, spec, options or {})
             if self.trusted is not None:
                 refuse_untrusted(entry.name, valid, self.trusted)
-            return cls(valid, self)
+            plugin = cls(valid, self)
+        changed = options and kind == "model" and options.get(MITIGATED)
+        return self._mitigated(plugin, Path(changed)) if changed else plugin
+
+    def _mitigated(self, model: Any, folder: Path) -> Any:
+        """The model with what a mitigator learned; raises UserError where the folder has none."""
+        entry = self.registry.find("mitigator", mitigator_of(folder))
+        with self.registry.blaming(entry):
+            return self.registry.load(entry).mitigated(model, folder, self)
 
     def stop_plan_before(self, work: str) -> None:
         """End a `--plan` here, before `work` that takes time or money ("the texts of gpt-5")."""

@@ -67,7 +67,7 @@ class Session:
         self.started, self._clock = datetime.now(UTC), time.perf_counter()
         self.request, self.cache = request, cache
         self.parts = parts = build_all(request, context, planning)
-        self.samples = chosen_samples(parts, request.limit)
+        self.samples = chosen_samples(parts, request)
         # the method must find the cues by itself
         hidden = tuple(map(without_cues, self.samples))
         self._shared = Shared(hidden, context.cache if context.cache.is_dir() else None)
@@ -238,6 +238,7 @@ class Session:
             verifiers=tuple(built.stamp for built in parts.verifiers),
             seed=request.seed,
             limit=request.limit,
+            part=request.part,
             samples=len(self.audit.samples),
             labels=self.audit.labels,
             device=str(getattr(parts.model.plugin, "device", request.device)),  # what "auto" became

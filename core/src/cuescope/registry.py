@@ -27,7 +27,8 @@ from typing import Any
 from cuescope.errors import PluginError, UserError, nearest
 
 HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
-KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "bench", "command")
+KINDS: tuple[str, ...] = ("method", "model", "dataset", "tool", "executor", "observer")
+KINDS += ("mitigator", "bench", "command")
 GROUPS = {f"cuescope.{kind}{'es' if kind == 'bench' else 's'}": kind for kind in KINDS}
 API = "cuescope-sdk"
 IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many

@@ -24,6 +24,11 @@ class Settings(Value):
     executor: str | None = Field(default=None, description="SPEC of where responses are made")
     seed: NonNegativeInt = 0
     limit: PositiveInt | None = Field(default=None, description="audit this many samples only")
+    part: str | None = Field(
+        default=None,
+        pattern=r"^\d+(\+\d+)*/\d+$",
+        description="part of the groups, dealt by the seed: 1/3 is the first third, 2+3/3 the rest",
+    )
     device: str = "auto"
     dtype: Dtype = "float32"
     batch_size: PositiveInt = Field(default=64, description="trials a model call")
@@ -55,6 +60,8 @@ class Request(Settings):
         names = [Spec.parse(spec).name for spec, _ in self.plugins]
         # they change the way, not the answer
         answer = self.model_dump(mode="json", exclude={"batch_size", "executor", "device"})
+        if self.part is None:  # as it was before there were parts
+            del answer["part"]
         return "-".join([*names, digest(answer)[:8]])
 
     @property
@@ -72,8 +79,8 @@ class Request(Settings):
             for key, value in options.items():
                 words += [flag, f"{key}={written(value)}"]
         words += [word for name in self.verify_with for word in ("--verify-with", name)]
-        for name in ("executor", "seed", "limit", "device", "dtype", "batch_size", "repeats"):
-            if (value := getattr(self, name)) != Settings.model_fields[name].default:
+        for name, field in Settings.model_fields.items():
+            if isinstance(value := getattr(self, name), str | int) and value != field.default:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         return shlex.join(words)
 

@@ -98,6 +98,18 @@ def load_report(path: Path, *, sealed: bool = False) -> Report:
     return report.model_copy(update={"seal": None})
 
 
+def mitigator_of(folder: Path) -> str:
+    """The name of the mitigator that wrote a folder; raises UserError where none did."""
+    try:
+        return str(json.loads((folder / "mitigation.json").read_bytes())["mitigator"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"mitigated={folder}",
+            expected="a folder that `cuescope mitigate` wrote",
+            got=f"no mitigation.json that can be read ({type(error).__name__})",
+        ) from error
+
+
 def _sealed(report: Report) -> str:
     """The report as JSON with the digest of all that it says."""
     text = report.model_dump_json(indent=1)

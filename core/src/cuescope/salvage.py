@@ -1,18 +1,24 @@
-"""Rows of a damaged SQLite file, read past its indexes and page tree.
+"""A damaged SQLite file made anew from its rows, read past its indexes and page tree.
 
 Format: https://www.sqlite.org/fileformat2.html, sections 1.3, 1.6, 2.1 and 4. Nothing read here is
 trusted: whoever asks checks each record.
 """
 
+import os
 import struct
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import Any
 
 Record = tuple[str | bytes | int | float | None, ...]
 Pages = Callable[[int], bytes]  # the content of a page, by its number from 1
 LEAF = 0x0D  # a page that holds rows of a table
+TOGETHER = 500  # rows that are written to the new file at a time
 USUAL_PAGE_BYTES = 8192  # of our own files, where the header is lost
 _INTEGER_BYTES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
@@ -122,3 +128,27 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, place + count + 1
     raise ValueError("unreachable")
+
+
+def rebuild(
+    create: Callable[[Path], Any], fits: Callable[[Sequence[object]], bool], path: Path, fault: str
+) -> None:
+    """Set the file aside; a new one has all of its rows that fit their seals."""
+    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
+    aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
+    draft.unlink(missing_ok=True)
+    with closing(create(draft)) as fresh:
+        rows = (row for row in read_records(path, columns=3) if fits(row))
+        while chunk := list(islice(rows, TOGETHER)):
+            fresh.write({key: value for key, value, _ in chunk})
+        saved = fresh.count()
+    for suffix in ("", "-wal", "-shm"):  # a stray log would be played into the new file
+        with suppress(FileNotFoundError):
+            part = path.with_name(path.name + suffix)
+            part.replace(aside.with_name(aside.name + suffix))
+    draft.replace(path)
+    warnings.warn(
+        f"{path} was damaged ({fault}): {saved:,} of its rows were saved; "
+        f"the damaged file is kept as {aside.name}",
+        stacklevel=2,
+    )

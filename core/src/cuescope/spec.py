@@ -14,6 +14,7 @@ from cuescope.plain_yaml import load_yaml
 from cuescope.registry import Entry
 from cuescope.types import CommandLineOnly, EnvironmentName, Options
 
+MITIGATED = "mitigated"  # option of every model: a folder that `cuescope mitigate` wrote
 IN_WORDS = {
     "too_short": "at least one",
     "tuple_type": "a list",
@@ -59,6 +60,8 @@ def validated(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) ->
     given = dict(options)
     help_line = f"`cuescope plugins info {entry.name}` lists the options"
     argument = cls.Options.argument
+    if entry.kind == "model":
+        given.pop(MITIGATED, None)  # see Context.build
     if spec.arg is not None:
         if argument is None:
             raise UserError(f"{entry.name} takes no ARG", got=f"'{spec}'", remedy=help_line)

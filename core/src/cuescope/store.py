@@ -6,7 +6,6 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
 from itertools import islice
 from math import prod
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 
 from cuescope.digest import digest
 from cuescope.errors import UserError
-from cuescope.salvage import read_records
+from cuescope.salvage import rebuild
 from cuescope.types import Response
 
 T = TypeVar("T")
@@ -107,7 +106,8 @@ class CacheFile:
         fitting = self._guarded(lambda each: sum(map(_fits, each.execute("SELECT * FROM rows"))))
         if self.path is not None and (fault != "ok" or fitting < self.count()):
             self._connection.close()
-            _rebuild(self.path, fault if fault != "ok" else "rows that do not fit their seals")
+            reason = fault if fault != "ok" else "rows that do not fit their seals"
+            rebuild(CacheFile, _fits, self.path, reason)
             self._connection = self._open()
         kept = self.count()
         return kept, max(rows - kept, 0)
@@ -226,34 +226,12 @@ class CacheFile:
             raise self._trouble(error, code) from error
         # another inode: another process has mended it meanwhile
         if self._inode in (None, self.path.stat().st_ino):
-            _rebuild(self.path, str(error))
+            rebuild(CacheFile, _fits, self.path, str(error))
 
     def _trouble(self, error: Exception, code: int) -> UserError:
         return UserError(
             f"cannot use the cache {self.path}", got=str(error), remedy=_REMEDIES.get(code)
         )
-
-
-def _rebuild(path: Path, fault: str) -> None:
-    """Set the file aside; a new one has all of its rows that fit their seals."""
-    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
-    aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
-    draft.unlink(missing_ok=True)
-    with closing(CacheFile(draft)) as fresh:
-        rows = (row for row in read_records(path, columns=3) if _fits(row))
-        while chunk := list(islice(rows, CHUNK)):
-            fresh.write({key: value for key, value, _ in chunk})
-        saved = fresh.count()
-    for suffix in ("", "-wal", "-shm"):  # a stray log would be played into the new file
-        with suppress(FileNotFoundError):
-            part = path.with_name(path.name + suffix)
-            part.replace(aside.with_name(aside.name + suffix))
-    draft.replace(path)
-    warnings.warn(
-        f"{path} was damaged ({fault}): {saved:,} of its rows were saved; "
-        f"the damaged file is kept as {aside.name}",
-        stacklevel=2,
-    )
 
 
 def _seal(key: str, value: bytes) -> Row:

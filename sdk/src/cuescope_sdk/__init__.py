@@ -56,6 +56,7 @@ from cuescope.hookspecs import hookimpl as hookimpl
 from cuescope.plugin import Plugin as Plugin
 from cuescope.printable import printable as printable
 from cuescope.python.objects import TakesObjects as TakesObjects
+from cuescope.report.affected import open_samples as open_samples
 from cuescope.report.answers import read_answers as read_answers
 from cuescope.request import Request as Request
 from cuescope.runner import Runner as Runner

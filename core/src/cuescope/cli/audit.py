@@ -104,6 +104,10 @@ def audit(
     limit: Annotated[
         int | None, typer.Option(help="Audit this many samples, drawn by seed.")
     ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(metavar="K/N", help="Audit part K of N, of whole groups; 2+3/3 is two parts."),
+    ] = None,
     batch_size: Annotated[int, typer.Option(help="Trials a model call.")] = 64,
     repeats: Annotated[
         int, typer.Option(help="Ask each question so often; for text models at a temperature.")
@@ -147,6 +151,7 @@ def audit(
         dtype=dtype,
         seed=seed,
         limit=limit,
+        part=part,
         batch_size=batch_size,
         repeats=repeats,
     )

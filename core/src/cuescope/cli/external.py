@@ -15,6 +15,7 @@ SDK_HELP = {
     "example": "Fetch an open CLIP and free photos, and say how to audit the one on the other.",
     "label": "Write a sheet of pictures for people to judge a run by, and read it back.",
     "methods": "Show the methods: what each finds and needs, and which fit a model and data.",
+    "mitigate": "Learn how the model can do without a run's cues, and measure whether it helps.",
     "new": "Write a plugin package of your own, whose tests pass as they are.",
     "plugins check": "Check that a plugin holds what its kind promises.",
 }

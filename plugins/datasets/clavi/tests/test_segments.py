@@ -23,7 +23,7 @@ def videos(draw: st.DrawFn) -> tuple[float, list[Action]]:
     return length / 10, actions
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(videos(), st.sampled_from([0.0, 1.0, 4.0]), st.sampled_from([None, 0.0, 5.0]))
 def test_pairs_are_those_of_a_search_through_all(
     video: tuple[float, list[Action]], shortest: float, near: float | None
@@ -57,7 +57,7 @@ def test_an_action_that_recurs_spoils_the_pair_where_it_is_near() -> None:
     assert kept == [(actions[0], actions[1])]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     videos(), st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from([0.001, 0.1])
 )
@@ -113,7 +113,7 @@ def test_the_complement_shows_the_regions_the_other_way_round() -> None:
     assert swapped == pytest.approx([5.5, 6.5, 7.5, 8.5, 4.5, 0.5, 1.5, 2.5, 3.5])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.integers(1, 50), min_size=3, max_size=3), st.integers(1, 20))
 def test_looking_times_are_the_middles_of_equal_parts(lengths: list[int], count: int) -> None:
     starts = (100.0, 300.0, 200.0)

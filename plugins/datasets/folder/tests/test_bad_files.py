@@ -226,7 +226,7 @@ def test_a_folder_that_may_not_be_read(data, image, opened, monkeypatch):
         opened()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(content=st.binary(max_size=400), suffix=st.sampled_from(SUFFIXES))
 def test_any_bytes_are_skipped_or_shown(tmp_path_factory, content, suffix):
     root = tmp_path_factory.mktemp("fuzz")

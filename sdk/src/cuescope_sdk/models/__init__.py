@@ -13,6 +13,7 @@ from cuescope_sdk.models._zero_shot.model import (
     ZeroShotOptions as ZeroShotOptions,
 )
 from cuescope_sdk.models._zero_shot.texts import (
+    PromptTower as PromptTower,
     TextTower as TextTower,
     action_templates as action_templates,
     fill as fill,

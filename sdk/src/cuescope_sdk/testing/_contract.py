@@ -68,7 +68,7 @@ class Contract:
     device: ClassVar[str] = "auto"
     dtype: ClassVar[str] = "float32"
     built: PerClass[Any] = PerClass(lambda contract: contract.build())
-    imported: PerClass[dict[str, list[str]]] = PerClass(lambda c: import_report(c.plugin))
+    imported: PerClass[dict[str, list[str]]] = PerClass(lambda c: import_report_of(c.plugin))
 
     @classmethod
     def context(cls) -> Context:
@@ -338,13 +338,18 @@ HEAVY = (
 )
 
 
-def import_report(plugin: type) -> dict[str, list[str]]:
-    """What importing the plugin's module alone loads ("heavy") and changes ("changed")."""
-    file = inspect.getsourcefile(plugin) or ""
+def import_report_of(plugin: type) -> dict[str, list[str]]:
+    """That of the module in which a plugin stands."""
+    return import_report(plugin.__module__, inspect.getsourcefile(plugin) or "")
+
+
+@cache
+def import_report(module: str, file: str) -> dict[str, list[str]]:
+    """What importing a plugin's module alone loads ("heavy") and changes ("changed")."""
     script = [sys.executable, "-P", _global_state.__file__]
     places = [*filter(None, sys.path), str(Path.cwd())]  # pytest names tests from where it stands
     finished = subprocess.run(
-        [*script, plugin.__module__, file, *HEAVY],
+        [*script, module, file, *HEAVY],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(places)},
         capture_output=True,
         text=True,

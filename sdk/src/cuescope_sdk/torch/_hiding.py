@@ -143,7 +143,7 @@ def _masked_pool(tower: ImageTower) -> Masked:
 def patches_under(
     mask: Bool[np.ndarray, "row col"],
     grid: tuple[int, int],
-    canvas: Bool[np.ndarray, "row col"] | None,
+    canvas: Bool[np.ndarray, "height width"] | None,
 ) -> Bool[np.ndarray, " patch"]:
     """The patches under a mask, row by row.
 

@@ -10,7 +10,7 @@ from torch.nn.functional import linear
 
 from cuescope_open_clip.held import HeldModel
 from cuescope_open_clip.loading import StockModel
-from cuescope_sdk.models import TextTower
+from cuescope_sdk.models import PromptTower, TextTower
 from cuescope_sdk.torch import Block, ImageTower, Inputs, Masked, Pooling, additive, split_heads
 
 
@@ -23,7 +23,21 @@ def text_tower(model: StockModel | HeldModel) -> TextTower:
         tokens = tokenizer(texts).to(model.device)
         return np.asarray(model.network.encode_text(tokens).float().cpu().numpy())
 
-    return TextTower(encode, model.dim, model.logit_scale, model.logit_bias)
+    def prompts() -> PromptTower:
+        tokenizer: Any = model.tokenizer
+        tower = getattr(model.network, "text", model.network)
+        words = getattr(tower, "token_embedding", None)
+        if words is None:  # a tower of transformers in open_clip's network
+            words = tower.transformer.get_input_embeddings()
+        return PromptTower(
+            tokenize=lambda texts: {"input_ids": tokenizer(texts).to(model.device)},
+            embedding=words,
+            encode=lambda inputs: model.network.encode_text(inputs["input_ids"]).float(),
+            scale=model.logit_scale,
+            bias=model.logit_bias,
+        )
+
+    return TextTower(encode, model.dim, model.logit_scale, model.logit_bias, prompts)
 
 
 def image_tower(model: StockModel | HeldModel) -> ImageTower:
@@ -36,7 +50,7 @@ def image_tower(model: StockModel | HeldModel) -> ImageTower:
 
     def encode(inputs: Inputs) -> Tensor:
         features = network.encode_image(inputs["image"].to(model.device, model.dtype))
-        return torch.as_tensor(features)
+        return torch.as_tensor(features).flatten(1)  # CoCa's contrastive query has an axis
 
     return ImageTower(
         name=model.name,

@@ -10,7 +10,7 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import pad
 
-from cuescope_sdk.models import TextTower
+from cuescope_sdk.models import PromptTower, TextTower
 from cuescope_sdk.torch import Block, ImageTower, Inputs, Masked, Pooling, additive, split_heads
 from cuescope_transformers.loading import ContrastiveModel
 
@@ -27,8 +27,7 @@ def text_tower(model: ContrastiveModel) -> TextTower:
     tokenizer, siglip = model.tokenizer, model.kind.startswith("siglip")
     context = model.files.config.text_config.max_position_embeddings
 
-    @torch.inference_mode()
-    def encode(texts: list[str]) -> np.ndarray:
+    def tokenize(texts: list[str]) -> dict[str, Tensor]:
         # SigLIP reads the last of 64 places, and was trained on lower-cased text; not every
         # tokenizer of its family says so
         tokens = tokenizer(  # type: ignore[misc]
@@ -38,11 +37,24 @@ def text_tower(model: ContrastiveModel) -> TextTower:
             max_length=context,
             return_tensors="pt",
         )
-        inputs = {name: tokens[name].to(model.files.device) for name in tokens if name in TOKENS}
-        features = model.files.network.get_text_features(**inputs).pooler_output
+        return {name: tokens[name].to(model.files.device) for name in tokens if name in TOKENS}
+
+    @torch.inference_mode()
+    def encode(texts: list[str]) -> np.ndarray:
+        features = model.files.network.get_text_features(**tokenize(texts)).pooler_output
         return np.asarray(features.float().cpu().numpy())
 
-    return TextTower(encode, model.dim, model.logit_scale, model.logit_bias)
+    def prompts() -> PromptTower:
+        network = model.files.network
+        return PromptTower(
+            tokenize=tokenize,
+            embedding=network.text_model.get_input_embeddings(),
+            encode=lambda inputs: network.get_text_features(**inputs).pooler_output.float(),
+            scale=model.logit_scale,
+            bias=model.logit_bias,
+        )
+
+    return TextTower(encode, model.dim, model.logit_scale, model.logit_bias, prompts)
 
 
 def image_tower(model: ContrastiveModel) -> ImageTower:

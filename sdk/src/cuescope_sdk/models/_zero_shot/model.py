@@ -11,6 +11,7 @@ from pydantic import Field
 
 from cuescope.capabilities import Capabilities, LazyWeights
 from cuescope.context import Context
+from cuescope.errors import UserError
 from cuescope.plugin import Plugin
 from cuescope.types import Frame, Options, Output, Response, Trial
 from cuescope_sdk.models._refusals import refuse_unanswerable
@@ -21,7 +22,13 @@ from cuescope_sdk.models._zero_shot.heads import (
     PromptHead,
     read_table,
 )
-from cuescope_sdk.models._zero_shot.texts import TextTower, templates_of, unit, unit_mean
+from cuescope_sdk.models._zero_shot.texts import (
+    PromptTower,
+    TextTower,
+    templates_of,
+    unit,
+    unit_mean,
+)
 
 if TYPE_CHECKING:  # they import torch, which listing plugins must not pay for
     from cuescope_sdk.torch._encoding import TowerEncoder
@@ -65,7 +72,7 @@ class ZeroShotModel(Plugin, LazyWeights):
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=OUTPUTS,
         edits=frozenset({"hide-tokens"}),
-        exposes=frozenset({"patches", "choices", "image-tower"}),
+        exposes=frozenset({"patches", "choices", "image-tower", "text-tower"}),
     )
     fingerprint: str
     facts: Mapping[str, str]
@@ -90,7 +97,7 @@ class ZeroShotModel(Plugin, LazyWeights):
         `name` is what errors call the model, `dim` the size of the space that images and texts
         share. `texts.encode` may open the weights when it is first called.
         """
-        self.device = device
+        self.device, self._texts = device, texts
         if texts is not None:
             self.embed_texts = texts.embed
         self._head = self._head_of(name, texts, dim)
@@ -169,6 +176,17 @@ class ZeroShotModel(Plugin, LazyWeights):
     def embed_choices(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit rows that image embeddings are compared with."""
         return self._head.rows(choices)
+
+    def prompt_tower(self) -> PromptTower:
+        """The text tower, to learn prompts with; raises UserError where nothing can be learned."""
+        if self._texts is None or self._texts.prompts is None or self.options.class_embeddings:
+            raise UserError(
+                f"{self.owner}: no prompts can be learned for this model",
+                expected="a model that names its choices by a text tower with gradients",
+                got="a table of class embeddings" if self.options.class_embeddings else "none",
+                remedy="Take another mitigator: last-layer needs no text tower.",
+            )
+        return self._texts.prompts()
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The pixels that the network sees, uint8 (row, col, 3), resized and cropped."""

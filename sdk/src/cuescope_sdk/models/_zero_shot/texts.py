@@ -4,11 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from cuescope.errors import UserError, nearest
+
+if TYPE_CHECKING:  # listing plugins must not pay for it
+    from torch import Tensor
+    from torch.nn import Module
 
 SLOT = "{label}"
 
@@ -92,16 +97,35 @@ def unit(vector: Float[np.ndarray, "*rows dim"]) -> Float[np.ndarray, "*rows dim
 
 
 @dataclass(frozen=True)
+class PromptTower:
+    """A text tower whose word vectors can be learned (CoOp, Zhou et al., 2022).
+
+    `tokenize` gives "input_ids" (text, token) and what else the tower takes; `embedding` is the
+    module that takes ids to vectors (text, token, width), and `encode` takes all through it to
+    unnormalised rows (text, dim), with gradients. Cosines times `scale` plus `bias` are the model's
+    logits.
+    """
+
+    tokenize: Callable[[list[str]], Mapping[str, "Tensor"]]
+    embedding: "Module"
+    encode: Callable[[Mapping[str, "Tensor"]], "Tensor"]
+    scale: float
+    bias: float
+
+
+@dataclass(frozen=True)
 class TextTower:
     """A model's text encoder: `encode` takes a few texts to unnormalised rows (text, dim).
 
-    Cosines times `scale` plus `bias` are the model's logits (bias is 0 but for SigLIP).
+    Cosines times `scale` plus `bias` are the model's logits (bias is 0 but for SigLIP). `prompts`
+    opens the tower for learning, where it can be learned through.
     """
 
     encode: Callable[[list[str]], Float[np.ndarray, "text dim"]]
     dim: int
     scale: float
     bias: float = 0.0
+    prompts: Callable[[], PromptTower] | None = None
 
     def embed(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Unit float32 rows of the texts as they stand, without a template."""

@@ -18,7 +18,7 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
-from cuescope_sdk.models import ZeroShotModel, ZeroShotOptions
+from cuescope_sdk.models import PromptTower, ZeroShotModel, ZeroShotOptions
 from cuescope_toy.clip.architecture import PREPROCESS, PROMPTS, model_config
 from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
 from cuescope_toy.options import ToyCLIPOptions
@@ -105,6 +105,10 @@ class ToyCLIP(TrainedModel):
     def embed_texts(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Unit rows of the text tower."""
         return self._model.embed_texts(texts)
+
+    def prompt_tower(self) -> PromptTower:
+        """The text tower, to learn prompts with."""
+        return self._model.prompt_tower()
 
     def logits(
         self, rows: Float[np.ndarray, "input size"], choices: Sequence[str]

@@ -1,0 +1,92 @@
+"""Does a remedy for a cue help? Learned on one part of held-out data, measured on the other."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from cuescope_mitigation.options import MitigationOptions
+from cuescope_sdk import (
+    Audit,
+    DataNeeds,
+    Evidence,
+    Feature,
+    Metric,
+    Plugin,
+    Requirements,
+    Score,
+    hookimpl,
+)
+
+METRICS = (
+    Metric(
+        name="gain",
+        title="Accuracy gained",
+        meaning="accuracy on the hurt label where the cue is on screen, after the remedy minus "
+        "before (-1 to 1), on samples that nothing was learned from",
+    ),
+    Metric(
+        name="gap_after",
+        title="Gap left",
+        meaning="accuracy on the hurt label without the cue minus with it, after the remedy "
+        "(-1 to 1); 0: the cue costs nothing any more",
+    ),
+    Metric(
+        name="worst_group_gain",
+        title="Worst group",
+        meaning="change of the lowest accuracy among all groups of label, with and without this "
+        "cue (-1 to 1)",
+    ),
+    Metric(
+        name="overall_gain",
+        title="All samples",
+        meaning="change of the accuracy over all samples (-1 to 1)",
+    ),
+)
+
+
+class MitigationTrial(Plugin):
+    """Fits a mitigator to the cues of a stored run, and measures it beside two placebos."""
+
+    title = "Mitigation: does the remedy help, and is it because of the cue?"
+    requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=2)
+    finds = "Whether a model that has learned to do without a cue does better on held-out samples."
+    data_needs = DataNeeds(
+        least=12,
+        enough=400,
+        enough_for="a gain of 25 points where a tenth of a label's samples show the cue",
+        choices=2,
+    )
+    metrics = METRICS
+    Options = MitigationOptions
+    options: MitigationOptions
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        """The cues of the run, where they are on screen in the samples to measure on."""
+        from cuescope_mitigation.trials import measured_features, prepare
+        from cuescope_sdk.data import require_data
+
+        require_data(audit, self.data_needs, "mitigation")
+        yield from measured_features(audit.once(prepare, audit, self.options))
+
+    @hookimpl
+    def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
+        """Fit the mitigator and its placebos, and compare the answers."""
+        from cuescope_mitigation.report import scores
+        from cuescope_mitigation.trials import compare, prepare
+
+        parts = audit.once(prepare, audit, self.options)
+        return list(scores(audit, self.options, audit.once(compare, audit, self.options, parts)))
+
+    @hookimpl
+    def verify(
+        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+    ) -> Iterator[Evidence]:
+        """Both placebos, whether other cues grew, and what was planted."""
+        from cuescope_mitigation.trials import compare, prepare
+        from cuescope_mitigation.verify import evidence
+        from cuescope_sdk.data import independent_samples
+
+        if audit.options is not self.options:  # another method's audit has nothing to compare
+            return
+        yield from independent_samples(audit)
+        parts = audit.once(prepare, audit, self.options)
+        yield from evidence(audit, self.options, audit.once(compare, audit, self.options, parts))

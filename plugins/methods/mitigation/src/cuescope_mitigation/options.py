@@ -1,0 +1,29 @@
+"""What a user can set; `cuescope mitigate` fills the first ones."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from cuescope_sdk import Options
+
+
+class MitigationOptions(Options):
+    """docs/mitigation.md tells the protocol."""
+
+    run: Path = Field(description="run folder whose findings are the cues")
+    mitigator: str = Field(description="SPEC of the mitigator")
+    mitigator_options: dict[str, Any] = Field(default={}, description="its options")
+    top: PositiveInt = Field(20, description="most findings that are mitigated, the first ones")
+    placebos: NonNegativeInt = Field(
+        3, description="times that the mitigator is fitted to cues drawn at random"
+    )
+    confidence: float = Field(
+        0.95, gt=0, lt=1, description="level of the intervals, for all cues together"
+    )
+    least: PositiveInt = Field(5, description="a group with fewer samples is not judged")
+    fit_share: float = Field(0.5, gt=0, lt=1, description="share of the groups that is fitted on")
+    save: Path | None = Field(None, description="folder for what was learned")
+    model: dict[str, str] = Field(
+        default={}, description="fingerprint and SPEC of the model, for the stamp of that folder"
+    )

@@ -1,0 +1,420 @@
+"""Rows, tables and sentences: before and after, beside what chance and a shift do."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from cuescope_mitigation.options import MitigationOptions
+from cuescope_mitigation.scores import Change, bootstrap_weights, change, gap_change, worst_change
+from cuescope_mitigation.trials import Comparison, Cue
+from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
+
+Verdict = Literal["helps", "no gain shown", "harms", "only moves answers", "not the cue", "too few"]
+TOPS = (5, 10, 20)  # of TRoVe's Tables 4 and 5
+OTHERS = 8  # other cues in the table
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One cue: what was measured of it, and the verdict; None where too few samples show it."""
+
+    cue: Cue
+    verdict: Verdict
+    n: int
+    present: Change | None = None
+    absent: Change | None = None
+    gap: Change | None = None
+    worst: Change | None = None
+    random: Change | None = None
+    shifted: Change | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """All that was measured."""
+
+    rows: tuple[Row, ...]
+    overall: Change
+    weights: Float[np.ndarray, "draw sample"]
+    confidence: float
+
+
+def measure(audit: Audit, options: MitigationOptions, comparison: Comparison) -> Results:
+    """Every cue, at a confidence that holds for all of them together (Bonferroni)."""
+    weights = bootstrap_weights(comparison.groups, audit.rng("bootstrap"))
+    confidence = 1 - (1 - options.confidence) / len(comparison.parts.cues)
+    rows = tuple(
+        measure_cue(comparison, options, number, weights, confidence)
+        for number in range(len(comparison.parts.cues))
+    )
+    everything = np.ones(len(comparison.before), dtype=bool)
+    overall = change(comparison.before, comparison.after, everything, weights, options.confidence)
+    return Results(rows, overall, weights, confidence)
+
+
+def measure_cue(
+    comparison: Comparison,
+    options: MitigationOptions,
+    number: int,
+    weights: Float[np.ndarray, "draw sample"],
+    confidence: float,
+) -> Row:
+    """What the remedy does to one cue; only what changed is held against the placebos."""
+    cue = comparison.parts.cues[number]
+    shown = comparison.shows[:, number]
+    labelled = of_label(comparison, cue)
+    present, without = labelled & shown, labelled & ~shown
+    if min(present.sum(), without.sum()) < options.least:
+        return Row(cue, "too few", int(present.sum()))
+    before, after = comparison.before, comparison.after
+    cells = 2 * comparison.targets + shown
+    gain = change(before, after, present, weights, confidence)
+    random = shifted = None
+    if comparison.random is not None:
+        random = change(comparison.random, after, present, weights, confidence)
+    if comparison.mitigator.changes_answers:
+        shifted = change(comparison.shifted, after, present, weights, confidence)
+    return Row(
+        cue,
+        verdict_of(gain, random, shifted),
+        int(present.sum()),
+        present=gain,
+        absent=change(before, after, without, weights, confidence),
+        gap=gap_change(before, after, without, present, weights, confidence),
+        worst=worst_change(before, after, cells, options.least, weights, confidence),
+        random=random,
+        shifted=shifted,
+    )
+
+
+def of_label(comparison: Comparison, cue: Cue) -> Bool[np.ndarray, " sample"]:
+    """The measured samples of the label that a cue hurts, all of them where it hurts any."""
+    if cue.label is None:
+        return np.full(len(comparison.targets), True)
+    return np.asarray(comparison.targets == comparison.parts.labels.index(cue.label))
+
+
+def verdict_of(gain: Change, random: Change | None, shifted: Change | None) -> Verdict:
+    """The rule: a gain beyond chance, and beyond what either placebo gains."""
+    if gain.high < 0:
+        return "harms"
+    if gain.low <= 0:
+        return "no gain shown"
+    if shifted is not None and shifted.low <= 0:
+        return "only moves answers"
+    if random is not None and random.low <= 0:
+        return "not the cue"
+    return "helps"
+
+
+def scores(audit: Audit, options: MitigationOptions, comparison: Comparison) -> Iterator[Score]:
+    """A row a cue and metric, the largest gain first; the tables are attached."""
+    results = audit.once(measure, audit, options, comparison)
+    audit.attach(of_measured(comparison))
+    for table in tables(results, comparison, options):
+        audit.attach(table)
+    if not comparison.mitigator.changes_answers:
+        audit.note("answers", "this mitigator leaves the model as it is: train with what it wrote")
+    if options.save is not None:
+        audit.note("audit the mitigated model", f"-M mitigated={options.save}")
+    ranked = sorted(results.rows, key=lambda row: -(row.present.gain if row.present else -2))
+    for row in ranked:
+        yield from scores_of(row, results.overall, comparison.mitigator.title)
+
+
+def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
+    """The figures of one cue."""
+    feature, label = row.cue.feature.key, row.cue.label
+    gain = row.present
+    yield Score(
+        feature=feature,
+        label=label,
+        metric="gain",
+        value=gain.gain if gain else None,
+        low=gain.low if gain else None,
+        high=gain.high if gain else None,
+        n=row.n,
+        finding=row.verdict == "helps",
+        always_reported=True,
+        statement=statement(row, title),
+    )
+    parts = {"worst_group_gain": row.worst, "overall_gain": overall}
+    for metric, figure in parts.items():
+        if figure is not None and gain is not None:
+            yield Score(
+                feature=feature,
+                label=label,
+                metric=metric,
+                value=figure.gain,
+                low=figure.low,
+                high=figure.high,
+                n=figure.n,
+            )
+    if row.gap is not None:
+        yield Score(
+            feature=feature,
+            label=label,
+            metric="gap_after",
+            value=row.gap.after,
+            low=row.gap.low,
+            high=row.gap.high,
+            n=row.gap.n,
+        )
+
+
+def statement(row: Row, title: str) -> str:
+    """What the remedy did to this cue, in words."""
+    where = "{feature}" + (f" on '{row.cue.label}'" if row.cue.label else "")
+    if row.present is None:
+        return f"{where}: only {row.n} of the measured samples show the cue; nothing can be said."
+    gain = row.present
+    figures = (
+        f"with the cue on screen the model is right on {gain.after:.0%} instead of "
+        f"{gain.before:.0%} of {gain.n} samples ({points(gain.gain)} points, between "
+        f"{points(gain.low)} and {points(gain.high)})"
+    )
+    placebos = []
+    if row.random is not None:
+        placebos.append(f"cues drawn at random {points(row.random.before - gain.before)}")
+    if row.shifted is not None:
+        placebos.append(f"the same shift of all answers {points(row.shifted.before - gain.before)}")
+    beside = f" For comparison, {' and '.join(placebos)}." if placebos else ""
+    ends = {
+        "helps": "The remedy helps, and because of the cue.",
+        "no gain shown": "No gain is shown: it may be chance.",
+        "harms": "The remedy harms here.",
+        "only moves answers": "The remedy only moves answers: a shift of all of them does as much.",
+        "not the cue": "It is not the cue that the remedy mends: random cues do as much.",
+        "too few": "",
+    }
+    return f"{where}: {figures}.{beside} {ends[row.verdict]}"
+
+
+def points(value: float) -> str:
+    """A change of a share in points, with its sign."""
+    return f"{100 * value:+.0f}"
+
+
+def of_measured(comparison: Comparison) -> Accuracy:
+    """The accuracy of the model as it was, on the measured samples."""
+    right, labels = comparison.before, comparison.parts.labels
+    return Accuracy(correct=int(right.sum()), answered=len(right), chance=1 / len(labels))
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+def tables(results: Results, comparison: Comparison, options: MitigationOptions) -> Iterator[Table]:
+    """Before and after, the placebos, the tops of TRoVe's tables, and what became of other cues."""
+    yield before_and_after(results)
+    if comparison.mitigator.changes_answers:
+        yield placebo_table(results)
+        yield tops(comparison)
+        yield other_cues(results, comparison, options)
+
+
+def before_and_after(results: Results) -> Table:
+    """Accuracies in percent."""
+    columns = (
+        "cue",
+        "label",
+        "samples",
+        "with it",
+        "then",
+        "without it",
+        "then ",
+        "gap",
+        "gap left",
+    )
+    rows = []
+    for row in results.rows:
+        if row.present is None or row.absent is None or row.gap is None:
+            continue
+        values: tuple[Cell, ...] = (
+            row.cue.name,
+            row.cue.label or "any",
+            row.n,
+            100 * row.present.before,
+            100 * row.present.after,
+            100 * row.absent.before,
+            100 * row.absent.after,
+            100 * row.gap.before,
+            100 * row.gap.after,
+        )
+        rows.append(dict(zip(columns, values, strict=True)))
+    overall = results.overall
+    return Table(
+        title="Accuracy before and after, on samples that nothing was learned from (%)",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(
+            f"All samples: {overall.before:.1%} before, {overall.after:.1%} after "
+            f"({points(overall.gain)} points, between {points(overall.low)} and "
+            f"{points(overall.high)}).",
+            "The gap is the accuracy on the label without the cue minus that with it.",
+        ),
+    )
+
+
+def placebo_table(results: Results) -> Table:
+    """Gains in points where the cue is, and the excess over each placebo with its interval."""
+    columns = (
+        "cue",
+        "label",
+        "gain",
+        "random cues",
+        "shift",
+        "beyond random",
+        "beyond shift",
+        "worst group",
+        "verdict",
+    )
+    rows = []
+    for row in results.rows:
+        if row.present is None:
+            continue
+        values: tuple[Cell, ...] = (
+            row.cue.name,
+            row.cue.label or "any",
+            100 * row.present.gain,
+            None if row.random is None else 100 * (row.random.before - row.present.before),
+            None if row.shifted is None else 100 * (row.shifted.before - row.present.before),
+            None if row.random is None else _range(row.random),
+            None if row.shifted is None else _range(row.shifted),
+            None if row.worst is None else f"{points(row.worst.gain)} {_range(row.worst)}",
+            row.verdict,
+        )
+        rows.append(dict(zip(columns, values, strict=True)))
+    return Table(
+        title="The remedy beside two placebos (points of accuracy where the cue is)",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(
+            "Random cues: the same mitigator, fitted to as many samples of each label, drawn at "
+            "random. Shift: a constant on each answer, so that each is given as often as by the "
+            "mitigated model.",
+            f"Intervals hold for all cues together ({results.confidence:.1%} each).",
+        ),
+    )
+
+
+def _range(figure: Change) -> str:
+    return f"({points(figure.low)} to {points(figure.high)})"
+
+
+def tops(comparison: Comparison) -> Table:
+    """As TRoVe's Tables 4 and 5: samples that show the first 5, 10, 20 cues."""
+    columns = (
+        "cues",
+        "accuracy@",
+        "samples of the label",
+        "before",
+        "after",
+        "all samples",
+        "before ",
+        "after ",
+    )
+    rows = []
+    for top in TOPS:
+        if (
+            top > TOPS[0]
+            and top > len(comparison.parts.cues)
+            and top / 2 >= len(comparison.parts.cues)
+        ):
+            break
+        shown = np.asarray(comparison.shows[:, :top].any(axis=1))
+        hurt = np.zeros_like(shown)
+        for number, cue in enumerate(comparison.parts.cues[:top]):
+            hurt |= comparison.shows[:, number] & of_label(comparison, cue)
+        for best in (1, 5):
+            if best >= len(comparison.parts.labels):
+                continue
+            before = _among_best(comparison.logits_before, comparison.targets, best)
+            after = _among_best(comparison.logits_after, comparison.targets, best)
+            values: tuple[Cell, ...] = (
+                f"first {top}",
+                best,
+                int(hurt.sum()),
+                _percent(before, hurt),
+                _percent(after, hurt),
+                int(shown.sum()),
+                _percent(before, shown),
+                _percent(after, shown),
+            )
+            rows.append(dict(zip(columns, values, strict=True)))
+    return Table(
+        title="As Tables 4 and 5 of TRoVe: samples that show the first cues (%)",
+        columns=columns,
+        rows=tuple(rows),
+        notes=(
+            "The paper with CoOp on Kinetics-400, first 20 cues, accuracy@5 on the label, before "
+            "and after: VideoCLIP-XL 51.7, 94.4; ViCLIP-B 45.3, 95.8; ViCLIP-L 71.4, 96.9. "
+            "Accuracy@1: 18.0, 61.8; 24.2, 62.1; 23.5, 63.3.",
+        ),
+    )
+
+
+def _among_best(
+    logits: Float[np.ndarray, "sample class"], targets: Int[np.ndarray, " sample"], best: int
+) -> Bool[np.ndarray, " sample"]:
+    order = np.argsort(-logits, axis=1, kind="stable")[:, :best]
+    return np.asarray((order == targets[:, None]).any(axis=1))
+
+
+def _percent(right: Bool[np.ndarray, " sample"], among: Bool[np.ndarray, " sample"]) -> Cell:
+    return 100 * float(right[among].mean()) if among.any() else None
+
+
+def other_gaps(
+    comparison: Comparison, options: MitigationOptions, results: Results
+) -> list[tuple[str, str, Change]]:
+    """The gap of each other feature of the run on each label, where both sides have samples."""
+    parts = comparison.parts
+    cues = {(cue.feature.key, cue.label) for cue in parts.cues}
+    features = [each for each in parts.report.features if each.occurrences]
+    gaps = []
+    for cluster, feature in enumerate(features):
+        shown = comparison.clusters[:, cluster]
+        for number, label in enumerate(parts.labels):
+            present = (comparison.targets == number) & shown
+            without = (comparison.targets == number) & ~shown
+            if min(present.sum(), without.sum()) < options.least:
+                continue
+            if (feature.key, label) in cues or (feature.key, None) in cues:
+                continue
+            gap = gap_change(
+                comparison.before,
+                comparison.after,
+                without,
+                present,
+                results.weights,
+                options.confidence,
+            )
+            gaps.append((parts.report.names[feature.key], label, gap))
+    return sorted(gaps, key=lambda each: each[2].before - each[2].after)
+
+
+def other_cues(results: Results, comparison: Comparison, options: MitigationOptions) -> Table:
+    """Whether what a cue did before is done by another one now: the gaps that grew most."""
+    gaps = other_gaps(comparison, options, results)
+    columns = ("feature", "label", "samples", "gap before", "gap after", "interval after")
+    rows = tuple(
+        {
+            "feature": name,
+            "label": label,
+            "samples": gap.n,
+            "gap before": 100 * gap.before,
+            "gap after": 100 * gap.after,
+            "interval after": _range(gap),
+        }
+        for name, label, gap in gaps[:OTHERS]
+    )
+    return Table(
+        title="Other features of the run whose gap grew most (points)",
+        columns=columns,
+        rows=rows,
+        notes=(f"{len(gaps)} pairs of feature and label were compared.",),
+    )

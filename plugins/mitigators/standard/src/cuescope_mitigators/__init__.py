@@ -1,0 +1,1 @@
+"""Five mitigators: learned prompts, a last layer, hiding, chosen prompts, weights for training."""

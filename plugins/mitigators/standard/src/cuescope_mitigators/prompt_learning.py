@@ -1,0 +1,146 @@
+"""The training of CoOp, as a readout: it runs where the model is, and is remembered."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+from cuescope_sdk import Readout, Trial, UserError
+from cuescope_sdk.models import PromptTower
+
+PLACEHOLDER = "X"  # a word whose vectors are replaced by the learned ones
+SPREAD = 0.02  # standard deviation of the first vectors
+WARM_UP_RATE = 1e-5
+# what torch says of a graph that begins nowhere
+WITHOUT_GRADIENTS = ("does not require grad", "Inference tensors", "not have been used")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a training gives: label embeddings, the learned vectors, scale and bias of logits."""
+
+    table: Float[np.ndarray, "label dim"]
+    context: Float[np.ndarray, "word width"]
+    scale: float
+    bias: float
+
+
+class LearnedPrompts(Readout):
+    """Context vectors that tell the labels of these embeddings apart, the model frozen."""
+
+    name: ClassVar[str] = "coop-prompts"
+    labels: tuple[str, ...]
+    embeddings: bytes  # float32, unit rows (sample, dim)
+    targets: tuple[int, ...]
+    context: int
+    epochs: int
+    warm_up: int
+    learning_rate: float
+    momentum: float
+    weight_decay: float
+    batch_size: int
+    seed: int
+
+    def read(self, model: Any, trials: list[Trial]) -> list[np.ndarray]:  # type: ignore[override]
+        """Scale, bias, the table, then the vectors, in one row: the same for each trial."""
+        row = self._learn(model.prompt_tower())
+        return [row] * len(trials)
+
+    @staticmethod
+    def parts(row: np.ndarray, labels: int, dim: int) -> Parts:
+        """What `read` gave, taken apart."""
+        table = row[2 : 2 + labels * dim].reshape(labels, dim)
+        width = int(row[-1])
+        return Parts(
+            table, row[2 + labels * dim : -1].reshape(-1, width), float(row[0]), float(row[1])
+        )
+
+    def _learn(self, tower: PromptTower) -> np.ndarray:
+        prompts = [f"{' '.join([PLACEHOLDER] * self.context)} {label}." for label in self.labels]
+        inputs = dict(tower.tokenize(prompts))
+        places = _placeholders(tower, inputs["input_ids"], self.context)
+        with torch.no_grad():
+            width = tower.embedding(inputs["input_ids"][:1]).shape[-1]
+        device = inputs["input_ids"].device
+        generator = torch.Generator().manual_seed(self.seed)
+        context = (SPREAD * torch.randn(self.context, width, generator=generator)).to(device)
+        context.requires_grad_(True)
+        targets = torch.tensor(self.targets, device=device)
+        rows = np.frombuffer(self.embeddings, np.float32).reshape(len(self.targets), -1)
+        images = torch.from_numpy(rows.copy()).to(device)
+
+        def put(module: Any, given: Any, vectors: Tensor) -> Tensor:
+            vectors = vectors.clone()
+            vectors[places] = context.to(vectors.dtype).repeat(len(self.labels), 1)
+            return vectors
+
+        hook = tower.embedding.register_forward_hook(put)
+        try:
+            with torch.enable_grad():
+                self._train(tower, inputs, context, images, targets, generator)
+            with torch.no_grad():
+                table = normalize(tower.encode(inputs), dim=-1)
+        finally:
+            hook.remove()
+        numbers = [np.array([tower.scale, tower.bias]), table.cpu().numpy().ravel()]
+        numbers += [context.detach().cpu().numpy().ravel(), np.array([width])]
+        return np.concatenate(numbers).astype(np.float32)
+
+    def _train(
+        self,
+        tower: PromptTower,
+        inputs: dict[str, Tensor],
+        context: Tensor,
+        images: Tensor,
+        targets: Tensor,
+        generator: torch.Generator,
+    ) -> None:
+        optimizer = torch.optim.SGD(
+            [context], lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
+        )
+        for epoch in range(self.epochs):
+            # as published: a constant rate at first, then the cosine of the whole training
+            turn = (1 + np.cos(np.pi * epoch / self.epochs)) / 2
+            rate = WARM_UP_RATE if epoch < self.warm_up else self.learning_rate * turn
+            optimizer.param_groups[0]["lr"] = rate
+            order = torch.randperm(len(targets), generator=generator).to(targets.device)
+            for batch in torch.split(order, self.batch_size):
+                try:
+                    rows = normalize(tower.encode(inputs), dim=-1)
+                    logits = tower.scale * images[batch] @ rows.T + tower.bias
+                    loss = cross_entropy(logits, targets[batch])
+                    # of the words alone: the model's own weights stay as they are
+                    (context.grad,) = torch.autograd.grad(loss, [context])
+                except RuntimeError as error:
+                    if not any(words in str(error) for words in WITHOUT_GRADIENTS):
+                        raise
+                    raise UserError(
+                        "coop: no gradient reaches the words of this text tower",
+                        expected="a text tower that can be differentiated",
+                        got="one without gradients",
+                        remedy="Take last-layer, which needs the embeddings alone",
+                    ) from error
+                optimizer.step()
+
+
+def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:
+    """Which places hold placeholders; raises UserError where a text is too long for them."""
+    # two texts that differ in the number of placeholders tell which id one has
+    single = tower.tokenize([PLACEHOLDER])["input_ids"][0]
+    double = tower.tokenize([f"{PLACEHOLDER} {PLACEHOLDER}"])["input_ids"][0]
+    counts = {int(each): int((double == each).sum()) for each in double}
+    known = {int(each): int((single == each).sum()) for each in single}
+    word = [each for each, number in counts.items() if number > known.get(each, 0)]
+    places = torch.isin(ids, torch.tensor(word[:1] or [-1], device=ids.device))
+    first = places & (places.cumsum(dim=1) <= count)  # a label may hold the same word
+    if not bool((first.sum(dim=1) == count).all()):
+        raise UserError(
+            f"coop: {count} learned words and a label do not fit the text tower",
+            expected="fewer learned words, or shorter labels",
+            remedy="Set -O context=4",
+        )
+    return first

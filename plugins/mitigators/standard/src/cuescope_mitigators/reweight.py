@@ -1,0 +1,84 @@
+"""Weights for the user's own training: each group of label and cue counts the same."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+from pydantic import Field
+
+from cuescope_sdk import Options, Requirements, Response, Trial
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task
+
+FILE = "weights.parquet"
+
+
+class ReweightOptions(Options):
+    """How far weights may go."""
+
+    most: float = Field(50.0, ge=1, description="largest weight, where the mean is 1")
+    seed: int = Field(0, ge=0, description="of the balanced subset")
+
+
+@dataclass(frozen=True)
+class TrainingWeights(Mitigation):
+    """A weight for each sample, by key, and whether it is in a subset with groups of equal size."""
+
+    keys: tuple[str, ...]
+    label: tuple[str, ...]
+    group: tuple[int, ...]
+    weights: Float[np.ndarray, " sample"]
+    balanced: Bool[np.ndarray, " sample"]
+
+    def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
+        """As before: the weights are for a training."""
+        return list(ask(trials))
+
+    def files(self) -> Mapping[str, bytes]:
+        """`weights.parquet`: sample, label, group, weight, balanced."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.table(
+            {
+                "sample": list(self.keys),
+                "label": list(self.label),
+                "group": list(self.group),
+                "weight": self.weights.tolist(),
+                "balanced": self.balanced.tolist(),
+            }
+        )
+        out = io.BytesIO()
+        pq.write_table(table, out)
+        return {FILE: out.getvalue()}
+
+
+class Reweight(Mitigator):
+    """The model stays as it is; a training with these weights cannot lean on how often cues go."""
+
+    title = "Weights for the next training"
+    requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=1)
+    Options = ReweightOptions
+    options: ReweightOptions
+    learned = TrainingWeights
+    changes_answers = False
+
+    def fit(self, task: Task) -> TrainingWeights:
+        """Each label weighs the same, and in a label each group; groups of one size in a subset."""
+        groups, targets = task.groups, task.targets
+        sizes = np.bincount(groups)
+        in_label = np.array([len(np.unique(groups[targets == target])) for target in targets])
+        weights = 1.0 / (sizes[groups] * in_label)
+        weights = np.minimum(weights / weights.mean(), self.options.most)
+        rng = np.random.default_rng(self.options.seed)
+        least, balanced = sizes[sizes > 0].min(), np.zeros(len(groups), dtype=bool)
+        for group in np.unique(groups):
+            balanced[rng.permutation(np.flatnonzero(groups == group))[:least]] = True
+        return TrainingWeights(
+            keys=tuple(sample.key for sample in task.samples),
+            label=tuple(str(sample.label) for sample in task.samples),
+            group=tuple(groups.tolist()),
+            weights=weights,
+            balanced=balanced,
+        )

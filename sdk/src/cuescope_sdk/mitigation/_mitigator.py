@@ -1,0 +1,183 @@
+"""The base of a mitigator: what it is given, and how a model answers with what it learned."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from pydantic import create_model
+
+from cuescope.capabilities import Model, Requirements
+from cuescope.context import Context
+from cuescope.digest import digest
+from cuescope.errors import UserError
+from cuescope.plugin import Plugin
+from cuescope.registry import version_with_code
+from cuescope.respond import answer_batch
+from cuescope.types import Output, Response, Sample, Trial
+from cuescope_sdk.mitigation._mitigation import STAMP, Ask, Mitigation, content, write
+from cuescope_sdk.mitigation._routing import Router
+
+OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
+# what looks inside for the reason of an answer would look at answers that are no longer given
+GONE = frozenset({"choices", "image-tower"})
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a mitigator is given: labelled samples, and which of the cues each of them shows.
+
+    `hurts` has the label that each cue hurts, None for all of them. `ask` puts trials to the model,
+    `router` tells the cues of samples that are not here.
+    """
+
+    labels: tuple[str, ...]
+    samples: tuple[Sample, ...]
+    shows: Bool[np.ndarray, "sample cue"]
+    hurts: tuple[str | None, ...]
+    router: Router
+    ask: Ask
+    context: Context
+
+    @cached_property
+    def targets(self) -> Int[np.ndarray, " sample"]:
+        """The place of each sample's label."""
+        place = {label: number for number, label in enumerate(self.labels)}
+        return np.array([place[str(sample.label)] for sample in self.samples], int)
+
+    @cached_property
+    def _answers(self) -> Sequence[Response]:
+        return self.ask([Trial(sample=each, outputs=OUTPUTS) for each in self.samples])
+
+    @property
+    def embedding(self) -> Float[np.ndarray, "sample dim"]:
+        """What the model makes of each sample."""
+        return np.stack([np.asarray(answer.embedding, np.float64) for answer in self._answers])
+
+    @property
+    def logits(self) -> Float[np.ndarray, "sample class"]:
+        """The model's logits, a column a label."""
+        return in_order(self.samples, self._answers, self.labels)
+
+    @property
+    def groups(self) -> Int[np.ndarray, " sample"]:
+        """A number for each label with and without each cue that was met."""
+        rows = np.column_stack([self.targets, self.shows])
+        return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+
+
+def in_order(
+    samples: Sequence[Sample], answers: Sequence[Response], labels: Sequence[str]
+) -> Float[np.ndarray, "sample class"]:
+    """Logits with a column a label, whatever the order of each sample's choices."""
+    rows = []
+    for sample, answer in zip(samples, answers, strict=True):
+        columns = [sample.choices.index(label) for label in labels]
+        rows.append(np.asarray(answer.logits, np.float64)[columns])
+    return np.stack(rows)
+
+
+class Mitigator(Plugin, ABC):
+    """Learns from labelled samples, some of which show a cue, how the model can do without it.
+
+    `requires` is what the model must have, `learned` the class of what `fit` gives. With
+    `changes_answers` False the model stays as it is: what is written is for its next training.
+    """
+
+    title: ClassVar[str]
+    requires: ClassVar[Requirements] = Requirements(outputs=OUTPUTS)
+    learned: ClassVar[type[Mitigation]]
+    changes_answers: ClassVar[bool] = True
+
+    @abstractmethod
+    def fit(self, task: Task) -> Mitigation:
+        """What was learned; the same for the same task. Raises UserError where nothing can be."""
+
+    @classmethod
+    def mitigated(cls, model: Any, folder: Path, context: Context) -> Model:
+        """The model with what was saved in `folder`: answers change, the rest stays.
+
+        Raises UserError for what was made of another model.
+        """
+        stamp = json.loads((folder / STAMP).read_bytes())
+        if stamp.get("model") != model.fingerprint:
+            raise UserError(
+                f"mitigated={folder} was made for another model",
+                expected=f"{stamp.get('spec', 'the model')} as it was when `mitigate` ran",
+                got=f"another fingerprint, {model.fingerprint[:8]}",
+                remedy="Run cuescope mitigate on this model",
+            )
+        learned = cls.learned.load(folder)
+        entry = context.registry.find("mitigator", stamp["mitigator"])
+        changed = copy(model)
+        changed.__class__ = _changed_class(
+            type(model),
+            learned,
+            fingerprint=digest(
+                model.fingerprint, entry.name, version_with_code(entry.dist), *content(learned)
+            ),
+            mitigated=folder,
+            name=entry.name,
+        )
+        return changed  # type: ignore[no-any-return]
+
+
+def save(mitigation: Mitigation, folder: Path, *, mitigator: str, model: Mapping[str, str]) -> None:
+    """Write what was learned, for `-M mitigated=FOLDER`; `model` has its fingerprint and spec."""
+    write(mitigation, {"mitigator": mitigator, **model}, folder)
+
+
+def _changed_class(
+    kind: Any, learned: Mitigation, *, fingerprint: str, mitigated: Path, name: str
+) -> type:
+    """A class of the model's own kind, so that all that it exposes is found as before."""
+
+    def ask(self: Any, trials: Sequence[Trial]) -> list[Response]:
+        return list(_in_batches(self, kind.respond, trials))
+
+    def respond(self: Any, trials: Sequence[Trial]) -> list[Response]:
+        return learned.answer(trials, lambda asked: ask(self, asked)) if trials else []
+
+    def facts(self: Any) -> dict[str, str]:
+        of_class = getattr(kind, "facts", None)
+        before = of_class.__get__(self) if isinstance(of_class, property) else vars(self)["facts"]
+        return {**before, "mitigated": f"by {name} ({mitigated})"}
+
+    def options(self: Any) -> Any:
+        own = vars(self)["options"]
+        wider = create_model(
+            type(own).__name__, __base__=type(own), mitigated=(Path | None, mitigated)
+        )
+        return wider(**{field: getattr(own, field) for field in type(own).model_fields})
+
+    def capabilities(self: Any) -> Any:
+        own = vars(self).get("capabilities") or kind.capabilities
+        return own.model_copy(update={"exposes": own.exposes - GONE})
+
+    members = {
+        "__module__": kind.__module__,
+        "__doc__": kind.__doc__,
+        "respond": respond,
+        "fingerprint": property(lambda self: fingerprint),
+        "facts": property(facts),
+        "options": property(options),
+        "capabilities": property(capabilities),
+    }
+    return type(f"Mitigated{kind.__name__}", (kind,), members)
+
+
+def _in_batches(model: Any, respond: Any, trials: Sequence[Trial]) -> Iterator[Response]:
+    """The model's own answers, as the engine would ask for them."""
+    size = model.context.batch_size
+    for readout, run in groupby(trials, key=lambda trial: trial.readout):
+        same = list(run)
+        for start in range(0, len(same), size):
+            batch = same[start : start + size]
+            yield from respond(model, batch) if readout is None else answer_batch(model, batch)

@@ -1,0 +1,111 @@
+"""Which cues a sample shows, told from the model's own embeddings of its frames held still."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from cuescope.types import Output, Response, Trial
+from cuescope_sdk.maths import normalise
+from cuescope_sdk.mitigation._mitigation import Ask
+
+# both, as methods ask them: then the answers are known
+OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
+
+
+class Router(Protocol):
+    """Tells which cues the samples of trials show."""
+
+    def route(self, trials: Sequence[Trial], ask: Ask) -> Bool[np.ndarray, "trial cue"]:
+        """Which cues each sample shows."""
+        ...
+
+    def best(self, trials: Sequence[Trial], ask: Ask) -> list[int]:
+        """The cue that counts for each sample, -1 where it shows none."""
+        ...
+
+
+@dataclass(frozen=True)
+class CueRouter:
+    """A frame belongs to the nearest of the `centroids`; some of these are the cues.
+
+    A sample shows a cue if one of its frames does (TRoVe, section 5.2).
+    """
+
+    centroids: Float[np.ndarray, "cluster dim"]
+    cues: tuple[int, ...]
+
+    def route(self, trials: Sequence[Trial], ask: Ask) -> Bool[np.ndarray, "trial cue"]:
+        """Which cues each trial's sample shows, as the model sees it with the trial's edit."""
+        shows, _ = self.nearest(trials, ask)
+        return shows[:, list(self.cues)]
+
+    def best(self, trials: Sequence[Trial], ask: Ask) -> list[int]:
+        """Of the cues that a sample shows, that to whose centroid one of its frames is nearest."""
+        shows, cosines = self.nearest(trials, ask)
+        cues = list(self.cues)
+        chosen = []
+        for row, cosine in zip(shows, cosines, strict=True):
+            reach = np.where(row[cues], cosine.max(axis=0)[cues], -np.inf)
+            chosen.append(int(reach.argmax()) if row[cues].any() else -1)
+        return chosen
+
+    def nearest(
+        self, trials: Sequence[Trial], ask: Ask
+    ) -> tuple[Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]]:
+        """Which clusters each sample shows, and the cosine of each of its frames with each."""
+        stills = [each for trial in trials for each in stills_of(trial)]
+        embedding = normalise(stacked(ask(stills))) if stills else np.empty((0, 1))
+        cosine = embedding @ self.centroids.T if stills else np.empty((0, len(self.centroids)))
+        shows = np.zeros((len(trials), len(self.centroids)), dtype=bool)
+        of_trial, start = [], 0
+        for row, trial in enumerate(trials):
+            of_trial.append(cosine[start : start + len(trial.sample.frames)])
+            start += len(trial.sample.frames)
+            shows[row, of_trial[-1].argmax(axis=1)] = True
+        return shows, of_trial
+
+
+@dataclass(frozen=True)
+class FixedRouter:
+    """Which cues a sample shows is set, by its key: for cues that were drawn at random."""
+
+    shown: Mapping[str, Sequence[bool]]
+
+    def route(self, trials: Sequence[Trial], ask: Ask) -> Bool[np.ndarray, "trial cue"]:
+        """What is set for each trial's sample."""
+        return np.array([self.shown[trial.sample.key] for trial in trials], dtype=bool)
+
+    def best(self, trials: Sequence[Trial], ask: Ask) -> list[int]:
+        """The first of them."""
+        return [int(row.argmax()) if row.any() else -1 for row in self.route(trials, ask)]
+
+
+def stills_of(trial: Trial) -> list[Trial]:
+    """Each frame of a trial's sample held still, asked for logits and embedding."""
+    sample = trial.sample
+    single = len(sample.frames) == 1
+    return [
+        Trial(
+            sample=sample if single else sample.static(frame),
+            edit=trial.edit,
+            condition=trial.condition if single else "static",
+            outputs=OUTPUTS,
+        )
+        for frame in range(len(sample.frames))
+    ]
+
+
+def stacked(responses: Sequence[Response]) -> Float[np.ndarray, "response dim"]:
+    """The embeddings, a row each."""
+    return np.stack([np.asarray(response.embedding, np.float64) for response in responses])
+
+
+def centroids(
+    embedding: Float[np.ndarray, "frame dim"], members: Sequence[Sequence[int]]
+) -> Float[np.ndarray, "cluster dim"]:
+    """The unit mean of the unit rows of each cluster's members."""
+    unit = normalise(embedding)
+    return normalise(np.stack([unit[list(rows)].mean(axis=0) for rows in members]))

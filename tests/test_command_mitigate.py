@@ -1,0 +1,232 @@
+"""`cuescope mitigate`: a planted cue is found on one part, unlearned on another, measured on a third.
+
+The data set and the model are those of the contracts: a red corner that the model takes for "top".
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cuescope.cli import main
+from cuescope.runs import load_report
+from cuescope_sdk import Report
+
+Line = Callable[..., str]
+PLUGINS = """
+[cuescope.models]
+fake = cuescope_sdk.testing:FakeModel
+[cuescope.datasets]
+fakes = cuescope_sdk.testing:FakeDataset
+[cuescope.mitigators]
+flatter = flattery:Flatter
+"""
+FLATTERY = '''
+"""A mitigator that is none: it says the last label more often."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cuescope_sdk.mitigation import Mitigation, Mitigator, rescored
+
+
+@dataclass(frozen=True)
+class Constant(Mitigation):
+    label: str
+    shift: float
+
+    def answer(self, trials, ask):
+        def logits(place, answer):
+            at = trials[place].sample.choices.index(self.label)
+            return answer.logits + self.shift * np.eye(len(answer.logits))[at]
+
+        return rescored(trials, ask, logits)
+
+
+class Flatter(Mitigator):
+    title = "Flattery"
+    learned = Constant
+
+    def fit(self, task):
+        return Constant(task.hurts[0], 6.0)
+'''
+AUDIT = ("audit", "trove", "--model", "fake", "-M", "lean=1", "--data", "fakes")
+AUDIT += ("-D", "samples=900", "--device", "cpu", "-q")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache, the plugins, and a run on all of the data."""
+    place = tmp_path_factory.mktemp("mitigate")
+    info = place / "plugins" / "flattery-0.dist-info"
+    info.mkdir(parents=True)
+    (info / "entry_points.txt").write_text(PLUGINS)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: flattery\nVersion: 0\n")
+    (place / "plugins" / "flattery.py").write_text(FLATTERY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+        patch.syspath_prepend(str(place / "plugins"))
+        run(*AUDIT, "--out", str(place / "run"))
+        yield place
+    sys.modules.pop("flattery", None)
+
+
+def run(*words: str, code: int = 0) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == code
+
+
+@pytest.fixture
+def mitigated(place: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Report]:
+    """The report of a mitigator on the run; kept for other tests of this module."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.syspath_prepend(str(place / "plugins"))
+
+    def report(name: str, *words: str) -> Report:
+        folder = place / f"run-mitigated-{name}"
+        if not (folder / "report.json").exists():
+            run("mitigate", str(place / "run"), "--with", name, "-q", *words)
+        return load_report(folder)
+
+    return report
+
+
+def row_of(report: Report, label: str, table: str) -> dict[str, object]:
+    found = next(each for each in report.tables if each.title.startswith(table))
+    return next(dict(row) for row in found.rows if row["label"] == label)
+
+
+def test_a_new_head_mends_the_planted_cue(mitigated: Callable[..., Report]) -> None:
+    report = mitigated("last-layer")
+    assert report.findings
+    for score in report.findings:
+        assert score.value is not None
+        assert score.value > 0.2
+        assert "because of the cue" in str(report.sentence(score))
+    [overall] = {s.value for s in report.scores if s.metric == "overall_gain"}
+    assert overall is not None
+    assert overall > -0.02
+    left = [s for s in report.scores if s.metric == "gap_after"]
+    assert all(abs(s.value or 0) < 0.05 for s in left)
+    checks = {(e.check, e.verdict) for e in report.evidence}
+    assert ("placebo: random cues", "refuted") not in checks
+    assert ("cost over all samples", "supported") in checks
+
+
+def test_what_only_moves_answers_is_called_that(mitigated: Callable[..., Report]) -> None:
+    report = mitigated("flatter")
+    assert not report.findings
+    gained = report.headlines[0]
+    assert gained.low is not None
+    assert gained.low > 0  # the label that it says more often is right more often
+    assert "only moves answers" in str(report.sentence(gained))
+    assert ("placebo: shift of answers", "refuted") in {
+        (e.check, e.verdict) for e in report.evidence
+    }
+
+
+def test_any_audit_runs_on_the_mitigated_model(
+    place: Path, mitigated: Callable[..., Report]
+) -> None:
+    cues = {(s.feature, s.label) for s in mitigated("last-layer").findings}
+    assert cues
+    folder = place / "run-mitigated-last-layer" / "mitigated"
+    run(*AUDIT, "-M", f"mitigated={folder}", "--out", str(place / "after"))
+    before, after = load_report(place / "run"), load_report(place / "after")
+    assert before.findings
+    assert not after.findings
+    assert after.accuracy is not None
+    assert before.accuracy is not None
+    assert after.accuracy.share > before.accuracy.share
+    assert "mitigated" in after.provenance.model.facts
+    assert f"mitigated={folder}" in after.provenance.command
+
+
+def test_the_parts_are_apart(place: Path, mitigated: Callable[..., Report]) -> None:
+    report = mitigated("last-layer")
+    found = load_report(place / "run-mitigated-last-layer" / "found")
+    assert (found.provenance.part, report.provenance.part) == ("1/3", "2+3/3")
+    seen = {o.sample for f in found.features for o in f.occurrences}
+    measured = {o.sample for f in report.features for o in f.occurrences}
+    assert seen
+    assert measured
+    assert not seen & measured
+
+
+def test_another_split_takes_the_run_as_it_is(
+    place: Path, mitigated: Callable[..., Report], tmp_path: Path
+) -> None:
+    mitigated("last-layer")
+    run(
+        *("mitigate", str(place / "run"), "--with", "last-layer", "--on", "test", "-q"),
+        *("--out", str(tmp_path / "on")),
+    )
+    report = load_report(tmp_path / "on")
+    assert report.provenance.data.options["split"] == "test"
+    assert report.findings
+    assert not (tmp_path / "on" / "found").exists()
+
+
+def test_weights_are_written_for_the_users_training(
+    place: Path, mitigated: Callable[..., Report]
+) -> None:
+    import pyarrow.parquet as pq
+
+    report = mitigated("reweight")
+    assert not report.findings
+    rows = pq.read_table(place / "run-mitigated-reweight/mitigated/weights.parquet").to_pylist()
+    sizes: dict[int, float] = {}
+    for row in rows:
+        sizes[row["group"]] = sizes.get(row["group"], 0) + row["balanced"]
+    assert len(sizes) > 3
+    assert len(set(sizes.values())) == 1  # groups of one size in the subset
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--with", "lastlayer"), "no mitigator 'lastlayer' is installed"),
+        (("--with", "coop"), "coop cannot mitigate this model: expected a model with text-tower"),
+        (("--with", "last-layer", "--on", "val"), "the run's own split 'val'"),
+        (("--with", "last-layer", "--on", "elsewhere"), "elsewhere"),
+        (("--with", "last-layer", "-O", "strenghts=1"), "Did you mean"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    place: Path,
+    mitigated: Callable[..., Report],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    mitigated("last-layer")
+    capsys.readouterr()
+    run("mitigate", str(place / "run"), *words, "-q", "--out", str(tmp_path / "x"), code=2)
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_what_was_made_for_another_model_is_refused(
+    place: Path,
+    mitigated: Callable[..., Report],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    mitigated("last-layer")
+    folder = place / "run-mitigated-last-layer" / "mitigated"
+    other = [word if word != "lean=1" else "lean=0.7" for word in AUDIT]
+    run(*other, "-M", f"mitigated={folder}", "--out", str(tmp_path / "x"), code=2)
+    assert "was made for another model" in capsys.readouterr().err
+    stamp = json.loads((folder / "mitigation.json").read_text())
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "mitigation.json").write_text(json.dumps({**stamp, "learned": {}}))
+    for wrong in (broken, tmp_path / "nothing"):
+        run(*AUDIT, "-M", f"mitigated={wrong}", "--out", str(tmp_path / "y"), code=2)
+        assert "cuescope mitigate" in capsys.readouterr().err
