@@ -213,10 +213,7 @@ def test_what_cannot_be_is_one_line(
 
 
 def test_what_was_made_for_another_model_is_refused(
-    place: Path,
-    mitigated: Callable[..., Report],
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    place: Path, mitigated: Callable[..., Report], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     mitigated("last-layer")
     folder = place / "run-mitigated-last-layer" / "mitigated"

@@ -37,9 +37,7 @@ def mitigate(
     option: Annotated[
         list[str] | None, typer.Option("-O", metavar="KEY=VALUE", help="Option of the mitigator.")
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = DEFAULTS[
-        "top"
-    ],
+    top: Annotated[int, typer.Option(min=1, help="Most findings, the first ones.")] = DEFAULTS["top"],
     placebos: Annotated[
         int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
     ] = DEFAULTS["placebos"],
