@@ -80,10 +80,10 @@ def assets() -> Path:
     return Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 
 
-def clips(folder: Path, seed: int) -> Iterator[Clip]:
-    """All clips, the same for the same seed."""
+def clips(folder: Path, seed: int, each: int = CLIPS) -> Iterator[Clip]:
+    """So many clips of each class, the same for the same seed."""
     for label, subject in SUBJECTS.items():
-        for index in range(CLIPS):
+        for index in range(each):
             rng = generator(seed, "real-clips", label, str(index))
             away = index % AWAY_EVERY == AWAY_EVERY - 1
             place = subject.away if away else subject.home
@@ -153,11 +153,12 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("outdir", type=Path)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--clips", type=int, default=CLIPS, help="clips of each class")
     parser.add_argument("--frames", type=int, default=FRAMES, help="the first so many of each")
     given = parser.parse_args(arguments)
     if not (assets() / "stamps").is_dir():
         parser.error(f"no cut-outs in {assets()}: uv run ../shared/offline_assets.py all")
-    whole = clips(assets(), given.seed)
+    whole = clips(assets(), given.seed, given.clips)
     made = [replace(clip, frames=clip.frames[: given.frames]) for clip in whole]
     write(given.outdir, made)
     print(f"{len(made)} clips of {given.frames} frames, {len(SUBJECTS)} classes, in {given.outdir}")

@@ -38,6 +38,7 @@ DOORS = {
             "models",
             "report",
             "statistics",
+            "stills",
             "testing",
             "tools",
             "torch",

@@ -173,6 +173,38 @@ def test_small_changes_are_found_and_none_are_not(size: int) -> None:
     assert alarms <= 14
 
 
+def test_a_consensus_says_who_found_what(line: Line, report: Report, tmp_path: Path) -> None:
+    """The same findings twice, and a run without any; then the label sets differ."""
+    [finding, *_] = report.findings
+    shifted = tuple(
+        feature.model_copy(update={"key": f"other {feature.key}", "name": None})
+        for feature in report.features
+    )
+    moved = tuple(
+        score.model_copy(update={"feature": f"other {score.feature}"}) for score in report.scores
+    )
+    renamed = report.model_copy(update={"features": shifted, "scores": moved, "evidence": ()})
+    paths = []
+    for name, made in (("a", report), ("b", renamed), ("c", without_findings(report))):
+        RunFolder(tmp_path / name).save(made, {})
+        paths.append(tmp_path / name)
+    _, labels, _, cues = json.loads(line("--consensus", *paths[:2], "--json")).values()
+    found = {score.label for score in report.findings}
+    total = len(report.provenance.labels)
+    by_all, some, none = labels
+    assert (by_all["labels"], some["labels"], none["labels"]) == (len(found), 0, total - len(found))
+    assert by_all["by chance"] == pytest.approx(len(found) ** 2 / total)
+    assert all(row["runs"] == "2 of 2" and row["shared"] == 1 for row in cues)
+    assert len(cues) == len({score.feature for score in report.findings})
+    assert str(finding.label) in cues[0]["labels"]
+    said = json.loads(line("--consensus", *paths, "--json"))
+    assert {row["runs"] for row in list(said.values())[-1]} == {"2 of 3"}
+    elsewhere = report.provenance.model_copy(update={"labels": ("other", "top")})
+    RunFolder(tmp_path / "d").save(report.model_copy(update={"provenance": elsewhere}), {})
+    fault = line("--consensus", paths[0], tmp_path / "d", code=2)
+    assert "d: expected the 3 labels of a, got 2 labels, 1 of them the same" in fault
+
+
 def test_help_names_the_command(line: Line) -> None:
     said = line("--help")
     assert said.startswith("Usage: cuescope compare ")

@@ -15,6 +15,7 @@ from cuescope.registry import Registry
 from cuescope_sdk import ROLES
 
 METHODS = {"cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
+METHODS |= {"confidence", "distilling-failures", "domino", "george", "random"}
 Line = Callable[..., str]
 
 

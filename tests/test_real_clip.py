@@ -145,6 +145,41 @@ def test_accuracy_by_class_and_place(folder: Path, report: Report) -> None:
     assert all(table[label, False] == (4, 4) for label in ("airplane", "apple", "bird"))
 
 
+def test_no_rival_ranks_the_meadow_better(folder: Path, report: Report) -> None:
+    """Of the first frames ranked for 'boat', the share that shows the planted background."""
+    runner = Runner(Context(cache=folder / "cache"), folder / "rivals")
+    shares = {"trove": share_of_the_meadow(report)}
+    for name in ("domino", "george", "distilling-failures", "confidence", "random"):
+        ordered = name in ("confidence", "random")
+        for unit in (None,) if ordered else ("sequence", "frame"):
+            options = {"unit": unit} if unit else {}
+            if name in ("domino", "distilling-failures"):
+                options["discover"] = "0"  # ranked as in TRoVe's paper
+            request = Request(
+                method=name,
+                method_options=options,
+                model=MODEL,
+                data=f"folder:{folder / 'clips'}",
+                device="cpu",
+                model_options=OPTIONS,
+                data_options={"frames": "2"},
+                verify_with=("trove",),
+            )
+            rival = runner.run(request)
+            assert rival.cost.model_calls == 0, "the audit's answers are in the cache"
+            shares[f"{name} {unit or ''}"] = share_of_the_meadow(rival)
+    assert len(shares) == 9
+    assert shares["trove"] == 1.0 >= max(shares.values())
+    assert shares["random "] < 0.6, shares
+
+
+def share_of_the_meadow(report: Report) -> float:
+    check = "Precision@10 for 'meadow'"
+    [value] = [check_.value for check_ in report.evidence if check_.check == check]
+    assert value is not None
+    return value
+
+
 def test_the_page_shows_the_frames(folder: Path) -> None:
     page = (folder / "run" / "report.html").read_text()
     assert page.count("data:image/jpeg") >= 10

@@ -1,6 +1,6 @@
 """Statistics against brute force: every permutation, every resample."""
 
-from itertools import permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 from cuescope_sdk.statistics import (
     benjamini_hochberg,
     cohen_kappa,
+    common_by_chance,
     correlation_interval,
     exceeds_rate_p_value,
     holm,
@@ -57,6 +58,13 @@ def test_the_overlap_of_two_properties_is_fishers_exact_test() -> None:
         table = [[int(((given == a) & (label == b)).sum()) for b in (1, 0)] for a in (1, 0)]
         expected = stats.fisher_exact(table, alternative="greater").pvalue
         assert overlap_p_value(given == 1, label == 1) == pytest.approx(expected)
+
+
+def test_what_is_common_by_chance_is_what_random_sets_have() -> None:
+    chances = common_by_chance(6, [4, 3, 5])
+    sets = [[set(some) for some in combinations(range(6), size)] for size in (4, 3, 5)]
+    common = [len(a & b & c) for a, b, c in product(*sets)]
+    assert chances == pytest.approx(np.bincount(common, minlength=7) / len(common))
 
 
 def test_orders_in_some_or_all() -> None:

@@ -21,6 +21,10 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN ...", help="Run folders.")],
+    consensus: Annotated[
+        bool,
+        typer.Option("--consensus", help="Labels and cues found by all, some or none of the runs."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with the pictures here.")
@@ -42,7 +46,10 @@ def compare(
     if len(runs) < 2:
         raise UserError("compare", expected="two runs or more", got=str(len(runs)))
     reports = [load_report(run) for run in runs]
-    items = list(_items(runs, reports, with_pictures=html is not None))
+    if consensus:
+        items = list(_agreed(runs, reports))
+    else:
+        items = list(_items(runs, reports, with_pictures=html is not None))
     tables = [item for item in items if isinstance(item, Table)]
     if as_json:
         echo_json(json.dumps({table.title: list(table.rows) for table in tables}, indent=1))
@@ -50,10 +57,21 @@ def compare(
         for table in tables:
             stdout().print(Text(table.title, "bold"), render_table(table))
     if html is not None:
-        line = shlex.join(["cuescope", "compare", *map(str, runs)])
+        flag = ["--consensus"] * consensus
+        line = shlex.join(["cuescope", "compare", *flag, *map(str, runs)])
         write_atomically(html, bench_page.render("comparison of runs", items, line))
         if not as_json:
             stdout().print(Text(f"wrote {html}", "dim"))
+
+
+def _agreed(runs: Sequence[Path], reports: Sequence["Report"]) -> "Iterator[Table | Picture]":
+    from cuescope_sdk.comparing._consensus import consensus
+    from cuescope_sdk.comparing._pairs import plain_accuracy
+    from cuescope_sdk.comparing._tables import settings
+
+    names = _names(runs)
+    yield settings(names, reports, [plain_accuracy(run) for run in runs])
+    yield from consensus(names, runs, reports)
 
 
 def _items(

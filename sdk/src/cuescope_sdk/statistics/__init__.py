@@ -59,6 +59,7 @@ from cuescope_sdk.statistics._tests import (
     accuracy_gap_p_value as accuracy_gap_p_value,
     benjamini_hochberg as benjamini_hochberg,
     cohen_kappa as cohen_kappa,
+    common_by_chance as common_by_chance,
     correlation_interval as correlation_interval,
     exceeds_rate_p_value as exceeds_rate_p_value,
     holm as holm,

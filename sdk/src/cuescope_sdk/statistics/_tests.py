@@ -48,6 +48,18 @@ def overlap_p_value(
     return float(stats.hypergeom.sf(both - 1, len(first), n_first, n_second))
 
 
+def common_by_chance(total: int, sizes: Sequence[int]) -> Float[np.ndarray, " count"]:
+    """Chances that 0 to `total` things are common to sets of these sizes, each drawn at random.
+
+    Exact: what is common to the sets so far is met by the next one as in an urn (hypergeometric).
+    """
+    counts = np.arange(total + 1)
+    chance = (counts == total).astype(float)
+    for size in sizes:
+        chance = chance @ stats.hypergeom.pmf(counts, total, counts[:, None], size)
+    return np.asarray(chance)
+
+
 def cohen_kappa(
     first: Bool[np.ndarray, " sample"], second: Bool[np.ndarray, " sample"]
 ) -> float | None:

@@ -65,10 +65,11 @@ class TRoVe(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """Clusters of still clips, each of which is one frame repeated."""
         from cuescope_sdk.data import require_data
+        from cuescope_sdk.stills import ask
         from cuescope_trove.naming import cluster_guesses
         from cuescope_trove.power import note_plan
         from cuescope_trove.report import note_clusters
-        from cuescope_trove.trials import ask, check, cluster, cluster_features
+        from cuescope_trove.trials import check, cluster, cluster_features
 
         require_data(audit, self.data_needs, "trove")
         check(audit, self.options.top_k)
@@ -83,7 +84,7 @@ class TRoVe(Plugin):
     @hookimpl
     def perturb(self, audit: Audit) -> Iterable[Outcome]:
         """The sequences, and each frame held still: proposing asked them to find clusters."""
-        from cuescope_trove.trials import ask
+        from cuescope_sdk.stills import ask
 
         answers = audit.once(ask, audit)
         return chain(answers.outcomes, answers.stills)

@@ -5,9 +5,9 @@ from functools import partial
 
 from cuescope_sdk import Audit, Contrast, Feature, Occurrence, Outcome, Score
 from cuescope_sdk.report import contrast
+from cuescope_sdk.stills import Answers, ask
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.report import analyse
-from cuescope_trove.trials import Answers, ask
 
 
 def contrasts(

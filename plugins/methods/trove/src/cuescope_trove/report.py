@@ -10,6 +10,7 @@ from jaxtyping import Float
 from cuescope_sdk import Audit, Feature, Score, Table
 from cuescope_sdk.maths import cross_fitted_temperatures, softmax
 from cuescope_sdk.statistics import Groups, mean_interval
+from cuescope_sdk.stills import ask, stack_logits
 from cuescope_trove.control import Control, control_of
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import faultless_words, limit_words
@@ -23,7 +24,7 @@ from cuescope_trove.scores import (
     sum_limits,
 )
 from cuescope_trove.selection import ScoredPairs, Verdict, discovery_part, ranking, score
-from cuescope_trove.trials import ClusterChoice, ask, stack_logits
+from cuescope_trove.trials import ClusterChoice
 
 MOST_SHOWN = 20  # pairs in the table of both parts
 CALIBRATION = "calibration"  # names the random halves on which temperatures are fitted

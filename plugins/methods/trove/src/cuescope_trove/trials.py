@@ -1,19 +1,15 @@
 """What TRoVe asks, and the clusters of what came back (section 3.2, first step)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
-from jaxtyping import Float
 
-from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Output, Sample, Trial, UserError
+from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.maths import Clusters, best_clusters
+from cuescope_sdk.stills import Answers, FrameId, require_closed_labels
 from cuescope_sdk.tools import NameGuess
 from cuescope_trove.options import TRoVeOptions
-
-OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
-FrameId = tuple[str, int]  # the key of a sample, and the number of a frame in it
 
 
 def check(audit: Audit, top_k: int) -> None:
@@ -24,67 +20,7 @@ def check(audit: Audit, top_k: int) -> None:
             expected=f"top_k below the {len(audit.labels)} labels",
             got=str(top_k),
         )
-    for sample in audit.samples:
-        if sample.label not in audit.labels or set(sample.choices) != set(audit.labels):
-            raise UserError(
-                "trove needs the same closed label set for all samples, and sample "
-                f"'{sample.key}' has another",
-                expected=f"a label and the choices {', '.join(audit.labels[:4])} ...",
-                got=f"label {sample.label!r}, {len(sample.choices)} choices",
-            )
-
-
-def samples_by_key(audit: Audit) -> list[Sample]:
-    """The samples in the order of their keys."""
-    # k-means and the halves of the calibration depend on the order, and findings must not.
-    return sorted(audit.samples, key=lambda sample: sample.key)
-
-
-def baseline_trials(
-    samples: Iterable[Sample], outputs: frozenset[Output] = OUTPUTS
-) -> Iterator[Trial]:
-    """The sequences as they are."""
-    return (Trial(sample=sample, outputs=outputs) for sample in samples)
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """The model's answers to the sequences, and to every frame of them held still.
-
-    `row` says which row of `stills`, `embedding` (still, dim) and `static_logits` (still, class) a
-    frame has.
-    """
-
-    outcomes: Sequence[Outcome]
-    stills: Sequence[Outcome]
-    row: Mapping[FrameId, int]
-    embedding: np.ndarray
-    static_logits: np.ndarray
-
-
-def ask(audit: Audit) -> Answers:
-    """The sequences, and each frame repeated to the length of its sequence (section 3.2).
-
-    For `audit.once`: the clusters need the embeddings of all still clips, so proposing asks all
-    that TRoVe ever asks, and the other hooks find it here.
-    """
-    samples = samples_by_key(audit)
-    frames = [(sample, frame) for sample in samples for frame in range(len(sample.frames))]
-    stills = (
-        Trial(sample=sample.static(frame), condition="static", outputs=OUTPUTS)
-        for sample, frame in frames
-    )
-    audit.expect_more(0)
-    # In one go: the batches are full, and a plan, which ends at its first question, counts all.
-    outcomes = audit.respond(chain(baseline_trials(samples), stills))
-    still_outcomes = outcomes[len(samples) :]
-    return Answers(
-        outcomes=outcomes[: len(samples)],
-        stills=still_outcomes,
-        row={(sample.key, frame): row for row, (sample, frame) in enumerate(frames)},
-        embedding=np.stack([np.asarray(outcome.response.embedding) for outcome in still_outcomes]),
-        static_logits=stack_logits(still_outcomes, audit.labels),
-    )
+    require_closed_labels(audit, "trove")
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,19 +79,3 @@ def cluster_features(
                 for member in members.tolist()
             ),
         )
-
-
-def stack_logits(
-    outcomes: Sequence[Outcome], labels: tuple[str, ...]
-) -> Float[np.ndarray, "outcome class"]:
-    """Logits with one column a label, whatever the order of each sample's choices."""
-    columns: dict[tuple[str, ...], list[int]] = {}
-    rows = []
-    for outcome in outcomes:
-        choices, logits = outcome.trial.sample.choices, outcome.response.logits
-        if logits is None:
-            raise ValueError(f"no logits for sample {outcome.trial.sample.key}")
-        if choices not in columns:  # a question may list the same labels in an order of its own
-            columns[choices] = [choices.index(label) for label in labels]
-        rows.append(logits[columns[choices]])
-    return np.stack(rows) if rows else np.empty((0, len(labels)), dtype=np.float32)

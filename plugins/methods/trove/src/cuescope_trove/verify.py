@@ -6,13 +6,13 @@ import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score
 from cuescope_sdk.statistics import exceeds_rate_p_value
+from cuescope_sdk.stills import ask
 from cuescope_trove.checks.annotated_cues import SIGNIFICANT, check_against_annotation
 from cuescope_trove.checks.detector import check_with_detector
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.report import Analysis, analyse
 from cuescope_trove.selection import Verdict, losses_that_pass, shuffle_within_labels
-from cuescope_trove.trials import ask
 
 NAMED = 8  # samples that look mislabelled
 

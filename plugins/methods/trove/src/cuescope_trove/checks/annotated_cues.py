@@ -8,8 +8,8 @@ import numpy as np
 from cuescope_sdk import Audit, Evidence, Feature, Sample, Score, UserError, Verdict
 from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.statistics import Groups, gap_intervals, gap_p_values, mean_interval
+from cuescope_sdk.stills import FrameId, ask, baseline_trials, samples_by_key
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.trials import FrameId, ask, baseline_trials, samples_by_key
 
 KS = (10, 25, 100)
 SIGNIFICANT = 0.05

@@ -7,10 +7,10 @@ from jaxtyping import Bool, Float
 
 from cuescope_sdk import Audit, Detector, Evidence, Feature, Sample, Score, Verdict
 from cuescope_sdk.statistics import Groups, mean_interval
+from cuescope_sdk.stills import FrameId, samples_by_key
 from cuescope_trove.checks.annotated_cues import costliest_gap
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.report import Analysis
-from cuescope_trove.trials import FrameId, samples_by_key
 
 DETECTOR_BATCH = 64
 

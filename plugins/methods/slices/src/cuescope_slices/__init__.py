@@ -1,0 +1,136 @@
+"""Slice discovery made for single pictures, on clips: TRoVe's rivals, and two simple orders."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import ClassVar
+
+from cuescope_sdk import (
+    Audit,
+    DataNeeds,
+    Evidence,
+    Feature,
+    Metric,
+    Outcome,
+    Plugin,
+    Requirements,
+    Score,
+    hookimpl,
+)
+from cuescope_slices.options import (
+    ConfidenceOptions,
+    DistillingFailuresOptions,
+    DominoOptions,
+    GeorgeOptions,
+    RandomOptions,
+)
+
+METRICS = (
+    Metric(
+        name="slice_value",
+        title="Slice value",
+        meaning="what the method ranks its slices by, for this label, in units of its own",
+    ),
+    Metric(
+        name="accuracy_lost",
+        title="Accuracy lost",
+        meaning="accuracy on this label outside the slice, minus accuracy inside (-1 to 1)",
+    ),
+)
+
+
+class Slices(Plugin):
+    """What the five methods share: what they ask, and how their slices are tested."""
+
+    name: ClassVar[str]
+    requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=2)
+    data_needs = DataNeeds(
+        least=6,
+        enough=100,
+        enough_for="a slice of a quarter of a label's clips that costs it 60 points of accuracy",
+        choices=2,
+    )
+    metrics = METRICS
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        """A feature a slice."""
+        from cuescope_sdk.data import require_data
+        from cuescope_sdk.stills import require_closed_labels
+        from cuescope_slices.trials import features, rank
+
+        require_data(audit, self.data_needs, self.name)
+        require_closed_labels(audit, self.name)
+        yield from features(audit.once(rank, audit, self.name, self.options))
+
+    @hookimpl
+    def perturb(self, audit: Audit) -> Iterable[Outcome]:
+        """The sequences, and each frame held still: proposing asked them."""
+        from cuescope_sdk.stills import ask
+
+        answers = audit.once(ask, audit)
+        return chain(answers.outcomes, answers.stills)
+
+    @hookimpl
+    def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
+        """The method's value of each slice, and the accuracy lost in it."""
+        from cuescope_slices.report import scores
+
+        return list(scores(audit, self.name, self.options, features))
+
+    @hookimpl
+    def verify(self, audit: Audit) -> Iterator[Evidence]:
+        """The null."""
+        from cuescope_sdk.data import independent_samples
+        from cuescope_slices.verify import evidence
+
+        if audit.options is self.options:  # else another method's audit
+            yield from independent_samples(audit)
+            yield from evidence(audit, self.name, self.options)
+
+
+class Domino(Slices):
+    """A mixture over embedding, label and prediction (Eyuboglu et al., 2022)."""
+
+    name = "domino"
+    title = "Domino: slices of embedding, label and prediction"
+    finds = "Groups of similar samples whose label the model misses together."
+    Options = DominoOptions
+
+
+class George(Slices):
+    """Clusters of each class, their number chosen by silhouette (Sohoni et al., 2020)."""
+
+    name = "george"
+    title = "George: hidden subclasses"
+    finds = "Subclasses within a label on which the model errs more than on others."
+    Options = GeorgeOptions
+
+
+class DistillingFailures(Slices):
+    """A linear SVM per class separates right from wrong (Jain et al., 2023)."""
+
+    name = "distilling-failures"
+    title = "Distilling Failures: the direction of a class's errors"
+    finds = "The direction in the embeddings along which a label's errors lie."
+    Options = DistillingFailuresOptions
+
+
+class Confidence(Slices):
+    """Frames by the highest probability of their still clip (Li et al., 2023)."""
+
+    name = "confidence"
+    title = "Confidence: frames that decide by themselves"
+    finds = "Single frames of which a video model is already sure."
+    Options = ConfidenceOptions
+
+
+class Random(Slices):
+    """Frames in random order."""
+
+    name = "random"
+    title = "Random: the order that any ranking must beat"
+    finds = "Nothing: it shows what a ranking by chance would look like."
+    Options = RandomOptions
+
+
+__all__ = ["Confidence", "DistillingFailures", "Domino", "George", "Random"]

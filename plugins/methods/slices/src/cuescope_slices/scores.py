@@ -1,0 +1,378 @@
+"""The five rankings as functions of arrays.
+
+A *point* is a sequence, or a frame held still with the label and the answer of its sequence. A
+`Slice` holds points with a strength; for a label, slices are ranked by their value, and points
+within a slice by their strength.
+"""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+PENALTIES = np.logspace(-6, 0, 7)  # of the support vector machine, as the published code tries
+TINY = np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """What the methods see of each point.
+
+    `embedding` (point, dim), `label` and `prediction` (class numbers), `probability`
+    (point, class), `group` (what was drawn together), `fitted` (the points that slices may be
+    made from), `labels` (the names of the classes).
+    """
+
+    embedding: np.ndarray
+    label: np.ndarray
+    probability: np.ndarray
+    group: np.ndarray
+    fitted: np.ndarray
+    prediction: np.ndarray
+    labels: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def correct(self) -> np.ndarray:
+        """Whether the point's answer is its label."""
+        return np.asarray(self.prediction == self.label)
+
+    @property
+    def classes(self) -> int:
+        """Size of the label set."""
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """Points that belong together, strongest first, and what the slice is worth for each label.
+
+    `core` marks the points that count as inside where accuracies are compared.
+    """
+
+    name: str
+    points: np.ndarray
+    strength: np.ndarray
+    core: np.ndarray
+    value: Mapping[int, float] = field(default_factory=dict)
+
+
+def make_slice(
+    name: str,
+    points: Int[np.ndarray, " some"],
+    strength: Float[np.ndarray, " some"],
+    value: Mapping[int, float],
+    core: Bool[np.ndarray, " some"] | None = None,
+) -> Slice:
+    """A slice with its points sorted; ties go to the lower point."""
+    order = np.lexsort((points, -strength))
+    core = np.ones(len(points), dtype=bool) if core is None else core
+    return Slice(name, points[order], strength[order].astype(np.float64), core[order], value)
+
+
+def choose(
+    chosen: Bool[np.ndarray, " point"], most: int, rng: np.random.Generator
+) -> Int[np.ndarray, " some"]:
+    """At most so many of the points, in order."""
+    points = np.flatnonzero(chosen)
+    return points if len(points) <= most else np.sort(rng.choice(points, most, replace=False))
+
+
+def reduce(
+    embedding: Float[np.ndarray, "point dim"],
+    fitted: Int[np.ndarray, " some"],
+    dims: int,
+    seed: int,
+) -> Float[np.ndarray, "point component"]:
+    """Principal components of the fitted points, for all points; 0 where these are all the same."""
+    from sklearn.decomposition import PCA
+
+    points = embedding.astype(np.float64)
+    used = points[fitted]
+    if np.ptp(used, axis=0).max() == 0:
+        return np.zeros((len(points), 1))
+    pca = PCA(min(dims, *used.shape), random_state=seed % 2**32).fit(used)
+    return np.asarray(pca.transform(points))
+
+
+# ------------------------------------------------------------------------------------- Domino
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Parameters of Domino's mixture, one row a component (Eyuboglu et al., 2022, section 4.2)."""
+
+    weight: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    label: np.ndarray
+    prediction: np.ndarray
+
+    def log_gaussian(self, z: Float[np.ndarray, "point dim"]) -> Float[np.ndarray, "point slice"]:
+        """log P(slice) + log P(z | slice), diagonal covariances."""
+        precision = 1 / self.variance
+        squares = (
+            (self.mean**2 * precision).sum(axis=1)
+            - 2 * z @ (self.mean * precision).T
+            + z**2 @ precision.T
+        )
+        constant = np.log(2 * np.pi * self.variance).sum(axis=1)
+        return np.asarray(np.log(self.weight) - 0.5 * (constant + squares))
+
+
+def fit_mixture(
+    z: Float[np.ndarray, "point dim"],
+    label: Float[np.ndarray, "point class"],
+    prediction: Float[np.ndarray, "point class"],
+    start: Int[np.ndarray, " point"],
+    weights: tuple[float, float],
+    iterations: int,
+    *,
+    floor: float = 1e-6,
+    tolerance: float = 1e-3,
+) -> tuple[Mixture, Float[np.ndarray, "point slice"]]:
+    """Expectation maximisation from hard clusters `start`: the mixture, and responsibilities.
+
+    scikit-learn's GaussianMixture takes no label and prediction beside the embedding. `weights`
+    are those of their log likelihoods; `prediction` holds probabilities, which are taken as
+    counts. `floor` is added to variances; a change of the mean log likelihood below `tolerance`
+    ends it.
+    """
+    count = int(start.max()) + 1
+    share, last = np.eye(count)[start], -np.inf
+    for _ in range(iterations):
+        mixture = _maximise(z, label, prediction, share, floor)
+        share, likelihood = responsibilities(mixture, z, label, prediction, weights)
+        if abs(likelihood - last) < tolerance:
+            break
+        last = likelihood
+    return mixture, share
+
+
+def _maximise(
+    z: np.ndarray, label: np.ndarray, prediction: np.ndarray, share: np.ndarray, floor: float
+) -> Mixture:
+    size = share.sum(axis=0) + 10 * TINY
+    mean = share.T @ z / size[:, None]
+    variance = share.T @ z**2 / size[:, None] - mean**2
+    return Mixture(
+        weight=size / len(z),
+        mean=mean,
+        variance=np.maximum(variance, 0) + floor,
+        label=share.T @ label / size[:, None],
+        prediction=share.T @ prediction / size[:, None],
+    )
+
+
+def responsibilities(
+    mixture: Mixture,
+    z: Float[np.ndarray, "point dim"],
+    label: Float[np.ndarray, "point class"] | None,
+    prediction: Float[np.ndarray, "point class"] | None,
+    weights: tuple[float, float] = (1.0, 1.0),
+) -> tuple[Float[np.ndarray, "point slice"], float]:
+    """P(slice | point), by embedding alone where label and prediction are None; mean likelihood."""
+    log = mixture.log_gaussian(z)
+    for value, chance, weight in zip(
+        (label, prediction), (mixture.label, mixture.prediction), weights, strict=True
+    ):
+        if value is not None:
+            log = log + weight * np.log(value @ chance.T + TINY)
+    top = log.max(axis=1, keepdims=True)
+    total = top + np.log(np.exp(log - top).sum(axis=1, keepdims=True))
+    return np.exp(log - total), float(total.mean())
+
+
+def confusion_start(
+    points: Points, fitted: Int[np.ndarray, " some"], components: int, rng: np.random.Generator
+) -> Int[np.ndarray, " some"]:
+    """A component for each point, of those of its cell of label and prediction, at random.
+
+    Components are dealt to the cells that occur in turn.
+    """
+    code = points.label[fitted] * points.classes + points.prediction[fitted]
+    cell = np.unique(code, return_inverse=True)[1].ravel()
+    cells = int(cell.max()) + 1
+    turns = np.maximum((components - 1 - cell % components) // cells + 1, 1)
+    start = (cell + cells * rng.integers(turns)) % components
+    return np.asarray(np.unique(start, return_inverse=True)[1].ravel())
+
+
+def domino(points: Points, options: Any, seed: int, rng: np.random.Generator) -> list[Slice]:
+    """Slices of a mixture over embedding, label and prediction (Domino).
+
+    A slice's value for a label is P(label | slice) - P(predicted | slice): how much of the label
+    the model misses there. Points that were not fitted join by their embedding alone, so that
+    their errors have no part in it.
+    """
+    from sklearn.cluster import KMeans
+
+    fitted = choose(points.fitted, options.most * points.classes, rng)
+    z = reduce(points.embedding, fitted, options.dims, seed)
+    components = min(options.components, len(np.unique(z[fitted], axis=0)))
+    if options.start == "k-means":
+        start = KMeans(components, n_init=1, random_state=seed % 2**32).fit(z[fitted]).labels_
+    else:
+        start = confusion_start(points, fitted, components, rng)
+    one_hot = np.eye(points.classes)[points.label]
+    weights = (options.label_weight, options.prediction_weight)
+    mixture, _ = fit_mixture(
+        z[fitted], one_hot[fitted], points.probability[fitted], start, weights, options.iterations
+    )
+    known = responsibilities(mixture, z, one_hot, points.probability, weights)[0]
+    blind = responsibilities(mixture, z, None, None)[0]
+    share = np.where(points.fitted[:, None], known, blind)
+    best = share.argmax(axis=1)
+    missed = mixture.label - mixture.prediction
+    return [
+        make_slice(
+            f"slice {number}",
+            members := np.flatnonzero(best == number),
+            share[members, number],
+            {y: float(missed[number, y]) for y in range(points.classes)},
+        )
+        for number in range(len(mixture.weight))
+        if (best == number).any()
+    ]
+
+
+# ------------------------------------------------------------------------------------- George
+
+
+def george(points: Points, options: Any, seed: int, rng: np.random.Generator) -> list[Slice]:
+    """Clusters within each class, their number by silhouette (George; Sohoni et al., 2020).
+
+    A cluster's value is the share of errors among its points of the class. For the ranking of the
+    class, every other point joins the cluster of the class that it is likeliest of.
+    """
+    slices = []
+    for label in np.unique(points.label).tolist():
+        mine = choose(points.fitted & (points.label == label), options.most, rng)
+        if len(mine) < 3:
+            continue
+        z = reduce(points.embedding, mine, options.dims, seed)
+        model = best_mixture(z[mine], options.clusters, options.restarts, seed)
+        if model is None:
+            continue
+        best = model.predict(z)
+        distance = np.linalg.norm(z - model.means_[best], axis=1)
+        for number in np.unique(best[mine]).tolist():
+            inside = mine[best[mine] == number]
+            members = np.flatnonzero(best == number)
+            value = {label: float(1 - points.correct[inside].mean())}
+            slices.append(
+                make_slice(
+                    f"{points.labels[label]}: cluster {number}", members, -distance[members], value
+                )
+            )
+    return slices
+
+
+def best_mixture(z: Float[np.ndarray, "point dim"], most: int, restarts: int, seed: int) -> Any:
+    """The Gaussian mixture whose clusters have the best mean silhouette; None where none has.
+
+    Each cluster counts alike, as in the published code, which of equals takes the more clusters.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.metrics import silhouette_samples
+    from sklearn.mixture import GaussianMixture
+
+    best, highest = None, -np.inf
+    for count in range(2, min(most, len(np.unique(z, axis=0)) - 1) + 1):
+        model = GaussianMixture(count, n_init=restarts, random_state=seed % 2**32)
+        with warnings.catch_warnings():  # a mixture that is still moving is judged as it is
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            cluster = model.fit_predict(z)
+        if len(np.unique(cluster)) < 2 or len(np.unique(cluster)) == len(cluster):
+            continue
+        silhouette = silhouette_samples(z, cluster)
+        mean = np.mean([silhouette[cluster == number].mean() for number in np.unique(cluster)])
+        if mean >= highest:
+            best, highest = model, float(mean)
+    return best
+
+
+# ------------------------------------------------------------------------ Distilling failures
+
+
+def distilling_failures(
+    points: Points, options: Any, seed: int, rng: np.random.Generator
+) -> list[Slice]:
+    """A linear SVM per class tells right from wrong (Jain et al., 2023).
+
+    Every point is ranked by how far it lies on the side of the class's errors. A class without
+    both right and wrong points has no machine. The value is the machine's balanced accuracy in
+    cross-validation, 0.5 where there are too few groups for folds.
+    """
+    unit = points.embedding.astype(np.float64)
+    fitted = unit[points.fitted]
+    mean, spread = fitted.mean(axis=0), fitted.std(axis=0)
+    unit = (unit - mean) / np.where(spread > 0, spread, 1.0)
+    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), TINY)
+    everyone, slices = np.arange(len(points)), []
+    for label in np.unique(points.label).tolist():
+        mine = choose(points.fitted & (points.label == label), options.most, rng)
+        if len(np.unique(points.correct[mine])) < 2:
+            continue
+        right = points.correct[mine].astype(int)
+        folds = group_folds(right, points.group[mine], options.folds)
+        machine, accuracy = fit_svm(unit[mine], right, folds)
+        towards_error = -machine.decision_function(unit)
+        core = towards_error > 0
+        name = f"failures of {points.labels[label]}"
+        slices.append(make_slice(name, everyone, towards_error, {label: accuracy}, core))
+    return slices
+
+
+def group_folds(
+    right: Int[np.ndarray, " point"], group: Int[np.ndarray, " point"], folds: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and test points of each fold, whole groups; none where either side has too few."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    if min(len(np.unique(group[right == side])) for side in (0, 1)) < folds:
+        return []
+    splits = [*StratifiedGroupKFold(folds).split(right[:, None], right, group)]
+    usable = all(len(np.unique(right[part])) == 2 for split in splits for part in split)
+    return splits if usable else []
+
+
+def fit_svm(
+    unit: Float[np.ndarray, "point dim"],
+    right: Int[np.ndarray, " point"],
+    folds: list[tuple[np.ndarray, np.ndarray]],
+) -> tuple[Any, float]:
+    """The machine with the penalty of the best cross-validated balanced accuracy, and that."""
+    from sklearn.metrics import balanced_accuracy_score
+    from sklearn.svm import SVC
+
+    machine = partial(SVC, kernel="linear", class_weight="balanced")
+    if not folds:
+        return machine(C=1.0).fit(unit, right), 0.5
+    best, highest = 1.0, -np.inf
+    for penalty in PENALTIES.tolist():
+        accuracies = []
+        for train, test in folds:
+            told = machine(C=penalty).fit(unit[train], right[train]).predict(unit[test])
+            accuracies.append(balanced_accuracy_score(right[test], told))
+        if np.mean(accuracies) > highest:
+            best, highest = penalty, float(np.mean(accuracies))
+    return machine(C=best).fit(unit, right), highest
+
+
+# ------------------------------------------------------------------------- orders of all frames
+
+
+def one_order(name: str, strength: Float[np.ndarray, " point"], classes: int) -> Iterator[Slice]:
+    """One slice of all points for every label; its first tenth counts as inside."""
+    order = np.argsort(-strength, kind="stable")
+    core = np.zeros(len(strength), dtype=bool)
+    core[order[: max(len(order) // 10, 1)]] = True
+    value = dict.fromkeys(range(classes), float(strength.mean()))
+    yield make_slice(name, np.arange(len(strength)), strength, value, core)

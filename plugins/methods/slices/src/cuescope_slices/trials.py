@@ -1,0 +1,114 @@
+"""What is asked, the points that are ranked, and the slices of them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cuescope_sdk import Audit, Feature, Occurrence
+from cuescope_sdk.maths import softmax
+from cuescope_sdk.statistics import Groups, split_groups
+from cuescope_sdk.stills import Answers, ask, stack_embeddings, stack_logits
+from cuescope_slices.scores import Points, Slice, distilling_failures, domino, george, one_order
+
+Slicer = Callable[[Points, Any, int, np.random.Generator], list[Slice]]
+SLICERS: dict[str, Slicer] = {
+    "domino": domino,
+    "george": george,
+    "distilling-failures": distilling_failures,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The points with the sequence and the frame of each (-1: all frames), and their slices.
+
+    `sequences` are the outcomes in the order of the numbers; `groups` are theirs.
+    """
+
+    points: Points
+    sequence: np.ndarray
+    frame: np.ndarray
+    lengths: np.ndarray
+    keys: tuple[str, ...]
+    groups: Groups
+    slices: tuple[Slice, ...]
+
+    @property
+    def measured(self) -> np.ndarray:
+        """Whether each sequence had no part in making the slices, or all had (sequence)."""
+        fitted = np.zeros(len(self.keys), dtype=bool)
+        fitted[self.sequence[self.points.fitted]] = True
+        return ~fitted if not fitted.all() else fitted
+
+
+def rank(audit: Audit, name: str, options: Any) -> Ranked:
+    """The slices of an audit's points; for `audit.once`."""
+    answers = audit.once(ask, audit)
+    frames = name in ("confidence", "random") or options.unit == "frame"
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    lengths = np.array([len(sample.frames) for sample in samples])
+    sequence = np.repeat(np.arange(len(samples)), lengths if frames else 1)
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    frame = np.arange(lengths.sum()) - starts if frames else np.full(len(samples), -1)
+    groups = Groups.of(samples)
+    logits = stack_logits(answers.outcomes, audit.labels)
+    label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
+    share = getattr(options, "discover", 0.0)
+    part = np.ones(len(samples), dtype=bool)
+    if share:
+        part = split_groups(groups, audit.rng("discover"), share=share, strata=label)
+    embedding = answers.embedding if frames else stack_embeddings(answers.outcomes)
+    points = Points(
+        embedding=embedding,
+        label=label[sequence],
+        probability=softmax(logits)[sequence],
+        group=groups.codes[sequence],
+        fitted=part[sequence],
+        prediction=logits.argmax(axis=1)[sequence],
+        labels=audit.labels,
+    )
+    keys = tuple(sample.key for sample in samples)
+    ranked = Ranked(points, sequence, frame, lengths, keys, groups, ())
+    return replace(ranked, slices=tuple(find(audit, name, options, answers, ranked)))
+
+
+def find(
+    audit: Audit, name: str, options: Any, answers: Answers, ranked: Ranked
+) -> Sequence[Slice]:
+    """The slices; none where all is right, or too few samples are left to make them of."""
+    points = ranked.points
+    if points.correct.all() or points.fitted.sum() < 2:
+        return []
+    if name == "confidence":
+        confidence = softmax(answers.static_logits).max(axis=1)
+        return [*one_order("frames by confidence", confidence, points.classes)]
+    if name == "random":
+        chance = audit.rng("random").random(len(points))
+        return [*one_order("frames in random order", chance, points.classes)]
+    return slices_of(audit, name, options, points)
+
+
+def slices_of(audit: Audit, name: str, options: Any, points: Points) -> list[Slice]:
+    """The slices of these points, whatever their answers are."""
+    return SLICERS[name](points, options, audit.derive_seed(name), audit.rng(name))
+
+
+def features(ranked: Ranked) -> Iterator[Feature]:
+    """A feature a slice: its frames by strength, those of a sequence in temporal order."""
+    digits = max(2, len(str(len(ranked.slices) - 1)))
+    for number, part in enumerate(ranked.slices):
+        yield Feature(
+            key=f"slice-{number:0{digits}d}",
+            name=part.name,
+            kind="slice",
+            occurrences=tuple(_occurrences(ranked, part)),
+        )
+
+
+def _occurrences(ranked: Ranked, part: Slice) -> Iterator[Occurrence]:
+    for point, strength in zip(part.points.tolist(), part.strength.tolist(), strict=True):
+        number, frame = int(ranked.sequence[point]), int(ranked.frame[point])
+        for each in range(ranked.lengths[number]) if frame < 0 else (frame,):
+            yield Occurrence(sample=ranked.keys[number], frame=each, strength=strength)

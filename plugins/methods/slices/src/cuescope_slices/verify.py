@@ -1,0 +1,62 @@
+"""The null: answers that have nothing to do with what is on screen, sliced and tested again."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cuescope_sdk import Audit, Evidence
+from cuescope_sdk.statistics import benjamini_hochberg, exceeds_rate_p_value
+from cuescope_slices.report import compare
+from cuescope_slices.trials import SLICERS, Ranked, rank, slices_of
+
+SIGNIFICANT = 0.05
+
+
+def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:
+    """How often slices of shuffled answers pass the test, where the slices know of answers."""
+    ranked = audit.once(rank, audit, name, options)
+    in_parts = not ranked.points.fitted.all()
+    if not ranked.slices or not options.null_shuffles or not (in_parts or name != "domino"):
+        return
+    if name == "distilling-failures" and not in_parts:
+        return  # nothing was tested
+    alarms = 0
+    with audit.context.progress("shuffling", options.null_shuffles) as advance:
+        for number in range(options.null_shuffles):
+            rng = audit.rng("null", str(number))
+            shuffled = shuffle_answers(ranked, rng)
+            slices = ranked.slices
+            if name in SLICERS:
+                slices = tuple(slices_of(audit, name, options, shuffled.points))
+            pairs = compare(shuffled, slices, options, rng)
+            q_values = benjamini_hochberg([pair.p_value for pair in pairs])
+            alarms += any(q is not None and q <= options.fdr for q in q_values)
+            advance(1)
+    count = options.null_shuffles
+    excessive = exceeds_rate_p_value(alarms, count, options.fdr) < SIGNIFICANT
+    yield Evidence(
+        check="null: answers dealt anew within each label",
+        verdict="refuted" if excessive else "supported",
+        detail=f"in {alarms} of {count} shuffles a slice passed the test; {options.fdr:.0%} of the "
+        "shuffles may do so",
+        value=alarms / count,
+        threshold=options.fdr,
+        n=count,
+    )
+
+
+def shuffle_answers(ranked: Ranked, rng: np.random.Generator) -> Ranked:
+    """Answers of whole groups change places within each label; embeddings stay."""
+    points = ranked.points
+    first = np.unique(ranked.sequence, return_index=True)[1]
+    label, codes = points.label[first], ranked.groups.codes
+    source = np.empty(len(first), dtype=np.int64)
+    key = rng.permutation(ranked.groups.count)[codes]
+    source[np.lexsort((codes, label))] = np.lexsort((key, label))
+    answer = first[source[ranked.sequence]]
+    shuffled = replace(
+        points, probability=points.probability[answer], prediction=points.prediction[answer]
+    )
+    return replace(ranked, points=shuffled)

@@ -1,0 +1,117 @@
+"""The rankings against scikit-learn and a planted scene; what cannot be sliced is said."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.mixture import GaussianMixture
+
+from cuescope_sdk import Report
+from cuescope_sdk.testing import Setup
+from cuescope_slices import Confidence, DistillingFailures, Domino, George
+from cuescope_slices.options import DistillingFailuresOptions, DominoOptions, GeorgeOptions
+from cuescope_slices.scores import (
+    Points,
+    Slice,
+    distilling_failures,
+    domino,
+    fit_mixture,
+    george,
+    group_folds,
+)
+
+LABELS = ("a", "b", "c")
+
+
+def scene(wrong: float = 0.9) -> tuple[Points, np.ndarray]:
+    """600 points of three classes; where a direction is added, `wrong` of "a" is taken for "b"."""
+    rng = np.random.default_rng(0)
+    label = np.arange(600) % 3
+    cue = rng.random(600) < np.array([0.15, 0.6, 0.15])[label]
+    embedding = np.eye(3, 12)[label] + 2.0 * cue[:, None] * np.eye(12)[5]
+    embedding += 0.3 * rng.normal(size=embedding.shape)
+    prediction = np.where(cue & (label != 1) & (rng.random(600) < wrong), 1, label)
+    return Points(
+        embedding=embedding,
+        label=label,
+        probability=0.04 + 0.88 * np.eye(3)[prediction],
+        group=np.arange(600),
+        fitted=np.ones(600, dtype=bool),
+        prediction=prediction,
+        labels=LABELS,
+    ), cue
+
+
+def ranking(slices: list[Slice], label: int) -> np.ndarray:
+    mine = [part for part in slices if label in part.value]
+    return np.concatenate([s.points for s in sorted(mine, key=lambda s: -s.value[label])])
+
+
+@pytest.mark.parametrize(
+    ("slicer", "options"),
+    [
+        (domino, DominoOptions()),
+        (george, GeorgeOptions()),
+        (distilling_failures, DistillingFailuresOptions()),
+    ],
+)
+def test_a_ranking_begins_with_what_the_errors_share(slicer: Any, options: Any) -> None:
+    points, cue = scene()
+    top = ranking(slicer(points, options, 3, np.random.default_rng(3)), 0)[:20]
+    assert cue[top].mean() >= 0.9 > 0.6 > cue.mean()
+
+
+def test_without_labels_and_answers_dominos_mixture_is_scikit_learns() -> None:
+    points, _ = scene()
+    start = points.label
+    ours, share = fit_mixture(
+        points.embedding, np.eye(3)[start], points.probability, start, (0.0, 0.0), 100
+    )
+    means = np.stack([points.embedding[start == k].mean(axis=0) for k in range(3)])
+    spread = np.stack([points.embedding[start == k].var(axis=0) for k in range(3)])
+    theirs = GaussianMixture(
+        3,
+        covariance_type="diag",
+        means_init=means,
+        precisions_init=1 / spread,
+        weights_init=np.bincount(start) / len(start),
+    ).fit(points.embedding)
+    assert ours.mean == pytest.approx(theirs.means_, abs=0.01)
+    agree = share.argmax(axis=1) == theirs.predict(points.embedding)
+    assert agree.mean() >= 0.995
+
+
+def test_folds_are_of_whole_groups_and_need_enough_of_them() -> None:
+    right, group = np.array([0, 0, 1, 1] * 5), np.arange(20) // 2
+    for train, test in group_folds(right, group, 2):
+        assert not set(group[train]) & set(group[test])
+    assert group_folds(right, np.where(right, group, 0), 2) == []
+
+
+def audit(method: Any, options: dict[str, Any] | None = None, **data: Any) -> Report:
+    return Setup(method, options=options or {}, data_options=data).report()
+
+
+def test_sequences_are_ranked_and_their_frames_follow_in_order() -> None:
+    report = audit(Domino, {"discover": 0, "null_shuffles": 0})
+    assert not report.findings
+    assert all(score.p_value is None for score in report.scores)
+    for feature in report.features:
+        frames = [occurrence.frame for occurrence in feature.occurrences]
+        assert frames == [0, 1, 2] * (len(frames) // 3)
+    assert "nothing is tested" in report.notes["two parts"]
+
+
+def test_what_cannot_be_sliced_is_one_line_of_the_report() -> None:
+    lonely = audit(DistillingFailures, {"folds": 60, "null_shuffles": 0})
+    assert lonely.notes["folds"].startswith("fewer than 60 groups of right or wrong answers for ")
+    assert "both right and wrong answers" in lonely.notes["labels left out"]
+    alike = audit(George, {"null_shuffles": 0}, identical=True)
+    assert "three sequences that can be grouped" in alike.notes["labels left out"]
+
+
+def test_confidence_ranks_frames_by_how_sure_a_still_is() -> None:
+    [feature] = audit(Confidence).features
+    strengths = [occurrence.strength for occurrence in feature.occurrences]
+    assert len(strengths) == 450
+    assert 1 / 3 <= min(strengths) < max(strengths) <= 1

@@ -1,0 +1,212 @@
+"""One configuration: its model is trained and asked, the rankings are graded (section 4.2)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+
+from cuescope_sdk import Audit, Context, Request, Runner
+from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
+from cuescope_sdk.stills import FrameId, ask, baseline_trials, samples_by_key
+from cuescope_trove.checks.annotated_cues import KS, rank_annotated_frames
+from cuescope_trove.report import observe
+from cuescope_trove.scores import Observations, compare, static_bias
+from cuescope_trove.suite.configurations import Configuration
+from cuescope_trove.trials import cluster, cluster_features
+
+MIN_GAP = 0.2
+RANDOM_DRAWS = 20
+UNITS = ("sequence", "frame")
+RIVALS = {"domino": "Domino", "george": "George", "distilling-failures": "Distilling failures"}
+Grades = tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all configurations share; `rivals` are the methods that are installed."""
+
+    model: str
+    data: str
+    model_options: Mapping[str, Any]
+    seed: int
+    device: str
+    cache: Path
+    rivals: tuple[str, ...] = ()
+
+    def request(
+        self,
+        cue: str,
+        data_options: Mapping[str, Any],
+        model_options: Mapping[str, Any] | None = None,
+    ) -> Request:
+        """An audit of the model on data with this cue."""
+        return Request(
+            method="trove",
+            method_options={"discover": 0},  # the paper ranks and grades on the same sequences
+            model=self.model,
+            data=f"{self.data}:{cue}",
+            data_options=data_options,
+            model_options={**self.model_options, **(model_options or {})},
+            seed=self.seed,
+            device=self.device,
+        )
+
+    @property
+    def runner(self) -> Runner:
+        """Answers are not kept: the grades of a configuration are, and its model's weights."""
+        context = Context(seed=self.seed, device=self.device, cache=self.cache)
+        return Runner(context, self.cache / "bench" / "trove", cache_responses=False)
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Accuracy on a label without the cue minus with it: of still frames, and of sequences."""
+
+    label: str
+    image: float
+    sequence: float
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The gaps of the biased model on the label that suffers most, and each ranking's grades.
+
+    `gaps` is None where no label's gaps are large enough (appendix A).
+    """
+
+    gaps: Gaps | None = None
+    grades: Mapping[str, Grades] = field(default_factory=dict)
+
+
+def unbiased_accuracies(settings: Settings, length: int) -> tuple[float, float]:
+    """Accuracy on data without a cue, with all frames and with one alone (Buch et al., 2022)."""
+    accuracies = []
+    for model_options in ({}, {"frames": "middle"}):
+        request = settings.request("none", {"length": length}, model_options)
+        audit = settings.runner.session(request).audit
+        outcomes = audit.respond(baseline_trials(samples_by_key(audit)))
+        accuracies.append(mean(outcome.correct() for outcome in outcomes))
+    temporal, single_frame = accuracies
+    return temporal, single_frame
+
+
+def grade(settings: Settings, configuration: Configuration) -> Graded:
+    """Train, ask, cluster, rank; the annotation is seen only where rankings are graded."""
+    data_options = {
+        "length": configuration.length,
+        "cramers_v": configuration.cramers_v,
+        "cue_frames": configuration.cue_frames,
+    }
+    session = settings.runner.session(settings.request(configuration.cue, data_options))
+    audit = session.audit
+    answers = audit.once(ask, audit)
+    clusters = cluster(audit, audit.options, answers).clusters
+    features = list(cluster_features(clusters, list(answers.row)))
+    observations, _ = observe(audit, features, 1, "temperature")
+    annotated = {sample.key: sample.annotations["cues"] for sample in session.samples}
+    cues = {key: np.any(list(flags.values()), axis=0) for key, flags in annotated.items()}
+    frames = [(o.sample, o.frame or 0) for f in features for o in f.occurrences]
+    shows_cue = np.array([cues[sample][frame] for sample, frame in frames])
+    gaps = gaps_by_label(observations, shows_cue, audit.labels)
+    passing = [gap for gap in gaps if min(gap.image, gap.sequence) > MIN_GAP]
+    worst = max(passing, key=lambda gap: gap.sequence, default=None)
+    if worst is None:
+        return Graded()
+    label = audit.labels.index(worst.label)
+    strength = np.array([o.strength for f in features for o in f.occurrences])
+    own = own_rankings(observations, strength, len(features), label, audit.rng("random"))
+    graded = {name: _mean_grade(shows_cue, orders) for name, orders in own.items()}
+    shows = dict(zip(frames, shows_cue.tolist(), strict=True))
+    rivals = rival_grades(audit, settings.rivals, worst.label, shows)
+    last = {name: graded.pop(name) for name in ("Static bias alone", "TRoVe")}
+    return Graded(worst, {**graded, **rivals, **last})
+
+
+# ------------------------------------------------- whether a cue is worth ranking for (appendix A)
+
+
+def gaps_by_label(
+    observations: Observations, shows_cue: Bool[np.ndarray, " frame"], labels: Sequence[str]
+) -> list[Gaps]:
+    """The gaps of each label that occurs with and without the cue (appendix A)."""
+    # The frames that show the cue are cluster 1; a still frame is a sequence of its own.
+    sequences = replace(observations, frame_cluster=shows_cue.astype(np.int64))
+    frame_label = observations.label[observations.frame_sample]
+    stills = replace(
+        sequences,
+        label=frame_label,
+        correct=observations.frame_static.argmax(axis=1) == frame_label,
+        frame_sample=np.arange(len(frame_label)),
+    )
+    image_gaps, sequence_gaps = _gaps_with_cue(stills), _gaps_with_cue(sequences)
+    both = sorted(image_gaps.keys() & sequence_gaps.keys())
+    return [Gaps(labels[label], image_gaps[label], sequence_gaps[label]) for label in both]
+
+
+def _gaps_with_cue(observations: Observations) -> dict[int, float]:
+    pairs = compare(observations, 2)
+    gaps = zip(pairs.label.tolist(), pairs.error_contribution.tolist(), strict=True)
+    return {label: gap for (label, gap), cue in zip(gaps, pairs.cluster, strict=True) if cue == 1}
+
+
+# ----------------------------------------------------- how well a ranking shows it (Tables 1 and 3)
+
+
+def own_rankings(
+    observations: Observations,
+    strength: np.ndarray,
+    clusters: int,
+    label: int,
+    rng: np.random.Generator,
+) -> dict[str, list[np.ndarray]]:
+    """Orders of all frames for a label: by chance, by confidence, by static bias, by TRoVe."""
+    count = len(strength)
+    pairs = compare(observations, clusters)
+    bias = static_bias(observations, pairs, clusters)
+    mine = (pairs.label == label) & (bias.n_frames > 0)
+
+    def by_cluster(value: np.ndarray) -> np.ndarray:
+        score = np.full(clusters, -np.inf)
+        score[pairs.cluster[mine]] = value[mine]
+        return rank_frames(observations.frame_cluster, strength, score)
+
+    confidence = observations.frame_static.max(axis=1)
+    return {
+        "Random": [rng.permutation(count) for _ in range(RANDOM_DRAWS)],
+        "Confidence": [np.argsort(-confidence, kind="stable")],
+        "Static bias alone": [by_cluster(bias.value)],
+        "TRoVe": [by_cluster(pairs.error_contribution + bias.value)],
+    }
+
+
+def rival_grades(
+    audit: Audit, rivals: Sequence[str], label: str, shows: Mapping[FrameId, bool]
+) -> dict[str, Grades]:
+    """Grades of the rivals' rankings for a label, over the answers that this audit has."""
+    graded = {}
+    for unit in UNITS:
+        for name in rivals:
+            options = {"unit": unit}
+            if name != "george":  # whose slices do not look at errors
+                options["discover"] = "0"
+            method = audit.context.build("method", name, options)
+            features = list(method.propose_features(audit=audit))
+            scores = list(method.compute_scores(audit=audit, features=features))
+            ranked = rank_annotated_frames(features, scores, label, "slice_value")
+            relevant = np.array([shows[frame] for frame in ranked], dtype=bool)
+            graded[f"{RIVALS[name]}, {unit}s"] = _grade(relevant, sum(shows.values()))
+    return graded
+
+
+def _grade(relevant: Bool[np.ndarray, " rank"], total: int) -> Grades:
+    return (*(precision_at_k(relevant, k) for k in KS), r_precision(relevant, total))
+
+
+def _mean_grade(shows_cue: Bool[np.ndarray, " frame"], orders: Sequence[np.ndarray]) -> Grades:
+    total = int(shows_cue.sum())
+    graded = np.array([_grade(shows_cue[order], total) for order in orders], dtype=float)
+    return tuple(graded.mean(axis=0).tolist())
