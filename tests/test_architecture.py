@@ -35,6 +35,7 @@ DOORS = {
             "grounding",
             "language",
             "maths",
+            "mitigation",
             "models",
             "report",
             "statistics",

@@ -6,8 +6,8 @@ import numpy as np
 
 from cuescope_sdk import Audit, Frame
 from cuescope_sdk.maths import Clusters, normalise
+from cuescope_sdk.stills import Answers, FrameId
 from cuescope_sdk.tools import FrameGroup, NameGuess, TextEmbeddings
-from cuescope_trove.trials import Answers, FrameId
 
 SHOWN = 16  # frames of a cluster, and of the others, that a namer may look at
 
