@@ -70,11 +70,17 @@ class MitigationTrial(Plugin):
     @hookimpl
     def compute_scores(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Score]:
         """Fit the mitigator and its placebos, and compare the answers."""
+        from cuescope_mitigation.figures import contrasts
         from cuescope_mitigation.report import scores
         from cuescope_mitigation.trials import compare, prepare
 
         parts = audit.once(prepare, audit, self.options)
-        return list(scores(audit, self.options, audit.once(compare, audit, self.options, parts)))
+        comparison = audit.once(compare, audit, self.options, parts)
+        ranked = list(scores(audit, self.options, comparison))
+        if comparison.mitigator.changes_answers:
+            for shown in contrasts(comparison, features, ranked):
+                audit.attach(shown)
+        return ranked
 
     @hookimpl
     def verify(
