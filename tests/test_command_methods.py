@@ -103,7 +103,7 @@ def test_data_that_cannot_give_a_finding_are_refused(
 def test_a_refusal_names_the_limit(cuescope: Line) -> None:
     data = ("--data", "moving-shapes:none", "-D", "val=400", "--limit", "8")
     words = cuescope("audit", "trove", "--model", "toy", *data, "--plan", code=2)
-    assert "Without --limit there are more" in words
+    assert "Without --limit and --part there are more" in words
 
 
 def test_weak_data_are_warned_of_before_the_first_question(cuescope: Line) -> None:

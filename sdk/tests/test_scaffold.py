@@ -14,7 +14,7 @@ from cuescope.cli import main
 from cuescope_sdk import UserError
 from cuescope_sdk.scaffold.package import class_name, names_of, sdk_range, write
 
-KINDS = ("method", "model", "dataset", "tool", "executor", "observer")
+KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
 SINGLE = "method --single-file"
 VARIANTS = (*KINDS, SINGLE)
 FLOOR_PLAN = {"__init__", "options", "trials", "scores", "report", "verify"}

@@ -108,7 +108,7 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
     for shortage in find_shortages(needs, DataProfile.of(audit.samples), audit.tools, method):
         if limited:
             shortage = replace(
-                shortage, remedy=f"{shortage.remedy} Without --limit there are more."
+                shortage, remedy=f"{shortage.remedy} Without --limit and --part there are more."
             )
         if shortage.gravity == "fatal":
             raise UserError(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cuescope.cli.audit import audit_and_show
-from cuescope.cli.options import AsJson, Quiet, Verbose, make_request, open_runner
-from cuescope.errors import UserError, nearest
+from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner
+from cuescope.errors import UserError
 
 if TYPE_CHECKING:
     from cuescope.conclusions import PluginStamp, Report
@@ -59,7 +59,7 @@ def mitigate(
     mitigated model.
     """
     from cuescope.runs import load_report
-    from cuescope.spec import Spec, pairs
+    from cuescope.spec import Spec
 
     report = load_report(run)
     name = Spec.parse(mitigator).name
@@ -70,41 +70,41 @@ def mitigate(
         request = request_of(report, registry)
         if seed is not None:
             request = request.model_copy(update={"seed": seed})
-        found, rest = held_out(run, report, request, on, runner, folder)
         model = report.provenance.model
         own = {"mitigator_options": pairs("-O", option or ()), "top": top, "placebos": placebos}
         fields = registry.load(registry.find("method", METHOD)).Options.model_fields
         changed = {name: value for name, value in own.items() if value != fields[name].default}
-        trial = make_request(
-            **rest.model_dump(include={*_SAME}),
-            method=METHOD,
-            method_options={
-                "run": str(found),
-                "mitigator": mitigator,
-                **changed,
-                "save": str(folder / "mitigated"),
-                "model": {"model": model.fingerprint or "", "spec": model.spec},
-            },
+        found, finding, rest = apart(run, request, on, registry, folder / "found")
+        trial = rest.model_copy(
+            update={
+                "method": METHOD,
+                "method_options": {
+                    "run": str(found),
+                    "mitigator": mitigator,
+                    **changed,
+                    "save": str(folder / "mitigated"),
+                    "model": {"model": model.fingerprint or "", "spec": model.spec},
+                },
+                "tools": {},
+                "tool_options": {},
+            }
         )
+        if finding is not None:
+            runner.context.announce(
+                f"{run} looked at all of its data: it is made again on a third of it ({found}), so "
+                "that nothing is learned or measured where the cues were found"
+            )
+            if plan and not (found / "report.json").exists():
+                runner.context.announce("the plan of that; the rest can be planned once it is made")
+                trial = finding
+            elif not plan:
+                find_again(runner, finding, found)
         if plan:
             from cuescope.cli.planning import show_plan
 
-            show_plan(runner, trial, as_json=as_json, measure=False)
+            show_plan(runner, trial, as_json=as_json)
         else:
             audit_and_show(runner, trial, as_json=as_json)
-
-
-_SAME = [
-    "model",
-    "data",
-    "model_options",
-    "data_options",
-    "seed",
-    "part",
-    "device",
-    "dtype",
-    "batch_size",
-]
 
 
 def _folder(run: Path, name: str) -> Path:
@@ -160,56 +160,59 @@ def given(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[str, An
     return kept
 
 
-def held_out(
-    run: Path, report: "Report", request: "Request", on: str | None, runner: "Runner", folder: Path
-) -> tuple[Path, "Request"]:
-    """The run that found the cues, and the request with the data that it has not seen."""
+def apart(
+    run: Path, request: "Request", on: str | None, registry: "Registry", found: Path
+) -> tuple[Path, "Request | None", "Request"]:
+    """The run that found the cues, what makes it anew, and a request with other data.
+
+    Nothing makes it anew where another split is named, or where it looked at some parts alone.
+    """
     from cuescope.spec import Spec
 
+    elsewhere: dict[str, Any] = {"limit": None}
     if on is not None:
         name = Spec.parse(request.data).name
-        fields = runner.context.registry.load(
-            runner.context.registry.find("dataset", name)
-        ).Options.model_fields
-        if "split" not in fields:
+        dataset = registry.load(registry.find("dataset", name))
+        if "split" not in dataset.Options.model_fields:
             raise UserError(
                 f"--on {on}",
                 expected="a data set with splits",
                 got=f"{name}, which has none",
-                remedy=nearest("split", fields) or "Leave --on out: the data is split by group",
+                remedy="Leave --on out: the data is split by group",
             )
-        if on == report.provenance.data.options.get("split"):
+        own = request.data_options.get("split", dataset.Options.model_fields["split"].default)
+        if on == own:
             raise UserError(
                 f"--on {on}",
                 expected="another split than that in which the cues were found",
                 got=f"the run's own split '{on}'",
                 remedy="Leave --on out: then the run is made again on a third of it",
             )
-        elsewhere = {**request.data_options, "split": on}
-        return run, request.model_copy(
-            update={"data_options": elsewhere, "part": None, "limit": None}
-        )
+        elsewhere |= {"data_options": {**request.data_options, "split": on}, "part": None}
+        return run, None, request.model_copy(update=elsewhere)
     if request.part is not None:
-        return run, request.model_copy(update={"part": complement(request.part), "limit": None})
-    first = request.model_copy(update={"part": f"1/{PARTS}"})
-    found = folder / "found"
-    runner.context.announce(
-        f"{run} looked at all of its data: it is made again on a third of it ({found}), so that "
-        "nothing is learned or measured where the cues were found"
+        elsewhere["part"] = complement(request.part)
+        return run, None, request.model_copy(update=elsewhere)
+    rest = f"{'+'.join(map(str, range(2, PARTS + 1)))}/{PARTS}"
+    return (
+        found,
+        request.model_copy(update={"part": f"1/{PARTS}"}),
+        request.model_copy(update=elsewhere | {"part": rest}),
     )
+
+
+def find_again(runner: "Runner", request: "Request", found: Path) -> None:
+    """Make the run on its part of the data; raises UserError where it finds no cue there."""
     from dataclasses import replace
 
-    inner = replace(runner, out=found)
-    made = inner.run(first, resume=True)
+    made = replace(runner, out=found).run(request, resume=True)
     if not made.findings:
         raise UserError(
-            f"on a third of its data {report.provenance.method.spec} finds no cue",
+            f"on a third of its data {request.method} finds no cue",
             expected="a finding to mitigate",
             got=f"none in {made.provenance.samples} samples",
             remedy="Take more samples, or name another split with --on",
         )
-    rest = "+".join(str(number) for number in range(2, PARTS + 1))
-    return found, request.model_copy(update={"part": f"{rest}/{PARTS}"})
 
 
 def complement(part: str) -> str:
