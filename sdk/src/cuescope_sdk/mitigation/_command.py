@@ -59,7 +59,7 @@ def mitigate(
     mitigated model.
     """
     from cuescope.runs import load_report
-    from cuescope.spec import Spec
+    from cuescope.spec import Spec, pairs
 
     report = load_report(run)
     name = Spec.parse(mitigator).name
