@@ -21,7 +21,10 @@ OTHERS = 8  # other cues in the table
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One cue: what was measured of it, and the verdict; None where too few samples show it."""
+    """One cue: what was measured of it, and the verdict; None where too few samples show it.
+
+    `random` and `shifted` are what the placebos gain, the others what the remedy gains beyond them.
+    """
 
     cue: Cue
     verdict: Verdict
@@ -32,6 +35,8 @@ class Row:
     worst: Change | None = None
     random: Change | None = None
     shifted: Change | None = None
+    beyond_random: Change | None = None
+    beyond_shift: Change | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +79,22 @@ def measure_cue(
     before, after = comparison.before, comparison.after
     cells = 2 * comparison.targets + shown
     gain = change(before, after, present, weights, confidence)
-    random = shifted = None
+    placebos: dict[str, Change] = {}
     if comparison.random is not None:
-        random = change(comparison.random, after, present, weights, confidence)
+        placebos["random"] = change(before, comparison.random, present, weights, confidence)
+        placebos["beyond_random"] = change(comparison.random, after, present, weights, confidence)
     if comparison.mitigator.changes_answers:
-        shifted = change(comparison.shifted, after, present, weights, confidence)
+        placebos["shifted"] = change(before, comparison.shifted, present, weights, confidence)
+        placebos["beyond_shift"] = change(comparison.shifted, after, present, weights, confidence)
     return Row(
         cue,
-        verdict_of(gain, random, shifted),
+        verdict_of(gain, placebos.get("beyond_random"), placebos.get("beyond_shift")),
         int(present.sum()),
         present=gain,
         absent=change(before, after, without, weights, confidence),
         gap=gap_change(before, after, without, present, weights, confidence),
         worst=worst_change(before, after, cells, options.least, weights, confidence),
-        random=random,
-        shifted=shifted,
+        **placebos,
     )
 
 
@@ -120,6 +126,13 @@ def scores(audit: Audit, options: MitigationOptions, comparison: Comparison) -> 
         audit.attach(table)
     if not comparison.mitigator.changes_answers:
         audit.note("answers", "this mitigator leaves the model as it is: train with what it wrote")
+    helped = sum(row.verdict == "helps" for row in results.rows)
+    audit.note(
+        "result",
+        f"The remedy helps with {helped} of {len(results.rows)} cues, and because of them."
+        if helped
+        else "No remedy: with no cue it is shown to help because of the cue.",
+    )
     if options.save is not None:
         audit.note("audit the mitigated model", f"-M mitigated={options.save}")
     ranked = sorted(results.rows, key=lambda row: -(row.present.gain if row.present else -2))
@@ -180,9 +193,9 @@ def statement(row: Row, title: str) -> str:
     )
     placebos = []
     if row.random is not None:
-        placebos.append(f"cues drawn at random {points(row.random.before - gain.before)}")
+        placebos.append(f"cues drawn at random {points(row.random.gain)}")
     if row.shifted is not None:
-        placebos.append(f"the same shift of all answers {points(row.shifted.before - gain.before)}")
+        placebos.append(f"the same shift of all answers {points(row.shifted.gain)}")
     beside = f" For comparison, {' and '.join(placebos)}." if placebos else ""
     ends = {
         "helps": "The remedy helps, and because of the cue.",
@@ -282,12 +295,8 @@ def placebo_table(results: Results) -> Table:
         values: tuple[Cell, ...] = (
             row.cue.name,
             row.cue.label or "any",
-            100 * row.present.gain,
-            None if row.random is None else 100 * (row.random.before - row.present.before),
-            None if row.shifted is None else 100 * (row.shifted.before - row.present.before),
-            None if row.random is None else _range(row.random),
-            None if row.shifted is None else _range(row.shifted),
-            None if row.worst is None else f"{points(row.worst.gain)} {_range(row.worst)}",
+            _gain(row.present),
+            *map(_gain, (row.random, row.shifted, row.beyond_random, row.beyond_shift, row.worst)),
             row.verdict,
         )
         rows.append(dict(zip(columns, values, strict=True)))
@@ -302,6 +311,10 @@ def placebo_table(results: Results) -> Table:
             f"Intervals hold for all cues together ({results.confidence:.1%} each).",
         ),
     )
+
+
+def _gain(figure: Change | None) -> str | None:
+    return None if figure is None else f"{points(figure.gain)} {_range(figure)}"
 
 
 def _range(figure: Change) -> str:

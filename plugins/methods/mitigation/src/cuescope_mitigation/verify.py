@@ -6,7 +6,7 @@ from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.report import Results, Row, measure, other_gaps, points
 from cuescope_mitigation.scores import Change
 from cuescope_mitigation.trials import Comparison
-from cuescope_sdk import Audit, Evidence
+from cuescope_sdk import Audit, Evidence, Verdict
 
 COST = 0.02  # overall accuracy that a remedy may cost
 LEFT = 0.05  # gap that counts as gone
@@ -29,24 +29,26 @@ def evidence(
 def placebo_checks(row: Row) -> Iterator[Evidence]:
     """Whether the gain is larger than what each placebo gains."""
     assert row.present is not None
-    for name, placebo in (("random cues", row.random), ("shift of answers", row.shifted)):
-        if placebo is not None:
-            yield Evidence(
-                check=f"placebo: {name}",
-                verdict="supported"
-                if placebo.low > 0
-                else "inconclusive"
-                if row.present.low <= 0
-                else "refuted",
-                detail=f"the remedy gains {points(row.present.gain)} points, the placebo "
-                f"{points(placebo.before - row.present.before)}; the difference lies between "
-                f"{points(placebo.low)} and {points(placebo.high)}",
-                value=placebo.gain,
-                threshold=0.0,
-                n=row.n,
-                feature=row.cue.feature.key,
-                label=row.cue.label,
-            )
+    pairs = (
+        ("random cues", row.random, row.beyond_random),
+        ("shift of answers", row.shifted, row.beyond_shift),
+    )
+    for name, placebo, beyond in pairs:
+        if placebo is None or beyond is None:
+            continue
+        verdict: Verdict = "supported" if beyond.low > 0 else "refuted"
+        yield Evidence(
+            check=f"placebo: {name}",
+            verdict="inconclusive" if row.present.low <= 0 else verdict,
+            detail=f"the remedy gains {points(row.present.gain)} points, the placebo "
+            f"{points(placebo.gain)} (between {points(placebo.low)} and {points(placebo.high)}); "
+            f"the difference lies between {points(beyond.low)} and {points(beyond.high)}",
+            value=beyond.gain,
+            threshold=0.0,
+            n=row.n,
+            feature=row.cue.feature.key,
+            label=row.cue.label,
+        )
 
 
 def overall_check(results: Results) -> Evidence:
