@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from cuescope_sdk import Report, UserError
+from cuescope_spurlens import figures
 
 
 @pytest.mark.parametrize("speaks", ["{}", "{}, I think so"])
@@ -67,3 +71,28 @@ def test_the_accuracy_is_that_of_the_answers(audited: Callable[..., Report]) -> 
     one_sided = audited(classes=("lamp",), task="recognition")
     assert one_sided.accuracy is None
     assert "is not known" in one_sided.notes["right answers"]
+
+
+def test_the_distribution_over_the_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sorted shares of the strongest cues, where a task has enough classes."""
+    drawn: list[tuple[str, list[float]]] = []
+    monkeypatch.setattr(
+        figures,
+        "line_chart",
+        lambda lines, *_: drawn.extend((line.name, line.x.tolist()) for line in lines) or b"",
+    )
+    rates = (0.9, 0.2, 0.5, 0.4, 0.7)
+
+    def result(task: str, rate: float) -> Any:
+        # the second cue is the strongest
+        with_cue, without = np.array([0.0, rate]), np.array([1.0, rate / 2])
+        case = SimpleNamespace(task=task)
+        return SimpleNamespace(case=case, strongest=1, with_cue=with_cue, without=without)
+
+    cases = [result("presence", rate) for rate in rates] + [result("hallucination", 0.5)]
+    [picture] = figures.distributions(cast(Any, SimpleNamespace(cases=cases)))
+    assert picture.title == "Over the classes"
+    assert drawn == [
+        ("with the cue", sorted(rates)),
+        ("without it", sorted(rate / 2 for rate in rates)),
+    ]

@@ -15,6 +15,7 @@ from cuescope_spurlens.spuriosity.cases import Case, occurrences
 from cuescope_spurlens.trials import Study
 
 STEPS, CURVES = 10, 8
+CLASSES = 5  # with fewer there is no distribution to look at
 TASK_SUFFIXES = {"hallucination": " (imagined)", "drop": " (dropped)", "mask": " (blackened)"}
 
 
@@ -203,6 +204,8 @@ def attach_curves(audit: Audit, results: Results) -> None:
         audit.attach(gap_curves(shown))
     if wanted:
         audit.attach(mean_curves(results))
+    for picture in distributions(results):
+        audit.attach(picture)
 
 
 def gap_curves(shown: Sequence[tuple[CaseResult, int]]) -> Picture:
@@ -221,6 +224,32 @@ def gap_curves(shown: Sequence[tuple[CaseResult, int]]) -> Picture:
         "swings by chance.",
         image=line_chart(lines, title, "K, images with the cue, and as many without", "gap"),
     )
+
+
+def distributions(results: Results) -> Iterator[Picture]:
+    """Of each task with enough classes: how often the model says yes, over the classes (figure 4).
+
+    With the strongest cue of each class and without; HR where the object is absent (figure 14).
+    """
+    for task in dict.fromkeys(result.case.task for result in results.cases):
+        of_task = [result for result in results.cases if result.case.task == task]
+        if len(of_task) < CLASSES:
+            continue
+        lines = [
+            Line(name, np.sort(shares), np.arange(1, len(of_task) + 1) / len(of_task))
+            for name, shares in (
+                ("with the cue", [result.with_cue[result.strongest] for result in of_task]),
+                ("without it", [result.without[result.strongest] for result in of_task]),
+            )
+        ]
+        title = f"Over the classes{TASK_SUFFIXES.get(task, '')}"
+        yield Picture(
+            title=title,
+            caption="The share of the classes whose share of yes is at most so large, with each "
+            "class's strongest cue in view and without it. Where the lines are apart the cue moves "
+            "many classes; a long left end are classes that are missed.",
+            image=line_chart(lines, title, "share of yes in a class", "share of the classes"),
+        )
 
 
 def mean_curves(results: Results) -> Table:
