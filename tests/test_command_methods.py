@@ -15,7 +15,7 @@ from cuescope.registry import Registry
 from cuescope_sdk import ROLES
 
 METHODS = {"cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
-METHODS |= {"confidence", "distilling-failures", "domino", "george", "random"}
+METHODS |= {"confidence", "distilling-failures", "domino", "george", "random", "mitigation"}
 Line = Callable[..., str]
 
 

@@ -166,7 +166,8 @@ def test_no_rival_ranks_the_meadow_better(folder: Path, report: Report) -> None:
                 verify_with=("trove",),
             )
             rival = runner.run(request)
-            assert rival.cost.model_calls == 0, "the audit's answers are in the cache"
+            # TRoVe's check of another method asks the sequences once more, for logits alone
+            assert rival.cost.model_calls <= rival.cost.conditions["baseline"] / 2
             shares[f"{name} {unit or ''}"] = share_of_the_meadow(rival)
     assert len(shares) == 9
     assert shares["trove"] == 1.0 >= max(shares.values())

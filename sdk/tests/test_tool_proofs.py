@@ -16,6 +16,7 @@ from cuescope_sdk.testing import (
     FakeClaimVerifier,
     FakeDetector,
     FakeImageEditor,
+    FakeNamer,
     FakeProposer,
     FakeSegmenter,
     FakeSentenceEncoder,
@@ -185,6 +186,14 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_edits_under_another_key": (SameKey, set()),
     "test_proposes_names": (
         having(FakeProposer, "propose", lambda names: [*names, names[0]]),
+        set(),
+    ),
+    "test_guesses_names_that_fit_the_group_better": (
+        having(
+            FakeNamer,
+            "name_groups",
+            lambda guesses: [g and g.model_copy(update={"elsewhere": 9.0}) for g in guesses],
+        ),
         set(),
     ),
     "test_judges_each_claim": (

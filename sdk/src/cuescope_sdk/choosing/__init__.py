@@ -82,7 +82,7 @@ def _show_fits(question: "Question", found: "list[Fit]") -> None:
     stdout().print(table)
     # what runs as it stands first
     usable = [fit for fit in found if fit.verdict in ("yes", "weakly")]
-    able = [fit.method for fit in sorted(usable, key=lambda fit: len(fit.lacks))]
+    able = [fit.method for fit in sorted(usable, key=lambda fit: (len(fit.lacks), fit.enough))]
     if not able:
         echo("No installed method fits as it is.")
     elif question.model and question.data:

@@ -44,6 +44,7 @@ class Fit:
     needs: str
     installed: bool
     lacks: tuple[Lack, ...] = ()
+    enough: int = 0  # samples, as its data needs have them
 
     @property
     def verdict(self) -> str:
@@ -85,9 +86,19 @@ def fits(question: Question, context: Context) -> Iterator[Fit]:
                 *_of_model(method, capabilities, registry),
                 *_of_tools(method.requires, registry),
                 *_of_data(name, method, profile),
+                *_of_options(method),
             )
             finds = getattr(method, "finds", method.title)
-            yield Fit(name, finds, needs_in_words(method), True, lacks)
+            needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
+            yield Fit(name, finds, needs_in_words(method), True, lacks, needs.enough)
+
+
+def _of_options(method: Any) -> Iterator[Lack]:
+    """What it cannot do without, and the command that fills it in, where there is one."""
+    required = [name for name, f in method.Options.model_fields.items() if f.is_required()]
+    if required:
+        how = getattr(method, "started_by", None) or " ".join(f"-O {n}=..." for n in required)
+        yield Lack(f"options of its own: {', '.join(required)}", how, "open")
 
 
 def needs_in_words(method: Any) -> str:

@@ -45,6 +45,7 @@ from cuescope_sdk.testing._fake_tools import (
     FakeClaimVerifier as FakeClaimVerifier,
     FakeDetector as FakeDetector,
     FakeImageEditor as FakeImageEditor,
+    FakeNamer as FakeNamer,
     FakeProposer as FakeProposer,
     FakeSegmenter as FakeSegmenter,
     FakeSentenceEncoder as FakeSentenceEncoder,

@@ -11,6 +11,7 @@ from cuescope_sdk import Detection, Frame, Plugin, Sample, generator
 from cuescope_sdk.grounding import Case, Claim, ClaimKind, ClaimVerifier, Judgement
 from cuescope_sdk.grounding._claims import judge_claim, per_frame
 from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, DECOY, DECOY_BOX, LABELS, SIDE, shows
+from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
 
 
 def claim(kind: ClaimKind, subject: str, *frames: int, **more: Any) -> Claim:
@@ -136,6 +137,19 @@ class FakeClaimVerifier(Plugin):
         ]
 
 
+class FakeNamer(Plugin):
+    """Takes the word that lies nearer to a group than to the rest."""
+
+    def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:
+        """One of three words, by the texts' own embeddings."""
+        return [self._guess(group) for group in groups]
+
+    def _guess(self, group: FrameGroup) -> NameGuess | None:
+        words = ("red corner", "blue corner", "grey")
+        rows = group.embed_texts(words)
+        return best_name(words, rows @ group.centre, rows @ group.elsewhere)
+
+
 FAKE_TOOLS: dict[str, type[Plugin]] = {
     "detector": FakeDetector,
     "segmenter": FakeSegmenter,
@@ -144,6 +158,7 @@ FAKE_TOOLS: dict[str, type[Plugin]] = {
     "image-editor": FakeImageEditor,
     "proposer": FakeProposer,
     "claim-verifier": FakeClaimVerifier,
+    "namer": FakeNamer,
 }
 
 

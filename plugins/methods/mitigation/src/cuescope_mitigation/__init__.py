@@ -47,6 +47,7 @@ class MitigationTrial(Plugin):
 
     title = "Mitigation: does the remedy help, and is it because of the cue?"
     requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=2)
+    started_by = "cuescope mitigate RUN --with NAME"
     finds = "Whether a model that has learned to do without a cue does better on held-out samples."
     data_needs = DataNeeds(
         least=12,
