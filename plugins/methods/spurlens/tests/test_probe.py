@@ -55,6 +55,7 @@ def test_a_model_that_shows_its_patches_is_probed(setup: Callable[..., Setup]) -
     assert {row["class"] for row in table.rows} == {"cup", "lamp", "clock"}
     assert any("Correlation of the gaps" in note for note in table.notes)
     sweep = next(t for t in report.tables if t.title.endswith("by what it is trained on"))
+    assert "Vision encoder: the probe's gap, class by class" in {p.title for p in report.pictures}
     sizes = [(row["positives"], row["negatives a positive"]) for row in sweep.rows]
     assert sizes == [(share, ratio) for share in ("10%", "30%", "90%") for ratio in (1, 2, 5)]
     trained = [float(str(row["images trained on"])) for row in sweep.rows]

@@ -1,6 +1,6 @@
 """How much of the gap is in the vision encoder alone (section 6.3, appendix M)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import stats
 
-from cuescope_sdk import Audit, Cell, Evidence, Readout, Table, Trial
+from cuescope_sdk import Audit, Cell, Evidence, Picture, Readout, Table, Trial
+from cuescope_sdk.report import Line, line_chart
 from cuescope_sdk.statistics import correlation_interval
 from cuescope_spurlens.scores import CaseResult, Results
 from cuescope_spurlens.spuriosity.detections import objects_of, samples_by_key
@@ -16,6 +17,7 @@ from cuescope_spurlens.tables import make_table
 
 REPEATS, RATIO, SHARE, LEAST = 10, 2, 0.9, 10
 SHARES, RATIOS = (0.1, 0.3, 0.9), (1, 2, 5)  # of the sweep: the paper's own are lost from its text
+CLASSES = 12  # with a line in the picture
 COLUMNS = ("class", "cue", "model's gap", "probe's gap", "probe with it", "probe without")
 
 
@@ -123,7 +125,9 @@ def check_encoder(audit: Audit, results: Results) -> Iterator[Evidence]:
         return
     audit.attach(_table(pairs))
     if audit.options.probe_sweep:
-        audit.attach(_sweep_table(audit, [(result, pair) for result, pair, _ in rows]))
+        swept = _sweep(audit, [(result, pair) for result, pair, _ in rows])
+        audit.attach(_sweep_table(swept))
+        audit.attach(_sweep_picture(swept))
     # Of findings alone: the strongest of many null cues has the hard images at its bottom, and what
     # is hard for the model is hard for a probe.
     found = [(result, rates) for result, rates in pairs if result.finding]
@@ -208,28 +212,39 @@ def _correlation(pairs: Sequence[tuple[CaseResult, ProbeRates]]) -> list[str]:
     return [f"Correlation of the gaps of model and probe: {r:.2f} [{low:.2f}, {high:.2f}]."]
 
 
-def _sweep_table(audit: Audit, rows: Sequence[tuple[CaseResult, Embeddings]]) -> Table:
-    """Means over the classes by size and balance of what the probe is trained on (appendix M)."""
-    table: list[list[Cell]] = []
+Sweep = Mapping[tuple[float, int], Sequence[tuple[CaseResult, ProbeRates]]]
+
+
+def _sweep(audit: Audit, rows: Sequence[tuple[CaseResult, Embeddings]]) -> Sweep:
+    """A probe a class for each size and balance of what it is trained on (appendix M)."""
+    swept = {}
     for share in SHARES:
         for ratio in RATIOS:
-            probes = [
-                _probe_case(result, pair, audit.rng("sweep", result.case.label), share, ratio)
+            swept[share, ratio] = [
+                (result, rates)
                 for result, pair in rows
+                if (rates := _probe_case(result, pair, _rng(audit, result), share, ratio))
             ]
-            known = [rates for rates in probes if rates is not None]
-            accuracies = [100 * rates.accuracy for rates in known if rates.accuracy is not None]
-            means = [
-                float(np.mean([getattr(rates, name) for rates in known])) * scale
-                for name, scale in (
-                    ("trained", 1),
-                    ("with_cue", 100),
-                    ("without", 100),
-                    ("gap", 100),
-                )
-            ]
-            accuracy = float(np.mean(accuracies)) if accuracies else None
-            table.append([f"{share:.0%}", ratio, *means, accuracy])
+    return swept
+
+
+def _rng(audit: Audit, result: CaseResult) -> np.random.Generator:
+    return audit.rng("sweep", result.case.label)
+
+
+def _sweep_table(swept: Sweep) -> Table:
+    """Means over the classes."""
+    table: list[list[Cell]] = []
+    scales = {"trained": 1, "with_cue": 100, "without": 100, "gap": 100}
+    for (share, ratio), probes in swept.items():
+        known = [rates for _, rates in probes]
+        accuracies = [100 * rates.accuracy for rates in known if rates.accuracy is not None]
+        means = [
+            float(np.mean([getattr(rates, name) for rates in known])) * scale
+            for name, scale in scales.items()
+        ]
+        accuracy = float(np.mean(accuracies)) if accuracies else None
+        table.append([f"{share:.0%}", ratio, *means, accuracy])
     return make_table(
         "Vision encoder: the probe by what it is trained on",
         SWEEP_COLUMNS,
@@ -237,4 +252,24 @@ def _sweep_table(audit: Audit, rows: Sequence[tuple[CaseResult, Embeddings]]) ->
         "Means over the classes, in percent. Positives: share of the images of the class, without "
         "those that show the cue most and least. Accuracy: of images that it was neither trained "
         f"nor tested on, half of them of the class. {REPEATS} draws each.",
+    )
+
+
+def _sweep_picture(swept: Sweep) -> Picture:
+    """The gap class by class (figure 17), at one balance."""
+    by_class: dict[str, list[ProbeRates]] = {}
+    for (_, ratio), probes in swept.items():
+        for result, rates in probes if ratio == RATIO else ():
+            by_class.setdefault(result.case.label, []).append(rates)
+    lines = [
+        Line(label, *np.array([(rates.trained, rates.gap) for rates in of_class], float).T)
+        for label, of_class in list(by_class.items())[:CLASSES]
+    ]
+    title = "Vision encoder: the probe's gap, class by class"
+    return Picture(
+        title=title,
+        caption=f"The gap of a linear probe that is trained on more and more images, {RATIO} "
+        "without the class for each with it. Lines that stay high are classes whose cue lies in "
+        "the encoder itself.",
+        image=line_chart(lines, title, "images trained on", "gap"),
     )
