@@ -42,7 +42,7 @@ def mitigate(
         int, typer.Option(min=0, help="Times that it is fitted to cues drawn at random.")
     ] = 3,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Of the parts and placebos. [default: the run's]")
+        int | None, typer.Option(min=0, help="Of parts and placebos; without it, that of the run.")
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost.")] = False,
     out: Annotated[
