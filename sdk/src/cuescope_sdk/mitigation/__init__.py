@@ -7,7 +7,12 @@ from cuescope_sdk.mitigation._mitigation import (
     content as content,
     rescored as rescored,
 )
-from cuescope_sdk.mitigation._mitigator import Mitigator as Mitigator, Task as Task, save as save
+from cuescope_sdk.mitigation._mitigator import (
+    Mitigator as Mitigator,
+    Task as Task,
+    balanced_weights as balanced_weights,
+    save as save,
+)
 from cuescope_sdk.mitigation._routing import (
     CueRouter as CueRouter,
     FixedRouter as FixedRouter,

@@ -21,11 +21,11 @@ from cuescope.errors import UserError
 from cuescope.plugin import Plugin
 from cuescope.registry import version_with_code
 from cuescope.respond import answer_batch
-from cuescope.types import Output, Response, Sample, Trial
+from cuescope.types import Outcome, Response, Sample, Trial
 from cuescope_sdk.mitigation._mitigation import STAMP, Ask, Mitigation, content, write
 from cuescope_sdk.mitigation._routing import Router
+from cuescope_sdk.stills import OUTPUTS, baseline_trials, stack_embeddings, stack_logits
 
-OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
 # what looks inside for the reason of an answer would look at answers that are no longer given
 GONE = frozenset({"choices", "image-tower"})
 
@@ -53,18 +53,19 @@ class Task:
         return np.array([place[str(sample.label)] for sample in self.samples], int)
 
     @cached_property
-    def _answers(self) -> Sequence[Response]:
-        return self.ask([Trial(sample=each, outputs=OUTPUTS) for each in self.samples])
+    def _outcomes(self) -> list[Outcome]:
+        trials = list(baseline_trials(self.samples))
+        return list(map(Outcome, trials, self.ask(trials)))
 
     @property
     def embedding(self) -> Float[np.ndarray, "sample dim"]:
         """What the model makes of each sample."""
-        return np.stack([np.asarray(answer.embedding, np.float64) for answer in self._answers])
+        return stack_embeddings(self._outcomes).astype(np.float64)
 
     @property
     def logits(self) -> Float[np.ndarray, "sample class"]:
         """The model's logits, a column a label."""
-        return in_order(self.samples, self._answers, self.labels)
+        return stack_logits(self._outcomes, self.labels)
 
     @property
     def groups(self) -> Int[np.ndarray, " sample"]:
@@ -73,15 +74,14 @@ class Task:
         return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
 
 
-def in_order(
-    samples: Sequence[Sample], answers: Sequence[Response], labels: Sequence[str]
-) -> Float[np.ndarray, "sample class"]:
-    """Logits with a column a label, whatever the order of each sample's choices."""
-    rows = []
-    for sample, answer in zip(samples, answers, strict=True):
-        columns = [sample.choices.index(label) for label in labels]
-        rows.append(np.asarray(answer.logits, np.float64)[columns])
-    return np.stack(rows)
+def balanced_weights(
+    groups: Int[np.ndarray, " sample"], targets: Int[np.ndarray, " sample"]
+) -> Float[np.ndarray, " sample"]:
+    """Weights of mean 1: each label weighs the same, and in a label each group."""
+    in_label = {target: len(np.unique(groups[targets == target])) for target in np.unique(targets)}
+    sizes = np.bincount(groups)[groups]
+    weights = 1.0 / (sizes * np.array([in_label[target] for target in targets]))
+    return np.asarray(weights / weights.mean())
 
 
 class Mitigator(Plugin, ABC):

@@ -7,12 +7,10 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope.types import Output, Response, Trial
+from cuescope.types import Outcome, Trial
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation._mitigation import Ask
-
-# both, as methods ask them: then the answers are known
-OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
+from cuescope_sdk.stills import OUTPUTS, stack_embeddings
 
 
 class Router(Protocol):
@@ -55,10 +53,20 @@ class CueRouter:
     def nearest(
         self, trials: Sequence[Trial], ask: Ask
     ) -> tuple[Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]]:
-        """Which clusters each sample shows, and the cosine of each of its frames with each."""
+        """The same as `place`, after asking for the embedding of each frame held still."""
         stills = [each for trial in trials for each in stills_of(trial)]
-        embedding = normalise(stacked(ask(stills))) if stills else np.empty((0, 1))
-        cosine = embedding @ self.centroids.T if stills else np.empty((0, len(self.centroids)))
+        if not stills:
+            return np.zeros((len(trials), len(self.centroids)), dtype=bool), []
+        return self.place(trials, stack_embeddings(list(map(Outcome, stills, ask(stills)))))
+
+    def place(
+        self, trials: Sequence[Trial], embedding: Float[np.ndarray, "still dim"]
+    ) -> tuple[Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]]:
+        """Which clusters each sample shows, and the cosine of each of its frames with each.
+
+        `embedding` has the frames held still, in the order of `stills_of` each trial.
+        """
+        cosine = normalise(embedding) @ self.centroids.T
         shows = np.zeros((len(trials), len(self.centroids)), dtype=bool)
         of_trial, start = [], 0
         for row, trial in enumerate(trials):
@@ -96,11 +104,6 @@ def stills_of(trial: Trial) -> list[Trial]:
         )
         for frame in range(len(sample.frames))
     ]
-
-
-def stacked(responses: Sequence[Response]) -> Float[np.ndarray, "response dim"]:
-    """The embeddings, a row each."""
-    return np.stack([np.asarray(response.embedding, np.float64) for response in responses])
 
 
 def centroids(

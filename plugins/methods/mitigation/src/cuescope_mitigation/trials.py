@@ -14,7 +14,6 @@ from cuescope_sdk import (
     Feature,
     Occurrence,
     Outcome,
-    Output,
     Report,
     Response,
     Sample,
@@ -36,8 +35,12 @@ from cuescope_sdk.mitigation import (
     stills_of,
 )
 from cuescope_sdk.statistics import Groups, split_groups
-
-OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
+from cuescope_sdk.stills import (
+    baseline_trials,
+    require_closed_labels,
+    stack_embeddings,
+    stack_logits,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,18 +100,17 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     stills, members = _members(features, found_in)
     keys = {each.sample for feature in features for each in feature.occurrences}
     samples = _unseen(audit, [found_in[key] for key in sorted(keys)])
-    trials = [Trial(sample=sample, outputs=OUTPUTS) for sample in samples]
+    trials = list(baseline_trials(samples))
     routing = [still for trial in trials for still in stills_of(trial)]
     mitigator = build(audit, options)
-    audit.expect_more(
-        2 * len(samples) * (1 + options.placebos) + len(cues) * (1 + options.placebos)
-    )
     answers = audit.respond([*stills, *trials, *routing])
     outcomes = answers[len(stills) :][: len(trials)]
-    embedding = np.stack([np.asarray(a.response.embedding) for a in answers[: len(stills)]])
+    embedding = stack_embeddings(answers[: len(stills)])
     place = {feature.key: number for number, feature in enumerate(features)}
     router = CueRouter(centroids(embedding, members), tuple(place[cue.feature.key] for cue in cues))
-    clusters, nearness = router.nearest(trials, asking(audit))
+    clusters, nearness = router.place(
+        trials, stack_embeddings(answers[len(stills) + len(trials) :])
+    )
     groups = Groups.of(samples)
     targets = np.array([audit.labels.index(str(sample.label)) for sample in samples])
     strata = 2 * targets + clusters[:, list(router.cues)].any(axis=1)
@@ -127,7 +129,9 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
 
 def build(audit: Audit, options: MitigationOptions) -> Mitigator:
     """The mitigator; raises UserError where the model lacks what it needs."""
-    mitigator = audit.context.build("mitigator", options.mitigator, options.mitigator_options)
+    mitigator: Mitigator = audit.context.build(
+        "mitigator", options.mitigator, options.mitigator_options
+    )
     needs, has = mitigator.requires, audit.capabilities
     missing = sorted(
         [*(needs.outputs - has.outputs), *(needs.edits - has.edits), *(needs.exposes - has.exposes)]
@@ -138,7 +142,7 @@ def build(audit: Audit, options: MitigationOptions) -> Mitigator:
             expected=f"a model with {' and '.join(missing)}",
             remedy="`cuescope plugins list` shows the other mitigators",
         )
-    return mitigator  # type: ignore[no-any-return]
+    return mitigator
 
 
 def asking(audit: Audit) -> Ask:
@@ -192,13 +196,7 @@ def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
 
 
 def _check_labels(audit: Audit) -> None:
-    for sample in audit.samples:
-        if sample.label not in audit.labels or set(sample.choices) != set(audit.labels):
-            raise UserError(
-                f"mitigation needs one closed label set, and sample '{sample.key}' has another",
-                expected=f"a label and the choices {', '.join(audit.labels[:4])} ...",
-                got=f"label {sample.label!r}, {len(sample.choices)} choices",
-            )
+    require_closed_labels(audit, "mitigation")
     there = {sample.label for sample in audit.samples}
     if missing := [label for label in audit.labels if label not in there]:
         raise UserError(
@@ -318,23 +316,16 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
         )
         return mitigator.fit(task)
 
-    def logits(mitigation: Mitigation | None) -> Float[np.ndarray, "sample class"]:
-        trials = [Trial(sample=sample, outputs=OUTPUTS) for sample in parts.samples]
-        answers = ask(trials) if mitigation is None else mitigation.answer(trials, ask)
-        return np.stack(
-            [
-                np.asarray(answer.logits, np.float64)[
-                    [sample.choices.index(label) for label in parts.labels]
-                ]
-                for sample, answer in zip(parts.samples, answers, strict=True)
-            ]
-        )
+    def logits(mitigation: Mitigation) -> Float[np.ndarray, "sample class"]:
+        trials = list(baseline_trials(parts.samples))
+        answers = mitigation.answer(trials, ask)
+        return stack_logits(list(map(Outcome, trials, answers)), parts.labels)
 
     def right(scores: Float[np.ndarray, "sample class"]) -> Float[np.ndarray, " sample"]:
         of_all = (scores.argmax(axis=1) == parts.targets).astype(float)
         return np.asarray(of_all[~parts.fitted])
 
-    before, learned = logits(None), fit(parts.shows, parts.router)
+    before, learned = stack_logits(parts.outcomes, parts.labels), fit(parts.shows, parts.router)
     after = logits(learned)
     if options.save is not None:
         save(learned, options.save, mitigator=mitigator_name(options), model=options.model)

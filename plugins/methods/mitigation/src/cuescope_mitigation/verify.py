@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from cuescope_mitigation.measuring import Results, Row, measure, other_gaps, points
 from cuescope_mitigation.options import MitigationOptions
-from cuescope_mitigation.report import Results, Row, measure, other_gaps, points
 from cuescope_mitigation.scores import Change
 from cuescope_mitigation.trials import Comparison
 from cuescope_sdk import Audit, Evidence, Verdict

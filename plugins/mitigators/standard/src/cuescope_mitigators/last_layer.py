@@ -9,7 +9,15 @@ from jaxtyping import Float
 from pydantic import Field, PositiveFloat
 
 from cuescope_sdk import Options, Requirements, Response, Trial, UserError
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task, columns_of, rescored
+from cuescope_sdk.mitigation import (
+    Ask,
+    Mitigation,
+    Mitigator,
+    Task,
+    balanced_weights,
+    columns_of,
+    rescored,
+)
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
@@ -71,7 +79,7 @@ class LastLayer(Mitigator):
         centre, spread = embedding.mean(axis=0), embedding.std() or 1.0
         inputs = (embedding - centre) / spread
         strength = self._best_strength(inputs, task.targets, groups)
-        model = _fitted(inputs, task.targets, _balanced(groups, task.targets), strength)
+        model = _fitted(inputs, task.targets, balanced_weights(groups, task.targets), strength)
         weights, bias = np.asarray(model.coef_), np.asarray(model.intercept_)
         if len(task.labels) == 2:  # sklearn keeps one row of two
             weights, bias = np.vstack([-weights, weights]) / 2, np.append(-bias, bias) / 2
@@ -86,21 +94,13 @@ class LastLayer(Mitigator):
         worst = dict.fromkeys(self.options.strengths, 0.0)
         for train, test in halves.split(inputs, targets):
             for strength in worst:
-                weights = _balanced(groups[train], targets[train])
+                weights = balanced_weights(groups[train], targets[train])
                 model = _fitted(inputs[train], targets[train], weights, strength)
                 right = model.predict(inputs[test]) == targets[test]
                 sizes = np.bincount(groups[test])
                 rates = np.bincount(groups[test], right) / np.maximum(sizes, 1)
                 worst[strength] += rates[sizes > 0].min()
         return max(worst, key=lambda strength: (worst[strength], -strength))
-
-
-def _balanced(groups: np.ndarray, targets: np.ndarray) -> Float[np.ndarray, " sample"]:
-    """Weights of mean 1: each label weighs the same, and in a label each group."""
-    sizes = np.bincount(groups)
-    of_label = [len(np.unique(groups[targets == target])) for target in range(targets.max() + 1)]
-    weights = 1.0 / (sizes[groups] * np.array(of_label)[targets])
-    return np.asarray(weights / weights.mean())
 
 
 def _fitted(

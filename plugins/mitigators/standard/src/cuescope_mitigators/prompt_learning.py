@@ -1,5 +1,6 @@
 """The training of CoOp, as a readout: it runs where the model is, and is remembered."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -45,7 +46,7 @@ class LearnedPrompts(Readout):
     batch_size: int
     seed: int
 
-    def read(self, model: Any, trials: list[Trial]) -> list[np.ndarray]:  # type: ignore[override]
+    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """Scale, bias, the table, then the vectors, in one row: the same for each trial."""
         row = self._learn(model.prompt_tower())
         return [row] * len(trials)

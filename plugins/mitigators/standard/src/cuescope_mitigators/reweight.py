@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from pydantic import Field
 
 from cuescope_sdk import Options, Requirements, Response, Trial
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task, balanced_weights
 
 FILE = "weights.parquet"
 
@@ -68,9 +68,7 @@ class Reweight(Mitigator):
         """Each label weighs the same, and in a label each group; groups of one size in a subset."""
         groups, targets = task.groups, task.targets
         sizes = np.bincount(groups)
-        in_label = np.array([len(np.unique(groups[targets == target])) for target in targets])
-        weights = 1.0 / (sizes[groups] * in_label)
-        weights = np.minimum(weights / weights.mean(), self.options.most)
+        weights = np.minimum(balanced_weights(groups, targets), self.options.most)
         rng = np.random.default_rng(self.options.seed)
         least, balanced = sizes[sizes > 0].min(), np.zeros(len(groups), dtype=bool)
         for group in np.unique(groups):
