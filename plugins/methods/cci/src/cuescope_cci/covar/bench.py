@@ -1,4 +1,4 @@
-"""Section 5 and appendices A.5 to A.9: CLIP models on the eight subsets, with CCI's error sources."""
+"""Section 5, appendices A.5 to A.9: models on the eight subsets, with CCI's error sources."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -39,9 +39,7 @@ class CovarBenchOptions(Options):
     tools: dict[str, str] = Field({}, description="text-generator=SPEC judges look-alikes")
     cci_options: dict[str, Any] = Field({}, description="options of `cci`")
     pictures: NonNegativeInt = Field(1, description="photos whose variants are shown (--html)")
-    dtype: Literal["float32", "bfloat16", "float16"] = Field(
-        "float32", description="of the models"
-    )
+    dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description="of the models")
 
 
 class CovarBench(Plugin):

@@ -1,16 +1,17 @@
 """Which classes a background makes the answer (Table 7), and whether exchanging it agrees."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_cci.covar.answers import Answers
-from cuescope_cci.covar.images import PLAIN, Images
-from cuescope_cci.covar.measures import Figure, change, correct, share
+from cuescope_cci.covar.images import ORIGINAL, PLAIN, Images
+from cuescope_cci.covar.measures import Figure, change, share
 from cuescope_cci.options import Rule
 from cuescope_sdk.statistics import Groups
 
+Shares = Float[np.ndarray, " source"]
 MOST = 3  # classes that are told of a background
 
 
@@ -28,32 +29,39 @@ def background_pulls(
 ) -> dict[str, list[Pull]]:
     """For each background the classes that it adds most answers of, over the whole benchmark.
 
-    The same sources stand before all backgrounds, so what is more is more than before the others,
-    source by source; corrected for all pairs of a background and a class.
+    What is more is more than before the other backgrounds, source by source; corrected for all
+    pairs of a background and a class.
     """
-    counted = np.isin(images.subset, [images.subset[images.of(name)][0] for name in images.subsets])
-    figures = {}
-    here = {}
-    for code, background in enumerate(images.backgrounds):
-        shares = [
+    counted = ~images.of(ORIGINAL)
+    candidates: dict[str, list[tuple[str, Shares, Shares]]] = {}
+    tried = 0
+    for code in np.unique(images.background[counted]).tolist():
+        here, elsewhere = (
             _shares(answers, images, counted & side)
-            for side in (images.background != code, images.background == code)
+            for side in (images.background == code, images.background != code)
+        )
+        both = ~np.isnan(here[:, 0]) & ~np.isnan(elsewhere[:, 0])
+        here, elsewhere = here[both], elsewhere[both]
+        more = (here - elsewhere).sum(axis=0)
+        named = np.flatnonzero(here.sum(axis=0) > 0)
+        tried += len(named)
+        most = named[np.argsort(-more[named], kind="stable")][:MOST].tolist()
+        candidates[images.backgrounds[code]] = [
+            (images.labels[i], here[:, i], elsewhere[:, i]) for i in most
         ]
-        both = ~np.isnan(shares[0][:, 0]) & ~np.isnan(shares[1][:, 0])
-        others, own = (side[both] for side in shares)
-        groups = Groups.single(int(both.sum()))
-        for number in np.flatnonzero(own.sum(axis=0) > 0):
-            label = images.labels[number]
-            here[background, label] = float(own[:, number].mean())
-            figures[background, label] = change(others[:, number], own[:, number], groups, rng)
-    known = correct({key: figure for key, figure in figures.items() if figure.value is not None})
-    pulls: dict[str, list[Pull]] = {name: [] for name in images.backgrounds}
-    for (background, label), more in known.items():
-        pulls[background].append(Pull(label, here[background, label], more))
     return {
-        name: sorted(own, key=lambda pull: -(pull.more.value or 0.0))[:MOST]
-        for name, own in pulls.items()
+        background: [_pull(*candidate, tried, rng) for candidate in own]
+        for background, own in candidates.items()
     }
+
+
+def _pull(
+    label: str, here: Shares, elsewhere: Shares, tried: int, rng: np.random.Generator
+) -> Pull:
+    more = change(elsewhere, here, Groups.single(len(here)), rng)
+    # the classes that are told were chosen among all: each pays for all (Bonferroni)
+    q_value = None if more.p_value is None else min(1.0, tried * more.p_value)
+    return Pull(label, float(here.mean()) if len(here) else 0.0, replace(more, q_value=q_value))
 
 
 def _shares(
@@ -82,22 +90,18 @@ class Exchange:
 
 
 def exchange_backgrounds(
-    answers: Answers,
-    images: Images,
-    rule: Rule,
-    planted: Bool[np.ndarray, " image"] | None,
+    answers: Answers, images: Images, rule: Rule, planted: Bool[np.ndarray, " image"] | None
 ) -> Exchange:
     """What a rule says of wrong answers, beside what exchanging the background shows.
 
     A wrong answer is the background's where most other backgrounds of the same object are not
     answered so. `planted` tells where the answer sheet has the shown background for the answer.
     """
-    plain = images.of(PLAIN)
-    counts = np.zeros((images.source.count, len(images.labels)))
-    np.add.at(counts, (images.source.codes[plain], answers.predicted[plain]), 1)
-    same = counts[images.source.codes, answers.predicted] - 1  # other than itself
-    others = np.bincount(images.source.codes[plain], minlength=images.source.count) - 1
-    others = others[images.source.codes]
+    plain, photos = images.of(PLAIN), int(images.photo.max()) + 1
+    counts = np.zeros((photos, len(images.labels)))
+    np.add.at(counts, (images.photo[plain], answers.predicted[plain]), 1)
+    same = counts[images.photo, answers.predicted] - 1  # other than itself
+    others = np.bincount(images.photo[plain], minlength=photos)[images.photo] - 1
     known = plain & answers.known(rule) & (others > 0)
     follows = same < others / 2
     leaning = answers.on_background(rule)

@@ -51,7 +51,7 @@ def contrasts(
             for i in (pair.first, pair.second)
         )
         of_pair[ERRORS] = ratio_difference(first, second, images.source, rng)
-        names = [entries[i].name for i in (pair.first, pair.second)]
+        names = entries[pair.first].name, entries[pair.second].name
         yield Contrast(_what(entries, pair.what, pair.first, pair.second), *names, of_pair)
 
 

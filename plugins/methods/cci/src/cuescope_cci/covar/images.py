@@ -1,7 +1,8 @@
 """The images of a controlled benchmark: subsets, backgrounds, sources, and what belongs together.
 
 A data set says of each image its `factors` (background, subset), the photo that it was made of
-(`Sample.group`), and whether a filter flagged it (`dropped`).
+(`source_key` or `source`), which photos were drawn together (`Sample.group`), and whether a filter
+flagged it (`dropped`).
 """
 
 from collections import Counter
@@ -34,9 +35,10 @@ NONE = -1  # no such image
 class Images:
     """The images that count, in the data set's order; codes are indices into the names.
 
-    `plain` is the image of the same source before the same background in the subset "background",
-    and `original` the photo; -1 where there is none. `flagged` counts what the filter dropped, by
-    subset and reason.
+    `photo` is what an image was made of, and `source` what was drawn independently: a photo, or
+    several of one place. `plain` is the image of the same photo before the same background in the
+    subset "background", and `original` the photo; -1 where there is none. `flagged` counts what the
+    filter dropped, by subset and reason.
     """
 
     samples: tuple[Sample, ...]
@@ -44,6 +46,7 @@ class Images:
     label: Int[np.ndarray, " image"]
     background: Int[np.ndarray, " image"]
     source: Groups
+    photo: Int[np.ndarray, " image"]
     plain: Int[np.ndarray, " image"]
     original: Int[np.ndarray, " image"]
     labels: tuple[str, ...]
@@ -64,6 +67,12 @@ def factor(sample: Sample, name: str) -> str | None:
     """A factor's value as text, None where the sample has none."""
     value = sample.annotations.get("factors", {}).get(name)
     return None if value is None else str(value)
+
+
+def photo_of(sample: Sample) -> tuple[str, ...]:
+    """What tells the photo that an image was made of from all others."""
+    own = (sample.annotations.get(name) for name in ("source", "source_key"))
+    return (str(sample.group), *(str(name) for name in own if name))
 
 
 def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
@@ -88,17 +97,21 @@ def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
             expected="objects before other backgrounds, which all subsets are made of",
             remedy="Build a data set with `cuescope covar build`",
         )
-    pair = {(source.codes[i], background[i]): i for i in np.flatnonzero(is_plain)}
-    first = {source.codes[i]: i for i in np.flatnonzero(is_original)}
-    both = list(zip(source.codes, background, strict=True))
+    names = [photo_of(sample) for sample in kept]
+    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    photo = np.array([number[name] for name in names], int)
+    pair = {(photo[i], background[i]): i for i in np.flatnonzero(is_plain)}
+    first = {photo[i]: i for i in np.flatnonzero(is_original)}
+    both = list(zip(photo, background, strict=True))
     return Images(
         samples=kept,
         subset=subset,
         label=np.array([labels.index(str(s.label)) for s in kept], int),
         background=background,
         source=source,
+        photo=photo,
         plain=np.array([pair.get(own, NONE) for own in both], int),
-        original=np.array([first.get(own, NONE) for own in source.codes], int),
+        original=np.array([first.get(own, NONE) for own in photo], int),
         labels=tuple(labels),
         backgrounds=backgrounds,
         flagged=dict(flagged),
@@ -124,7 +137,7 @@ def _check(sample: Sample, labels: Sequence[str]) -> None:
     if sample.group is None:
         raise UserError(
             f"{what} does not say of which photo it is",
-            expected="the photo as its group: all variants of a photo are one draw",
+            expected="a group: all variants of a photo are one draw",
         )
 
 
@@ -138,7 +151,7 @@ def draw_sources(
     names = sorted(labels)
     order = [names[i] for i in rng.permutation(len(names)).tolist()]
     turn: Counter[str] = Counter()
-    rank = {}
+    rank: dict[str, tuple[int, int]] = {}
     for name in order:  # the first of each label, then the second of each
         rank[name] = turn[labels[name]], len(rank)
         turn[labels[name]] += 1

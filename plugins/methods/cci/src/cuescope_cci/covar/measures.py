@@ -61,16 +61,19 @@ def change(
     before: Float[np.ndarray, " image"],
     after: Float[np.ndarray, " image"],
     groups: Groups,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     *,
     confidence: float = 0.95,
 ) -> Figure:
-    """The mean of after minus before, image by image, of figures from 0 to 1."""
+    """The mean of after minus before, image by image, of figures from 0 to 1.
+
+    It is tested against 0 where there is an `rng`.
+    """
     if not len(before):
         return MISSING
     moved = after - before
     low, high = change_interval(moved, groups, confidence=confidence)
-    p_value = change_p_value(moved, groups, rng)
+    p_value = None if rng is None else change_p_value(moved, groups, rng)
     return Figure(float(moved.mean()), low, high, len(moved), groups.few, p_value)
 
 
@@ -141,7 +144,7 @@ def drop_from(
     among: Bool[np.ndarray, " image"],
     beside: Int[np.ndarray, " image"],
     images: Images,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     *,
     confidence: float = 0.95,
 ) -> Figure:
@@ -150,9 +153,7 @@ def drop_from(
     values = right.astype(np.float64)
     groups = images.source.take(paired)
     # from the variant to what it was made of: what is lost is positive
-    return change(
-        values[paired], values[beside[paired]], groups, rng, confidence=confidence
-    )
+    return change(values[paired], values[beside[paired]], groups, rng, confidence=confidence)
 
 
 def subset_drops(
@@ -185,10 +186,7 @@ class ClassDrops:
 
 
 def class_drops(
-    right: Bool[np.ndarray, " image"],
-    images: Images,
-    label: str | None,
-    rng: np.random.Generator,
+    right: Bool[np.ndarray, " image"], images: Images, label: str | None, rng: np.random.Generator
 ) -> ClassDrops:
     """Figures 6, 8 and 20: a class on every subset against its photos (None: all classes)."""
     of_class = np.ones(len(right), dtype=bool)
@@ -205,12 +203,12 @@ def class_drops(
         name = max(known, key=lambda name: known[name].value or 0.0)
         level = 1 - 0.05 / len(known)
         among = of_class & images.of(name)
-        worst = name, drop_from(right, among, against, images, rng, confidence=level)
+        worst = name, drop_from(right, among, against, images, confidence=level)
     return ClassDrops(
         name=label or "all classes",
         photos=share(right, of_class & images.of(ORIGINAL), images.source),
         drops=drops,
-        mean=_mean_drop(right, of_class, list(known), images, rng),
+        mean=_mean_drop(right, of_class, list(known), images),
         worst=worst,
     )
 
@@ -220,7 +218,6 @@ def _mean_drop(
     of_class: Bool[np.ndarray, " image"],
     subsets: Sequence[str],
     images: Images,
-    rng: np.random.Generator,
 ) -> Figure:
     """The mean drop over subsets: each source's own, weighted so that the mean is that of all."""
     paired = of_class & (images.original != NONE)
@@ -237,7 +234,7 @@ def _mean_drop(
     own = np.unique(images.source.codes[paired])
     per_source = lost[own] * len(own)
     nothing = np.zeros(len(own))
-    return change(nothing, per_source, Groups.single(len(own)), rng)
+    return change(nothing, per_source, Groups.single(len(own)))
 
 
 def correct_classes(classes: Sequence[ClassDrops]) -> list[ClassDrops]:
@@ -258,7 +255,7 @@ def ratio_difference(
     source: Groups,
     rng: np.random.Generator,
 ) -> Figure:
-    """The second share less the first, each of its own images: (holds, among), whole sources drawn."""
+    """The second share less the first, each (holds, among) of its own images; sources are drawn."""
     sums = [source.sums(side.astype(np.float64)) for pair in (first, second) for side in pair]
 
     def difference(drawn: Int[np.ndarray, " source"]) -> float | None:

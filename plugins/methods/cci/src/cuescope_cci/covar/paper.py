@@ -42,7 +42,7 @@ def drops(names: Collection[str]) -> tuple[dict[str, Cell], ...]:
 
 def contexts() -> tuple[dict[str, Cell], ...]:
     """Table 7: the classes that are most predicted before a background."""
-    return tuple({key: value for key, value in row.items()} for row in _rows(7))
+    return tuple(dict(row.items()) for row in _rows(7))
 
 
 def _figures(number: int, names: Collection[str]) -> tuple[dict[str, Cell], ...]:

@@ -18,14 +18,13 @@ def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
     from cuescope_sdk.report import StripRow, frame_strips, thumbnail
 
     for code in _telling(answers, images)[:most]:
-        member = np.flatnonzero(images.source.codes == code)
+        member = np.flatnonzero(images.photo == code).tolist()
         photo = [i for i in member if images.subset[i] == KNOWN.index(ORIGINAL)]
         label = images.labels[images.label[member[0]]]
         rows = []
-        for background in sorted(set(images.background[member]))[:MOST_BACKGROUNDS]:
-            of_row = [
-                i for i in member if images.background[i] == background and i not in set(photo)
-            ]
+        variants = [i for i in member if i not in photo]
+        for background in sorted(set(images.background[variants].tolist()))[:MOST_BACKGROUNDS]:
+            of_row = [i for i in variants if images.background[i] == background]
             of_row.sort(key=lambda i: int(images.subset[i]))
             shown = [*photo, *of_row]
             rows.append(
@@ -44,12 +43,12 @@ def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
 
 
 def _telling(answers: Answers, images: Images) -> list[int]:
-    """Sources, those first of which most variants are wrong although the photo is right."""
-    count = images.source.count
+    """Photos, those first of which most variants are wrong although the photo is right."""
+    count = int(images.photo.max()) + 1
     photo = images.of(ORIGINAL)
     right = np.zeros(count, dtype=bool)
-    right[images.source.codes[photo & answers.right]] = True
-    wrong = np.bincount(images.source.codes, weights=~answers.right & ~photo, minlength=count)
+    right[images.photo[photo & answers.right]] = True
+    wrong = np.bincount(images.photo, weights=~answers.right & ~photo, minlength=count)
     return [int(code) for code in np.lexsort((np.arange(count), -wrong, ~right))]
 
 

@@ -58,7 +58,7 @@ def images_table(images: Images, facts: Mapping[str, str]) -> Table:
             {
                 "subset": SUBSETS.get(name, "photos"),
                 "images": int(member.sum()),
-                "photos": images.source.take(member).count if member.any() else 0,
+                "photos": len(set(images.photo[member].tolist())),
                 "without a pair": alone,
                 "object kept exactly %": round(100 * np.mean(exact)) if told and exact else None,
                 "flagged": sum(flagged.values()),
@@ -124,7 +124,9 @@ def error_table(answers: Sequence[Answers], images: Images, rule: Rule) -> Table
 def subset_table(drops: Mapping[str, Mapping[str, Figure]]) -> Table:
     """Figure 7: what each subset costs, by model."""
     subsets = list(dict.fromkeys(name for own in drops.values() for name in own))
-    columns = {name: "Bg-varied against photos" if name == PLAIN else SUBSETS[name] for name in subsets}
+    columns = {
+        name: "Bg-varied against photos" if name == PLAIN else SUBSETS[name] for name in subsets
+    }
     rows = [
         {"model": model, **{columns[n]: points(own[n]) for n in subsets if n in own}}
         for model, own in drops.items()
@@ -135,10 +137,10 @@ def subset_table(drops: Mapping[str, Mapping[str, Figure]]) -> Table:
         rows=tuple(rows),
         paper=paper.drops(list(drops)),
         notes=(
-            "Above 0: accuracy is lost. Bg-varied is held against the photo of the same object, the "
-            "other subsets against the same object before the same background, image by image. "
-            f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='models and subsets')}. {PAPER} They are "
-            "differences of its Table 3.",
+            "Above 0: accuracy is lost. Bg-varied is held against the photo of the same object, "
+            "the other subsets against the same object before the same background, image by image. "
+            f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='models and subsets')}. {PAPER} They "
+            "are differences of its Table 3.",
         ),
     )
 
@@ -196,7 +198,7 @@ def context_table(model: str, pulls: Mapping[str, Sequence[Pull]]) -> Table:
         notes=(
             "Share of the answers before this background, and by how many points it is more than "
             "before the others, for the same objects. The true classes are as frequent before all. "
-            f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='backgrounds and classes')}.",
+            f"{INTERVALS} ({FEW_WORDS}). *: not 0, corrected for all backgrounds and classes.",
         ),
     )
 
@@ -228,9 +230,9 @@ def exchange_table(exchanges: Mapping[str, Mapping[Rule, Exchange]]) -> Table | 
         columns=tuple(dict.fromkeys(key for row in rows for key in row)),
         rows=tuple(rows),
         notes=(
-            "Wrong answers of Bg-varied. Gone before others: before most other backgrounds the same "
-            "object is not answered so. The same: shares of wrong answers of which CCI's rule and "
-            "the exchange say the same. As planted: CCI's rule against the data's answer sheet "
+            "Wrong answers of Bg-varied. Gone before others: before most other backgrounds the "
+            "same object is not answered so. The same: share of wrong answers of which CCI's rule "
+            "and the exchange say the same. As planted: CCI's rule against the data's answer sheet "
             f"(the answer is the class that the background was planted for). {INTERVALS} "
             f"({FEW_WORDS}).",
         ),
