@@ -9,7 +9,7 @@ from cuescope_scenes.camera.solids import solid
 from cuescope_scenes.textures import SIZE
 
 DISTANCE = 4.0  # of the camera from the object's centre, radii of the object
-LIGHT = np.array([0.0, 0.84, 0.54])  # from above, behind the camera
+LIGHT = np.array([-0.45, 0.75, 0.48])  # from the upper left, behind the camera
 SHADOW = 0.45  # brightness of a face that the light does not reach
 
 

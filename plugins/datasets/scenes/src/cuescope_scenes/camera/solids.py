@@ -1,7 +1,4 @@
-"""Solids of plane faces, within the unit sphere: x to the right, y up, z to the front.
-
-Left and right are alike in all of them, so that a mirrored picture is one that training shows too.
-"""
+"""Solids of plane faces, within the unit sphere: x to the right, y up, z to the front."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 Points = Float[np.ndarray, "corner 3"]
-ROUND = 16  # corners of a circle
+ROUND = 20  # corners of a circle
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +83,7 @@ def _blocks(places: Sequence[tuple[int, int, int]], side: float) -> list[Part]:
 
 
 _ARMS = [(0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)]
-_DOOR = [(-1, 0, 0), (-1, 1, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)]
+_STEPS = [(x, y, z) for x, y in ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2)) for z in (0, 1)]
 _SOLIDS: dict[str, Callable[[], list[Part]]] = {
     "cube": lambda: [_box((-0.58,) * 3, (0.58,) * 3)],
     "cylinder": partial(_tower, ROUND, (0.6, -0.75), (0.6, 0.75)),
@@ -95,5 +92,5 @@ _SOLIDS: dict[str, Callable[[], list[Part]]] = {
     "ball": _ball,
     "diamond": partial(_tower, 4, (0.0, -0.95), (0.75, 0.0), (0.0, 0.95)),
     "cross": partial(_blocks, _ARMS, 0.6),
-    "arch": partial(_blocks, _DOOR, 0.6),
+    "stairs": partial(_blocks, _STEPS, 0.48),
 }

@@ -7,7 +7,7 @@ FAMILIES = {
     "upright": ("cube", "cylinder"),
     "pointed": ("pyramid", "cone"),
     "round": ("ball", "diamond"),
-    "jointed": ("cross", "arch"),
+    "stepped": ("cross", "stairs"),
 }
 LABELS = tuple(label for pair in FAMILIES.values() for label in pair)
 FAMILY_OF = {label: family for family, pair in FAMILIES.items() for label in pair}

@@ -66,10 +66,8 @@ class CovarBench(Plugin):
             if images is None:
                 images = self._images(session)
                 yield self._images_table(images, session)
-            own = ask(
-                session.audit, session.parts.method.plugin.options, images, entry.name,
-                self.options.errors,
-            )  # fmt: skip
+            cci = session.parts.method.plugin.options
+            own = ask(session.audit, cci, images, entry.name, self.options.errors)
             answers.append(own)
             planted.append(planted_answers(session.samples, own, images))
             del session  # one model in memory at a time
@@ -114,12 +112,12 @@ class CovarBench(Plugin):
     def _tables(
         self, answers: Sequence["Answers"], images: "Images", rules: Sequence["Rule"]
     ) -> Iterator[Table]:
-        from cuescope_cci.covar.tables import accuracy_table, error_table
+        from cuescope_cci.covar.tables import accuracy_table, error_tables
 
         yield accuracy_table(answers, images)
         if any(own.known(rule).any() for own in answers for rule in rules):
             for rule in rules:
-                yield error_table(answers, images, rule)
+                yield from error_tables(answers, images, rule)
             return
         yield Table(
             title="BG-Er and Fine-Er (Table 4)",
@@ -130,7 +128,7 @@ class CovarBench(Plugin):
 
     def _drops(self, answers: Sequence["Answers"], images: "Images") -> Iterator[Table | Picture]:
         from cuescope_cci.covar.measures import correct, subset_drops
-        from cuescope_cci.covar.pictures import grids, subset_chart
+        from cuescope_cci.covar.pictures import grids, subset_charts
         from cuescope_cci.covar.tables import subset_table
 
         flat = correct(
@@ -145,7 +143,7 @@ class CovarBench(Plugin):
             for own in answers
         }
         yield subset_table(drops)
-        yield subset_chart(drops)
+        yield from subset_charts(drops)
         yield from grids(answers[0], images, self.options.pictures)
 
     def _classes(self, answers: Sequence["Answers"], images: "Images") -> Iterator[Table | Picture]:

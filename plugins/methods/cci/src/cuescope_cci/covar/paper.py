@@ -20,9 +20,15 @@ def accuracies(names: Collection[str]) -> tuple[dict[str, Cell], ...]:
     return _figures(3, names)
 
 
-def error_sources(names: Collection[str]) -> tuple[dict[str, Cell], ...]:
-    """Table 4, per cent of the wrong answers."""
-    return _figures(4, names)
+def error_sources(kind: str, names: Collection[str]) -> tuple[dict[str, Cell], ...]:
+    """Table 4, per cent of the wrong answers: the columns of "BG-Er" or of "Fine-Er"."""
+    return tuple(
+        {
+            "model": row["model"],
+            **{subset: row[f"{subset} {kind}"] for subset in SUBSETS.values()},
+        }
+        for row in _figures(4, names)
+    )
 
 
 def drops(names: Collection[str]) -> tuple[dict[str, Cell], ...]:

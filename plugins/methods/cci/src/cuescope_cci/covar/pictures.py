@@ -11,6 +11,7 @@ from cuescope_cci.covar.tables import class_rows
 from cuescope_sdk import Picture
 
 MOST_BACKGROUNDS, SIDE = 8, 120  # rows of a grid; px of an image
+AT_ONCE = 6  # models of a chart
 
 
 def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
@@ -75,18 +76,21 @@ def class_chart(model: str, classes: Sequence[ClassDrops]) -> Picture | None:
     )
 
 
-def subset_chart(drops: Mapping[str, Mapping[str, Figure]]) -> Picture:
-    """Figure 7 with intervals, a dot a model."""
-    subsets = list(dict.fromkeys(name for own in drops.values() for name in own))
-    rows = {
-        SUBSETS[name]: _ends({model: own[name] for model, own in drops.items() if name in own})
-        for name in subsets
-    }
-    return _chart(
-        rows,
-        "What each subset costs",
-        "Bg-varied against the photos, the other subsets against Bg-varied; 95% intervals.",
-    )
+def subset_charts(drops: Mapping[str, Mapping[str, Figure]]) -> Iterator[Picture]:
+    """Figure 7 with intervals: a dot a model, a few models a chart."""
+    models = list(drops)
+    for start in range(0, len(models), AT_ONCE):
+        shown = {model: drops[model] for model in models[start : start + AT_ONCE]}
+        subsets = dict.fromkeys(name for own in shown.values() for name in own)
+        rows = {
+            SUBSETS[name]: _ends({model: own[name] for model, own in shown.items() if name in own})
+            for name in subsets
+        }
+        yield _chart(
+            rows,
+            f"What each subset costs: {', '.join(shown)}",
+            "Bg-varied against the photos, the other subsets against Bg-varied; 95% intervals.",
+        )
 
 
 def _ends(figures: Mapping[str, Figure]) -> dict[str, tuple[float, float, float]]:

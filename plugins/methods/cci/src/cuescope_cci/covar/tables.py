@@ -92,33 +92,39 @@ def accuracy_table(answers: Sequence[Answers], images: Images) -> Table:
     )
 
 
-def error_table(answers: Sequence[Answers], images: Images, rule: Rule) -> Table:
-    """Table 4: what the wrong answers of each subset lean on."""
-    rows = []
-    for own in answers:
-        row: dict[str, Cell] = {"model": own.name}
-        for name in images.subsets:
-            among = own.known(rule) & images.of(name)
-            shares = {"BG-Er": own.on_background(rule), "Fine-Er": own.fine(rule)}
-            for kind, holds in shares.items():
-                row[f"{SUBSETS[name]} {kind}"] = percent(share(holds, among, images.source))
-        rows.append(row)
+MEANINGS = {
+    "BG-Er": "wrong answers that lean on the background",
+    "Fine-Er": "wrong answers that lean on the object and name its look-alike",
+}
+
+
+def error_tables(answers: Sequence[Answers], images: Images, rule: Rule) -> Iterator[Table]:
+    """Table 4: what the wrong answers of each subset lean on, BG-Er and then Fine-Er."""
     known = [int(own.known(rule).sum()) for own in answers]
     wrong = [int((~own.right).sum()) for own in answers]
-    return Table(
-        title=f"BG-Er and Fine-Er, % of the wrong answers (Table 4): {RULES[rule]}",
-        columns=tuple(rows[0]),
-        rows=tuple(rows),
+    for kind, meaning in MEANINGS.items():
+        rows = []
+        for own in answers:
+            holds = own.on_background(rule) if kind == "BG-Er" else own.fine(rule)
+            row: dict[str, Cell] = {"model": own.name}
+            for name in images.subsets:
+                among = own.known(rule) & images.of(name)
+                row[SUBSETS[name]] = percent(share(holds, among, images.source))
+            rows.append(row)
         # the paper's figures are by its own rule
-        paper=paper.error_sources([own.name for own in answers]) if rule == "iou" else (),
-        notes=(
-            "BG-Er: wrong answers that lean on the background. Fine-Er: those that lean on the "
-            "object and name its look-alike. "
-            f"{INTERVALS} ({FEW_WORDS}). Wrong answers looked into: "
-            + ", ".join(f"{n} of {m}" for n, m in zip(known, wrong, strict=True))
-            + f". {PAPER}" * (rule == "iou"),
-        ),
-    )
+        published = paper.error_sources(kind, [own.name for own in answers])
+        yield Table(
+            title=f"{kind}, % of the wrong answers (Table 4): {RULES[rule]}",
+            columns=tuple(rows[0]),
+            rows=tuple(rows),
+            paper=published if rule == "iou" else (),
+            notes=(
+                f"{kind}: {meaning}. {INTERVALS} ({FEW_WORDS}). Wrong answers looked into: "
+                + ", ".join(f"{n} of {m}" for n, m in zip(known, wrong, strict=True))
+                + "."
+                + f" {PAPER}" * (rule == "iou"),
+            ),
+        )
 
 
 def subset_table(drops: Mapping[str, Mapping[str, Figure]]) -> Table:
