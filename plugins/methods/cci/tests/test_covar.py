@@ -156,6 +156,22 @@ def test_exchanging_the_background_tells_whose_error_it_is(images: Images) -> No
     assert {pull.label for pull in pulls["snow"] if (pull.more.value or 0) > 0.05} == {"owl"}
 
 
+def test_photos_of_one_place_are_one_draw_and_not_each_others_pair() -> None:
+    """Two photos a group: each is paired with its own, and both count once."""
+    samples = []
+    for sample in make_samples(8):
+        photo, notes = sample.group, {**sample.annotations, "source_key": sample.group}
+        place = f"place {int(str(photo).split()[1]) // 2}"
+        samples.append(replace(sample, group=place, annotations=notes))
+    images = read_images(samples, LABELS)
+    assert (images.source.count, int(images.photo.max()) + 1) == (4, 8)
+    for pairs_of in (images.plain, images.original):
+        for index, other in enumerate(pairs_of):
+            if other >= 0:
+                keys = [samples[i].annotations["source_key"] for i in (index, other)]
+                assert keys[0] == keys[1]
+
+
 def test_so_many_photos_of_all_classes_alike() -> None:
     chosen = draw_sources(list(make_samples(24)), 6, rng())
     assert len({s.group for s in chosen}) == 6

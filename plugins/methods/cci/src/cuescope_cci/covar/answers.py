@@ -51,7 +51,11 @@ def ask(audit: Audit, options: CCIOptions, images: Images, name: str, most: int 
     right = predicted == images.label
     leans = {rule: np.full(len(right), UNKNOWN) for rule in RULES}
     alike = np.zeros(len(right), dtype=bool)
-    wrong = draw_wrong(images, right, most, audit.rng("covar", "wrong answers"))
+    # where nobody knows the object's place (a viewpoint that was drawn), nothing can be said
+    placed = "segmenter" in audit.tools or np.array(
+        [sample.annotations.get("foreground") is not None for sample in images.samples]
+    )
+    wrong = draw_wrong(images, ~right & placed, most, audit.rng("covar", "wrong answers"))
     for index, source in zip(
         wrong.tolist(), _look_into(audit, options, images, wrong), strict=True
     ):
@@ -72,11 +76,11 @@ def _look_into(
 
 
 def draw_wrong(
-    images: Images, right: Bool[np.ndarray, " image"], most: int | None, rng: np.random.Generator
-) -> Int[np.ndarray, " wrong"]:
+    images: Images, wrong: Bool[np.ndarray, " image"], most: int | None, rng: np.random.Generator
+) -> Int[np.ndarray, " drawn"]:
     """Indices of wrong answers, at most so many of each subset, drawn at random."""
-    order = rng.permutation(len(right))  # one order for all models: they are compared
+    order = rng.permutation(len(wrong))  # one order for all models: they are compared
     chosen = [
-        order[(~right & (images.subset == number))[order]][:most] for number in range(len(KNOWN))
+        order[(wrong & (images.subset == number))[order]][:most] for number in range(len(KNOWN))
     ]
     return np.sort(np.concatenate(chosen)).astype(int)

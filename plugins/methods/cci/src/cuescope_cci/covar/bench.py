@@ -36,7 +36,9 @@ class CovarBenchOptions(Options):
         description="wrong answers of each subset that CCI looks into, drawn by seed; default: "
         "all (each costs about 10 forward passes)",
     )
-    tools: dict[str, str] = Field({}, description="text-generator=SPEC judges look-alikes")
+    tools: dict[str, str] = Field(
+        {}, description="text-generator=SPEC judges look-alikes; segmenter=SPEC finds the objects"
+    )
     cci_options: dict[str, Any] = Field({}, description="options of `cci`")
     pictures: NonNegativeInt = Field(1, description="photos whose variants are shown (--html)")
     dtype: Literal["float32", "bfloat16", "float16"] = Field("float32", description="of the models")

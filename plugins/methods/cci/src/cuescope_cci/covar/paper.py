@@ -23,10 +23,7 @@ def accuracies(names: Collection[str]) -> tuple[dict[str, Cell], ...]:
 def error_sources(kind: str, names: Collection[str]) -> tuple[dict[str, Cell], ...]:
     """Table 4, per cent of the wrong answers: the columns of "BG-Er" or of "Fine-Er"."""
     return tuple(
-        {
-            "model": row["model"],
-            **{subset: row[f"{subset} {kind}"] for subset in SUBSETS.values()},
-        }
+        {"model": row["model"], **{subset: row[f"{subset} {kind}"] for subset in SUBSETS.values()}}
         for row in _figures(4, names)
     )
 
