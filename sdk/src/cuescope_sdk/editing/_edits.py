@@ -12,14 +12,14 @@ from cuescope.digest import digest
 from cuescope.errors import BadDataError
 from cuescope.types import Frame
 
-SMALLEST_SIDE = 16  # pixels: two cells of a diffusion model's grid
+SMALLEST_SIDE = 8  # pixels: a cell of the grid that diffusion models see
 LARGEST_SIDE = 8192  # pixels: a phone's 48 megapixels pass, a scan of a map does not
 
 
 def require_editable(owner: str, edit: ImageEdit) -> Image.Image:
     """The image to be edited; `owner` is the plugin that speaks.
 
-    Raises BadDataError for an image with a side below 16 or above 8,192 pixels, for a mask of
+    Raises BadDataError for an image with a side below 8 or above 8,192 pixels, for a mask of
     another size or kind, for one that lets no pixel change, and for an empty instruction.
     """
     image = edit.frame.load()

@@ -19,9 +19,12 @@ class DiffusionEditor(Plugin, LazyWeights):
 
     def __init__(self, options: EditorOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_diffusers.editor import Editor
+        from cuescope_sdk.torch import quiet
 
-        self._editor = Editor(self.owner, options, context)
+        with quiet():  # diffusers imports what others have deprecated
+            from cuescope_diffusers.editor import Editor
+
+            self._editor = Editor(self.owner, options, context)
         self.fingerprint = self._editor.fingerprint
         self.facts: Mapping[str, str] = self._editor.facts
         self.batch_size = options.images
