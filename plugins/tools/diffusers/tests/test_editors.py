@@ -170,7 +170,10 @@ def _change_index(folder: Path, **values: Any) -> None:
     [
         (without_weights, "unet of copy has no weights"),
         (cut_weights, "vae of copy lacks a part of its weights: .*got a part of it"),
-        (without_a_tensor, "text_encoder of copy lacks weights of a CLIPTextModel: .*got 1 without"),
+        (
+            without_a_tensor,
+            "text_encoder of copy lacks weights of a CLIPTextModel: .*got 1 without",
+        ),
         (without_a_shard, "expected all of diffusion_pytorch_model-00002-of-00002"),
         (without_a_part, "copy lacks a part: expected the folder scheduler"),
         (with_a_pickle, "A pickle is not opened"),

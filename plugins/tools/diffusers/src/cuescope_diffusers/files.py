@@ -162,9 +162,9 @@ def _is_complete(owner: str, title: str, folder: Path) -> bool:
         parts = [part for part in parts if index[part.name][0] is not None]
     else:
         parts = [folder]
-    networks = [part for part in parts if (part / CONFIG).is_file()]
-    weights = [file for part in networks for file in weight_files(source, part)]
-    return bool(weights) and all(map(Path.is_dir, parts)) and all(map(Path.is_file, weights))
+    networks = [weight_files(source, part) for part in parts if (part / CONFIG).is_file()]
+    whole = bool(networks) and all(map(bool, networks)) and all(map(Path.is_dir, parts))
+    return whole and all(file.is_file() for files in networks for file in files)
 
 
 def read_json(source: Source, file: Path) -> dict[str, Any]:

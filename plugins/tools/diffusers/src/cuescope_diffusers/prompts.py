@@ -50,7 +50,8 @@ def require_fitting(
     """
     cutting: dict[str, None] = {}
     for prompt in dict.fromkeys(prompts):
-        lengths = {name: len(each(prompt).input_ids) for name, each in tokenizers.items()}
+        with quiet():  # they would only log it
+            lengths = {name: len(each(prompt).input_ids) for name, each in tokenizers.items()}
         short = [name for name, length in lengths.items() if length > limits[name]]
         if short and len(short) == len(lengths):
             longest = max(limits, key=lambda name: limits[name])
