@@ -93,7 +93,7 @@ def test_nothing_is_opened_for_a_plan(folder_of: FolderOf, edits: list[ImageEdit
     assert build(Inpaint, folder, steps=30, images=3).fingerprint == planned.fingerprint
 
 
-# ----------------------------------------------------------------------------------- what is refused
+# --------------------------------------------------------------------------------- what is refused
 
 
 def test_a_long_prompt_is_not_cut_in_silence(folder_of: FolderOf, edits: list[ImageEdit]) -> None:

@@ -104,7 +104,7 @@ class Editor:
         if not isinstance(options, InpaintOptions) or options.controlnet is None:
             return None
         where = options.controlnet, options.controlnet_revision
-        return find_network(self.owner, *where, options, self._context)
+        return find_network(self.owner, *where, self._context)
 
     def _fingerprint(self) -> str:
         control = self._control[0] if self._control else None

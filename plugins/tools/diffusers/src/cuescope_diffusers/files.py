@@ -4,25 +4,27 @@ import importlib.util
 import json
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import diffusers
-import huggingface_hub
 import transformers
 
 from cuescope_diffusers.options import EditorOptions
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.models import require_hub
+from cuescope_sdk.models import fetch_repository
 from cuescope_sdk.torch import OWN_CODE, Source, files_digest, refuse_kernels
 
 INDEX = "model_index.json"
 CONFIG = "config.json"
 WEIGHTS = ("diffusion_pytorch_model", "model")  # diffusers' name, and that of transformers
 SMALL_FILES = ("json", "txt", "model", "jinja")
+FILES = [f"*.{suffix}" for suffix in SMALL_FILES]
+FILES += [f"{name}{part}.safetensors" for name in WEIGHTS for part in ("", "-*-of-*")]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+Found = TypeVar("Found")
 TRUST = "Read that code, then add -T ROLE.trust_remote_code=true"
 
 
@@ -72,12 +74,28 @@ def class_of(library: str, name: str) -> Any:
 def find_pipeline(owner: str, options: EditorOptions, context: Context) -> PipelineFiles:
     """The files of `options.model`; raises UserError for whatever a person can mend.
 
-    Code of the pipeline's own is refused before any of it could be imported, unless it is trusted.
+    Code of the pipeline's own is refused before it or any weights are downloaded or imported,
+    unless it is trusted.
     """
-    source = _find(owner, options.model, options.revision, INDEX, options, context)
-    index = read_json(source, source.folder / INDEX)
+    where = owner, options.model, options.revision, INDEX
+    source, index = _find(where, _read_index, [INDEX], context)
     if not options.trust_remote_code:
-        refuse_own_code(source, index)
+        refuse_own_code(source, _own_classes(index))
+    patterns = [*FILES, *(f"*/{file}" for file in FILES)]
+    patterns += ["*.py"] if options.trust_remote_code else []
+    files = _find(where, _checked, patterns, context)
+    if not options.trust_remote_code:
+        refuse_own_code(source, _own_files(files.source.folder))
+    return files
+
+
+def _read_index(source: Source) -> tuple[Source, dict[str, Any]]:
+    return source, read_json(source, source.folder / INDEX)
+
+
+def _checked(source: Source) -> PipelineFiles:
+    """What the index names; raises UserError where a part of it is missing."""
+    index = read_json(source, source.folder / INDEX)
     name = index.get("_class_name")
     components = {
         key: (str(value[0]), str(value[1]))
@@ -85,11 +103,11 @@ def find_pipeline(owner: str, options: EditorOptions, context: Context) -> Pipel
         if not key.startswith("_") and isinstance(value, list) and len(value) == 2 and value[0]
     }
     files = PipelineFiles(source, name[-1] if isinstance(name, list) else str(name), components)
-    for key, where in components.items():
+    for key, part in components.items():
         if not (source.folder / key).is_dir():
             raise UserError(
-                f"{owner}: {source.title} lacks a part",
-                expected=f"the folder {key} with a {where[1]}",
+                f"{source.owner}: {source.title} lacks a part",
+                expected=f"the folder {key} with a {part[1]}",
                 remedy="Copy or download all of it again",
             )
     for key in files.networks():
@@ -98,32 +116,35 @@ def find_pipeline(owner: str, options: EditorOptions, context: Context) -> Pipel
 
 
 def find_network(
-    owner: str, model: str, revision: str | None, options: EditorOptions, context: Context
+    owner: str, model: str, revision: str | None, context: Context
 ) -> tuple[Source, Any]:
     """A single network of diffusers, such as a ControlNet, and its class."""
-    source = _find(owner, model, revision, CONFIG, options, context)
-    name = str(read_json(source, source.folder / CONFIG).get("_class_name"))
-    cls = class_of("diffusers", name)
-    if cls is None or "ControlNet" not in name:
-        raise UserError(f"{owner}: {source.title} is no ControlNet of diffusers", got=name)
-    require_weights(source, source.folder)
-    return source, cls
+
+    def opened(source: Source) -> tuple[Source, Any]:
+        name = str(read_json(source, source.folder / CONFIG).get("_class_name"))
+        cls = class_of("diffusers", name)
+        if cls is None or "ControlNet" not in name:
+            raise UserError(f"{owner}: {source.title} is no ControlNet of diffusers", got=name)
+        require_weights(source, source.folder)
+        return source, cls
+
+    return _find((owner, model, revision, CONFIG), opened, FILES, context)
 
 
 # ------------------------------------------------------------------------------------------ where
 
 
 def _find(
-    owner: str,
-    model: str,
-    revision: str | None,
-    index: str,
-    options: EditorOptions,
+    where: tuple[str, str, str | None, str],
+    opened: Callable[[Source], Found],
+    patterns: list[str],
     context: Context,
-) -> Source:
+) -> Found:
+    """What `opened` makes of a folder, or of a snapshot of the hub."""
+    owner, model, revision, index = where
     folder = Path(model).expanduser()
     if (folder / index).is_file():
-        return Source(owner, folder, folder.resolve().name)
+        return opened(Source(owner, folder, folder.resolve().name))
     if folder.exists() or model.startswith((".", "/", "~")) or not HUB_ID.fullmatch(model):
         raise UserError(
             f"{owner}: {model} is no pipeline folder",
@@ -131,40 +152,15 @@ def _find(
             got="a file" if folder.is_file() else None,
         )
     title = model if revision is None else f"{model}@{revision}"
-    cached = huggingface_hub.try_to_load_from_cache(model, index, revision=revision)
-    if isinstance(cached, str) and _is_complete(owner, title, Path(cached).parent):
-        return Source(owner, Path(cached).parent, title)
-    context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
-    require_hub(owner, title, "Connect, or give a folder with the pipeline's files.")
-    folders = ("", "*/")
-    names = [f"*.{suffix}" for suffix in SMALL_FILES]
-    names += [f"{name}{part}.safetensors" for name in WEIGHTS for part in ("", "-*-of-*")]
-    patterns = [each + name for each in folders for name in names]
-    if options.trust_remote_code:
-        patterns += ["*.py"]
-    try:
-        path = huggingface_hub.snapshot_download(model, revision=revision, allow_patterns=patterns)
-    except Exception as error:  # the client raises the errors of three libraries
-        raise UserError(
-            f"{owner}: {title} could not be downloaded",
-            got=f"{type(error).__name__} ({str(error).strip().partition(chr(10))[0]})",
-            remedy="Check name and network, or give a folder with the pipeline's files.",
-        ) from error
-    return Source(owner, Path(path), title)
-
-
-def _is_complete(owner: str, title: str, folder: Path) -> bool:
-    """Whether a snapshot of the hub's cache holds the weights that its small files call for."""
-    source = Source(owner, folder, title)
-    if (folder / INDEX).is_file():
-        index = read_json(source, folder / INDEX)
-        parts = [folder / key for key, value in index.items() if isinstance(value, list)]
-        parts = [part for part in parts if index[part.name][0] is not None]
-    else:
-        parts = [folder]
-    networks = [weight_files(source, part) for part in parts if (part / CONFIG).is_file()]
-    whole = bool(networks) and all(map(bool, networks)) and all(map(Path.is_dir, parts))
-    return whole and all(file.is_file() for files in networks for file in files)
+    return fetch_repository(
+        owner,
+        model,
+        lambda folder: opened(Source(owner, folder, title)),
+        context,
+        revision=revision,
+        otherwise="give a folder with the pipeline's files",
+        allow_patterns=patterns,
+    )
 
 
 def read_json(source: Source, file: Path) -> dict[str, Any]:
@@ -181,16 +177,17 @@ def read_json(source: Source, file: Path) -> dict[str, Any]:
 # --------------------------------------------------------------------------------------- own code
 
 
-def refuse_own_code(source: Source, index: Mapping[str, Any]) -> None:
-    """Raises UserError for a pipeline with Python files, or with classes of no known library."""
-    reason = next(_own_code(source.folder, index), None)
+def refuse_own_code(source: Source, reasons: Iterator[str]) -> None:
+    """Raises UserError for the first of the reasons, and for compiled code of the hub."""
+    reason = next(reasons, None)
     if reason is not None:
         raise UserError(f"{source.owner}: {source.title} has {OWN_CODE}", got=reason, remedy=TRUST)
     for config in source.folder.glob(f"*/{CONFIG}"):
         refuse_kernels(source.owner, config)
 
 
-def _own_code(folder: Path, index: Mapping[str, Any]) -> Iterator[str]:
+def _own_classes(index: Mapping[str, Any]) -> Iterator[str]:
+    """Classes that the index names and that no known library has."""
     name = index.get("_class_name")
     if isinstance(name, list):
         yield f"the pipeline {name[-1]} of {name[0]}.py"
@@ -201,6 +198,10 @@ def _own_code(folder: Path, index: Mapping[str, Any]) -> Iterator[str]:
             known = value[0] in ("diffusers", "transformers") or _is_module(str(value[0]))
             if not known or class_of(*map(str, value[:2])) is None:
                 yield f"{key} of the class {'.'.join(map(str, value))}"
+
+
+def _own_files(folder: Path) -> Iterator[str]:
+    """Python files where diffusers or transformers would import them."""
     yield from (file.name for file in sorted(folder.glob("*.py")))
     yield from (f"{file.parent.name}/{file.name}" for file in sorted(folder.glob("*/*.py")))
 
