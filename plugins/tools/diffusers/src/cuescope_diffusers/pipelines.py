@@ -51,7 +51,7 @@ class OpenPipeline:
                 got=", ".join(parameters(cls)),
             )
         self._title = f"{source.owner}: {source.title}"
-        self.pipe, self._options, self._cls, self._masked = pipe, options, cls, masked
+        self.pipe, self._options, self._cls = pipe, options, cls
         self.grid = _grid(pipe)
         self.side = options.size or _native_side(pipe)
 
