@@ -34,6 +34,7 @@ DOORS = {
             "explain",
             "fusion",
             "grounding",
+            "interventions",
             "language",
             "maths",
             "mitigation",
