@@ -68,8 +68,8 @@ class LocatedCue:
     """A cue and its places, by the keys of the samples that show it.
 
     `label` is the label that it is about, None for all. `without` are the samples that do not show
-    it; of a sample in neither nobody knows. `word` is what a person calls the cue, None where it has
-    no such name. `objects` are the masks of what is asked for, one a frame, where they are known.
+    it; of a sample in neither nobody knows. `word` is what a person calls the cue, None where it
+    has no such name. `objects` are the masks of what is asked for, one a frame, where they are known.
     """
 
     key: str
