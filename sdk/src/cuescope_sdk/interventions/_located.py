@@ -69,7 +69,7 @@ class LocatedCue:
 
     `label` is the label that it is about, None for all. `without` are the samples that do not show
     it; of a sample in neither nobody knows. `word` is what a person calls the cue, None where it
-    has no such name. `objects` are the masks of what is asked for, one a frame, where they are known.
+    has no such name. `objects` are the masks of what is asked for, where known.
     """
 
     key: str

@@ -36,21 +36,30 @@ class Pair:
 
 
 def pairs_of(
-    audit: Audit, options: ConfirmOptions, target: Target, name: str, kind: type[Intervention]
+    audit: Audit, options: ConfirmOptions, target: Target, kind: type[Intervention]
 ) -> list[Pair]:
-    """The pairs of one intervention for one cue; [] where there are none."""
+    """The pairs of one intervention for one cue; [] where there are none.
+
+    Interventions of one sort are done to the same samples, beside the same placebos.
+    """
     located = target.located
     if located is None:
         return []
-    maker = _Maker(audit, target, located, kind, audit.rng("confirm", name, target.cue.id))
+    rng = audit.rng("confirm", "pairs", target.cue.id, *sort_of(kind))
+    maker = _Maker(audit, target, located, kind, rng)
     made: list[Pair] = []
     for pair in maker.pairs():
         made.append(pair)
         if len(made) >= options.samples:
             break
     if kind.effect == "removes" and kind.placebo in ("elsewhere", "other frames"):
-        made += maker.controls(made)[: options.samples // CONTROLS]
+        made += maker.controls(made, options.samples // CONTROLS)
     return made
+
+
+def sort_of(kind: type[Intervention]) -> tuple[str, str, str]:
+    """What decides the cases of an intervention."""
+    return kind.needs, kind.effect, kind.placebo
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +89,14 @@ class _Maker:
             case _:
                 yield from filter(None, map(self._region, self._takers(True)))
 
-    def controls(self, made: Sequence[Pair]) -> list[Pair]:
+    def controls(self, made: Sequence[Pair], most: int) -> list[Pair]:
         """The same at the places of samples with the cue, in samples that do not show it."""
         if not made:
             return []
-        pairs = []
+        pairs: list[Pair] = []
         for number, sample in enumerate(self._takers(False)):
+            if len(pairs) >= most:
+                break
             own = made[number % len(made)]
             place = fitted(own.case.place, sample)
             if place is None:
@@ -188,7 +199,7 @@ class _Maker:
         """Of some of them, the one whose own region covers most of the place, where it shows it."""
         if not donors:
             return None
-        rows = self.rng.permutation(len(donors))[: DONORS if showing else 1]
+        rows = self.rng.permutation(len(donors))[: DONORS if showing else 1].tolist()
         if not showing:
             return donors[rows[0]]
         best: tuple[float, Sample] | None = None

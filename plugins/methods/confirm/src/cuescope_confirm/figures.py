@@ -11,8 +11,8 @@ from cuescope_sdk.report import contrast, draw_beside
 
 SHOWN = 6  # cues with pictures
 RULE = (
-    "Both sides show the same samples, spread evenly over how far the change moves the probability of"
-    " the right answer. Beside the second: left the sample as it was changed, right its placebo."
+    "Both sides show the same samples, spread evenly over how far the change moves the probability"
+    " of the right answer. Beside the second: left the sample as it was changed, right its placebo."
 )
 
 
@@ -30,7 +30,7 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
     if decisive is None or answers is None:
         return None
     rows = np.flatnonzero(~answers.control).tolist()
-    before, after = ([answers.trials[n][side] for n in rows] for side in (0, 1))
+    before, after = [answers.trials[n][0] for n in rows], [answers.trials[n][1] for n in rows]
     sides = {
         "as it is": audit.respond(before),
         f"{decisive.name}: {decisive.witness.named.kind.title}": audit.respond(after),

@@ -27,6 +27,7 @@ from cuescope_sdk.statistics import Groups
 
 SHOWN_EFFECT = 0.25  # that enough samples would show
 EXACT = ("words", "name", "modality")  # what nobody has to locate
+COARSE = ("frames",)  # what holds more than the cue: it decides where nothing finer does
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +77,10 @@ class Results:
 
 def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
     """Every witness's effect; p-values are corrected over all findings and witnesses (Holm)."""
-    tested = [w for w in dossier.witnesses if is_tested(w)]
-    confidence = 1 - (1 - options.confidence) / max(len(tested), 1)
+    # what is known before the answers: whether a place is known, and how many samples have it
+    tested = [w for w in dossier.witnesses if is_tested(w, options)]
+    # two-sided intervals whose lower ends are those of one-sided tests
+    confidence = 1 - 2 * (1 - options.confidence) / max(len(tested), 2)
     effects = corrected([_effect(audit, witness, confidence) for witness in tested])
     by_witness = {id(w): effect for w, effect in zip(tested, effects, strict=True)}
     rows = []
@@ -90,9 +93,11 @@ def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
     return Results(tuple(ranked), len(tested), confidence)
 
 
-def is_tested(witness: Witness) -> bool:
+def is_tested(witness: Witness, options: ConfirmOptions) -> bool:
     """Whether a witness can decide: it applies, has a placebo, and its place is well known."""
     if witness.answers is None or witness.named.kind.placebo == "none":
+        return False
+    if (~witness.answers.control).sum() < options.least:
         return False
     located = witness.target.located
     exact = witness.named.kind.needs in EXACT
@@ -139,20 +144,26 @@ def _judged(witness: Witness, effect: Effect | None, options: ConfirmOptions) ->
     if effect is None:
         return Measured(witness)
     level = 1 - options.confidence
-    decision = decide(effect, level=level, margin=options.margin, least=options.least)
+    claimed = abs(witness.target.direction.gap or 0.0) / 2
+    decision = decide(effect, level=level, margin=max(options.margin, claimed))
     return Measured(witness, effect, decision)
 
 
 def _ruling(target: Target, measured: Sequence[Measured]) -> Ruling:
     if target.located is None:
         return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")
+    decided = [each for each in measured if each.decision]
+    fine = [each for each in decided if each.witness.named.kind.needs not in COARSE]
+    if any(each.decision in ("confirms", "placebo does as much") for each in fine):
+        decided = fine  # a whole frame also has whatever else goes with the cue
     sides = [
-        [each.decision for each in measured if each.decision and each.removes == removes]
+        [each.decision for each in decided if each.decision and each.removes == removes]
         for removes in (True, False)
     ]
-    applies = any(each.witness.answers is not None for each in measured)
-    located = any(sides) or not applies or target.located.quality.good
-    return rule(*sides, located=located)
+    few = not decided and any(each.witness.answers is not None for each in measured)
+    if few and target.located.quality.good:
+        return Ruling("cannot tell", missing="samples with the cue")
+    return rule(*sides, located=bool(decided) or target.located.quality.good)
 
 
 def _lost(
@@ -162,6 +173,10 @@ def _lost(
     if ruling.verdict != "causes" or target.located is None:
         return None
     yes = [each for each in measured if each.decision == "confirms" and each.effect]
+    # a clip that stands still is no sample as it is
+    yes = [each for each in yes if each.removes or each.witness.named.kind.needs not in COARSE]
+    if not yes:
+        return None
     yes.sort(key=lambda each: (not each.removes, each.effect.corrected if each.effect else 1))
     best = yes[0]
     answers = best.witness.answers

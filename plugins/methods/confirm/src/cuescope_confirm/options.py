@@ -28,6 +28,7 @@ class ConfirmOptions(Options):
         0.1,
         gt=0,
         lt=1,
-        description="an effect that is surely smaller counts as none: share of probability",
+        description="an effect that is surely smaller counts as none, or one below half of the gap "
+        "in the run: share of probability",
     )
     least: PositiveInt = Field(10, description="with fewer changed samples nothing is decided")

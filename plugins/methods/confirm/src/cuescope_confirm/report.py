@@ -6,10 +6,9 @@ from cuescope_confirm.measuring import Measured, Results, Row
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Effect
 from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
-from cuescope_sdk.report import hundredths
 
 RULE = (
-    "causes: half or more of the interventions that decide move the answers beyond their placebo, "
+    "causes: most of the interventions that decide move the answers beyond their placebo, "
     "and beyond what they do without the cue (Holm over findings and interventions); accompanies: "
     "the placebo does as much; cannot tell: neither"
 )
@@ -83,21 +82,19 @@ def statement(row: Row) -> str:
         tried = _list(row, ("placebo does as much", "undecided"))
         return f"{where} accompanies the answers and is not shown to cause them: {tried}."
     what = "wrong answers" if direction.harms else "right answers"
+    verbs = ("mends them", "brings them") if direction.harms else ("takes them away", "brings them")
     if direction.toward == "the label":
-        what = f"the answer '{cue.label}'"
+        what, verbs = f"the answer '{cue.label}'", ("takes it away", "brings it")
     ways = []
     if ruling.necessary:
-        verb = "mends them" if direction.harms else "takes them away"
-        ways.append(f"taking it out {verb} ({_list(row, ('confirms',), True)})")
+        ways.append(f"taking it out {verbs[0]} ({_list(row, ('confirms',), True)})")
     if ruling.sufficient:
-        verb = "brings them" if direction.harms else "makes them likelier"
-        ways.append(f"putting it in {verb} ({_list(row, ('confirms',), False)})")
+        ways.append(f"putting it in {verbs[1]} ({_list(row, ('confirms',), False)})")
     cost = ""
     if row.lost is not None:
-        value, low, high = (abs(x) if not direction.harms else x for x in row.lost)
-        low, high = min(low, high), max(low, high)
+        value = row.lost[0] if direction.harms else -row.lost[0]
         verb = "costs" if direction.harms else "gives"
-        cost = f" It {verb} {hundredths(value)} of accuracy over all samples."
+        cost = f" It {verb} {100 * value:.1f} points of accuracy over all samples."
     rests = f"{' and '.join(ways)}, in points of probability beyond placebos"
     return f"{where} causes {what}: {rests}.{cost}"
 
@@ -199,7 +196,7 @@ def matrix(results: Results) -> Table:
         rows=tuple(rows),
         notes=(
             "Positive is what a cause would do. (*) confirms a cause, (0) the placebo does as "
-            "much, (?) undecided, (few) too few samples, - does not apply.",
+            "much, (?) undecided, - does not apply or has too few samples.",
             f"Intervals hold for all {results.tests} tests together "
             f"({results.confidence:.2%} each).",
         ),
@@ -207,7 +204,7 @@ def matrix(results: Results) -> Table:
 
 
 def _cell(measured: Measured) -> str:
-    marks = {"confirms": "*", "placebo does as much": "0", "undecided": "?", "too few": "few"}
+    marks = {"confirms": "*", "placebo does as much": "0", "undecided": "?"}
     if measured.effect is None or measured.decision is None:
         return "-"
     return f"{bounded(measured.effect)} ({marks[measured.decision]})"
@@ -273,4 +270,8 @@ def _unmeasured(measured: Measured) -> str | None:
         return None
     if measured.witness.named.kind.placebo == "none":
         return "it has no placebo, and decides nothing alone"
-    return "the cue is located too badly: what is changed may be something else"
+    located, answers = measured.witness.target.located, measured.witness.answers
+    if located is not None and not located.quality.good:
+        return "the cue is located too badly: what is changed may be something else"
+    count = 0 if answers is None else int((~answers.control).sum())
+    return f"only {count} samples could be changed"

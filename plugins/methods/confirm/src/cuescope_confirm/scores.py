@@ -16,7 +16,7 @@ from cuescope_sdk.statistics import (
     mean_above_zero_p_value,
 )
 
-Decision = Literal["confirms", "placebo does as much", "too few", "undecided"]
+Decision = Literal["confirms", "placebo does as much", "undecided"]
 Verdict = Literal["causes", "accompanies", "cannot tell"]
 
 
@@ -80,10 +80,8 @@ def corrected(effects: Sequence[Effect]) -> list[Effect]:
     return [replace(e, corrected=p) for e, p in zip(effects, p_values, strict=True)]
 
 
-def decide(effect: Effect, *, level: float, margin: float, least: int) -> Decision:
+def decide(effect: Effect, *, level: float, margin: float) -> Decision:
     """What one intervention says of one cue."""
-    if effect.n < least:
-        return "too few"
     if effect.corrected <= level:
         return "confirms"
     return "placebo does as much" if effect.high < margin else "undecided"
@@ -102,8 +100,8 @@ class Ruling:
 def rule(removing: Sequence[Decision], inserting: Sequence[Decision], *, located: bool) -> Ruling:
     """The verdict of all interventions together.
 
-    Necessary: taking the cue out is confirmed by half or more of the interventions that decide.
-    Sufficient: the same of putting it in. Either makes a cause. Where some decide, and none
+    Necessary: taking the cue out is confirmed by most of the interventions that decide. Sufficient:
+    the same of putting it in. Either makes a cause. Where some decide, and none
     confirms, the cue accompanies.
     """
     if not located:
@@ -111,8 +109,8 @@ def rule(removing: Sequence[Decision], inserting: Sequence[Decision], *, located
     confirmed, split = [], False
     for decisions in (removing, inserting):
         yes, no = decisions.count("confirms"), decisions.count("placebo does as much")
-        confirmed.append(0 < yes >= no)
-        split |= 0 < yes < no
+        confirmed.append(yes > no)
+        split |= 0 < yes <= no
     necessary, sufficient = confirmed
     if necessary or sufficient:
         return Ruling("causes", necessary, sufficient)
@@ -120,15 +118,12 @@ def rule(removing: Sequence[Decision], inserting: Sequence[Decision], *, located
     if not everything:
         return Ruling("cannot tell", missing="an intervention that applies to this cue")
     if split:
-        return Ruling(
-            "cannot tell", missing="agreement: most interventions do no more than placebos"
-        )
+        return Ruling("cannot tell", missing="agreement: half or more do no more than placebos")
     if "placebo does as much" in everything and everything.count("undecided") <= everything.count(
         "placebo does as much"
     ):
         return Ruling("accompanies")
-    few = all(decision == "too few" for decision in everything)
-    return Ruling("cannot tell", missing="samples with the cue" if few else "power: more samples")
+    return Ruling("cannot tell", missing="power: more samples")
 
 
 def auroc(scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]) -> float | None:

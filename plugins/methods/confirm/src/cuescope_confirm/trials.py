@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import probability, trial_of
-from cuescope_confirm.cases import Pair, pairs_of
+from cuescope_confirm.cases import Pair, pairs_of, sort_of
 from cuescope_confirm.locating import Target, locate
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
@@ -103,9 +103,12 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
         )
     witnesses = []
     for target in targets:
+        of_sort: dict[tuple[str, ...], list[Pair]] = {}
         for each in named:
-            reason = why_not(audit, target, each)
-            pairs = [] if reason else pairs_of(audit, options, target, each.spec, each.kind)
+            reason, sort = why_not(audit, target, each), sort_of(each.kind)
+            if not reason and sort not in of_sort:
+                of_sort[sort] = pairs_of(audit, options, target, each.kind)
+            pairs = [] if reason else of_sort[sort]
             if not reason and not pairs:
                 reason = nothing_to_do(target, each.kind)
             answers = None if reason else _unasked(audit, target, each, pairs)
