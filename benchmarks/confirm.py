@@ -151,7 +151,7 @@ class Graded:
 def grade(pair: Pair, causal: bool, folder: Path) -> list[Graded]:
     """Find the cue on one half of the data, confirm it on the other."""
     shelf = PluginShelf({("method", "annotated"): Annotated}, installed=True)
-    runner = Runner(Context(registry=shelf, device="cpu"), folder / "found")
+    runner = Runner(Context(registry=shelf, device="cpu"), folder, out=folder / "found")
     asked = Request(
         method="annotated",
         model=pair.model,
