@@ -42,6 +42,21 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
     )
 
 
+def require_same_data(report: "Report", runner: "Runner") -> None:
+    """Raise UserError where the data of a report cannot be opened, or has changed since."""
+    from cuescope.spec import Spec
+
+    stamp = report.provenance.data
+    data = runner.context.build("dataset", Spec.parse(stamp.spec).name, stamp.options)
+    if data.fingerprint != stamp.fingerprint:
+        raise UserError(
+            "the data of the run has changed since the run was made",
+            expected=f"{stamp.spec} as it was",
+            got="another fingerprint",
+            remedy="Audit again, then go on with the new run",
+        )
+
+
 def given(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[str, Any]:
     """The options of a plugin that are not its defaults, without the ARG of its SPEC."""
     from cuescope.spec import Spec

@@ -8,7 +8,7 @@ import typer
 from cuescope.cli.audit import audit_and_show
 from cuescope.cli.options import AsJson, Quiet, Verbose, open_runner
 from cuescope.errors import UserError
-from cuescope_sdk._other_part import apart, find_again, request_of
+from cuescope_sdk._other_part import apart, find_again, request_of, require_same_data
 
 METHOD = "confirm"
 PARTS = 2  # found in the first, tested in the other
@@ -84,6 +84,7 @@ def confirm(
         tools = {role: spec for role, spec in request.tools.items() if role in _roles(registry)}
         tools |= pairs("--tool", tool or ())
         _check(registry, request, interventions or [], tools)
+        require_same_data(report, runner)
         found, finding, rest = apart(run, request, on, registry, folder / "found", parts=PARTS)
         own: dict[str, Any] = {"run": str(found)}
         own |= {"interventions": interventions} if interventions else {}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cuescope_confirm.asking import BACKGROUNDS
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.annotated import object_masks, size_of
 from cuescope_confirm.options import ConfirmOptions
@@ -201,7 +202,7 @@ class _Maker:
             return None
         rows = self.rng.permutation(len(donors))[: DONORS if showing else 1].tolist()
         if not showing:
-            return donors[rows[0]]
+            return donors[int(rows[0])]
         best: tuple[float, Sample] | None = None
         for row in rows:
             own = fitted(self.located.places[donors[row].key], None, place)
@@ -212,10 +213,8 @@ class _Maker:
 
     def _background(self, donor: Sample) -> Place:
         """What is not the donor's object, where that is known: its object is not taken along."""
-        objects = self._objects(donor)
-        if self.located.objects and any(mask.any() for mask in objects):
-            return Place(masks=tuple(~mask for mask in objects))
-        return Place()
+        objects = self._objects(donor) if self.target.cue.feature.kind in BACKGROUNDS else ()
+        return Place(masks=tuple(~mask for mask in objects))
 
     def _inserted(self) -> Iterator[Pair]:
         if self.target.by_label:

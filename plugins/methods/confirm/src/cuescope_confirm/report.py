@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.measuring import Measured, Results, Row
+from cuescope_confirm.measuring import Measured, Results, Row, differences
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Effect
 from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
@@ -269,7 +269,8 @@ def _unmeasured(measured: Measured) -> str | None:
     if measured.effect is not None:
         return None
     if measured.witness.named.kind.placebo == "none":
-        return "it has no placebo, and decides nothing alone"
+        moved = float(differences(measured.witness).mean())
+        return f"it has no placebo, and decides nothing alone ({points(moved)} points)"
     located, answers = measured.witness.target.located, measured.witness.answers
     if located is not None and not located.quality.good:
         return "the cue is located too badly: what is changed may be something else"

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import (
@@ -40,14 +39,6 @@ class Study:
     cues: tuple[Cue, ...]
     seen: Mapping[str, Sample]
     held: Mapping[str, Sample]
-
-    @cached_property
-    def by_label(self) -> dict[str | None, list[Sample]]:
-        """The held-out samples of each label."""
-        parts: dict[str | None, list[Sample]] = {}
-        for sample in self.held.values():
-            parts.setdefault(sample.label, []).append(sample)
-        return parts
 
 
 def prepare(audit: Audit, options: ConfirmOptions) -> Study:

@@ -1,6 +1,6 @@
 """Where a finding's cue is in the held-out samples: annotated, detected or learned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cuescope_confirm.asking import (
     ABOUT_OBJECTS,
@@ -10,8 +10,9 @@ from cuescope_confirm.asking import (
     answerable,
     direction_of,
     is_of_label,
+    kind_of_background,
 )
-from cuescope_confirm.locating.annotated import locate_background, locate_object, object_masks
+from cuescope_confirm.locating.annotated import locate_background, locate_object
 from cuescope_confirm.locating.learned import locate_learned
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merged
 from cuescope_confirm.options import ConfirmOptions
@@ -19,7 +20,8 @@ from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.interventions import LocatedCue
 
-POOL = 4  # times the samples that are changed: so many are looked at for the cue
+POOL = 8  # times the samples that are changed: so many are looked at for the cue
+ALL_SHOW = 2  # the same where each of them shows it
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +56,9 @@ def locate(audit: Audit, options: ConfirmOptions, study: Study, cue: Cue) -> Tar
     target = Target(cue, direction, samples)
     if not samples:
         return _without(target, "no held-out sample is about it")
-    pool = _pool(audit, options, target)
     kind = cue.feature.kind
+    everywhere = kind in MODALITIES or (kind in BACKGROUNDS and kind_of_background(cue) is None)
+    pool = _pool(audit, (ALL_SHOW if everywhere else POOL) * options.samples, target)
     if kind in MODALITIES:
         return _with(target, locate_modality(cue, pool), by_label=True)
     if kind in BACKGROUNDS:
@@ -72,8 +75,7 @@ def locate(audit: Audit, options: ConfirmOptions, study: Study, cue: Cue) -> Tar
     if located is None:
         missing = "it occurs in no sample" if not cue.feature.occurrences else "nothing locates it"
         return _without(target, missing)
-    objects = {key: masks for key, s in pool.items() if (masks := object_masks(s, cue.label))}
-    return _with(target, _beside(located, objects))
+    return _with(target, located)
 
 
 def word_of(cue: Cue) -> str | None:
@@ -87,31 +89,21 @@ def word_of(cue: Cue) -> str | None:
     return None
 
 
-def _pool(audit: Audit, options: ConfirmOptions, target: Target) -> dict[str, Sample]:
-    """A draw of the held-out samples: of those that are judged, and as many others."""
+def _pool(audit: Audit, most: int, target: Target) -> dict[str, Sample]:
+    """A draw of the held-out samples: of those that are judged, and half as many others."""
     rng = audit.rng("confirm", "pool", target.cue.id)
     chosen: list[str] = []
     for judged in (True, False):
         keys = [k for k, s in target.samples.items() if target.is_judged(s) == judged]
-        chosen += rng.permutation(keys)[: POOL * options.samples].tolist() if keys else []
+        chosen += rng.permutation(keys)[: most if judged else most // 2].tolist() if keys else []
     return {key: target.samples[key] for key in sorted(chosen)}
 
 
 def _with(target: Target, located: LocatedCue, *, by_label: bool = False) -> Target:
-    from dataclasses import replace
-
     if not located.places:
         return _without(target, "no held-out sample shows it")
     return replace(target, located=located, by_label=by_label)
 
 
 def _without(target: Target, reason: str) -> Target:
-    from dataclasses import replace
-
     return replace(target, reason=reason)
-
-
-def _beside(located: LocatedCue, objects: dict[str, tuple]) -> LocatedCue:  # type: ignore[type-arg]
-    from dataclasses import replace
-
-    return replace(located, objects={**objects, **located.objects})

@@ -9,7 +9,7 @@ from jaxtyping import Bool
 from cuescope_confirm.asking import has_kind, kind_of_background
 from cuescope_confirm.scores import auroc
 from cuescope_confirm.study import Cue, Study, root
-from cuescope_sdk import Audit, Detection, Frame, Sample
+from cuescope_sdk import Audit, Detection, Frame, Sample, UserError
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.interventions import Localisation, LocatedCue, Place
 from cuescope_sdk.tools import cached_detector
@@ -54,7 +54,14 @@ def annotated_masks(sample: Sample, name: str) -> Masks | None:
 def object_masks(sample: Sample, label: str | None) -> Masks:
     """The masks of what the sample is about, one a frame; () where they are unknown."""
     foreground = foreground_of(sample)
-    if foreground is not None:
+    if foreground is not None and sample.frames:
+        rows, cols = size_of(sample.frames[0])
+        if foreground.shape != (rows, cols):
+            raise UserError(
+                f"the foreground of sample '{sample.key}' does not fit its frame",
+                expected=f"{rows} x {cols} (rows x columns)",
+                got=" x ".join(map(str, foreground.shape)),
+            )
         return (foreground,) * len(sample.frames)
     return annotated_masks(sample, label or sample.label or "") or ()
 
@@ -124,19 +131,18 @@ def locate_background(
     audit: Audit, cue: Cue, pool: Mapping[str, Sample]
 ) -> tuple[LocatedCue | None, bool]:
     """All but the foreground, of an annotated kind; without one, of each label its own."""
-    masks: dict[str, Masks] = {}
-    objects: dict[str, Masks] = {}
-    for key, sample in pool.items():
-        fore = object_masks(sample, sample.label) or _segmented(audit, sample)
-        if fore and not any(mask.all() for mask in fore):
-            masks[key], objects[key] = tuple(~mask for mask in fore), fore
-    if not masks:
-        return None, False
     kind = kind_of_background(cue)
-    if kind is None:
-        there: dict[str, Masks] = masks
-    else:
-        there = {key: m if has_kind(pool[key], kind) else () for key, m in masks.items()}
+    there: dict[str, Masks] = {}
+    objects: dict[str, Masks] = {}  # of the segmenter: annotated ones are read as they are needed
+    for key, sample in pool.items():
+        fore = object_masks(sample, sample.label)
+        if not fore:
+            fore = objects[key] = _segmented(audit, sample)
+        if fore and not any(mask.all() for mask in fore):
+            shows = kind is None or has_kind(sample, kind)
+            there[key] = tuple(~mask for mask in fore) if shows else ()
+    if not there:
+        return None, False
     quality = Localisation("the complement of the foreground's masks")
     located = _located(cue, there, quality, None)
     return LocatedCue(**{**vars(located), "objects": objects}), kind is None
