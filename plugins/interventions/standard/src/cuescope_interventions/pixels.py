@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, UInt8
@@ -17,7 +17,9 @@ LEVELS = {"black": 0, "grey": 128, "white": 255}
 
 
 class BlankOptions(Options):
-    """What stands where the cue was."""
+    """What stands where the cue was; the part after `blank:` is `fill`."""
+
+    argument: ClassVar[str | None] = "fill"
 
     fill: Literal["mean", "black", "grey", "white"] = Field(
         "mean", description="colour; mean is that of the rest of the frame"

@@ -1,6 +1,7 @@
 """Does the cue cause the answer? Findings of a stored run, tested by interventions and placebos."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import (
@@ -16,6 +17,9 @@ from cuescope_sdk import (
     Trial,
     hookimpl,
 )
+
+if TYPE_CHECKING:
+    from cuescope_confirm.measuring import Results
 
 METRICS = (
     Metric(
@@ -88,7 +92,7 @@ class Confirm(Plugin):
         from cuescope_confirm.figures import contrasts
         from cuescope_confirm.report import scores
 
-        results = audit.once(_results, audit, self.options)
+        results = audit.once(_results, audit, self.options, outcomes)
         rows = list(scores(audit, self.options, results))
         for shown in contrasts(audit, results):
             audit.attach(shown)
@@ -105,11 +109,11 @@ class Confirm(Plugin):
         if audit.options is not self.options:  # another method's audit has no interventions
             return
         yield from independent_samples(audit)
-        yield from evidence(audit, audit.once(_results, audit, self.options))
+        yield from evidence(audit, audit.once(_results, audit, self.options, audit.outcomes))
 
 
-def _results(audit: Audit, options: ConfirmOptions):  # type: ignore[no-untyped-def]
+def _results(audit: Audit, options: ConfirmOptions, outcomes: Sequence[Outcome]) -> "Results":
     from cuescope_confirm.measuring import measure
-    from cuescope_confirm.trials import answer, gather
+    from cuescope_confirm.trials import answered, gather
 
-    return measure(audit, options, answer(audit, audit.once(gather, audit, options)))
+    return measure(audit, options, answered(audit.once(gather, audit, options), outcomes))

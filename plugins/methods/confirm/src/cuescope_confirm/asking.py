@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_confirm.study import Cue, Study, root
-from cuescope_sdk import Audit, Sample, Trial
+from cuescope_sdk import Audit, Outcome, Sample, Trial
 
 QUESTION = "Is there a {} in the image?"
 ABOUT_OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an object's name
@@ -76,25 +76,20 @@ def trial_of(audit: Audit, sample: Sample, trial: Trial | None = None) -> Trial:
     )
 
 
-def probability(
-    audit: Audit, trials: Sequence[Trial], answers: Sequence[str | None]
-) -> tuple[Float[np.ndarray, " trial"], Bool[np.ndarray, " trial"]]:
-    """How probable the model finds an answer, one a trial, and whether it gives it.
+def probability(outcome: Outcome, answer: str | None) -> float:
+    """How probable the model finds an answer; of a text, 1 or 0: whether it is the answer."""
+    logits, sample = outcome.response.logits, outcome.trial.sample
+    if logits is None:
+        return float(says(outcome.response.text, answer))
+    weights = np.exp(logits.astype(np.float64) - logits.max())
+    return float(weights[sample.choices.index(str(answer))] / weights.sum())
 
-    The probability of a text is 1 or 0: whether it is the answer.
-    """
-    values, given = [], []
-    for outcome, answer in zip(audit.respond(trials), answers, strict=True):
-        logits, sample = outcome.response.logits, outcome.trial.sample
-        if logits is None:
-            given.append(says(outcome.response.text, answer))
-            values.append(float(given[-1]))
-            continue
-        weights = np.exp(logits.astype(np.float64) - logits.max())
-        place = sample.choices.index(str(answer))
-        values.append(float(weights[place] / weights.sum()))
-        given.append(outcome.response.prediction == place)
-    return np.array(values, float), np.array(given, bool)
+
+def gives(outcome: Outcome, answer: str | None) -> bool:
+    """Whether the model gives this answer."""
+    if outcome.response.logits is None:
+        return says(outcome.response.text, answer)
+    return outcome.prediction == answer
 
 
 def says(text: str | None, answer: str | None) -> bool:
@@ -166,10 +161,9 @@ def _answers(
 ) -> Float[np.ndarray, " sample"]:
     """Whether each sample is answered so; 0 for those that are not `among` the asked ones."""
     rows = np.flatnonzero(np.ones(len(samples), bool) if among is None else among).tolist()
-    trials = [trial_of(audit, samples[row]) for row in rows]
-    _, given = probability(audit, trials, [answers[row] for row in rows])
+    outcomes = audit.respond([trial_of(audit, samples[row]) for row in rows])
     values = np.zeros(len(samples))
-    values[rows] = given
+    values[rows] = [gives(o, answers[row]) for o, row in zip(outcomes, rows, strict=True)]
     return values
 
 

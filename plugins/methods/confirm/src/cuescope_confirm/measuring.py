@@ -81,7 +81,7 @@ def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
     tested = [w for w in dossier.witnesses if is_tested(w, options)]
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - options.confidence) / max(len(tested), 2)
-    effects = corrected([_effect(audit, witness, confidence) for witness in tested])
+    effects = corrected([_effect(audit, options, each, confidence) for each in tested])
     by_witness = {id(w): effect for w, effect in zip(tested, effects, strict=True)}
     rows = []
     for target in dossier.targets:
@@ -125,11 +125,11 @@ def groups_of(answers: Answers, rows: np.ndarray) -> Groups:
     return Groups.of([answers.pairs[row].case.sample for row in chosen])
 
 
-def _effect(audit: Audit, witness: Witness, confidence: float) -> Effect:
+def _effect(audit: Audit, options: ConfirmOptions, witness: Witness, confidence: float) -> Effect:
     answers = witness.answers
     assert answers is not None
     change, control = differences(witness), answers.control
-    others = control.any()
+    others = int(control.sum()) >= options.least  # fewer would decide nothing, and cost the power
     return effect_of(
         change[~control],
         groups_of(answers, ~control),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from cuescope_confirm.measuring import Measured, Results, Row, differences
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Effect
-from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
+from cuescope_sdk import Audit, Cell, Score, Table
 
 RULE = (
     "causes: most of the interventions that decide move the answers beyond their placebo, "
@@ -34,8 +34,6 @@ def scores(audit: Audit, options: ConfirmOptions, results: Results) -> Iterator[
     audit.note("result", ", ".join(f"{name}: {count}" for name, count in counts.items()))
     for table in tables(results, options):
         audit.attach(table)
-    if (accuracy := _accuracy(results)) is not None:
-        audit.attach(accuracy)
     for row in results.rows:
         yield from scores_of(row)
 
@@ -108,26 +106,6 @@ def _list(row: Row, decisions: Sequence[str], removes: bool | None = None) -> st
         and removes in (None, each.removes)
     ]
     return ", ".join(named)
-
-
-def _accuracy(results: Results) -> Accuracy | None:
-    """On the samples that were changed, as they were."""
-    seen: dict[str, float] = {}
-    choices = 1
-    for row in results.rows:
-        for each in row.witnesses:
-            answers = each.witness.answers
-            if answers is not None:
-                for pair, right in zip(answers.pairs, answers.right[:, 0].tolist(), strict=True):
-                    seen[pair.case.sample.key] = right
-                    choices = max(choices, len(pair.case.sample.choices))
-    if not seen:
-        return None
-    return Accuracy(
-        correct=int(sum(seen.values())),
-        answered=len(seen),
-        chance=1 / choices if choices > 1 else 0.0,
-    )
 
 
 # ---------------------------------------------------------------------------------------- tables

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_confirm.asking import probability, trial_of
+from cuescope_confirm.asking import gives, probability, trial_of
 from cuescope_confirm.cases import Pair, pairs_of, sort_of
-from cuescope_confirm.locating import Target, locate
+from cuescope_confirm.locating import POOL, Target, locate
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
-from cuescope_sdk import Audit, Feature, Occurrence, Trial, UserError
+from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Trial, UserError
 from cuescope_sdk.interventions import Intervention, Place
 
 
@@ -93,6 +93,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     """Locate every cue, and make its pairs; the model is asked to locate, and not yet to judge."""
     named = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
+    audit.expect_more(most_trials(study, len(named), options))
     targets = tuple(locate(audit, options, study, cue) for cue in study.cues)
     if all(target.located is None for target in targets):
         reasons = sorted({str(target.reason) for target in targets})
@@ -114,6 +115,13 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             answers = None if reason else _unasked(audit, target, each, pairs)
             witnesses.append(Witness(target, each, reason, answers))
     return Dossier(study, targets, tuple(witnesses))
+
+
+def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
+    """A bound on what is asked: frames to locate each cue, then three trials a pair."""
+    frames = max((len(sample.frames) for sample in study.held.values()), default=1)
+    pool = min(len(study.held), POOL * options.samples * 3 // 2) * (frames + 1)
+    return len(study.cues) * (3 * pool + witnesses * options.samples * 9 // 2)
 
 
 def why_not(audit: Audit, target: Target, named: Named) -> str | None:
@@ -172,36 +180,23 @@ def trials_of(dossier: Dossier) -> Iterator[Trial]:
                 yield from (trial for trial in of_pair if trial is not None)
 
 
-def answer(audit: Audit, dossier: Dossier) -> Dossier:
-    """The dossier with the answers."""
-    return replace(
-        dossier, witnesses=tuple(answered(audit, witness) for witness in dossier.witnesses)
-    )
-
-
-def answered(audit: Audit, witness: Witness) -> Witness:
-    """A witness with its answers, which are remembered."""
-    answers = witness.answers
-    if answers is None:
-        return witness
-    flat = [
-        (row, column, trial)
-        for row, of_pair in enumerate(answers.trials)
-        for column, trial in enumerate(of_pair)
-        if trial is not None
-    ]
-    trials = [trial for _, _, trial in flat]
-    target = witness.target
-    toward, _ = probability(audit, trials, [target.answer(trial.sample) for trial in trials])
-    _, given = probability(audit, trials, [trial.sample.label for trial in trials])
-    values, right = (
-        np.full((len(answers.pairs), 3), np.nan),
-        np.full((len(answers.pairs), 3), np.nan),
-    )
-    rows, columns = [row for row, _, _ in flat], [column for _, column, _ in flat]
-    values[rows, columns] = toward
-    right[rows, columns] = given
-    return replace(witness, answers=replace(answers, values=values, right=right))
+def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
+    """The dossier with the answers to `trials_of` it, in order."""
+    given = iter(outcomes)
+    witnesses = []
+    for witness in dossier.witnesses:
+        answers = witness.answers
+        if answers is not None:
+            values, right = np.full((2, len(answers.pairs), 3), np.nan)
+            for row, of_pair in enumerate(answers.trials):
+                for column, trial in enumerate(of_pair):
+                    if trial is not None:
+                        outcome, sample = next(given), trial.sample
+                        values[row, column] = probability(outcome, witness.target.answer(sample))
+                        right[row, column] = gives(outcome, sample.label)
+            answers = replace(answers, values=values, right=right)
+        witnesses.append(replace(witness, answers=answers))
+    return replace(dossier, witnesses=tuple(witnesses))
 
 
 def features(dossier: Dossier) -> Iterator[Feature]:
