@@ -35,6 +35,7 @@ DOORS = {
             "explain",
             "fusion",
             "grounding",
+            "interventions",
             "language",
             "maths",
             "mitigation",
