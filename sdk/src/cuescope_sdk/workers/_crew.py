@@ -35,7 +35,7 @@ class Pool(ABC):
 
     @abstractmethod
     def submit(self, worker: int, batch: bytes) -> None:
-        """Send a batch, whose message is what `Answering.answer` replied; a dead worker takes it."""
+        """Send a batch, to be answered as `Answering.answer` replies; a dead worker is no error."""
 
     @abstractmethod
     def wait(self) -> list[tuple[int, bytes | Death]]:
