@@ -24,6 +24,7 @@ def row(label: str, background: str, subset: str, **changes) -> Row:
         mask=f"masks/{name}.png",
         key=name,
         source="folder:./photos",
+        source_key=f"{label}.jpg",
         group=label,
         label=label,
         background=background,

@@ -35,7 +35,7 @@ class Covar(ImageFolder):
     is left out, unless `keep_all`; `facts` count them by subset and reason.
     """
 
-    Options: ClassVar[type[CovarOptions]] = CovarOptions  # type: ignore[assignment]
+    Options: ClassVar[type[CovarOptions]] = CovarOptions
     title: ClassVar[str] = "covar"
     split_names: ClassVar[tuple[str, ...]] = ("test",)
     turned: ClassVar[bool] = False
@@ -44,7 +44,9 @@ class Covar(ImageFolder):
 
     def __init__(self, options: CovarOptions, context: Context) -> None:
         super().__init__(options, context)
-        backgrounds = dict.fromkeys(item.annotations["factors"]["background"] for item in self.items)
+        backgrounds = dict.fromkeys(
+            item.annotations["factors"]["background"] for item in self.items
+        )
         self.planted_cues = tuple(
             PlantedCue(key=name, name=name) for name in backgrounds if name != ORIGINAL
         )
@@ -58,11 +60,12 @@ class Covar(ImageFolder):
             self.facts["dropped"] = describe_dropped(dropped, len(rows), self.options.keep_all)
         if not self.options.keep_all:
             rows = [row for row in rows if not row.dropped]
+        rows = [row for row in rows if row.image]
         if not rows:
             raise UserError(
                 f"covar: nothing to show of {self.root}",
                 expected="an image or more that the quality filter kept",
-                remedy="-D keep_all=true shows the dropped ones too" if dropped else None,
+                remedy="-D keep_all=true shows dropped ones that a build with --keep-all has kept",
             )
         backgrounds = [b for b in dict.fromkeys(row.background for row in rows) if b != ORIGINAL]
         return Listing(choices, [self._item(row, backgrounds) for row in rows])
@@ -71,7 +74,8 @@ class Covar(ImageFolder):
         """The image; the mask of its object is the annotation "foreground"."""
         sample = super().__getitem__(index)
         known = dict(sample.annotations)
-        known |= {"foreground": mask for mask in known.get("masks", {}).values()}
+        if "masks" in known:
+            known["foreground"] = known["masks"]["object"]
         return replace(sample, annotations=known)
 
     def _of_subsets(self, rows: Sequence[Row]) -> list[Row]:
@@ -99,6 +103,7 @@ class Covar(ImageFolder):
                 "factors": factors,
                 "parameters": parameters,
                 "source": row.source,
+                "source_key": row.source_key,
                 "prompt": row.prompt,
                 "editor": row.editor,
                 "licence": row.licence,

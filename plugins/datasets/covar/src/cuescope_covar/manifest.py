@@ -13,16 +13,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "covar.parquet"
 # The eight subsets in the order of the paper's Table 3, and the images that they were made from.
-SUBSETS = (
-    "background",
-    "h-flip",
-    "translate",
-    "crop",
-    "v-flip",
-    "rotation",
-    "viewpoint",
-    "scale",
-)
+SUBSETS = ("background", "h-flip", "translate", "crop", "v-flip", "rotation", "viewpoint", "scale")
 ORIGINAL = "original"
 SCORES = ("kept", "found", "background", "else", "changed", "seam")
 
@@ -31,9 +22,10 @@ SCORES = ("kept", "found", "background", "else", "changed", "seam")
 class Row:
     """An image, how it was made, and what the quality filter says of it.
 
-    `image` and `mask` are files inside the folder, with "/" between its parts; `mask` "" where the
-    object's place is not known. `source` is the SPEC of the data set that the photo is from,
-    `group` the photo's key in it. `variant` tells the images of a subset apart ("scale-4"),
+    `image` and `mask` are files inside the folder, with "/" between its parts; `mask` is "" where
+    nobody knows where the object is, both where the image was dropped and not kept. `source` is
+    the SPEC of the data set that the photo is from, `source_key` the photo's key in it, `group` its
+    group there, else its key. `variant` tells the images of a subset apart ("scale-4"),
     `parameters` is a JSON object. `kept_exactly` says that no editor changed a pixel of the
     object: they are the photo's own under the stated geometry. `dropped` is the reason why the
     image is left out, "" where it is not. A score is None where nobody measured it.
@@ -43,6 +35,7 @@ class Row:
     mask: str
     key: str
     source: str
+    source_key: str
     group: str
     label: str
     background: str
@@ -68,12 +61,9 @@ def schema() -> "pa.Schema":
     """The columns of `covar.parquet`, in order."""
     import pyarrow as pa
 
-    kinds = {int: pa.int64(), bool: pa.bool_(), str: pa.string()}
+    kinds: dict[object, pa.DataType] = {int: pa.int64(), bool: pa.bool_(), str: pa.string()}
     return pa.schema(
-        [
-            pa.field(field.name, kinds.get(field.type, pa.float64()))  # type: ignore[call-overload]
-            for field in fields(Row)
-        ]
+        [pa.field(field.name, kinds.get(field.type, pa.float64())) for field in fields(Row)]
     )
 
 
@@ -114,7 +104,10 @@ def read_manifest(folder: Path) -> tuple[list[Row], tuple[str, ...]]:
         ) from None
     wanted = schema()
     for field in wanted:
-        if field.name not in table.schema.names or table.schema.field(field.name).type != field.type:
+        if (
+            field.name not in table.schema.names
+            or table.schema.field(field.name).type != field.type
+        ):
             raise BadDataError(
                 f"covar: {path} has no column '{field.name}' of type {field.type}",
                 got=", ".join(f"{each.name} ({each.type})" for each in table.schema),
@@ -126,7 +119,8 @@ def read_manifest(folder: Path) -> tuple[list[Row], tuple[str, ...]]:
 
 
 def _rows(table: "pa.Table", names: Sequence[str]) -> Iterable[Mapping[str, Any]]:
-    return table.select(list(names)).to_pylist()
+    rows: list[dict[str, Any]] = table.select(list(names)).to_pylist()
+    return rows
 
 
 def _checked(values: Mapping[str, Any], number: int, path: Path) -> Row:
@@ -143,7 +137,9 @@ def _checked(values: Mapping[str, Any], number: int, path: Path) -> Row:
     for name in ("image", "mask"):
         inside = Path(getattr(row, name))
         if inside.is_absolute() or ".." in inside.parts:
-            raise BadDataError(f"{where}: {name}", expected="a file inside the folder", got=f"'{inside}'")
+            raise BadDataError(
+                f"{where}: {name}", expected="a file inside the folder", got=f"'{inside}'"
+            )
     try:
         known = isinstance(json.loads(row.parameters), dict)
     except ValueError:
