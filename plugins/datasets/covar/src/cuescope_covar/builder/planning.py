@@ -62,7 +62,8 @@ def plan_build(opened: "OpenBuild") -> BuildPlan:
     builder, recipe, sources = opened.builder, opened.builder.recipe, opened.builder.sources
     lacking, known = builder.lacking(), builder.folder.rows
     images = len(sources) * (1 + len(recipe.backgrounds) * len(recipe.names))
-    pairs = lacking / len(recipe.names)
+    on_backgrounds = (key for sample in sources.samples() for key in builder.keys(sample)[1:])
+    pairs = sum(key not in known for key in on_backgrounds) / len(recipe.names)
     edits = {recipe.editor.spec: round(pairs * (recipe.edits - recipe.views))}
     seconds = _seconds(recipe.editor, edits[recipe.editor.spec], opened)
     each = 2.0 * opened.size[0] * opened.size[1]  # bytes a pixel of a photo as such a PNG
