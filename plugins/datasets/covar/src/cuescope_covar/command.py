@@ -130,6 +130,91 @@ def build(
     _show(options, rows, as_json)
 
 
+Writer = Annotated[
+    Texts, typer.Option("--tool", metavar="ROLE=SPEC", help="text-generator: writes the list.")
+]
+WriterOption = Annotated[
+    Texts, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of the text generator.")
+]
+Output = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the YAML there.")]
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+def classes(
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="[SOURCE]", help="Data set whose labels are asked about."),
+    ] = None,
+    data_option: Annotated[
+        Texts, typer.Option("-D", metavar="KEY=VALUE", help="Option of the data set.")
+    ] = None,
+    tool: Writer = None,
+    tool_option: WriterOption = None,
+    count: Annotated[int, typer.Option(min=1, help="How many classes.")] = 33,
+    out: Output = None,
+    quiet: Quiet = False,
+) -> None:
+    """Show the paper's 33 classes, or have a text generator choose among those of SOURCE.
+
+    Chosen are objects that can stand in front of anything, of as many kinds as there are.
+    """
+    from cuescope_covar.lists import as_yaml, paper_list
+    from cuescope_covar.options import open_writer
+    from cuescope_sdk import UserError
+
+    if tool is None:
+        if source is not None:
+            raise UserError(
+                f"covar classes {source}", expected="--tool text-generator=SPEC, which chooses"
+            )
+        _give(as_yaml("classes", paper_list("classes")), out)
+        return
+    from cuescope_covar.choosing import choose_by_words
+
+    if source is None:
+        raise UserError("covar classes", expected="SOURCE, a data set with labels")
+    with open_runner(quiet=quiet) as runner:
+        writer, labels = open_writer(tool, tool_option or (), runner.context, source, data_option)
+        chosen = choose_by_words(labels, writer, count)
+    _give(as_yaml("classes", chosen.classes), out)
+    echo(
+        f"{len(chosen.classes)} of {chosen.asked:,} classes: {chosen.fitting:,} can stand anywhere,"
+        f" of {chosen.kinds} kinds; {chosen.unclear:,} unclear",
+        err=True,
+    )
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+def backgrounds(
+    tool: Writer = None,
+    tool_option: WriterOption = None,
+    count: Annotated[int, typer.Option(min=2, help="How many backgrounds.")] = 20,
+    out: Output = None,
+    quiet: Quiet = False,
+) -> None:
+    """Show the paper's 20 backgrounds, or have a text generator write others."""
+    from cuescope_covar.lists import as_yaml, paper_list
+
+    if tool is None:
+        _give(as_yaml("backgrounds", paper_list("backgrounds")), out)
+        return
+    from cuescope_covar.choosing import write_backgrounds
+    from cuescope_covar.options import open_writer
+
+    with open_runner(quiet=quiet) as runner:
+        writer, _ = open_writer(tool, tool_option or (), runner.context)
+        _give(as_yaml("backgrounds", write_backgrounds(writer, count)), out)
+
+
+def _give(text: str, out: Path | None) -> None:
+    """Write a list, or print it."""
+    if out is None:
+        echo(text.rstrip())
+        return
+    out.write_text(text, encoding="utf-8")
+    echo(f"wrote {out}: look it over, then `cuescope covar build` takes it")
+
+
 def _show(options: "BuildOptions", rows: "list[Row]", as_json: bool) -> None:
     """What was built, and what to do with it."""
     import json

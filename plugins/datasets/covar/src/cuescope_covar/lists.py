@@ -1,5 +1,6 @@
 """The backgrounds and classes of a build: the paper's lists, or a file of one's own."""
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -78,6 +79,17 @@ def choose_classes(given: str | None, labels: tuple[str, ...], title: str) -> tu
                 remedy=nearest(name, labels),
             )
     return tuple(dict.fromkeys(known[name.lower()] for name in wanted))
+
+
+def paper_list(what: str) -> list[Any]:
+    """The paper's "classes" or "backgrounds"."""
+    return list(_paper()[what])
+
+
+def as_yaml(what: str, listed: Sequence[Any]) -> str:
+    """A list in the form that a build reads."""
+    text: str = yaml.safe_dump({what: list(listed)}, sort_keys=False, allow_unicode=True, width=96)
+    return text
 
 
 def _listed(path: Path, what: str) -> list[Any]:

@@ -14,11 +14,12 @@ from cuescope_covar.builder.variants import Keeps
 from cuescope_covar.croissant import write_croissant
 from cuescope_covar.lists import choose_classes, read_backgrounds
 from cuescope_covar.manifest import Row, write_manifest
-from cuescope_sdk import ROLES, Context, Dataset, PluginError, UserError, nearest
+from cuescope_sdk import ROLES, Context, Dataset, PluginError, TextGenerator, UserError, nearest
 from cuescope_sdk.commands import build, build_tool, by_role, pairs
 from cuescope_sdk.editing import cached_editor
 
 EDITOR, VIEWPOINT, SEGMENTER = "editor", "viewpoint-editor", "segmenter"
+WRITER = "text-generator"
 LARGEST_SCALE = 16.0
 
 
@@ -145,6 +146,26 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     folder = BuildFolder(options.out, _settings(options, recipe, data, segmenter))
     builder = Builder(recipe, sources, folder, Filter(), options.keep_all)
     return OpenBuild(options, context, builder, data.labels, size)
+
+
+def open_writer(
+    tools: Iterable[str],
+    tool_options: Iterable[str],
+    context: Context,
+    source: str | None = None,
+    data_options: Iterable[str] | None = None,
+) -> tuple[TextGenerator, tuple[str, ...]]:
+    """The text generator of `--tool text-generator=SPEC`, and the labels of the source."""
+    roles, given = pairs("--tool", tools), by_role(pairs("-T", tool_options))
+    for role in (*roles, *given):
+        if role != WRITER or WRITER not in roles:
+            raise UserError(f"tool role '{role}'", expected=f"--tool {WRITER}=SPEC")
+    labels: tuple[str, ...] = ()
+    if source is not None:
+        data: Dataset = build(context, "dataset", source, pairs("-D", data_options or ())).plugin
+        context, labels = context.for_dataset(data), data.labels
+    writer = build_tool(context, ROLES[WRITER], roles[WRITER], given.get(WRITER)).plugin
+    return writer, labels
 
 
 def _settings(
