@@ -8,6 +8,7 @@ from typing import Any, Self, get_args
 from cuescope_covar.builder.building import Builder
 from cuescope_covar.builder.files import BuildFolder
 from cuescope_covar.builder.filtering import Filter
+from cuescope_covar.builder.grid import write_grid
 from cuescope_covar.builder.recipe import NamedEditor, Recipe
 from cuescope_covar.builder.sources import Sources, choose_samples
 from cuescope_covar.builder.variants import Keeps
@@ -110,6 +111,7 @@ class OpenBuild:
         with folder.telling():
             write_manifest(folder.folder, rows, self.choices)
             write_croissant(folder.folder, rows)
+            write_grid(folder.folder, rows)
         folder.finish()
         return rows
 

@@ -137,9 +137,10 @@ class BuildFolder:
 
 
 def file_name(text: str) -> str:
-    """A text as a part of a path: its letters, with a digest where that is not all of it."""
-    plain = re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:LONGEST]
-    return plain if plain == text else f"{plain}-{digest(text)[:8]}".lstrip("-")
+    """A text as a part of a path, spaces as "_"; with a digest where more of it is lost."""
+    plain = re.sub(r"[^A-Za-z0-9.-]+", "_", text).strip("_.-")[:LONGEST]
+    whole = plain.replace("_", " ") == text
+    return plain if whole else f"{plain}-{digest(text)[:8]}".lstrip("-")
 
 
 def folder_size(folder: Path, rows: Iterable[Row]) -> int:

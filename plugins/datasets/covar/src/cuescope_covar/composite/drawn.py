@@ -31,7 +31,7 @@ class Drawn:
         """One drawing of this name, (row, col) as asked."""
         recipe = self._recipes[name]
         rows, _ = shape
-        horizon = float(np.clip(recipe["horizon"] + rng.uniform(-0.06, 0.06), 0, 1))
+        horizon = recipe["horizon"] and recipe["horizon"] + float(rng.uniform(-0.06, 0.06))
         edge = round(rows * horizon)
         picture = np.concatenate(
             [_fade(recipe["above"], edge), _fade(recipe["below"], rows - edge)], axis=0
