@@ -158,6 +158,7 @@ def draft(world: World, subset: str, known: bool, rng: np.random.Generator) -> t
         label=thing.label,
         scale=float(np.sqrt(abs(np.linalg.det(moved.matrix[:, :2])))),
         geometry=None if subset == "viewpoint" else moved.matrix,
+        painted=~mask if subset == "background" else editable,
         asked_background=Frame.from_array(asked)
         if known and subset in ("background", "scale")
         else None,

@@ -41,7 +41,9 @@ def build(
     tool: Annotated[
         Texts,
         typer.Option(
-            metavar="ROLE=SPEC", help="segmenter: outlines objects of photos without a mask."
+            metavar="ROLE=SPEC",
+            help="segmenter: outlines objects of photos without a mask; detector: finds objects "
+            "in the images, for the quality filter.",
         ),
     ] = None,
     tool_option: Annotated[
@@ -49,9 +51,20 @@ def build(
         typer.Option(
             "-T",
             metavar="ROLE.KEY=VALUE",
-            help="Option of a tool; the roles editor and viewpoint-editor are those above.",
+            help="Option of a tool; the roles editor, viewpoint-editor and judge are those of the "
+            "options.",
         ),
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="Zero-shot model that the quality filter asks."),
+    ] = None,
+    false_drops: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", help="Share of good images that the quality filter may drop."
+        ),
+    ] = 0.01,
     instruction: Annotated[
         str, typer.Option(metavar="TEXT", help="What the editor is told.")
     ] = "{background}",
@@ -114,6 +127,8 @@ def build(
         side=side,
         licence=licence,
         keep_all=keep_all,
+        false_drops=false_drops,
+        judge=judge,
         seed=seed,
         device=device,
         dtype=dtype,

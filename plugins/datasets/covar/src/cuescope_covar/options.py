@@ -15,11 +15,22 @@ from cuescope_covar.builder.variants import Keeps
 from cuescope_covar.croissant import write_croissant
 from cuescope_covar.lists import choose_classes, read_backgrounds
 from cuescope_covar.manifest import Row, write_manifest
-from cuescope_sdk import ROLES, Context, Dataset, PluginError, TextGenerator, UserError, nearest
+from cuescope_covar.quality import Judges
+from cuescope_sdk import (
+    ROLES,
+    Context,
+    Dataset,
+    Model,
+    PluginError,
+    TextGenerator,
+    UserError,
+    nearest,
+)
 from cuescope_sdk.commands import build, build_tool, by_role, pairs
 from cuescope_sdk.editing import cached_editor
 
 EDITOR, VIEWPOINT, SEGMENTER = "editor", "viewpoint-editor", "segmenter"
+DETECTOR, JUDGE = "detector", "judge"
 WRITER = "text-generator"
 LARGEST_SCALE = 16.0
 
@@ -45,6 +56,8 @@ class BuildOptions:
     side: int | None
     licence: str
     keep_all: bool
+    false_drops: float
+    judge: str | None
     seed: int
     device: str
     dtype: str
@@ -59,6 +72,7 @@ class BuildOptions:
         scales: str,
         keep: str,
         viewpoint_editor: str | None,
+        judge: str | None,
         **others: Any,
     ) -> Self:
         """From a command line; raises UserError for a word that does not fit."""
@@ -69,16 +83,18 @@ class BuildOptions:
                 remedy=nearest(keep, get_args(Keeps)),
             )
         roles, given = pairs("--tool", tools), by_role(pairs("-T", tool_options))
-        used = {EDITOR, SEGMENTER} | ({VIEWPOINT} if viewpoint_editor else set())
+        used = {EDITOR, *roles}
+        used |= {VIEWPOINT} if viewpoint_editor else set()
+        used |= {JUDGE} if judge else set()
         for role in roles:
-            if role != SEGMENTER:
+            if role not in (SEGMENTER, DETECTOR):
                 raise UserError(
                     f"--tool {role}",
-                    expected=SEGMENTER,
-                    remedy=f"--{role} SPEC" if role in (EDITOR, VIEWPOINT) else None,
+                    expected=f"{SEGMENTER} or {DETECTOR}",
+                    remedy=f"--{role} SPEC" if role in (EDITOR, VIEWPOINT, JUDGE) else None,
                 )
         for role in given:
-            if role not in used or (role == SEGMENTER and role not in roles):
+            if role not in used:
                 raise UserError(
                     f"-T {role}: no tool has this role here", remedy=nearest(role, used)
                 )
@@ -89,6 +105,7 @@ class BuildOptions:
             scales=_scales(scales),
             keep=keep,  # type: ignore[arg-type]
             viewpoint_editor=viewpoint_editor,
+            judge=judge,
             **others,
         )
 
@@ -107,6 +124,9 @@ class OpenBuild:
         """Make what is lacking, then the manifest."""
         folder = self.builder.folder
         folder.begin()
+        if self.builder.lacking():
+            with folder.telling():
+                self.builder.quality.calibrate(self.builder.sources, folder.folder, self.context)
         rows = self.builder.run(self.context)
         with folder.telling():
             write_manifest(folder.folder, rows, self.choices)
@@ -124,11 +144,7 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     classes = choose_classes(options.classes, data.labels, options.source)
     chosen = choose_samples(data, classes, options.per_class, options.limit, options.seed)
     context = context.for_dataset(data)
-    segmenter = None
-    if SEGMENTER in options.tools:
-        spec = options.tools[SEGMENTER]
-        own = options.tool_options.get(SEGMENTER)
-        segmenter = build_tool(context, ROLES[SEGMENTER], spec, own).plugin
+    segmenter, detector = (_tool(role, options, context) for role in (SEGMENTER, DETECTOR))
     sources = Sources(data, chosen, segmenter, options.side)
     size = sources.check(context)
     recipe = Recipe(
@@ -145,8 +161,13 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
         seed=options.seed,
         licence=options.licence,
     )
-    folder = BuildFolder(options.out, _settings(options, recipe, data, segmenter))
-    builder = Builder(recipe, sources, folder, Filter(), options.keep_all)
+    judges = Judges(
+        _judge(options, context), detector, data.labels, tuple(each.name for each in backgrounds)
+    )
+    settings = _settings(options, recipe, data, segmenter) | _fingerprints(judges)
+    folder = BuildFolder(options.out, settings)
+    quality = Filter(recipe, judges, options.false_drops)
+    builder = Builder(recipe, sources, folder, quality, options.keep_all)
     return OpenBuild(options, context, builder, data.labels, size)
 
 
@@ -170,6 +191,30 @@ def open_writer(
     return writer, labels
 
 
+def _tool(role: str, options: BuildOptions, context: Context) -> Any:
+    """The tool of `--tool ROLE=SPEC`, None without it."""
+    if role not in options.tools:
+        return None
+    spec, own = options.tools[role], options.tool_options.get(role)
+    return build_tool(context, ROLES[role], spec, own).plugin
+
+
+def _judge(options: BuildOptions, context: Context) -> Model | None:
+    """The model of `--judge SPEC`."""
+    if options.judge is None:
+        return None
+    given = options.tool_options.get(JUDGE, {})
+    model: Model = build(context, "model", options.judge, given).plugin
+    return model
+
+
+def _fingerprints(judges: Judges) -> dict[str, Any]:
+    return {
+        "judge": judges.model and judges.model.fingerprint,
+        "detector": judges.detector and getattr(judges.detector, "fingerprint", "unknown"),
+    }
+
+
 def _settings(
     options: BuildOptions, recipe: Recipe, data: Dataset, segmenter: Any
 ) -> dict[str, Any]:
@@ -188,6 +233,7 @@ def _settings(
         "side": options.side,
         "licence": options.licence,
         "keep_all": options.keep_all,
+        "false_drops": options.false_drops,
         "seed": options.seed,
     }
 

@@ -24,7 +24,7 @@ class Builder:
         self, recipe: Recipe, sources: Sources, folder: BuildFolder, quality: Filter, keep_all: bool
     ) -> None:
         self.recipe, self.sources, self.folder = recipe, sources, folder
-        self._quality, self._keep_all = quality, keep_all
+        self.quality, self._keep_all = quality, keep_all
         self._names = recipe.names
 
     def keys(self, sample: Sample) -> list[str]:
@@ -68,7 +68,7 @@ class Builder:
             for draft in later:
                 if draft.mask is None:
                     draft.mask = outline(recipe.segmenter, draft.frame, source.label)
-        self._quality.judge(source, drafts)
+        self.quality.judge(source, drafts)
         return drafts
 
     def _of_photo(self, sample: Sample, pool: ThreadPoolExecutor) -> Iterator[int]:

@@ -4,7 +4,18 @@ import cv2
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_covar.quality.cases import Mask, Matrix, Pixels, View, covered, grow, move, smooth
+from cuescope_covar.quality.cases import (
+    Mask,
+    Matrix,
+    Pixels,
+    View,
+    channel_max,
+    channel_sum,
+    covered,
+    grow,
+    move,
+    smooth,
+)
 
 SIMILAR = 5.0  # grey levels
 SHADE = 0.4  # a shadow leaves at least this share of the light
@@ -51,7 +62,8 @@ def expected_background(view: View) -> tuple[Pixels, Mask] | None:
     if view.base.shape != view.source.shape:
         return None
     pixels = view.base if view.in_place else move(view.base, view.geometry, view.size)
-    return pixels, covered(view.base.shape, view.geometry, view.size)
+    known = view.kept & covered(view.base.shape, view.geometry, view.size)
+    return (pixels, known) if known.any() else None
 
 
 def unchanged_share(view: View) -> float | None:
@@ -77,30 +89,30 @@ def _likeness(view: View, geometry: Matrix) -> float | None:
     where &= view.background & ~grow(object_mask, 3)
     if where.sum() < LEAST:
         return None
-    return float(local_likeness(smooth(source, FINE), smooth(view.edited, FINE), where)[where].mean())
+    return float(
+        local_likeness(smooth(source, FINE), smooth(view.edited, FINE), where)[where].mean()
+    )
 
 
-def local_likeness(
-    first: Pixels, second: Pixels, where: Mask
-) -> Float[np.ndarray, "row col"]:
+def local_likeness(first: Pixels, second: Pixels, where: Mask) -> Float[np.ndarray, "row col"]:
     """Correlation of two images in a window about each pixel, 0 to 1; a change of tone keeps it.
 
     Where both are smooth there is nothing to correlate, and the mean colours are compared.
     """
-    mean_first, mean_second = _window_mean(first, where), _window_mean(second, where)
+    inside = where.astype(np.float32)
+    weight = np.maximum(cv2.blur(inside, (WINDOW, WINDOW)), 1e-3)[..., None]
+
+    def mean(pixels: Pixels) -> Pixels:
+        return np.asarray(cv2.blur(pixels * inside[..., None], (WINDOW, WINDOW)) / weight)
+
+    mean_first, mean_second = mean(first), mean(second)
     first, second = first - mean_first, second - mean_second
-    product = _window_mean(first * second, where).sum(axis=2)
-    power = _window_mean(first**2, where).sum(axis=2), _window_mean(second**2, where).sum(axis=2)
+    product = channel_sum(mean(first * second))
+    power = channel_sum(mean(first**2)), channel_sum(mean(second**2))
     correlation = product / np.sqrt(np.maximum(power[0] * power[1], 1e-3))
     smooth_both = np.maximum(*power) < 3 * SMOOTH**2
-    near = np.abs(mean_first - mean_second).max(axis=2) < SIMILAR
+    near = channel_max(np.abs(mean_first - mean_second)) < SIMILAR
     return np.asarray(np.where(smooth_both, near, correlation.clip(0, 1)))
-
-
-def _window_mean(pixels: Pixels, where: Mask) -> Pixels:
-    weight = cv2.blur(where.astype(np.float32), (WINDOW, WINDOW))
-    total = cv2.blur(pixels * where[..., None].astype(np.float32), (WINDOW, WINDOW))
-    return np.asarray(total / np.maximum(weight, 1e-3)[..., None])
 
 
 def unexplained(expected: Pixels, edited: Pixels) -> Float[np.ndarray, "row col"]:
@@ -109,9 +121,13 @@ def unexplained(expected: Pixels, edited: Pixels) -> Float[np.ndarray, "row col"
     A shadow multiplies all channels by one number between `SHADE` and 1.
     """
     expected, edited = smooth(expected, 0.7), smooth(edited, 0.7)
-    light = (edited * expected).sum(axis=2) / np.maximum((expected**2).sum(axis=2), 1.0)
-    shaded = expected * light.clip(SHADE, 1.0)[..., None]
-    return np.asarray(np.abs(edited - shaded).max(axis=2))
+    return channel_max(np.abs(edited - _shaded(expected, edited)))
+
+
+def _shaded(expected: Pixels, edited: Pixels) -> Pixels:
+    """What was expected, under the shadow that explains most of the image."""
+    light = channel_sum(edited * expected) / np.maximum(channel_sum(expected**2), 1.0)
+    return np.asarray(expected * light.clip(SHADE, 1.0)[..., None])
 
 
 def strange_border(view: View, expected: Pixels, covers: Mask) -> float | None:
@@ -123,14 +139,12 @@ def strange_border(view: View, expected: Pixels, covers: Mask) -> float | None:
     if band.sum() < LEAST:
         return None
     distance = cv2.distanceTransform((~view.edited_mask).astype(np.uint8), cv2.DIST_L2, 5)
-    share = np.interp(distance, range(len(EDGE)), EDGE).astype(np.float32)[..., None]
+    share = np.interp(distance, range(len(EDGE)), EDGE).astype(np.float32)
     own = smooth(view.edited, 2.0, view.edited_mask)
-    light = (view.edited * expected).sum(axis=2) / np.maximum((expected**2).sum(axis=2), 1.0)
-    shaded = expected * light.clip(SHADE, 1.0)[..., None]
+    shaded = _shaded(expected, view.edited)
     change, way = view.edited - shaded, own - shaded
-    mixed = (change * way).sum(axis=2, keepdims=True)
-    mixed = (mixed / np.maximum((way**2).sum(axis=2, keepdims=True), 1.0)).clip(0, share)
-    left = np.abs(change - mixed * way).max(axis=2)
+    mixed = channel_sum(change * way) / np.maximum(channel_sum(way**2), 1.0)
+    left = channel_max(np.abs(change - mixed.clip(0, share)[..., None] * way))
     return float((left[band] > DIFFERENT).mean())
 
 
@@ -157,16 +171,12 @@ def compact_region(pixels: Pixels, where: Mask) -> float | None:
     """
     small, free = _small(pixels, where)
     planes = np.dstack([small, _grain(small)])
-    found = [
-        value
-        for side in WINDOWS
-        if (value := _contrast(planes, free, side)) is not None
-    ]
+    found = [value for side in WINDOWS if (value := _contrast(planes, free, side)) is not None]
     return max(found, default=None)
 
 
 def _grain(pixels: Pixels) -> Float[np.ndarray, "row col"]:
-    grey = pixels.mean(axis=2)
+    grey = channel_sum(pixels) / 3
     fine = np.abs(grey - cv2.blur(grey, (3, 3)))
     return np.asarray(2 * fine)
 
@@ -187,7 +197,7 @@ def _contrast(planes: Float[np.ndarray, "row col 4"], free: Mask, side: int) -> 
     for down, right in shifts:
         window = (slice(step + down, step + down + rows), slice(step + right, step + right + cols))
         there = padded_usable[window]
-        difference = np.linalg.norm(padded[window] - mean, axis=2)
+        difference = np.sqrt(channel_sum((padded[window] - mean) ** 2))
         least = np.where(there, np.minimum(least, difference), least)
         count += there
     valid = usable & (count >= 5)

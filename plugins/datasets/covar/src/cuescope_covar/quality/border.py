@@ -12,8 +12,8 @@ POINTS = 480  # of the border that are looked at
 INNER, OUTER = -10, 30  # px along the normal, outside is positive
 REACH = 16  # px that a normal must run clear of the object
 WIDTHS = (1, 2, 4)  # px, of seams
-ALONG = 7  # points of the border over which a colour is averaged
-GRAIN = 3.0  # grey levels, added to energies: noise that nobody sees
+ALONG = 11  # points of the border over which a colour is averaged
+GRAIN = 10.0  # grey levels, added to energies: noise that nobody sees
 FAINT = 25.0  # grey levels: an object this close to the background can hardly leak
 LEAST = 12  # points of the border
 
@@ -46,9 +46,7 @@ def read_border(pixels: Pixels, mask: Mask) -> Border | None:
     """Profiles across the border of a mask; None where too little of it lies in the image."""
     signed = signed_distance(mask)
     slope_row, slope_col = np.gradient(cv2.GaussianBlur(signed, (0, 0), 1.5))
-    contours, _ = cv2.findContours(
-        mask.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE
-    )
+    contours, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     every = max(1, sum(map(len, contours)) // POINTS)
     around = np.concatenate([contour[::every, 0] for contour in contours])
     col, row = around[:, 0], around[:, 1]
@@ -94,7 +92,7 @@ def seam(border: Border) -> float:
     """
     found = []
     for width in WIDTHS:
-        along = max(ridge(border, at, width) for at in range(-2, 3))
+        along = max(ridge(border, at, width) for at in range(3))
         around = [ridge(border, at, width) for at in (7, 10, 13, 18, 23)]
         if width < 4:
             around.append(ridge(border, -6, width))

@@ -25,6 +25,8 @@ class Case:
     source at (column, row) lies in the edited image, centres at whole numbers as in OpenCV; None
     where nobody knows, as for another viewpoint. `base` is the image that the editor was given: the
     source itself for a new background, the image with the new background for all other subsets.
+    `painted` is True where the editor painted, None is nowhere: elsewhere the background is that of
+    `base` under the geometry.
     `asked_background` is the background alone, as large as the edited image, where it is known.
     `scale` is the side of the object over its side in the source, as asked. `label` is its class.
     """
@@ -39,6 +41,7 @@ class Case:
     label: str = ""
     scale: float = 1.0
     geometry: np.ndarray | None = None
+    painted: Mask | None = None
     asked_background: Frame | None = None
 
 
@@ -129,6 +132,14 @@ class View:
         return ~grow(self.edited_mask, max(3, round(0.02 * max(self.size))))
 
     @cached_property
+    def kept(self) -> Mask:
+        """Where the editor left the image that it was given as it was."""
+        if self.case.painted is None:
+            return np.ones(self.size, bool)
+        painted = np.asarray(self.case.painted, np.float32)
+        return np.asarray(cv2.resize(painted, self.size[::-1], interpolation=cv2.INTER_AREA) == 0)
+
+    @cached_property
     def base(self) -> Pixels:
         """The image that the editor was given."""
         return self._memory.picture(self.case.base).pixels
@@ -194,6 +205,19 @@ def smooth(pixels: np.ndarray, sigma: float, mask: Mask | None = None) -> np.nda
     total = cv2.GaussianBlur(pixels * extended.astype(np.float32), (0, 0), sigma)
     weight = np.maximum(weight, 1e-4)
     return np.asarray(total / (weight[..., None] if pixels.ndim == 3 else weight))
+
+
+def channel_sum(pixels: np.ndarray) -> Float[np.ndarray, "row col"]:
+    """Sum over the channels; numpy's own over a short last axis takes ten times as long."""
+    total = pixels[..., 0].copy()
+    for channel in range(1, pixels.shape[2]):
+        total += pixels[..., channel]
+    return np.asarray(total)
+
+
+def channel_max(pixels: np.ndarray) -> Float[np.ndarray, "row col"]:
+    """The largest of three channels."""
+    return np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
 @lru_cache(maxsize=16)

@@ -1,14 +1,25 @@
 """What models say of edited images: a detector, and a zero-shot model; both are optional."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set as AbstractSet
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 from jaxtyping import Float
 
 from cuescope_covar.quality.cases import Case, Mask, Memory, Pixels, View, grow, move, smooth
-from cuescope_sdk import Detection, Detector, Frame, Model, Output, Response, Sample, Trial
+from cuescope_sdk import (
+    Context,
+    Detection,
+    Detector,
+    Frame,
+    Model,
+    Output,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+)
 
 BATCH = 32
 GREY = 127.0  # behind a cut-out
@@ -34,6 +45,21 @@ class Judges:
     labels: tuple[str, ...] = ()
     backgrounds: tuple[str, ...] = ()
 
+    def usable(self, context: Context) -> "Judges":
+        """Without the questions that the model cannot answer, and says so."""
+        if self.model is None:
+            return self
+        grey = _frame(np.full((32, 32, 3), GREY))
+        names = {"labels": self.labels, "backgrounds": self.backgrounds}
+        for kind, choices in names.items():
+            try:
+                if choices:
+                    _ask(self.model, [grey], choices, {"logits"})
+            except UserError as error:
+                context.announce(f"The quality filter's model is not asked about {kind}: {error}")
+                names[kind] = ()
+        return replace(self, **names)
+
     def scores(self, cases: Sequence[Case], memory: Memory) -> Iterator[Scores]:
         """What they say, a dictionary a case."""
         for start in range(0, len(cases), BATCH):
@@ -50,8 +76,9 @@ class Judges:
     def _ask_model(self, model: Model, views: Sequence[View], found: list[Scores]) -> None:
         before = [cut_out(view.source, view.source_mask) for view in views]
         after = [_undone(view) for view in views]
-        outputs = model.capabilities.outputs & {"logits", "embedding"}
-        told = _ask(model, [*before, *after], self.labels, outputs if self.labels else {"embedding"})
+        can = model.capabilities.outputs
+        outputs = can & ({"logits", "embedding"} if self.labels else {"embedding"})
+        told = _ask(model, [*before, *after], self.labels, outputs)
         for view, first, second, scores in zip(
             views, told[: len(views)], told[len(views) :], found, strict=True
         ):
@@ -59,7 +86,7 @@ class Judges:
                 scores["object_embedding"] = 1 - _cosine(first.embedding, second.embedding)
             if first.logits is not None and second.logits is not None:
                 scores["object_class"] = self._lost(view.case.label, first.logits, second.logits)
-        if "logits" in outputs and len(self.backgrounds) > 1:
+        if "logits" in can and len(self.backgrounds) > 1:
             hidden = [without_object(view) for view in views]
             for view, response, scores in zip(
                 views, _ask(model, hidden, self.backgrounds, {"logits"}), found, strict=True
@@ -136,14 +163,12 @@ def _undone(view: View) -> Frame:
 
 
 def _ask(
-    model: Model, frames: Sequence[Frame], choices: tuple[str, ...], outputs: set[Output] | frozenset[Output]
+    model: Model, frames: Sequence[Frame], choices: tuple[str, ...], outputs: AbstractSet[Output]
 ) -> list[Response]:
     """Each frame once: the variants of a source share it."""
     unique = {frame.key: frame for frame in frames}
     trials = [
-        Trial(
-            sample=Sample(key=key, frames=(frame,), choices=choices), outputs=frozenset(outputs)
-        )
+        Trial(sample=Sample(key=key, frames=(frame,), choices=choices), outputs=frozenset(outputs))
         for key, frame in unique.items()
     ]
     answers = [

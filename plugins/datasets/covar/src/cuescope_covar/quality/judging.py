@@ -10,12 +10,7 @@ from cuescope_covar.quality.cases import Case, Memory, View
 from cuescope_covar.quality.judges import Judges
 from cuescope_covar.quality.kept import object_scores
 from cuescope_covar.quality.reasons import sentence
-from cuescope_covar.quality.thresholds import (
-    FALSE_DROPS,
-    FLOORS,
-    Thresholds,
-    fit_thresholds,
-)
+from cuescope_covar.quality.thresholds import FALSE_DROPS, FLOORS, Thresholds, fit_thresholds
 
 MEASURES = tuple(FLOORS)
 # The checks, in the order of the manifest's columns, and what each is measured by.
@@ -73,7 +68,9 @@ def calibrate(
     )
 
 
-def measure(cases: Sequence[Case], judges: Judges | None = None) -> Iterator[dict[str, float | None]]:
+def measure(
+    cases: Sequence[Case], judges: Judges | None = None
+) -> Iterator[dict[str, float | None]]:
     """The scores of each case, all names of `MEASURES`; None could not be computed."""
     memory = Memory()
     asked = judges.scores(cases, memory) if judges else repeat({})

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_covar.quality.cases import Mask, Pixels, View, grow, smooth
+from cuescope_covar.quality.cases import Mask, Pixels, View, channel_max, channel_sum, grow, smooth
 
 SAME = 2.0  # grey levels: rounding, where the pixels must be equal
 LEVEL, SLOPE = 10.0, 0.6  # grey levels, and share of the local range: what resampling changes
@@ -27,7 +27,7 @@ def object_scores(view: View) -> dict[str, float | None]:
         return scores
     change = change_inside(view, moved, both)
     allowed = SAME if view.exact else LEVEL + SLOPE * local_range(moved)
-    scores["object_pixels"] = float((np.abs(change).max(axis=2) > allowed)[both].mean())
+    scores["object_pixels"] = float((channel_max(np.abs(change)) > allowed)[both].mean())
     scores["object_colour"] = largest_shift(change, both)
     return scores
 
@@ -48,14 +48,14 @@ def change_inside(view: View, moved: Pixels, inside: Mask) -> Pixels:
     share = np.interp(depth[1:-1, 1:-1], (0, 1, 2, 3, 4.5), BLEND).astype(np.float32)
     beside = smooth(view.edited, 4.0, grow(view.edited_mask, 6) & ~grow(view.edited_mask, 1))
     way = beside - moved
-    mixed = (change * way).sum(axis=2) / np.maximum((way**2).sum(axis=2), 1.0)
+    mixed = channel_sum(change * way) / np.maximum(channel_sum(way**2), 1.0)
     return np.asarray((change - mixed.clip(0, share)[..., None] * way) * inside[..., None])
 
 
 def local_range(pixels: Pixels) -> Float[np.ndarray, "row col"]:
     """Largest minus smallest value of the 3 x 3 neighbourhood, the largest of the channels."""
     window = np.ones((3, 3), np.uint8)
-    return np.asarray((cv2.dilate(pixels, window) - cv2.erode(pixels, window)).max(axis=2))
+    return channel_max(cv2.dilate(pixels, window) - cv2.erode(pixels, window))
 
 
 def largest_shift(change: Pixels, inside: Mask) -> float:

@@ -251,9 +251,7 @@ def _blob(mask: Mask, rng: np.random.Generator, share: tuple[float, float]) -> A
     far = np.hypot((rows - rows[centre]) * stretch, (cols - cols[centre]) / stretch)
     radius = np.quantile(far, rng.uniform(*share))
     grid = np.mgrid[: mask.shape[0], : mask.shape[1]]
-    distance = np.hypot(
-        (grid[0] - rows[centre]) * stretch, (grid[1] - cols[centre]) / stretch
-    )
+    distance = np.hypot((grid[0] - rows[centre]) * stretch, (grid[1] - cols[centre]) / stretch)
     return np.asarray((1 + radius - distance).clip(0, 1) * mask, np.float32)
 
 
@@ -293,7 +291,7 @@ def _joined(draft: Draft, layer: Pixels, alpha: Alpha, strength: float) -> Pixel
 
 
 def _fit(pixels: Pixels, alpha: Alpha, mask: Mask) -> Pixels:
-    """The further object stretched over the object's box, its mean colour where it has no pixels."""
+    """The further object stretched over the object's box, its mean colour where it has none."""
     rows, cols = np.nonzero(alpha >= 0.5)
     mean = pixels[alpha >= 0.5].mean(axis=0)
     filled = paste(np.broadcast_to(mean, pixels.shape), pixels, (alpha >= 0.5).astype(np.float32))

@@ -38,6 +38,10 @@ FLOORS: dict[str, float] = {
 }
 
 
+# Measures that compare an image with itself alone: their limits are of all subsets together.
+BLIND = frozenset({"second_object", "second_copy", "seam", "leak"})
+
+
 @dataclass(frozen=True)
 class Limit:
     """What is usual of a score on clean images, and one unit above it, which drops an image."""
@@ -137,7 +141,8 @@ def _all_limits(
     groups: dict[str, list[Scores]] = {"": []}
     for index in images:
         groups[""].append(scores[index])
-        groups.setdefault(subsets[index], []).append(scores[index])
+        compared = {name: value for name, value in scores[index].items() if name not in BLIND}
+        groups.setdefault(subsets[index], []).append(compared)
     return {
         subset: _limits(members, false_drops)
         for subset, members in groups.items()
