@@ -18,10 +18,18 @@ THREADS = 2  # that write files: PNG is most of the work beside a quick editor
 
 
 class Builder:
-    """Makes what a folder lacks. A kill loses the images of a few backgrounds and no more."""
+    """Makes what a folder lacks. A kill loses the images of a few backgrounds and no more.
+
+    Without `quality` no image is judged, and all are kept.
+    """
 
     def __init__(
-        self, recipe: Recipe, sources: Sources, folder: BuildFolder, quality: Filter, keep_all: bool
+        self,
+        recipe: Recipe,
+        sources: Sources,
+        folder: BuildFolder,
+        quality: Filter | None = None,
+        keep_all: bool = False,
     ) -> None:
         self.recipe, self.sources, self.folder = recipe, sources, folder
         self.quality, self._keep_all = quality, keep_all
@@ -68,7 +76,8 @@ class Builder:
             for draft in later:
                 if draft.mask is None:
                     draft.mask = outline(recipe.segmenter, draft.frame, source.label)
-        self.quality.judge(source, drafts)
+        if self.quality is not None:
+            self.quality.judge(source, drafts)
         return drafts
 
     def _of_photo(self, sample: Sample, pool: ThreadPoolExecutor) -> Iterator[int]:
