@@ -30,6 +30,7 @@ DOORS = {
     *(
         f"cuescope_sdk.{door}"
         for door in (
+            "commands",
             "data",
             "editing",
             "explain",
