@@ -195,8 +195,8 @@ def placebo_table(results: Results) -> Table:
         rows=tuple(rows),
         notes=(
             "Random cues: the same mitigator, fitted to as many samples of each label, drawn at "
-            "random. Shift: a constant on each answer, so that each is given as often as by the "
-            "mitigated model.",
+            "random; it answers where the cue is. Shift: a constant on each answer, so that each "
+            "is given as often as by the mitigated model.",
             f"Intervals hold for all cues together ({results.confidence:.1%} each).",
         ),
     )

@@ -53,7 +53,7 @@ class LearnedPrompts(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """Scale, bias, the table, then the vectors, in one row: the same for each trial."""
-        row = self._learn(model.prompt_tower())
+        row = self.learn(model.prompt_tower())
         return [row] * len(trials)
 
     @staticmethod
@@ -65,7 +65,8 @@ class LearnedPrompts(Readout):
             table, row[2 + labels * dim : -1].reshape(-1, width), float(row[0]), float(row[1])
         )
 
-    def _learn(self, tower: PromptTower) -> np.ndarray:
+    def learn(self, tower: PromptTower) -> np.ndarray:
+        """The training, on a text tower: scale, bias, the table, the vectors and their width."""
         prompts = [f"{' '.join([PLACEHOLDER] * self.context)} {label}." for label in self.labels]
         inputs = dict(tower.tokenize(prompts))
         places = _placeholders(tower, inputs["input_ids"], self.context)
