@@ -147,7 +147,8 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     chosen = choose_samples(data, classes, options.per_class, options.limit, options.seed)
     context = context.for_dataset(data)
     segmenter, detector = (_tool(role, options, context) for role in (SEGMENTER, DETECTOR))
-    sources = Sources(data, chosen, segmenter, options.side)
+    every = choose_samples(data, classes, None, None, options.seed)
+    sources = Sources(data, chosen, segmenter, options.side, every)
     size = sources.check(context)
     recipe = Recipe(
         source=options.source,
