@@ -1,9 +1,9 @@
 """Building a COVAR by pasting, as a ratio to a bare loop that pastes and writes the same images.
 
 The loop knows its backgrounds, pastes by `numpy.where`, moves by OpenCV and writes PNG files in two
-threads as the build does; no seed, no shadow, no check, no manifest. Neither
-judges its images: what the quality filter costs is told by benchmarks/covar_quality.py. The ratio is of processor
-seconds, so that other programs hardly move it.
+threads as the build does; no seed, no shadow, no check, no manifest. Neither judges its images:
+what the quality filter costs is told by covar_quality.py. The ratio is of processor seconds, so
+that other programs hardly move it.
 """
 
 import argparse

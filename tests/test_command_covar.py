@@ -29,11 +29,13 @@ PLACES = ("beach", "farmyard", "savanna")
 # the seventh takes so long that a kill meets it.
 SLOW = """
 import os, time
+from functools import partial
 from cuescope.cli import main
+from cuescope_covar import options
 from cuescope_covar.composite import Composite
 from cuescope_sdk.editing import edit_key
 
-edit_at_once, Composite.instant = Composite.edit, False
+Composite.instant, keep = False, options.cached_editor
 
 def edit(editor, edits):
     with open(os.environ["LOG"], "a") as log:
@@ -42,9 +44,13 @@ def edit(editor, edits):
             print("hangs", file=log, flush=True)
             time.sleep(60)
         print("made", *(edit_key(edit, "") for edit in edits), file=log)
-    return edit_at_once(editor, edits)
+    return Composite.edit(editor, edits)
 
-Composite.edit = edit
+def slow(editor, context):
+    editor.edit = partial(edit, editor)
+    return keep(editor, context)
+
+options.cached_editor = slow
 main()
 """
 

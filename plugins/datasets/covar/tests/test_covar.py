@@ -88,7 +88,9 @@ class TestContract(DatasetContract):
 def test_a_sample_says_how_it_was_made(built: Path) -> None:
     data = covar(built)
     assert len(data) == 7
-    assert data.facts["dropped"] == "1 of 8 images by the quality filter: scale: 1 a seam"
+    assert data.facts["dropped"] == (
+        "1 of 8 images by the quality filter: scale: 1 (1 seam or leaked colour)"
+    )
     sample = next(s for s in data if s.annotations["factors"]["subset"] == "scale")
     assert (sample.label, sample.choices, sample.group) == ("hen", ("hen", "ox", "zebra"), "hen")
     assert sample.annotations["factors"]["scale"] == "4"

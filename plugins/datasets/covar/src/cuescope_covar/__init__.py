@@ -12,6 +12,15 @@ from cuescope_covar.manifest import ORIGINAL, SUBSETS, Row, read_manifest
 from cuescope_sdk import Context, PlantedCue, Sample, UserError, nearest
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
 
+FAULTS = {  # what a check of the quality filter says of an image that it drops
+    "kept": "object damaged",
+    "found": "object not where it should be",
+    "background": "another background",
+    "else": "something else in the background",
+    "changed": "background unchanged",
+    "seam": "seam or leaked colour",
+}
+
 
 class CovarOptions(ImageFolderOptions):
     """Where the folder is, and which of its images are shown."""
@@ -117,11 +126,28 @@ class Covar(ImageFolder):
 
 
 def describe_dropped(dropped: Sequence[Row], of: int, kept: bool) -> str:
-    """How many were dropped, by subset and reason."""
-    counts = Counter((row.subset, row.dropped) for row in dropped)
-    each = "; ".join(f"{subset}: {n} {why}" for (subset, why), n in sorted(counts.items()))
+    """How many were dropped, by subset, and which check of the quality filter was the worst."""
+    counts = Counter(row.subset for row in dropped)
+    reasons = Counter((row.subset, worst_check(row)) for row in dropped)
+    each = "; ".join(
+        f"{subset}: {number} ("
+        + ", ".join(
+            f"{count} {reason}"
+            for (where, reason), count in reasons.most_common()
+            if where == subset
+        )
+        + ")"
+        for subset, number in counts.most_common()
+    )
     shown = " (shown, as keep_all asks)" if kept else ""
     return f"{len(dropped):,} of {of:,} images by the quality filter{shown}: {each}"
+
+
+def worst_check(row: Row) -> str:
+    """In words, the check with the largest score; the reason itself where none is above 1."""
+    scores = {name: getattr(row, f"score_{name}") or 0.0 for name in FAULTS}
+    worst = max(scores, key=scores.__getitem__)
+    return FAULTS[worst] if scores[worst] > 1 else row.dropped
 
 
 __all__ = ["Covar", "CovarOptions"]

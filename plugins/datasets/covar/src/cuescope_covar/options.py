@@ -12,6 +12,7 @@ from cuescope_covar.builder.grid import write_grid
 from cuescope_covar.builder.recipe import NamedEditor, Recipe
 from cuescope_covar.builder.sources import Sources, choose_samples
 from cuescope_covar.builder.variants import Keeps
+from cuescope_covar.composite import Composite
 from cuescope_covar.croissant import write_croissant
 from cuescope_covar.lists import choose_classes, read_backgrounds
 from cuescope_covar.manifest import Row, write_manifest
@@ -146,7 +147,8 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     chosen = choose_samples(data, classes, options.per_class, options.limit, options.seed)
     context = context.for_dataset(data)
     segmenter, detector = (_tool(role, options, context) for role in (SEGMENTER, DETECTOR))
-    sources = Sources(data, chosen, segmenter, options.side)
+    every = choose_samples(data, classes, None, None, options.seed)
+    sources = Sources(data, chosen, segmenter, options.side, every)
     size = sources.check(context)
     recipe = Recipe(
         source=options.source,
@@ -251,7 +253,8 @@ def _editor(spec: str, role: str, options: BuildOptions, context: Context) -> Na
             expected="a digest of its weights and options, so that a build can go on",
         )
     quick = getattr(tool, "instant", False)
-    return NamedEditor(spec, fingerprint, tool if quick else cached_editor(tool, context))
+    pasting = Composite(tool.options, context) if isinstance(tool, Composite) else None
+    return NamedEditor(spec, fingerprint, tool if quick else cached_editor(tool, context), pasting)
 
 
 def _scales(text: str) -> tuple[float, ...]:

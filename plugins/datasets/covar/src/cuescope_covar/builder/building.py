@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from cuescope_covar.builder.drafts import Draft, of_variants, on_background, original, paint
 from cuescope_covar.builder.files import BuildFolder, file_name
@@ -14,7 +15,7 @@ from cuescope_covar.manifest import ORIGINAL, Row
 from cuescope_sdk import Context, Sample
 
 AT_ONCE = 2**21  # pixels of images on backgrounds that are in memory together, without variants
-THREADS = 2  # that write files: PNG is most of the work beside a quick editor
+THREADS = 2  # that judge images and write files; OpenCV and zlib let go of the lock
 
 
 class Builder:
@@ -65,10 +66,8 @@ class Builder:
         recipe = self.recipe
         firsts = [on_background(recipe, source, background) for background in backgrounds]
         paint(firsts, recipe.editor)
-        drafts = []
-        for first in firsts:
-            drafts += [first, *of_variants(recipe, source, first)]
-        later = [draft for draft in drafts if draft.variant.subset != "background"]
+        by_background = [[first, *of_variants(recipe, source, first)] for first in firsts]
+        later = [draft for drafts in by_background for draft in drafts[1:]]
         paint(later, recipe.editor)
         if recipe.viewpoint_editor is not None:
             paint(later, recipe.viewpoint_editor)
@@ -77,8 +76,10 @@ class Builder:
                 if draft.mask is None:
                     draft.mask = outline(recipe.segmenter, draft.frame, source.label)
         if self.quality is not None:
-            self.quality.judge(source, drafts)
-        return drafts
+            # a variant is judged with its image on the background; a model has threads of its own
+            with ThreadPoolExecutor(1 if self.quality.judges.model else THREADS) as pool:
+                list(pool.map(partial(self.quality.judge, source), by_background))
+        return [draft for drafts in by_background for draft in drafts]
 
     def _of_photo(self, sample: Sample, pool: ThreadPoolExecutor) -> Iterator[int]:
         """Make the images of a photo, some backgrounds at a time; yields how many were lacking."""

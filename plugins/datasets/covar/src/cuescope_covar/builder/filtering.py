@@ -10,6 +10,7 @@ import numpy as np
 from cuescope_covar.builder.drafts import Draft, of_variants, on_background, paint
 from cuescope_covar.builder.recipe import NamedEditor, Recipe
 from cuescope_covar.builder.sources import Source, Sources
+from cuescope_covar.composite import Composite, CompositeOptions
 from cuescope_covar.lists import Background
 from cuescope_covar.quality import Case, Judges, Thresholds, judge, measure
 from cuescope_covar.quality.thresholds import BLIND, fit_thresholds
@@ -57,7 +58,7 @@ class Filter:
                 ) from error
             return
         recipe = _clean_recipe(self.recipe, context)
-        pairs = _pairs(list(sources.samples()), recipe.backgrounds)
+        pairs = _pairs(sources.typical(CLEAN_PAIRS), recipe.backgrounds)
         cases: list[Case] = []
         with context.progress("Measuring clean composites", len(pairs)) as advance:
             measures = []
@@ -66,7 +67,7 @@ class Filter:
                 some = _clean_cases(recipe, source, background)
                 cases += some
                 measures += list(measure(some, self.judges))
-                if not pastes(self.recipe.editor):
+                if self.recipe.editor.pasting is None:
                     own = _own_background(recipe, source, background)
                     cases += own
                     measures += [
@@ -96,9 +97,9 @@ def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:
     if edit is not None:
         painted = np.ones(mask.shape, bool) if edit.mask is None else edit.mask
     asked = None
-    if painted is not None and np.array_equal(painted, ~mask) and pastes(editor):
-        # a composite knows the whole background that it pastes on
-        (asked,) = editor.tool.edit([ImageEdit(draft.base, draft.prompt, None, draft.seed)])
+    if painted is not None and np.array_equal(painted, ~mask) and editor.pasting is not None:
+        # the whole background that it pasted on
+        (asked,) = editor.pasting.edit([ImageEdit(draft.base, draft.prompt, None, draft.seed)])
     return Case(
         source=Frame.from_array(source.image),
         source_mask=source.mask,
@@ -115,16 +116,10 @@ def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:
     )
 
 
-def pastes(editor: NamedEditor) -> bool:
-    """Whether the editor shows a background of its own, whatever the image is."""
-    return bool(getattr(editor.tool, "instant", False))
-
-
 def _pairs(
     samples: Sequence[Sample], backgrounds: Sequence[Background]
 ) -> list[tuple[Sample, Background]]:
     """Of as many photos and backgrounds as can be, each pair once."""
-    samples = samples[:: max(1, len(samples) // CLEAN_PAIRS)]
     count, turns = min(CLEAN_PAIRS, len(samples) * len(backgrounds)), len(samples)
     return [
         (samples[n % turns], backgrounds[(n + n // turns) % len(backgrounds)]) for n in range(count)
@@ -133,18 +128,15 @@ def _pairs(
 
 def _clean_recipe(recipe: Recipe, context: Context) -> Recipe:
     """Like the recipe, with backgrounds that are pasted, and nothing that could go wrong."""
-    if pastes(recipe.editor):
-        return replace(recipe, viewpoint_editor=None, seed=derive(recipe.seed, "clean"))
-    from cuescope_covar.composite import Composite, CompositeOptions
-
+    clean = replace(recipe, viewpoint_editor=None, seed=derive(recipe.seed, "clean"))
+    if (tool := recipe.editor.pasting) is not None:
+        return replace(clean, editor=NamedEditor("", tool.fingerprint, tool, tool))
     tool = Composite(CompositeOptions(), context)
     return replace(
-        recipe,
-        editor=NamedEditor("composite", tool.fingerprint, tool),
+        clean,
+        editor=NamedEditor("", tool.fingerprint, tool, tool),
         backgrounds=tuple(Background(name=name, prompt=name) for name in tool.names),
         instruction="{background}",
-        viewpoint_editor=None,
-        seed=derive(recipe.seed, "clean"),
     )
 
 

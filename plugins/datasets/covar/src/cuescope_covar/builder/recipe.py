@@ -4,17 +4,22 @@ from dataclasses import dataclass
 
 from cuescope_covar.builder.sources import Source
 from cuescope_covar.builder.variants import SCALES, VIEWS, Keeps, Variant, variants
+from cuescope_covar.composite import Composite
 from cuescope_covar.lists import Background
 from cuescope_sdk import ImageEditor, Segmenter, derive, generator
 
 
 @dataclass(frozen=True)
 class NamedEditor:
-    """An image editor, as it was asked for, with a digest of what it is."""
+    """An image editor, as it was asked for, with a digest of what it is.
+
+    `pasting` is set where it pastes a background that does not depend on the image.
+    """
 
     spec: str
     fingerprint: str
     tool: ImageEditor
+    pasting: Composite | None = None
 
 
 @dataclass(frozen=True)

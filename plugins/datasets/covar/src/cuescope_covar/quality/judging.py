@@ -103,5 +103,7 @@ def _with_base(case: Case, found: dict[str, Quality]) -> Quality:
     if own.reason or base is None or not base.reason:
         return own
     return replace(
-        own, reason=f"made from a dropped image: {base.reason}", excess=max(own.excess, base.excess)
+        own,
+        reason=f"the image that it was made from: {base.reason}",
+        excess=max(own.excess, base.excess),
     )
