@@ -1,8 +1,9 @@
 """Building a COVAR by pasting, as a ratio to a bare loop that pastes and writes the same images.
 
 The loop knows its backgrounds, pastes by `numpy.where`, moves by OpenCV and writes PNG files in two
-threads as the build does; no seed, no shadow, no check, no manifest. The ratio is of processor
-seconds, so that other programs hardly move it.
+threads as the build does; no seed, no shadow, no check, no manifest. Neither judges its images:
+what the quality filter costs is told by covar_quality.py. The ratio is of processor seconds, so
+that other programs hardly move it.
 """
 
 import argparse
@@ -20,7 +21,6 @@ from rich.table import Table
 
 from cuescope_covar.builder.building import THREADS, Builder
 from cuescope_covar.builder.files import COMPRESSION, BuildFolder
-from cuescope_covar.builder.filtering import Filter
 from cuescope_covar.builder.recipe import NamedEditor, Recipe
 from cuescope_covar.builder.sources import Sources
 from cuescope_covar.builder.variants import SCALES
@@ -66,7 +66,7 @@ def build(root: Path, out: Path) -> int:
     folder = BuildFolder(out, {})
     folder.begin()
     sources = Sources(data, range(len(data)), None, None)
-    rows = Builder(recipe, sources, folder, Filter(), keep_all=False).run(context)
+    rows = Builder(recipe, sources, folder).run(context)
     write_manifest(out, rows, data.labels)
     return len(rows)
 

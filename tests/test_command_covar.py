@@ -90,7 +90,7 @@ def cuescope(
     return said
 
 
-BUILD = ("folder:photos", "--backgrounds", "places.yaml", "--out", "covar")
+BUILD = ("folder:photos", "--backgrounds", "places.yaml", "--no-filter", "--out", "covar")
 
 
 def image(folder: Path, row: Row) -> np.ndarray:

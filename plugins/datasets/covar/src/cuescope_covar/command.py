@@ -59,6 +59,10 @@ def build(
         str | None,
         typer.Option(metavar="SPEC", help="Zero-shot model that the quality filter asks."),
     ] = None,
+    judged: Annotated[
+        bool,
+        typer.Option("--filter/--no-filter", help="Judge each image, and drop those with a fault."),
+    ] = True,
     false_drops: Annotated[
         float,
         typer.Option(
@@ -127,6 +131,7 @@ def build(
         side=side,
         licence=licence,
         keep_all=keep_all,
+        judged=judged,
         false_drops=false_drops,
         judge=judge,
         seed=seed,

@@ -57,6 +57,7 @@ class BuildOptions:
     side: int | None
     licence: str
     keep_all: bool
+    judged: bool
     false_drops: float
     judge: str | None
     seed: int
@@ -125,7 +126,7 @@ class OpenBuild:
         """Make what is lacking, then the manifest."""
         folder = self.builder.folder
         folder.begin()
-        if self.builder.lacking():
+        if self.builder.quality is not None and self.builder.lacking():
             with folder.telling():
                 self.builder.quality.calibrate(self.builder.sources, folder.folder, self.context)
         rows = self.builder.run(self.context)
@@ -146,7 +147,8 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     chosen = choose_samples(data, classes, options.per_class, options.limit, options.seed)
     context = context.for_dataset(data)
     segmenter, detector = (_tool(role, options, context) for role in (SEGMENTER, DETECTOR))
-    sources = Sources(data, chosen, segmenter, options.side)
+    every = choose_samples(data, classes, None, None, options.seed)
+    sources = Sources(data, chosen, segmenter, options.side, every)
     size = sources.check(context)
     recipe = Recipe(
         source=options.source,
@@ -167,7 +169,7 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     )
     settings = _settings(options, recipe, data, segmenter) | _fingerprints(judges)
     folder = BuildFolder(options.out, settings)
-    quality = Filter(recipe, judges, options.false_drops)
+    quality = Filter(recipe, judges, options.false_drops) if options.judged else None
     builder = Builder(recipe, sources, folder, quality, options.keep_all)
     return OpenBuild(options, context, builder, data.labels, size)
 
@@ -234,6 +236,7 @@ def _settings(
         "side": options.side,
         "licence": options.licence,
         "keep_all": options.keep_all,
+        "filter": options.judged,
         "false_drops": options.false_drops,
         "seed": options.seed,
     }

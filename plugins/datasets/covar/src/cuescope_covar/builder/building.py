@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from cuescope_covar.builder.drafts import Draft, of_variants, on_background, original, paint
 from cuescope_covar.builder.files import BuildFolder, file_name
@@ -14,14 +15,22 @@ from cuescope_covar.manifest import ORIGINAL, Row
 from cuescope_sdk import Context, Sample
 
 AT_ONCE = 2**21  # pixels of images on backgrounds that are in memory together, without variants
-THREADS = 2  # that write files: PNG is most of the work beside a quick editor
+THREADS = 2  # that judge images and write files; OpenCV and zlib let go of the lock
 
 
 class Builder:
-    """Makes what a folder lacks. A kill loses the images of a few backgrounds and no more."""
+    """Makes what a folder lacks. A kill loses the images of a few backgrounds and no more.
+
+    Without `quality` no image is judged, and all are kept.
+    """
 
     def __init__(
-        self, recipe: Recipe, sources: Sources, folder: BuildFolder, quality: Filter, keep_all: bool
+        self,
+        recipe: Recipe,
+        sources: Sources,
+        folder: BuildFolder,
+        quality: Filter | None = None,
+        keep_all: bool = False,
     ) -> None:
         self.recipe, self.sources, self.folder = recipe, sources, folder
         self.quality, self._keep_all = quality, keep_all
@@ -57,10 +66,8 @@ class Builder:
         recipe = self.recipe
         firsts = [on_background(recipe, source, background) for background in backgrounds]
         paint(firsts, recipe.editor)
-        drafts = []
-        for first in firsts:
-            drafts += [first, *of_variants(recipe, source, first)]
-        later = [draft for draft in drafts if draft.variant.subset != "background"]
+        by_background = [[first, *of_variants(recipe, source, first)] for first in firsts]
+        later = [draft for drafts in by_background for draft in drafts[1:]]
         paint(later, recipe.editor)
         if recipe.viewpoint_editor is not None:
             paint(later, recipe.viewpoint_editor)
@@ -68,8 +75,11 @@ class Builder:
             for draft in later:
                 if draft.mask is None:
                     draft.mask = outline(recipe.segmenter, draft.frame, source.label)
-        self.quality.judge(source, drafts)
-        return drafts
+        if self.quality is not None:
+            # a variant is judged with its image on the background; a model has threads of its own
+            with ThreadPoolExecutor(1 if self.quality.judges.model else THREADS) as pool:
+                list(pool.map(partial(self.quality.judge, source), by_background))
+        return [draft for drafts in by_background for draft in drafts]
 
     def _of_photo(self, sample: Sample, pool: ThreadPoolExecutor) -> Iterator[int]:
         """Make the images of a photo, some backgrounds at a time; yields how many were lacking."""

@@ -58,7 +58,7 @@ class Filter:
                 ) from error
             return
         recipe = _clean_recipe(self.recipe, context)
-        pairs = _pairs(list(sources.samples()), recipe.backgrounds)
+        pairs = _pairs(sources.typical(CLEAN_PAIRS), recipe.backgrounds)
         cases: list[Case] = []
         with context.progress("Measuring clean composites", len(pairs)) as advance:
             measures = []
@@ -120,7 +120,6 @@ def _pairs(
     samples: Sequence[Sample], backgrounds: Sequence[Background]
 ) -> list[tuple[Sample, Background]]:
     """Of as many photos and backgrounds as can be, each pair once."""
-    samples = samples[:: max(1, len(samples) // CLEAN_PAIRS)]
     count, turns = min(CLEAN_PAIRS, len(samples) * len(backgrounds)), len(samples)
     return [
         (samples[n % turns], backgrounds[(n + n // turns) % len(backgrounds)]) for n in range(count)

@@ -84,14 +84,21 @@ def _some(indices: list[int], most: int | None, seed: int, *names: str) -> list[
 class Sources:
     """The chosen samples as photos with masks, one after another.
 
-    A mask is the data set's own, else what the segmenter outlines for the label. Raises
-    BadDataError for a photo that cannot be built from, with what to do.
+    A mask is the data set's own, else what the segmenter outlines for the label. `of` are the
+    places of the samples that were chosen from. Raises BadDataError for a photo that cannot be
+    built from, with what to do.
     """
 
     def __init__(
-        self, data: Dataset, indices: Sequence[int], segmenter: Segmenter | None, side: int | None
+        self,
+        data: Dataset,
+        indices: Sequence[int],
+        segmenter: Segmenter | None,
+        side: int | None,
+        of: Sequence[int] | None = None,
     ) -> None:
         self._data, self._indices = data, indices
+        self._of = indices if of is None else of
         self._segmenter, self._side = segmenter, side
 
     def __len__(self) -> int:
@@ -100,6 +107,22 @@ class Sources:
     def samples(self) -> Iterator[Sample]:
         """The samples, unopened."""
         return (self._data[index] for index in self._indices)
+
+    def typical(self, count: int) -> list[Sample]:
+        """So many samples, spread over those that were chosen from; one that fails is left out.
+
+        They do not depend on how many were chosen, so a build of more photos finds the same.
+        """
+        places = np.linspace(0, len(self._of) - 1, min(count, len(self._of))).round().astype(int)
+        samples = [self._data[self._of[place]] for place in places]
+        return [sample for sample in samples if self._opens(sample)] or list(self.samples())[:count]
+
+    def _opens(self, sample: Sample) -> bool:
+        try:
+            self.open(sample)
+        except BadDataError:
+            return False
+        return True
 
     def check(self, context: Context) -> tuple[int, int]:
         """Look at all photos and annotated masks; the rows and columns of a middling one.
