@@ -100,7 +100,11 @@ def _assembled(
         places[key] = Place(masks=region, frames=tuple(own) if len(sample.frames) > 1 else ())
     area = float(np.mean([p.area for p in places.values()])) if masks and places else None
     ranks = [value for value in (auroc, best[0] if best and masks else None) if value is not None]
-    by = "frames like those of the run" + (", and the patches that tell them" if masks else "")
+    by = "frames like those of the run"
+    if masks:
+        by += ", and the patches that tell them"
+    elif best:
+        by += f"; no patches tell them (AUROC {best[0]:.2f})"
     return LocatedCue(
         key=cue.feature.key,
         name=cue.name,
