@@ -23,6 +23,8 @@ pixels = corners:PixelsOnly
 fakes = cuescope_sdk.testing:FakeDataset
 [cuescope.methods]
 corners = corners:Corners
+[cuescope.tools]
+finder = cuescope_sdk.testing:FakeDetector
 """
 CORNERS = '''
 """A method that finds both corners, whatever the model does."""
@@ -44,6 +46,16 @@ class PixelsOnly(FakeModel):
 
 class CornersOptions(Options):
     bare: bool = False
+    sorts: bool = False
+
+
+SORTS = {  # as the five methods name their features
+    "cluster-1": ("cluster", None),
+    "background": ("image-region", "the background"),
+    "SC: video": ("short-circuit", "attention to the video"),
+    "recognition/middle/red corner": ("recognition", "red corner beside a middle"),
+    "named red corner": ("thing", "'red corner'"),
+}
 
 
 class Corners(Plugin):
@@ -61,7 +73,15 @@ class Corners(Plugin):
                 for number, frame in enumerate(sample.frames)
                 if shows(frame, box, channel)
             ]
-            yield Feature(key=name, kind="cluster", occurrences=() if self.options.bare else met)
+            if not self.options.sorts:
+                met = () if self.options.bare else met
+                yield Feature(key=name, kind="cluster", occurrences=met)
+            elif name == "red":
+                for key, (kind, words) in SORTS.items():
+                    silent = kind == "short-circuit"
+                    yield Feature(
+                        key=key, kind=kind, name=words, occurrences=() if silent else met
+                    )
 
     @hookimpl
     def compute_scores(self, audit, features, outcomes):
@@ -100,11 +120,13 @@ def confirmed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
     monkeypatch.syspath_prepend(str(place / "plugins"))
 
-    def report(model: str = "fake", lean: float = 1.0, *words: str) -> Report:
+    def report(model: str = "fake", lean: float = 1.0) -> Report:
         folder = place / f"{model}-{lean}"
         if not (folder.with_name(f"{folder.name}-confirmed") / "report.json").exists():
             run(*audit_of(folder, model, lean))
-            run("confirm", str(folder), "-q", "-O", "samples=80", *words)
+            some = ("blank", "transplant", "hide")[: 3 if (model, lean) == ("fake", 1.0) else 2]
+            ways = [word for name in some for word in ("--with", name)] if model == "fake" else []
+            run("confirm", str(folder), "-q", "-O", "samples=80", *ways)
         return load_report(folder.with_name(f"{folder.name}-confirmed"))
 
     return report
@@ -152,6 +174,27 @@ def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
     reasons = {str(row["intervention"]): str(row["why"]) for row in table.rows}
     assert reasons["hide"] == "the model does not take the edit 'hide-tokens'"
     assert reasons["inpaint"].startswith("there is no image-editor")
+
+
+def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None:
+    """Frames, a region, a modality, an object's name and a thing that reasoning names."""
+    folder = place / "sorts"
+    confirmed()
+    run(*audit_of(folder, "fake", 1.0, "-O", "sorts=true"))
+    words = ("--with", "blank", "--with", "swap", "-O", "samples=40")
+    run("confirm", str(folder), *words, "--tool", "detector=finder", "-q")
+    report = load_report(place / "sorts-confirmed")
+    said = verdicts(report)
+    assert len(said) == 5
+    assert said["cluster-1"] == said["red corner beside a middle"] == "causes"
+    for evidence in report.evidence:
+        if evidence.check == "located where a cue is annotated" and evidence.feature in (
+            "recognition/middle/red corner",
+            "named red corner",
+        ):
+            assert evidence.value == 1
+    table = next(each for each in report.tables if "do not apply" in each.title)
+    assert all(row["why"] for row in table.rows)
 
 
 def test_no_sample_that_found_the_cues_is_changed(place: Path, confirmed: Made) -> None:

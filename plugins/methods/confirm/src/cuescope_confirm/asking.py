@@ -16,16 +16,17 @@ ABOUT_OBJECTS = ("recognition", "hallucination", "drop", "mask")  # kinds of an 
 BACKGROUNDS = ("image-region", "regions")
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
 MOST_SEEN = 2000  # of the run's samples that tell what the cue does there
-Toward = Literal["the right answer", "the label"]
+Toward = Literal["the right answer", "the label", "its own answer"]
 
 
 @dataclass(frozen=True)
 class Direction:
     """What the cue does in the run's own samples, told before others are looked at.
 
-    It moves the probability of the right answer in samples of its label, or that of the label as an
-    answer in all others; `harms` says that it makes answers wrong. `sign` is 1 where taking the
-    cue out should raise that probability.
+    It moves the probability of the right answer in samples of its label, that of the label as an
+    answer in all others, or, where every sample shows it, that of whatever is answered. `harms`
+    says that it makes answers wrong. `sign` is 1 where taking the cue out should raise that
+    probability.
     """
 
     toward: Toward = "the right answer"
@@ -98,6 +99,8 @@ def says(text: str | None, answer: str | None) -> bool:
     >>> says("Step 1: a red disc. Answer: north", "north"), says("Yes, a cup.", "yes")
     (True, True)
     """
+    if text and text == answer:
+        return True
     words = (text or "").strip()
     last = re.findall(r"answer(?:\s+is|\s*:)\s*([^\n]+)", words, re.IGNORECASE)
     words = (last[-1] if last else words).strip().lower().rstrip(".")
@@ -108,7 +111,7 @@ def says(text: str | None, answer: str | None) -> bool:
 def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
     """By the run's own samples: of its label, then those taken for it."""
     if cue.feature.kind in (*BACKGROUNDS, *MODALITIES) and not kind_of_background(cue):
-        return Direction(sign=-1)  # all samples show it, and the answers rely on it
+        return Direction("its own answer", sign=-1)
     seen = answerable(audit, _some(audit, study, cue), cue)
     shows = _shows(cue, seen)
     samples = list(seen.values())

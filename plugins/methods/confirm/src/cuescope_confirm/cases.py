@@ -189,12 +189,18 @@ class _Maker:
         places, samples = self.located.places, self.target.samples
         if self.target.by_label:
             known = [samples[key] for key in places if key != sample.key]
-            same = [other for other in known if other.label == sample.label]
-            return [other for other in known if other.label != sample.label], same
+            form = self._form(sample)
+            same = [other for other in known if self._form(other) == form]
+            return [other for other in known if self._form(other) != form], same
         keeping = [samples[key] for key in places if key != sample.key]
         without = [samples[key] for key in sorted(self.located.without)]
         labels = {other.label for other in keeping}
         return [other for other in without if other.label in labels] or without, keeping
+
+    def _form(self, sample: Sample) -> str | None:
+        """In what form a sample shows what all show: its annotated kind, else that of its label."""
+        kinds = sample.annotations.get("factors", {})
+        return str(kinds.get(self.target.cue.feature.key) or sample.label)
 
     def _donor(self, place: Place, donors: Sequence[Sample], showing: bool) -> Sample | None:
         """Of some of them, the one whose own region covers most of the place, where it shows it."""

@@ -172,6 +172,8 @@ def _lost(
     """By the clearest witness that confirms, one that takes the cue out before others."""
     if ruling.verdict != "causes" or target.located is None:
         return None
+    if target.direction.toward == "its own answer":  # right ones and wrong ones
+        return None
     yes = [each for each in measured if each.decision == "confirms" and each.effect]
     # a clip that stands still is no sample as it is
     yes = [each for each in yes if each.removes or each.witness.named.kind.needs not in COARSE]

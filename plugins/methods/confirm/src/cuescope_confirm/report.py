@@ -83,6 +83,8 @@ def statement(row: Row) -> str:
     verbs = ("mends them", "brings them") if direction.harms else ("takes them away", "brings them")
     if direction.toward == "the label":
         what, verbs = f"the answer '{cue.label}'", ("takes it away", "brings it")
+    if direction.toward == "its own answer":
+        what, verbs = "answers, right and wrong", ("changes them", "brings them")
     ways = []
     if ruling.necessary:
         ways.append(f"taking it out {verbs[0]} ({_list(row, ('confirms',), True)})")

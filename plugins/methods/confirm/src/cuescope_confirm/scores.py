@@ -101,8 +101,8 @@ def rule(removing: Sequence[Decision], inserting: Sequence[Decision], *, located
     """The verdict of all interventions together.
 
     Necessary: taking the cue out is confirmed by most of the interventions that decide. Sufficient:
-    the same of putting it in. Either makes a cause. Where some decide, and none
-    confirms, the cue accompanies.
+    the same of putting it in. Either makes a cause. Where none confirms, and more
+    decide than not, the cue accompanies.
     """
     if not located:
         return Ruling("cannot tell", missing="a better localisation of the cue")
@@ -119,9 +119,7 @@ def rule(removing: Sequence[Decision], inserting: Sequence[Decision], *, located
         return Ruling("cannot tell", missing="an intervention that applies to this cue")
     if split:
         return Ruling("cannot tell", missing="agreement: half or more do no more than placebos")
-    if "placebo does as much" in everything and everything.count("undecided") <= everything.count(
-        "placebo does as much"
-    ):
+    if everything.count("placebo does as much") > everything.count("undecided"):
         return Ruling("accompanies")
     return Ruling("cannot tell", missing="power: more samples")
 

@@ -114,6 +114,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
                 reason = nothing_to_do(target, each.kind)
             answers = None if reason else _unasked(audit, target, each, pairs)
             witnesses.append(Witness(target, each, reason, answers))
+    audit.expect_more(0)  # the pairs are all that is asked from here on
     return Dossier(study, targets, tuple(witnesses))
 
 
@@ -189,10 +190,13 @@ def answered(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
         if answers is not None:
             values, right = np.full((2, len(answers.pairs), 3), np.nan)
             for row, of_pair in enumerate(answers.trials):
+                plain: str | None = None
                 for column, trial in enumerate(of_pair):
                     if trial is not None:
                         outcome, sample = next(given), trial.sample
-                        values[row, column] = probability(outcome, witness.target.answer(sample))
+                        plain = outcome.prediction if column == 0 else plain
+                        wanted = witness.target.answer(sample, plain)
+                        values[row, column] = probability(outcome, wanted)
                         right[row, column] = gives(outcome, sample.label)
             answers = replace(answers, values=values, right=right)
         witnesses.append(replace(witness, answers=answers))

@@ -42,11 +42,12 @@ class Target:
     def is_judged(self, sample: Sample) -> bool:
         """Whether the finding is about this sample's answer."""
         own = is_of_label(self.cue, sample)
-        return own if self.direction.toward == "the right answer" else not own
+        return not own if self.direction.toward == "the label" else own
 
-    def answer(self, sample: Sample) -> str | None:
-        """The answer whose probability the cue moves."""
-        return sample.label if self.direction.toward == "the right answer" else self.cue.label
+    def answer(self, sample: Sample, given: str | None) -> str | None:
+        """The answer whose probability the cue moves; `given` is the one to the sample as it is."""
+        answers = {"the right answer": sample.label, "the label": self.cue.label}
+        return answers.get(self.direction.toward, given)
 
 
 def locate(audit: Audit, options: ConfirmOptions, study: Study, cue: Cue) -> Target:

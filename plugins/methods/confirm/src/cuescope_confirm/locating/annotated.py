@@ -16,13 +16,19 @@ from cuescope_sdk.tools import cached_detector
 
 Masks = tuple[Bool[np.ndarray, "_row _col"], ...]
 MOST_CHECKED = 150  # of the run's samples on each side, by which a detector is judged
+REMEMBERED = 100_000  # sizes of frames
+_SIZES: dict[str, tuple[int, int]] = {}  # equal keys are equal pixels
 SCORE = 0.3  # a detection counts from here on where the run's samples do not tell
 
 
 def size_of(frame: Frame) -> tuple[int, int]:
-    """Rows and columns."""
-    width, height = frame.load().size
-    return height, width
+    """Rows and columns; a frame is opened for them once, for each cue asks anew."""
+    if frame.key not in _SIZES:
+        if len(_SIZES) > REMEMBERED:
+            _SIZES.clear()
+        width, height = frame.load().size
+        _SIZES[frame.key] = height, width
+    return _SIZES[frame.key]
 
 
 def box_mask(boxes: Iterable[Sequence[float]], size: tuple[int, int]) -> Bool[np.ndarray, "r c"]:
