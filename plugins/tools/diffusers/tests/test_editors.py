@@ -93,6 +93,22 @@ def test_nothing_is_opened_for_a_plan(folder_of: FolderOf, edits: list[ImageEdit
     assert build(Inpaint, folder, steps=30, images=3).fingerprint == planned.fingerprint
 
 
+def test_a_blackened_image_stays_as_it_was(
+    folder_of: FolderOf, edits: list[ImageEdit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A safety checker that finds fault with the first of two images."""
+    told: list[str] = []
+    options = Inpaint.Options(model=str(folder_of("sd-inpaint")), steps=1, images=2)
+    editor = Inpaint(options, Context(device="cpu", announce=told.append))
+    pipe = editor._editor.opened.pipe
+    monkeypatch.setattr(pipe, "run_safety_checker", lambda image, *_: (image, [True, False]))
+    first, second = editor.edit(edits)
+    assert np.array_equal(pixels(first), pixels(edits[0].frame))
+    assert not np.array_equal(pixels(second), pixels(edits[1].frame))
+    assert len(told) == 1
+    assert "safety checker refused an edit ('a snowy field')" in told[0]
+
+
 # --------------------------------------------------------------------------------- what is refused
 
 

@@ -73,7 +73,7 @@ class Editor:
                     f"{self.owner}: the model's own safety checker refused an edit "
                     f"('{edit.instruction[:60]}'); the image stays as it was"
                 )
-            result = _put_back(edit, source, image or source, self._options.feather)
+            result = _put_back(edit, source, image, self._options.feather) if image else source
             frames.append(edited_frame(edit, self.fingerprint, result))
         return frames
 

@@ -52,7 +52,7 @@ class PipelineFiles:
         small = [
             file
             for folder in folders
-            for suffix in SMALL_FILES
+            for suffix in (*SMALL_FILES, "py")
             for file in sorted(folder.glob(f"*.{suffix}"))
         ]
         weights = [

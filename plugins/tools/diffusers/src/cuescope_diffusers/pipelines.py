@@ -24,7 +24,7 @@ from cuescope_diffusers.options import EditorOptions
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import Source, fault_of, quiet
 
-SIDE = 512  # pixels, where a pipeline does not say what it was trained at
+SIDE = 1024  # pixels, where a pipeline does not say what it was trained at
 
 
 @dataclass(frozen=True)
@@ -124,16 +124,21 @@ def _marked(image: Image.Image, mask: Image.Image) -> Tensor:
     return torch.from_numpy(pixels.transpose(2, 0, 1)[None].copy())
 
 
+def _factor(pipe: Any) -> int:
+    """Pixels of a latent; 1 for a pipeline that works on pixels (DeepFloyd IF)."""
+    return int(getattr(pipe, "vae_scale_factor", 1))
+
+
 def _grid(pipe: Any) -> int:
     """Pixels of a cell that sides must be multiples of."""
-    factor = int(getattr(pipe, "vae_scale_factor", 8))
+    factor = _factor(pipe)
     # a U-Net halves its latents three times, a transformer takes them two by two
     return factor * (8 if getattr(pipe, "unet", None) is not None else 2)
 
 
 def _native_side(pipe: Any) -> int:
     """Side of the square that the network was trained at, in pixels."""
-    factor = int(getattr(pipe, "vae_scale_factor", 8))
+    factor = _factor(pipe)
     network = getattr(pipe, "unet", None)
     if network is None:
         latents = getattr(pipe, "default_sample_size", None)
