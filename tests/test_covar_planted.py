@@ -12,8 +12,8 @@ from cuescope_cci.covar.models import load_models
 
 Rows = list[dict[str, Any]]
 MODELS = ["dial 0", "dial 0.98"]  # of `--models toys`, those whose weights are shipped
-# 900 pictures for each model take most of this file's half minute
-DATA = '{"val": 24, "backgrounds": 3}'
+# 500 pictures for each model, and what their wrong answers lean on: most of this file's seconds
+DATA = '{"val": 20, "backgrounds": 2}'
 
 
 def first(cell: str) -> float:
@@ -68,13 +68,14 @@ def test_it_orders_the_models_by_how_far_the_background_told(tables: dict[str, R
 
 def test_what_it_says_of_wrong_answers_is_what_was_planted(tables: dict[str, Rows]) -> None:
     """Whole regions hidden, against the answer sheet and against exchanged backgrounds."""
-    rows = [r for r in tables["BG-Er against exchanged backgrounds"] if r["rule"] == "hidden"]
+    rows = tables["BG-Er against exchanged backgrounds"]
+    rows = [row for row in rows if row["rule"] == "hidden" and row["wrong"]]
     count = sum(row["wrong"] for row in rows)
-    assert count >= 16
+    assert count >= 8
     for truth in ("as planted %", "the same %"):
         assert sum(row["wrong"] * first(row[truth]) for row in rows) / count >= 90
-    leaning = [first(row["BG-Er %"]) for row in rows]
-    assert leaning[0] < leaning[-1]
+    leaning = tables["BG-Er, % of the wrong answers (Table 4): each region hidden whole"]
+    assert first(leaning[0]["Viewpoint"]) + 40 <= first(leaning[1]["Viewpoint"])
 
 
 def test_a_viewpoint_that_training_never_showed_costs_more_than_a_crop(

@@ -272,7 +272,7 @@ def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CovarBench]:
 
     def make(folder: Path) -> CovarBench:
         options = CovarBench.Options(
-            models=str(file), data_options={"val": 8, "backgrounds": 2}, errors=2
+            models=str(file), data_options={"val": 8, "backgrounds": 2}, errors=1
         )
         return CovarBench(options, Context(cache=folder, device="cpu"))
 

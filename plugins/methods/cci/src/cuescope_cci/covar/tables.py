@@ -21,7 +21,7 @@ RULES: dict[Rule, str] = {
 INTERVALS = "In brackets: 95% intervals, which draw whole photos with all of their variants"
 FEW_WORDS = "few: fewer than 20 photos, so the interval is rough"
 STAR = "*: not 0, corrected for all {what} (Holm)"
-PAPER = "In round brackets, faint: the paper's own figures, of another set of images."
+PAPER = " In round brackets, faint: the paper's own figures, of another set of images."
 
 
 def percent(figure: Figure) -> Cell:
@@ -83,12 +83,14 @@ def accuracy_table(answers: Sequence[Answers], images: Images) -> Table:
             row[SUBSETS[name]] = percent(share(own.right, images.of(name), images.source))
         row["Avg"] = percent(average(own.right, images))
         rows.append(row)
+    published = paper.accuracies([own.name for own in answers])
+    note = f"{INTERVALS} ({FEW_WORDS}). Avg: the mean of the subsets."
     return Table(
         title="Accuracy on each subset, % (Table 3)",
         columns=tuple(rows[0]),
         rows=tuple(rows),
-        paper=paper.accuracies([own.name for own in answers]),
-        notes=(f"{INTERVALS} ({FEW_WORDS}). Avg: the mean of the subsets. {PAPER}",),
+        paper=published,
+        notes=(note + PAPER * bool(published),),
     )
 
 
@@ -112,17 +114,18 @@ def error_tables(answers: Sequence[Answers], images: Images, rule: Rule) -> Iter
                 row[SUBSETS[name]] = percent(share(holds, among, images.source))
             rows.append(row)
         # the paper's figures are by its own rule
-        published = paper.error_sources(kind, [own.name for own in answers])
+        names = [own.name for own in answers]
+        published = paper.error_sources(kind, names) if rule == "iou" else ()
         yield Table(
             title=f"{kind}, % of the wrong answers (Table 4): {RULES[rule]}",
             columns=tuple(rows[0]),
             rows=tuple(rows),
-            paper=published if rule == "iou" else (),
+            paper=published,
             notes=(
                 f"{kind}: {meaning}. {INTERVALS} ({FEW_WORDS}). Wrong answers looked into: "
                 + ", ".join(f"{n} of {m}" for n, m in zip(known, wrong, strict=True))
                 + "."
-                + f" {PAPER}" * (rule == "iou"),
+                + PAPER * bool(published),
             ),
         )
 
@@ -137,16 +140,18 @@ def subset_table(drops: Mapping[str, Mapping[str, Figure]]) -> Table:
         {"model": model, **{columns[n]: points(own[n]) for n in subsets if n in own}}
         for model, own in drops.items()
     ]
+    published = paper.drops(list(drops))
     return Table(
         title="What each subset costs, points of accuracy (Figure 7)",
         columns=("model", *columns.values()),
         rows=tuple(rows),
-        paper=paper.drops(list(drops)),
+        paper=published,
         notes=(
             "Above 0: accuracy is lost. Bg-varied is held against the photo of the same object, "
             "the other subsets against the same object before the same background, image by image. "
-            f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='models and subsets')}. {PAPER} They "
-            "are differences of its Table 3.",
+            f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='models and subsets')}."
+            + f"{PAPER} They are differences of its Table 3."
+            * bool(published),
         ),
     )
 
