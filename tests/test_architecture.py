@@ -44,6 +44,7 @@ DOORS = {
             "testing",
             "tools",
             "torch",
+            "workers",
         )
     ),
 }

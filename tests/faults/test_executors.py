@@ -124,3 +124,31 @@ def test_the_report_is_the_same_wherever_the_model_answers(tries: "Tries", tmp_p
         assert done.returncode == 0, done.stderr
         hashes |= {line.split()[1] for line in done.stdout.splitlines() if line[:7] == "report "}
     assert len(hashes) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_audit_outlives_a_machine(tries: "Tries", tmp_path: Path) -> None:
+    """Two machines of a Ray cluster, faked on this one; one of them goes while both answer."""
+    if not WHOLE:
+        pytest.skip("`make faults` kills a machine; a cluster takes half a minute to start")
+    cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs Ray: pip install ray")
+    batches = 60
+    memory = {"object_store_memory": 100 * 2**20, "num_cpus": 1}
+    for _ in tries(few=0, many=1):
+        cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=memory)
+        try:
+            second = cluster.add_node(**memory)
+            driver = start(f"ray:{cluster.address},workers=2", tmp_path, batches)
+            until = time.monotonic() + 240
+            while len({pid for pid, _ in asked(tmp_path)}) < 2 and time.monotonic() < until:
+                time.sleep(0.01)
+            assert len({pid for pid, _ in asked(tmp_path)}) == 2
+            assert driver.poll() is None
+            cluster.remove_node(second, allow_graceful=False)
+            finished(driver, tmp_path)
+            assert stored(tmp_path) == batches * BATCH
+            assert len(asked(tmp_path)) - batches <= 2
+        finally:
+            cluster.shutdown()

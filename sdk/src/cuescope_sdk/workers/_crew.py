@@ -41,7 +41,7 @@ class Pool(ABC):
     def wait(self) -> list[tuple[int, bytes | Death]]:
         """Messages with the numbers of their workers, one at least; nothing follows a Death."""
 
-    def kept(self, worker: int) -> None:
+    def kept(self, worker: int) -> None:  # noqa: B027 - a pool may do without
         """Its last answer is stored. A worker that begins the next batch only now, which it has
         already, leaves one batch to ask again where the driver is killed, in place of two.
         """

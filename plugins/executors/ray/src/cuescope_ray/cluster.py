@@ -13,6 +13,7 @@ from cuescope_sdk import UserError
 
 CONNECT_SECONDS = 5.0  # for a port to answer at all
 STORE_BYTES = 256 * 2**20  # of a local Ray's object store: a few batches; it spills to the disk
+BUSY = "A machine with much to do may be too slow for Ray's start: try again"
 START = "Start it with `ray start --head`, and look at `ray status`"
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -37,23 +38,25 @@ def connect(address: str | None, cpus: float, seconds: float) -> None:
         cpus = max(cpus, os.cpu_count() or 1)
         settings = {"num_cpus": ceil(cpus), "object_store_memory": STORE_BYTES}
         # in this thread: Ray's processes end with the one that started them
-        _init(ray, "ray", address="local", include_dashboard=False, **settings, **quiet)
+        _init(ray, "ray", BUSY, address="local", include_dashboard=False, **settings, **quiet)
     else:
         require_answer(address)
         _within(
-            seconds, f"ray:{address}", lambda where: _init(ray, where, address=address, **quiet)
+            seconds,
+            f"ray:{address}",
+            lambda where: _init(ray, where, START, address=address, **quiet),
         )
     _here.update(address=address, cpus=cpus)
 
 
-def _init(ray: Any, where: str, **settings: Any) -> None:
+def _init(ray: Any, where: str, remedy: str, **settings: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Ray's own future
             ray.init(**settings)
     except Exception as error:
         words = " ".join(str(error).split())[:300] or type(error).__name__
-        raise UserError(f"{where} cannot be used", got=words, remedy=START) from error
+        raise UserError(f"{where} cannot be used", got=words, remedy=remedy) from error
 
 
 def require_answer(address: str) -> None:
