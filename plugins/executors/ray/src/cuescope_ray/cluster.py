@@ -41,11 +41,8 @@ def connect(address: str | None, cpus: float, seconds: float) -> None:
         _init(ray, "ray", BUSY, address="local", include_dashboard=False, **settings, **quiet)
     else:
         require_answer(address)
-        _within(
-            seconds,
-            f"ray:{address}",
-            lambda where: _init(ray, where, START, address=address, **quiet),
-        )
+        where = f"ray:{address}"
+        _within(seconds, where, lambda: _init(ray, where, START, address=address, **quiet))
     _here.update(address=address, cpus=cpus)
 
 
@@ -81,12 +78,12 @@ def room(ray: Any, needs: Mapping[str, float]) -> int:
 
 def _within(seconds: float, where: str, action: Callable[[], object]) -> None:
     """The action in a thread of its own: Ray may wait for a cluster for ever."""
-    errors: list[UserError] = []
+    errors: list[Exception] = []
 
     def act() -> None:
         try:
             action()
-        except UserError as error:
+        except Exception as error:
             errors.append(error)
 
     thread = Thread(target=act, daemon=True)
