@@ -47,6 +47,7 @@ DOORS = {
             "testing",
             "tools",
             "torch",
+            "workers",
         )
     ),
 }

@@ -67,10 +67,6 @@ class Context:
     trusted: frozenset[str] | None = None
     tool_calls: Counter[str] = field(default_factory=Counter)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # a worker has no terminal, and bars cannot be pickled
-        return {**self.__dict__, "progress": silent, "announce": ignore}
-
     def build(self, kind: str, spec: str | Spec, options: Mapping[str, Any] | None = None) -> Any:
         """A plugin by `NAME[:ARG]`, with validated options; raises UserError where it cannot be."""
         spec = Spec.parse(spec) if isinstance(spec, str) else spec

@@ -6,7 +6,11 @@ kills two workers. A subclass brings a `Pool`: how workers are started, reached 
 `Answering` is what a worker runs.
 """
 
-from cuescope_sdk.workers._answering import Answering as Answering, Setup as Setup
+from cuescope_sdk.workers._answering import (
+    Answering as Answering,
+    Setup as Setup,
+    read_reply as read_reply,
+)
 from cuescope_sdk.workers._crew import WINDOW as WINDOW, Death as Death, Pool as Pool
 from cuescope_sdk.workers._executor import (
     WorkerExecutor as WorkerExecutor,

@@ -41,6 +41,11 @@ class Pool(ABC):
     def wait(self) -> list[tuple[int, bytes | Death]]:
         """Messages with the numbers of their workers, one at least; nothing follows a Death."""
 
+    def kept(self, worker: int) -> None:  # noqa: B027 - a pool may do without
+        """Its last answer is stored. A worker that begins the next batch only now, which it has
+        already, leaves one batch to ask again where the driver is killed, in place of two.
+        """
+
     @abstractmethod
     def end(self, *, at_once: bool) -> None:
         """End all workers: at once, or as soon as they have nothing to do."""
@@ -85,6 +90,7 @@ class Crew:
                     self._vain_deaths, left = 0, left - 1
                     self._feed(waiting, batches, pack)  # it works while its answer is stored
                     yield index, read_reply(message)
+                    self.pool.kept(worker)
         if poison:
             raise self._poisoned([batches[index] for index in sorted(poison)], poison)
 

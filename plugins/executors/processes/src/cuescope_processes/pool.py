@@ -12,7 +12,7 @@ from multiprocessing.context import SpawnProcess
 from threading import RLock
 from types import ModuleType
 
-from cuescope_processes.worker import END, work
+from cuescope_processes.worker import END, KEPT, work
 from cuescope_sdk.workers import Death, Pool
 
 END_SECONDS = 3.0  # a process that has nothing to do needs milliseconds
@@ -45,6 +45,11 @@ class ProcessPool(Pool):
         """Send it; that the process is dead is told by `wait`."""
         with suppress(OSError):
             self._connections[worker].send_bytes(batch)
+
+    def kept(self, worker: int) -> None:
+        """Let it begin the next batch."""
+        if worker in self._connections:
+            self.submit(worker, KEPT)
 
     def wait(self) -> list[tuple[int, bytes | Death]]:
         """What has come."""

@@ -4,11 +4,12 @@ import os
 from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from threading import Thread
+from threading import Semaphore, Thread
 
 from cuescope_sdk.workers import Answering
 
 END = b""  # in place of a batch: nothing follows
+KEPT = b"kept"  # the last answer is stored (see `Pool.kept`); no pickled batch is so short
 
 
 def work(connection: "Connection[bytes, bytes]") -> None:
@@ -16,20 +17,28 @@ def work(connection: "Connection[bytes, bytes]") -> None:
     current_process().daemon = False  # a model may start processes of its own
     os.dup2(2, 1)  # what a model prints must not land in the middle of `--json`
     inbox: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_receive, args=(connection, inbox), daemon=True).start()
+    may_begin = Semaphore(1)
+    Thread(target=_receive, args=(connection, inbox, may_begin), daemon=True).start()
     answering = Answering()
     reply = answering.open(inbox.get())
     while True:
         connection.send_bytes(reply)
         if (batch := inbox.get()) == END:
             return
+        may_begin.acquire()
         reply = answering.answer(batch)
 
 
-def _receive(connection: "Connection[bytes, bytes]", inbox: "SimpleQueue[bytes]") -> None:
+def _receive(
+    connection: "Connection[bytes, bytes]", inbox: "SimpleQueue[bytes]", may_begin: Semaphore
+) -> None:
     """Take what is sent at once, so that the driver never waits; end with the driver."""
     while True:
         try:
-            inbox.put(connection.recv_bytes())
+            message = connection.recv_bytes()
         except (EOFError, OSError):
             os._exit(1)
+        if message == KEPT:
+            may_begin.release()
+        else:
+            inbox.put(message)

@@ -63,13 +63,13 @@ class RayPool(Pool):
 
     def _require_room(self) -> None:
         """Raise UserError where all workers have waited too long for room."""
-        if self._began and len(self._began) == len(self._actors):
-            if time.monotonic() - min(self._began.values()) > self._patience:
-                raise UserError(
-                    f"ray: no worker began within {self._patience:g} seconds",
-                    got=f"room for {self._ray.available_resources()}",
-                    remedy="See `ray status`; wait=600 waits longer",
-                )
+        waited = time.monotonic() - min(self._began.values(), default=float("inf"))
+        if len(self._began) == len(self._actors) and waited > self._patience:
+            raise UserError(
+                f"ray: no worker began within {self._patience:g} seconds",
+                got=f"room for {self._ray.available_resources()}",
+                remedy="See `ray status`; wait=600 waits longer",
+            )
 
     def end(self, *, at_once: bool) -> None:
         """End the actors."""
