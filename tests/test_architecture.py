@@ -30,11 +30,13 @@ DOORS = {
     *(
         f"cuescope_sdk.{door}"
         for door in (
+            "commands",
             "data",
             "editing",
             "explain",
             "fusion",
             "grounding",
+            "interventions",
             "language",
             "maths",
             "mitigation",
@@ -45,6 +47,7 @@ DOORS = {
             "testing",
             "tools",
             "torch",
+            "workers",
         )
     ),
 }
