@@ -32,10 +32,15 @@ from cuescope_covar.quality.planted import DEFECTS, Draft, frame
 from cuescope_scenes import Scenes, ScenesOptions
 from cuescope_scenes.textures import SIZE, texture
 from cuescope_scenes.words import BACKGROUNDS
-from cuescope_sdk import Context, Frame, generator
+from cuescope_sdk import ROLES, Context, Frame, generator
+from cuescope_sdk.commands import build, build_tool
 
 ASSETS = Path(os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")).expanduser()
 SIDE = 224
+COCO = {  # by the folder of a cut-out
+    **{name: name for name in ("airplane", "bear", "bird", "car", "cat", "cow", "dog", "horse")},
+    "ship": "boat",
+}
 SHADOW, FEATHER = 0.35, 2  # defaults of `composite`
 # As many of each as a build makes.
 VARIANTS = (
@@ -63,16 +68,15 @@ class World:
     def halves(self, seed: int) -> tuple["World", "World"]:
         """Two worlds that share neither object nor background."""
         rng = generator(seed, "covar-quality", "halves")
-        parts = []
         orders = rng.permutation(len(self.things)), rng.permutation(len(self.backgrounds))
-        for half in (0, 1):
-            parts.append(
-                World(
-                    [self.things[i] for i in orders[0][half::2]],
-                    [self.backgrounds[i] for i in orders[1][half::2]],
-                )
+        first, second = (
+            World(
+                [self.things[i] for i in orders[0][half::2]],
+                [self.backgrounds[i] for i in orders[1][half::2]],
             )
-        return parts[0], parts[1]
+            for half in (0, 1)
+        )
+        return first, second
 
 
 def scenes_world(count: int, seed: int) -> World:
@@ -111,7 +115,7 @@ def stamps_world(count: int, seed: int) -> World:
         layer[box], alpha[box] = cut[..., :3], cut[..., 3] / 255
         behind = backgrounds[int(rng.integers(len(backgrounds)))][1](rng)
         pixels = np.rint(behind + alpha[..., None] * (layer - behind))
-        things.append(Thing(pixels, alpha, row["group"]))
+        things.append(Thing(pixels, alpha, COCO.get(row["group"], "")))
     return World(things, backgrounds)
 
 
@@ -284,6 +288,21 @@ def run(world: World, known: bool, seed: int, each: int, judges: Judges | None =
     )
 
 
+def real_judges() -> Judges:
+    """CLIP ViT-B/16 and YOLO11n of the real assets; both know the 80 classes of COCO alone."""
+    with np.load(ASSETS / "coco80-text-vit-b16.npz", allow_pickle=False) as table:
+        names = tuple(str(name) for name in table["names"])
+    weights = {
+        "checkpoint": str(ASSETS / "clip-vit-b16-open_clip-visual.safetensors"),
+        "class_embeddings": str(ASSETS / "coco80-text-vit-b16.npz"),
+    }
+    context = Context(device="cpu")
+    model = build(context, "model", "open-clip:ViT-B-16-quickgelu", weights).plugin
+    network = ASSETS / "yolo11n/yolo11n.onnx"
+    detector = build_tool(context, ROLES["detector"], f"onnx-detector:{network}", None).plugin
+    return Judges(model, detector, names)
+
+
 WORLDS = {"scenes": scenes_world, "stamps": stamps_world}
 
 
@@ -294,13 +313,18 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--objects", type=int, default=60)
     parser.add_argument("--each", type=int, default=60, help="planted images of each kind")
+    parser.add_argument("--background", choices=["known", "not known"], help="[default: both]")
+    parser.add_argument("--models", action="store_true", help="ask a real CLIP and YOLO too")
     given = parser.parse_args()
     cv2.setNumThreads(1)
+    judges = real_judges() if given.models else None
     console = Console(width=110)
     for name in given.on:
         for known in (True, False):
+            if given.background not in (None, "known" if known else "not known"):
+                continue
             results = [
-                run(WORLDS[name](given.objects, seed), known, seed, given.each)
+                run(WORLDS[name](given.objects, seed), known, seed, given.each, judges)
                 for seed in range(given.seeds)
             ]
             title = f"{name}, asked background image {'known' if known else 'not known'}"

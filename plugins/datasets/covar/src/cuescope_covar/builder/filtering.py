@@ -81,7 +81,9 @@ class Filter:
             [case.source.key for case in cases],
             self.false_drops,
         )
-        path.write_text(json.dumps(self.thresholds.to_json(), indent=1) + "\n")
+        beside = path.with_name(f".{path.name}.part")
+        beside.write_text(json.dumps(self.thresholds.to_json(), indent=1) + "\n")
+        beside.replace(path)  # whole or not at all
         if self.thresholds.few:
             context.announce(
                 f"The quality filter knows {len(cases)} clean images only: its limits are the "

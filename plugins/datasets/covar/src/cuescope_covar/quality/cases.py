@@ -217,7 +217,7 @@ def channel_sum(pixels: np.ndarray) -> Float[np.ndarray, "row col"]:
 
 def channel_max(pixels: np.ndarray) -> Float[np.ndarray, "row col"]:
     """The largest of three channels."""
-    return np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
+    return np.asarray(np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2]))
 
 
 @lru_cache(maxsize=16)
@@ -255,7 +255,9 @@ def _reduce(image: Image.Image) -> Picture:
     pixels = np.asarray(image.convert("RGB"), np.uint8)
     if factor < 1:
         cols, rows = (max(1, round(factor * side)) for side in image.size)
-        pixels = cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA)
+        pixels = np.asarray(
+            cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA), np.uint8
+        )
     return Picture(pixels.astype(np.float32), image.size, factor)
 
 

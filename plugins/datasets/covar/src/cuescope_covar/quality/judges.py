@@ -58,7 +58,7 @@ class Judges:
             except UserError as error:
                 context.announce(f"The quality filter's model is not asked about {kind}: {error}")
                 names[kind] = ()
-        return replace(self, **names)
+        return replace(self, labels=names["labels"], backgrounds=names["backgrounds"])
 
     def scores(self, cases: Sequence[Case], memory: Memory) -> Iterator[Scores]:
         """What they say, a dictionary a case."""

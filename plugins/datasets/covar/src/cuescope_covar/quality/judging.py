@@ -94,8 +94,8 @@ def _verdict(case: Case, measures: dict[str, float | None], thresholds: Threshol
         return Quality(scores, "", 0.0, measures)
     worst = max(excesses, key=excesses.__getitem__)
     value, excess = measures[worst], excesses[worst]
-    dropped = excess > 1 and value is not None
-    return Quality(scores, sentence(worst, value, case) if dropped else "", excess, measures)
+    reason = "" if excess <= 1 or value is None else sentence(worst, value, case)
+    return Quality(scores, reason, excess, measures)
 
 
 def _with_base(case: Case, found: dict[str, Quality]) -> Quality:

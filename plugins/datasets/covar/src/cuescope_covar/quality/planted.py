@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_covar.quality.cases import Mask, Pixels, grow, move, shrink
+from cuescope_covar.quality.cases import Mask, Pixels, grow, move, shrink, smooth
 from cuescope_sdk import Frame
 
 Alpha = Float[np.ndarray, "row col"]
@@ -202,7 +202,7 @@ def fringed(draft: Draft, rng: np.random.Generator) -> Edited:
     """A strip of the old background around the object."""
     width = int(rng.integers(2, 6))
     strip = grow(draft.mask, width).astype(np.float32)
-    strip = cv2.GaussianBlur(strip, (0, 0), rng.uniform(0.3, 1.2))
+    strip = smooth(strip, rng.uniform(0.3, 1.2))
     behind = paste(draft.clean, draft.unchanged, strip)
     return draft.on(behind), draft.mask
 
@@ -210,7 +210,7 @@ def fringed(draft: Draft, rng: np.random.Generator) -> Edited:
 def lined(draft: Draft, rng: np.random.Generator) -> Edited:
     """A line along the border, brighter or darker than both sides, sharp or soft."""
     line = (grow(draft.mask, int(rng.integers(1, 3))) & ~shrink(draft.mask, 1)).astype(np.float32)
-    line = cv2.GaussianBlur(line, (0, 0), rng.uniform(0.3, 1.0))
+    line = smooth(line, rng.uniform(0.3, 1.0))
     line = line / max(float(line.max()), 1e-3) * rng.uniform(0.5, 1)
     colour = np.full(3, rng.choice([0.0, 255.0])) if rng.random() < 0.6 else rng.uniform(0, 255, 3)
     return paste(draft.clean, np.broadcast_to(colour, draft.layer.shape), line), draft.mask

@@ -115,8 +115,9 @@ def fit_thresholds(
     fold = np.array([number[source] % FOLDS for source in sources])
     largest: list[float] = []
     for part in range(FOLDS):
-        held_out, others = np.flatnonzero(fold == part), np.flatnonzero(fold != part)
-        limits = _all_limits(subsets, scores, others if len(others) else held_out, false_drops)
+        held_out = np.flatnonzero(fold == part).tolist()
+        others = np.flatnonzero(fold != part).tolist()
+        limits = _all_limits(subsets, scores, others or held_out, false_drops)
         units = Thresholds(limits, false_drops, len(others))
         for index in held_out:
             excesses = units.excesses(subsets[index], scores[index])
@@ -127,15 +128,13 @@ def fit_thresholds(
             name: Limit(limit.usual, factor * limit.unit, limit.images)
             for name, limit in group.items()
         }
-        for subset, group in _all_limits(
-            subsets, scores, np.arange(len(scores)), false_drops
-        ).items()
+        for subset, group in _all_limits(subsets, scores, range(len(scores)), false_drops).items()
     }
     return Thresholds(limits, false_drops, len(scores))
 
 
 def _all_limits(
-    subsets: Sequence[str], scores: Sequence[Scores], images: np.ndarray, false_drops: float
+    subsets: Sequence[str], scores: Sequence[Scores], images: Sequence[int], false_drops: float
 ) -> dict[str, dict[str, Limit]]:
     """Over all subsets (""), and of each that has images enough."""
     groups: dict[str, list[Scores]] = {"": []}
