@@ -20,9 +20,10 @@ ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))
 DISTS = [ROOT / "core", ROOT / "sdk", *PLUGINS]
 ENGINE_LIMIT = 2000
-# docs/adr/0006, 0015: not the engine; a runner keeps reports, `salvage` reads damaged files
+# docs/adr/0006, 0015: not the engine; a runner keeps reports, `salvage` reads damaged files,
+# `printable` is for terminals
 APPLICATION = {"__init__.py", "cli", "python", "report", "matrix.py", "runner.py", "runs.py"}
-APPLICATION |= {"planning.py", "salvage.py"}
+APPLICATION |= {"planning.py", "printable.py", "salvage.py"}
 ROOMS = ("cuescope.cli", "cuescope.python", "cuescope.report")
 DOORS = {
     "cuescope_sdk",

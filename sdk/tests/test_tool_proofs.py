@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from PIL import Image
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import Context, Detection, Frame, Options, Plugin
+from cuescope_sdk import Context, Detection, Frame, ImageEdit, Options, Plugin
 from cuescope_sdk.grounding import Case, Judgement
 from cuescope_sdk.testing import (
     FAKE_TOOLS,
@@ -138,9 +139,16 @@ class Nameless(FakeDetector):
 class SameKey(FakeImageEditor):
     """Other pixels under the key of the original."""
 
-    def edit(self, frames: Sequence[Frame], instructions: Sequence[str]) -> list[Frame]:
-        edited = super().edit(frames, instructions)
-        return [Frame(old.key, new.loader) for old, new in zip(frames, edited, strict=True)]
+    def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
+        edited = super().edit(edits)
+        return [Frame(old.frame.key, new.loader) for old, new in zip(edits, edited, strict=True)]
+
+
+class Spilling(FakeImageEditor):
+    """Paints beyond the mask."""
+
+    def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
+        return super().edit([replace(edit, mask=None) for edit in edits])
 
 
 def smaller(image: Image.Image) -> Image.Image:
@@ -181,8 +189,9 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         having(
             FakeImageEditor, "edit", lambda frames: [f.derive("small", smaller) for f in frames]
         ),
-        set(),
+        {"test_keeps_what_lies_outside_of_the_mask"},
     ),
+    "test_keeps_what_lies_outside_of_the_mask": (Spilling, set()),
     "test_edits_under_another_key": (SameKey, set()),
     "test_proposes_names": (
         having(FakeProposer, "propose", lambda names: [*names, names[0]]),

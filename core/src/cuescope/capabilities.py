@@ -208,11 +208,27 @@ class SentenceEncoder(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
+class ImageEdit:
+    """An image and what to make of it.
+
+    `mask`, bool (row, col), is True where pixels may change; None lets all of them. With an equal
+    `seed` the same edit of the same image gives the same pixels.
+    """
+
+    frame: Frame
+    instruction: str
+    mask: np.ndarray | None = None
+    seed: int = 0
+
+
 @runtime_checkable
 class ImageEditor(Protocol):
-    """Changes images as told."""
+    """Changes images as told. A pixel outside of an edit's mask stays exactly as it is."""
 
-    def edit(self, frames: Sequence[Frame], instructions: Sequence[str]) -> list[Frame]: ...
+    def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
+        """A frame of the same size, under another key, an edit."""
+        ...
 
 
 @runtime_checkable
@@ -279,6 +295,7 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "dataset": (("__len__",), ("__getitem__",)),  # `labels` is set as it is built
     "executor": (("map",),),
     "mitigator": (("fit",), ("mitigated",)),
+    "intervention": (("intervene",),),
     "bench": (("run",),),
 }
 

@@ -28,7 +28,7 @@ from cuescope.errors import PluginError, UserError, nearest
 
 HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
 KINDS: tuple[str, ...] = ("method", "model", "dataset", "tool", "executor", "observer")
-KINDS += ("mitigator", "bench", "command")
+KINDS += ("mitigator", "intervention", "bench", "command")
 GROUPS = {f"cuescope.{kind}{'es' if kind == 'bench' else 's'}": kind for kind in KINDS}
 API = "cuescope-sdk"
 IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many

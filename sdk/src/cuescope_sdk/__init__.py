@@ -16,6 +16,7 @@ from cuescope.capabilities import (
     HasPatches as HasPatches,
     HasPlantedCues as HasPlantedCues,
     HasSplits as HasSplits,
+    ImageEdit as ImageEdit,
     ImageEditor as ImageEditor,
     LazyWeights as LazyWeights,
     Method as Method,

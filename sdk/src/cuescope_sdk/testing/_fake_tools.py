@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from cuescope_sdk import Detection, Frame, Plugin, Sample, generator
+from cuescope_sdk import Detection, Frame, ImageEdit, Plugin, Sample, digest, generator
 from cuescope_sdk.grounding import Case, Claim, ClaimKind, ClaimVerifier, Judgement
 from cuescope_sdk.grounding._claims import judge_claim, per_frame
 from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, DECOY, DECOY_BOX, LABELS, SIDE, shows
@@ -108,13 +108,16 @@ class FakeSentenceEncoder(Plugin):
 
 
 class FakeImageEditor(Plugin):
-    """Paints the named corner grey, or everything where the instruction names none."""
+    """Paints the named corner grey, or everything where none is named; under the mask alone."""
 
-    def edit(self, frames: Sequence[Frame], instructions: Sequence[str]) -> list[Frame]:
-        """The changed frames, one for each frame and its instruction."""
+    def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
+        """The changed frames, an edit each; it draws nothing, so the seed changes nothing."""
         return [
-            frame.derive(f"fake-edit {instruction}", partial(_painted, instruction=instruction))
-            for frame, instruction in zip(frames, instructions, strict=True)
+            edit.frame.derive(
+                f"fake-edit {edit.instruction} {digest(edit.mask)}",
+                partial(_painted, instruction=edit.instruction, mask=edit.mask),
+            )
+            for edit in edits
         ]
 
 
@@ -193,10 +196,12 @@ def _direction(word: str) -> np.ndarray:
     return generator(0, "fake-encoder", word).normal(size=16)
 
 
-def _painted(image: Image.Image, instruction: str) -> Image.Image:
+def _painted(image: Image.Image, instruction: str, mask: np.ndarray | None) -> Image.Image:
     changed, scale = image.copy(), image.width / SIDE
     boxes = [box for name, (box, _) in CORNERS.items() if name in instruction]
     for x0, y0, x1, y1 in boxes or [(0, 0, SIDE, SIDE)]:
         edges = (x0 * scale, y0 * scale, x1 * scale - 1, y1 * scale - 1)
         ImageDraw.Draw(changed).rectangle(edges, fill=(128, 128, 128))
-    return changed
+    if mask is None:
+        return changed
+    return Image.fromarray(np.where(mask[..., None], np.asarray(changed), np.asarray(image)))

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cuescope.capabilities import ROLES, ToolRole
-from cuescope_sdk import Detection, Frame, generator
+from cuescope_sdk import Detection, Frame, ImageEdit, generator
 from cuescope_sdk.grounding import CLAIM_VERIFIER, Case, Claim, Judgement
 from cuescope_sdk.testing._contract import (
     NotApplicable,
@@ -50,13 +50,21 @@ class ToolContract(ShownContract):
 
     def inputs(self, role: str) -> list[Any]:
         """What a tool of this role is given, item by item."""
-        if role in ("detector", "segmenter", "image-editor"):
+        if role == "image-editor":
+            return [self._edit(frame) for frame in self.frames]
+        if role in ("detector", "segmenter"):
             return list(self.frames)
         if role == "claim-verifier":
             return [(sample, claims_about(self.names)) for sample in self.samples]
         if role == "namer":
             return [self._group(index) for index in range(len(self.frames))]
         return list(PROMPTS) if role != "proposer" else [self.label]
+
+    def _edit(self, frame: Frame) -> ImageEdit:
+        """All but the image's left third may change."""
+        image = frame.load()
+        mask = np.broadcast_to(np.arange(image.width) >= image.width // 3, image.size[::-1])
+        return ImageEdit(frame, f"remove the {self.names[0]}", mask)
 
     def _group(self, index: int) -> FrameGroup:
         """One frame, and the others; a text is a direction of its own in four dimensions."""
@@ -76,8 +84,6 @@ class ToolContract(ShownContract):
         method = getattr(self.tool if tool is None else tool, name)
         if role in ("detector", "segmenter"):
             return method(inputs, self.names)
-        if role == "image-editor":
-            return method(inputs, [f"remove the {self.names[0]}"] * len(inputs))
         return method(inputs) if role != "proposer" else [method(name) for name in inputs]
 
     def exercise(self) -> None:
@@ -238,6 +244,19 @@ class ToolContract(ShownContract):
                 f"RGB of {before.size}",
                 got=f"{after.mode} of {after.size}",
                 remedy="Resize back, and convert('RGB')",
+            )
+
+    def test_keeps_what_lies_outside_of_the_mask(self) -> None:
+        """Where the mask is False every pixel is the source's, to the bit."""
+        edits = self.inputs("image-editor")
+        for edit, edited in zip(edits, self.results("image-editor"), strict=True):
+            before, after = (np.asarray(frame.load()) for frame in (edit.frame, edited))
+            same = before.shape == after.shape and (before == after)[~edit.mask].all()
+            expect(
+                bool(same),
+                "the source's own pixels outside of the mask",
+                got="others",
+                remedy="Put the edited pixels under the mask onto the source",
             )
 
     def test_edits_under_another_key(self) -> None:
