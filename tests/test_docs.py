@@ -43,7 +43,9 @@ FENCED = re.compile(r"^( *)```(\w*)[^\n`]*\n(.*?)^\1```$", re.MULTILINE | re.DOT
 LANGUAGES = {"python", "text", "sh", "yaml", "toml"}
 QUICK = {"new", "schema"}  # commands that are run where a page shows what they print
 # pages that show what a trained model gave, which costs a training or its weights
-SHOWING = {ROOT / "docs" / page for page in ("index.md", "real-clips.md", "cci.md")}
+SHOWING = {
+    ROOT / "docs" / page for page in ("index.md", "real-clips.md", "cci.md", "covar-bench.md")
+}
 OPERATORS = {"&&", "||", "|", ">", ">>", ";"}
 # what a command's parameters name: parameter -> kind of plugin, parameter of its options
 SPECS = {
