@@ -221,6 +221,8 @@ def main() -> None:
                 out.write(json.dumps(asdict(each)) + "\n")
                 out.flush()
     out.write("".join(f"{line}\n" for line in figures(graded)))
+    if not holds(graded):
+        sys.exit("confirm does not keep its bounds")
 
 
 def figures(graded: Sequence[Graded]) -> Iterator[str]:
@@ -235,6 +237,17 @@ def figures(graded: Sequence[Graded]) -> Iterator[str]:
     yield f"decoys confirmed: {share(decoys)} (at most {MOST_DECOYS:.0%})"
     yield f"causes called causes: {share(causes)}"
     yield f"  where the plan says enough: {share(powered)} (at least {LEAST_CAUSES:.0%})"
+
+
+def holds(graded: Sequence[Graded]) -> bool:
+    """Whether the bounds are kept."""
+    decoys = [each.verdict == "causes" for each in graded if not each.causal]
+    powered = [each.verdict == "causes" for each in graded if each.causal and each.enough]
+    return bool(
+        auroc(graded, [each.effect for each in graded]) >= LEAST_AUROC
+        and np.mean(decoys) <= MOST_DECOYS
+        and (not powered or np.mean(powered) >= LEAST_CAUSES)
+    )
 
 
 def share(graded: Sequence[Graded]) -> str:

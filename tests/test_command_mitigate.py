@@ -116,15 +116,20 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield home / "r"
 
 
-@pytest.mark.parametrize("name", ["coop", "last-layer"])
-def test_a_remedy_helps_and_because_of_the_cue(found: Path, name: str) -> None:
-    """20 points for the worst group, at most 2 lost over all, and the placebos show nothing."""
+@pytest.mark.parametrize(
+    ("name", "silent"), [("coop", ("random cues", "shift")), ("last-layer", ("shift",))]
+)
+def test_a_remedy_helps_and_because_of_the_cue(
+    found: Path, name: str, silent: tuple[str, ...]
+) -> None:
+    """20 points for the worst group, at most 2 lost over all, no cost of the cue left.
+
+    Random cues gain nothing by prompts. By a head they gain some: it is fitted to all pictures, in
+    which backgrounds tell nothing, and has to be better than that to help.
+    """
     out = found.with_name(name)
-    run(
-        *("mitigate", str(found), "--with", name, "--on", "test", "--top", "1", "-q"),
-        "--out",
-        str(out),
-    )
+    words = ("--with", name, "--on", "test", "--top", "1", "-q")
+    run("mitigate", str(found), *words, "--out", str(out))
     report = load_report(out)
     [helped] = report.findings
     assert "because of the cue" in str(report.sentence(helped))
@@ -133,9 +138,13 @@ def test_a_remedy_helps_and_because_of_the_cue(found: Path, name: str) -> None:
     assert value["overall_gain"] >= -0.02
     assert value["gap_after"] <= 0.05
     row = row_of(report, str(helped.label), "The remedy beside two placebos")
-    for placebo in ("random cues", "shift"):
+    for placebo in silent:
         _, low, high = map(int, re.findall(r"[+-]\d+", str(row[placebo])))
         assert low <= 0 <= high
+    figures, paper = (getattr(report.tables[-2], rows) for rows in ("rows", "paper"))
+    assert report.tables[-2].title.startswith("As TRoVe's Table 5")
+    assert figures[0]["label 5"] == 0 < figures[1]["label 5"]
+    assert {row["model"]: row["label 20"] for row in paper}["VideoCLIP-XL +"] == 61.8
 
 
 def test_a_new_head_mends_the_planted_cue(mitigated: Callable[..., Report]) -> None:

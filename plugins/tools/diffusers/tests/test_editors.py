@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from cuescope_diffusers import DiffusionEditor, Inpaint, Instruct
 from cuescope_sdk import Context, Frame, ImageEdit, PlanStopped, UserError
@@ -35,6 +36,7 @@ def pixels(frame: Frame) -> np.ndarray:
     [
         ("sd-inpaint", Inpaint, "StableDiffusionInpaintPipeline", {}),
         ("sdxl-inpaint", Inpaint, "StableDiffusionXLInpaintPipeline", {}),
+        ("sd3", Inpaint, "StableDiffusion3InpaintPipeline", {"guidance": 3.0}),
         ("flux-fill", Inpaint, "FluxFillPipeline", {"size": 32}),
         ("qwen-image-edit", Inpaint, "QwenImageEditInpaintPipeline", {}),
         ("kontext", Inpaint, "FluxKontextInpaintPipeline", {"size": 32}),
@@ -66,6 +68,59 @@ def test_what_is_kept_and_what_is_drawn(
     changes = replace(edits[0], seed=9), replace(edits[0], instruction="a calm sea")
     others = [again.edit([edit])[0] for edit in (edits[0], *changes)]
     assert [np.array_equal(first, pixels(frame)) for frame in others] == [True, False, False]
+
+
+def test_a_controlnet_sees_what_is_masked(folder_of: FolderOf, edits: list[ImageEdit]) -> None:
+    """With it, and with another thing shown to it, the images are others."""
+    folder, network = folder_of("sd-inpaint"), str(folder_of("controlnet"))
+    guided = build(Inpaint, folder, controlnet=network)
+    assert guided.facts["pipeline"] == "StableDiffusionControlNetInpaintPipeline"
+    editors = (
+        build(Inpaint, folder),
+        guided,
+        build(Inpaint, folder, controlnet=network, control="image"),
+    )
+    assert len({editor.fingerprint for editor in editors}) == 3
+    images = [pixels(editor.edit(edits[:1])[0]) for editor in editors]
+    assert not any(np.array_equal(images[i], images[j]) for i, j in ((0, 1), (1, 2), (0, 2)))
+    with pytest.raises(UserError, match="no inpainting pipeline that takes this ControlNet"):
+        build(Inpaint, folder_of("flux-fill"), controlnet=network)
+    with pytest.raises(UserError, match="is no ControlNet of diffusers: got UNet2DConditionModel"):
+        build(Inpaint, folder, controlnet=str(folder / "unet"))
+
+
+def test_hub_ids_with_revisions(
+    folder_of: FolderOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A snapshot in the hub's cache needs no network; half of one is not taken for a whole."""
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    snapshot = tmp_path / "models--me--tiny" / "snapshots" / "abc"
+    shutil.copytree(folder_of("sd-inpaint"), snapshot)
+    (snapshot.parents[1] / "refs").mkdir()
+    (snapshot.parents[1] / "refs" / "v2").write_text("abc")
+    editor = build(Inpaint, "me/tiny", revision="v2")
+    assert editor.facts["weights"] == "me/tiny@v2"
+    assert editor.fingerprint == build(Inpaint, folder_of("sd-inpaint")).fingerprint
+    without_weights(snapshot)
+    for revision in ("v2", "v3"):
+        with pytest.raises(UserError, match=f"me/tiny@{revision} is not on this machine"):
+            build(Inpaint, "me/tiny", revision=revision)
+
+
+def test_too_little_memory_is_told(
+    folder_of: FolderOf, edits: list[ImageEdit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = build(Inpaint, folder_of("sd-inpaint"))
+
+    def full(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(editor._editor.opened.pipe, "encode_prompt", full)
+    with pytest.raises(UserError, match=r"got too little memory on the device\. Take fewer images"):
+        editor.edit(edits)
 
 
 class TestContract(ToolContract):

@@ -110,9 +110,8 @@ def autoencoder(**more: Any) -> Any:
         block_out_channels=(32, 32),
         down_block_types=("DownEncoderBlock2D",) * 2,
         up_block_types=("UpDecoderBlock2D",) * 2,
-        latent_channels=4,
         sample_size=SIDE,
-        **more,
+        **{"latent_channels": 4, **more},
     )
 
 
@@ -161,6 +160,51 @@ def stable_diffusion_xl() -> Any:
         scheduler=diffusers.EulerDiscreteScheduler(),
         add_watermarker=False,
     )
+
+
+def stable_diffusion_3() -> Any:
+    text, tokenizer = t5()
+    with_projection = transformers.CLIPTextModelWithProjection
+    return diffusers.StableDiffusion3Pipeline(
+        vae=autoencoder(
+            latent_channels=16, shift_factor=0.1, use_quant_conv=False, use_post_quant_conv=False
+        ),
+        text_encoder=clip_text(with_projection),
+        text_encoder_2=clip_text(with_projection),
+        text_encoder_3=text,
+        tokenizer=clip_tokenizer(),
+        tokenizer_2=clip_tokenizer(),
+        tokenizer_3=tokenizer,
+        transformer=diffusers.SD3Transformer2DModel(
+            sample_size=SIDE // 2,
+            patch_size=1,
+            in_channels=16,
+            out_channels=16,
+            num_layers=1,
+            attention_head_dim=8,
+            num_attention_heads=4,
+            joint_attention_dim=32,
+            caption_projection_dim=32,
+            pooled_projection_dim=64,
+        ),
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(),
+    )
+
+
+def controlnet() -> Any:
+    """A ControlNet for Stable Diffusion, its last layers drawn: a new one's are zero."""
+    network = diffusers.ControlNetModel(
+        block_out_channels=(32, 64),
+        layers_per_block=1,
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
+        cross_attention_dim=32,
+        attention_head_dim=8,
+        conditioning_embedding_out_channels=(16, 32),
+    )
+    for weight in network.parameters():
+        if not weight.any():
+            torch.nn.init.normal_(weight, std=0.3)
+    return network
 
 
 def flux(cls: Any, channels: int) -> Any:
@@ -215,12 +259,14 @@ def qwen_edit(cls: Any) -> Any:
     )
 
 
+# The last is a network alone.
 PIPELINES = {
     "sd-inpaint": lambda: stable_diffusion(diffusers.StableDiffusionInpaintPipeline, 9),
     "sdxl-inpaint": stable_diffusion_xl,
+    "sd3": stable_diffusion_3,
     "flux-fill": lambda: flux(diffusers.FluxFillPipeline, 48),
     "qwen-image-edit": lambda: qwen_edit(diffusers.QwenImageEditPipeline),
     "pix2pix": lambda: stable_diffusion(diffusers.StableDiffusionInstructPix2PixPipeline, 8),
     "kontext": lambda: flux(diffusers.FluxKontextPipeline, 16),
-    "qwen-image-edit-plus": lambda: qwen_edit(diffusers.QwenImageEditPlusPipeline),
+    "controlnet": controlnet,
 }

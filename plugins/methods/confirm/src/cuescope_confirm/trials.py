@@ -148,6 +148,8 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
 
 
 def _unasked(audit: Audit, target: Target, named: Named, pairs: Sequence[Pair]) -> Answers:
+    for role in sorted(named.kind.requires.tools):
+        audit.context.stop_plan_before(f"the work of the {role}")
     changed = named.plugin.intervene([pair.case for pair in pairs], audit.tools)
     beside = [pair.placebo for pair in pairs if pair.placebo is not None]
     placebos = iter(named.plugin.intervene(beside, audit.tools) if beside else ())

@@ -10,7 +10,7 @@ from cuescope_mitigation.trials import Comparison
 from cuescope_sdk import Cell, Table
 
 TOPS = (5, 10, 20)  # first cues
-COLUMNS = ("model", *(f"top {top}: {among}" for top in TOPS for among in ("label", "all")))
+COLUMNS = ("model", *(f"{among} {top}" for top in TOPS for among in ("label", "all")))
 # accuracy@5, then accuracy@1, of CoOp on Kinetics-400: label and all samples of the top 5, 10, 20
 PUBLISHED: dict[int, dict[str, tuple[float, ...]]] = {
     5: {

@@ -50,7 +50,8 @@ class OpenPipeline:
                 expected=f"a call that takes {', '.join(wanted)}",
                 got=", ".join(parameters(cls)),
             )
-        self.pipe, self._options, self._cls, self._masked = pipe, options, cls, masked
+        self._title = f"{source.owner}: {source.title}"
+        self.pipe, self._options, self._cls = pipe, options, cls
         self.grid = _grid(pipe)
         self.side = options.size or _native_side(pipe)
 
@@ -70,8 +71,16 @@ class OpenPipeline:
         """
         if len(jobs) > 1 and self._cls.__name__.startswith(ONE_BY_ONE):
             return [image for job in jobs for image in self.run([job])]
-        with _silent(), torch.no_grad():
-            output = self.pipe(**self._arguments(jobs))
+        try:
+            with _silent(), torch.no_grad():
+                output = self.pipe(**self._arguments(jobs))
+        except Exception as error:  # a pipeline refuses what does not suit it in any way it likes
+            full = isinstance(error, torch.OutOfMemoryError)
+            raise UserError(
+                f"{self._title}: {self._cls.__name__} cannot make this edit",
+                got="too little memory on the device" if full else fault_of(error),
+                remedy="Take fewer images at once, a smaller size, or bfloat16" if full else None,
+            ) from error
         flagged = getattr(output, "nsfw_content_detected", None) or [False] * len(jobs)
         return [
             None if bad else image.convert("RGB")

@@ -112,6 +112,8 @@ def error_tables(answers: Sequence[Answers], images: Images, rule: Rule) -> Iter
             for name in images.subsets:
                 among = own.known(rule) & images.of(name)
                 row[SUBSETS[name]] = percent(share(holds, among, images.source))
+            among = own.known(rule) & ~images.of(ORIGINAL)
+            row["all"] = percent(share(holds, among, images.source))
             rows.append(row)
         # the paper's figures are by its own rule
         names = [own.name for own in answers]
