@@ -55,9 +55,9 @@ class Head(Mitigation):
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
         """By the new head where the sample shows a cue; without one, as before."""
         asking = [trial for trial in trials if "logits" in trial.outputs]
-        routes = self.router.route(asking, ask).any(axis=1) if asking else ()
+        routes = self.router.route(asking, ask).any(axis=1).tolist() if asking else []
         shows = iter(routes)
-        changed = ["logits" in t.outputs and (bool(next(shows)) or self.everywhere) for t in trials]
+        changed = ["logits" in t.outputs and (next(shows) or self.everywhere) for t in trials]
 
         def logits(place: int, answer: Response) -> np.ndarray:
             if not changed[place]:
@@ -99,7 +99,7 @@ class LastLayer(Mitigator):
         centre, spread = embedding.mean(axis=0), embedding.std() or 1.0
         inputs = np.column_stack([(embedding - centre) / spread, np.ones(len(embedding))])
         own, targets, groups = task.logits, task.targets, task.groups
-        changed = task.shows.any(axis=1) | self.options.everywhere
+        changed = np.asarray(task.shows.any(axis=1) | self.options.everywhere)
         strength = self._best_strength(inputs, own, targets, groups, changed)
         head = fit_head(inputs, own, targets, balanced_weights(groups, targets), strength)
         weights, bias = head[:, :-1] / spread, head[:, -1]

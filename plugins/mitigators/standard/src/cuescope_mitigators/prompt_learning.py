@@ -141,8 +141,8 @@ class LearnedPrompts(Readout):
 
 def label_weights(targets: Int[Tensor, " sample"]) -> Float[Tensor, " sample"]:
     """Weights of mean 1 with which each label that is there weighs the same."""
-    _, place, counts = torch.unique(targets, return_inverse=True, return_counts=True)
-    return len(targets) / (len(counts) * counts[place])
+    counts = torch.bincount(targets)[targets]
+    return len(targets) / (len(targets.unique()) * counts)
 
 
 def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:
