@@ -33,6 +33,9 @@ def commands() -> Iterator[tuple[str, Any, Any]]:
         if path in brought:  # what stands in the group only hands the line on
             command = typer.main.get_command(Registry().load(brought[path]))
             context = command.make_context(f"cuescope {path}", [], resilient_parsing=True)
+            if hasattr(command, "list_commands"):  # several in one
+                yield from _below(f"{path} ", command, context)
+                continue
         yield path, command, context
 
 

@@ -1,0 +1,153 @@
+"""COVAR: objects on many backgrounds, each in eleven controlled variants (section 4)."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from pydantic import Field
+
+from cuescope_covar.manifest import ORIGINAL, SUBSETS, Row, read_manifest
+from cuescope_sdk import Context, PlantedCue, Sample, UserError, nearest
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
+
+FAULTS = {  # what a check of the quality filter says of an image that it drops
+    "kept": "object damaged",
+    "found": "object not where it should be",
+    "background": "another background",
+    "else": "something else in the background",
+    "changed": "background unchanged",
+    "seam": "seam or leaked colour",
+}
+
+
+class CovarOptions(ImageFolderOptions):
+    """Where the folder is, and which of its images are shown."""
+
+    split: str = Field("test", description="the only one: a COVAR is for auditing, not training")
+    max_missing: float = Field(
+        0.0, ge=0, le=1, description="share of images that may be missing or unreadable"
+    )
+    subset: tuple[str, ...] | None = Field(
+        None, description=f"only these subsets: {ORIGINAL}, {', '.join(SUBSETS)}"
+    )
+    keep_all: bool = Field(
+        False, description="show the images too that the quality filter dropped, flagged"
+    )
+
+
+class Covar(ImageFolder):
+    """A folder that `cuescope covar build` wrote: one sample an image.
+
+    The group is the photo that an image was made from. An image that the quality filter dropped
+    is left out, unless `keep_all`; `facts` count them by subset and reason.
+    """
+
+    Options: ClassVar[type[CovarOptions]] = CovarOptions
+    title: ClassVar[str] = "covar"
+    split_names: ClassVar[tuple[str, ...]] = ("test",)
+    turned: ClassVar[bool] = False
+    group_source: ClassVar[str] = "source photo"
+    options: CovarOptions
+
+    def __init__(self, options: CovarOptions, context: Context) -> None:
+        super().__init__(options, context)
+        backgrounds = dict.fromkeys(
+            item.annotations["factors"]["background"] for item in self.items
+        )
+        self.planted_cues = tuple(
+            PlantedCue(key=name, name=name) for name in backgrounds if name != ORIGINAL
+        )
+
+    def read(self, split: str) -> Listing:
+        """The rows of the manifest that are shown."""
+        rows, choices = read_manifest(self.root)
+        rows = self._of_subsets(rows)
+        dropped = [row for row in rows if row.dropped]
+        if dropped:
+            self.facts["dropped"] = describe_dropped(dropped, len(rows), self.options.keep_all)
+        if not self.options.keep_all:
+            rows = [row for row in rows if not row.dropped]
+        rows = [row for row in rows if row.image]
+        if not rows:
+            raise UserError(
+                f"covar: nothing to show of {self.root}",
+                expected="an image or more that the quality filter kept",
+                remedy="-D keep_all=true shows dropped ones that a build with --keep-all has kept",
+            )
+        backgrounds = [b for b in dict.fromkeys(row.background for row in rows) if b != ORIGINAL]
+        return Listing(choices, [self._item(row, backgrounds) for row in rows])
+
+    def __getitem__(self, index: int) -> Sample:
+        """The image; the mask of its object is the annotation "foreground"."""
+        sample = super().__getitem__(index)
+        known = dict(sample.annotations)
+        if "masks" in known:
+            known["foreground"] = known["masks"]["object"]
+        return replace(sample, annotations=known)
+
+    def _of_subsets(self, rows: Sequence[Row]) -> list[Row]:
+        wanted = self.options.subset
+        for name in wanted or ():
+            if name not in (ORIGINAL, *SUBSETS):
+                raise UserError(
+                    f"covar: no subset '{name}'",
+                    expected=f"one of {', '.join((ORIGINAL, *SUBSETS))}",
+                    remedy=nearest(name, (ORIGINAL, *SUBSETS)),
+                )
+        return [row for row in rows if wanted is None or row.subset in wanted]
+
+    def _item(self, row: Row, backgrounds: Sequence[str]) -> ImageItem:
+        factors = {"background": row.background, "subset": row.subset, "variant": row.variant}
+        parameters = json.loads(row.parameters)
+        if "scale" in parameters:
+            factors["scale"] = f"{parameters['scale']:g}"
+        return ImageItem(
+            row.key,
+            self.root / row.image,
+            (row.label,),
+            label=row.label,
+            annotations={
+                "factors": factors,
+                "parameters": parameters,
+                "source": row.source,
+                "source_key": row.source_key,
+                "prompt": row.prompt,
+                "editor": row.editor,
+                "licence": row.licence,
+                "kept_exactly": row.kept_exactly,
+                "dropped": row.dropped,
+                "cues": {name: (name == row.background,) for name in backgrounds},
+            },
+            masks={"object": self.root / row.mask} if row.mask else {},
+            group=row.group,
+        )
+
+
+def describe_dropped(dropped: Sequence[Row], of: int, kept: bool) -> str:
+    """How many were dropped, by subset, and which check of the quality filter was the worst."""
+    counts = Counter(row.subset for row in dropped)
+    reasons = Counter((row.subset, worst_check(row)) for row in dropped)
+    each = "; ".join(
+        f"{subset}: {number} ("
+        + ", ".join(
+            f"{count} {reason}"
+            for (where, reason), count in reasons.most_common()
+            if where == subset
+        )
+        + ")"
+        for subset, number in counts.most_common()
+    )
+    shown = " (shown, as keep_all asks)" if kept else ""
+    return f"{len(dropped):,} of {of:,} images by the quality filter{shown}: {each}"
+
+
+def worst_check(row: Row) -> str:
+    """In words, the check with the largest score; the reason itself where none is above 1."""
+    scores = {name: getattr(row, f"score_{name}") or 0.0 for name in FAULTS}
+    worst = max(scores, key=scores.__getitem__)
+    return FAULTS[worst] if scores[worst] > 1 else row.dropped
+
+
+__all__ = ["Covar", "CovarOptions"]

@@ -1,0 +1,1 @@
+"""What `cuescope covar build` does: photos with masks to images on many backgrounds."""

@@ -1,0 +1,91 @@
+"""Pixels of a composite: a background under the mask, a shadow, and edges without a step."""
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt8
+
+RIM = 0.65  # share of the image's rim that may change where the mask runs around an object
+FILLED = 0.97  # share of its tightest box that a picture fills
+BAND = 0.06  # of the shorter side: how wide a picture fades into what continues it
+SHADOW_SIZE, SHADOW_DROP = 0.03, 0.025  # of the shorter side: how soft it is, how far below
+
+
+def paint(
+    source: UInt8[np.ndarray, "row col 3"],
+    mask: Bool[np.ndarray, "row col"],
+    background: UInt8[np.ndarray, "row col 3"],
+    shadow: float,
+    feather: int,
+) -> UInt8[np.ndarray, "row col 3"]:
+    """`background` where `mask` is True, the source's own pixels elsewhere, to the bit.
+
+    Around an object the background has a shadow of this strength, and its first `feather` pixels
+    take on the colour of the object's edge. Around a picture the fading is wider, and there is no
+    shadow.
+    """
+    if mask.all() or not mask.any():
+        return np.where(mask[..., None], background, source)
+    side = min(mask.shape)
+    picture = keeps_picture(mask)
+    width = max(feather, round(BAND * side)) if picture else feather
+    scene = background.astype(np.float32)
+    if shadow and not picture:
+        scene *= 1 - shadow * cast_shadow(~mask)[..., None]
+    if width:
+        distance, nearest = nearest_outside(mask)
+        colours = source.reshape(-1, 3)[nearest].astype(np.float32)
+        if picture:
+            colours = _smooth(colours, width)
+        share = np.minimum(distance / (width + 1), 1)
+        share = (share * share * (3 - 2 * share))[..., None]
+        scene = share * scene + (1 - share) * colours
+    return np.where(mask[..., None], np.rint(scene).astype(np.uint8), source)
+
+
+def keeps_picture(mask: Bool[np.ndarray, "row col"]) -> bool:
+    """Whether the part that stays is a picture that was moved, turned or shrunk, not an object.
+
+    An object has the mask almost all around it at the rim of the image, and fills no box. A moved
+    picture reaches the rim of the image, a shrunken one is a box.
+    """
+    import cv2
+
+    rim = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
+    if rim.mean() <= RIM:
+        return True
+    points = cv2.findNonZero((~mask).astype(np.uint8))
+    width, height = cv2.minAreaRect(points)[1]
+    return len(points) >= FILLED * (width + 1) * (height + 1)
+
+
+def cast_shadow(kept: Bool[np.ndarray, "row col"]) -> Float[np.ndarray, "row col"]:
+    """How dark the shadow of what stays is, from 0 to 1: soft, and a little below it."""
+    import cv2
+
+    rows, cols = kept.shape
+    side = min(rows, cols)
+    drop = round(SHADOW_DROP * side)
+    moved = np.zeros(kept.shape, np.float32)
+    moved[drop:] = kept[: rows - drop]
+    return np.asarray(cv2.GaussianBlur(moved, (0, 0), max(0.6, SHADOW_SIZE * side)))
+
+
+def nearest_outside(
+    mask: Bool[np.ndarray, "row col"],
+) -> tuple[Float[np.ndarray, "row col"], Int[np.ndarray, "row col"]]:
+    """The distance in pixels to the nearest pixel that stays, and its place in the flat image."""
+    import cv2
+
+    distance, label = cv2.distanceTransformWithLabels(
+        mask.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    place = np.zeros(int(label.max()) + 1, np.int64)
+    outside = np.flatnonzero(~mask)
+    place[label.reshape(-1)[outside]] = outside
+    return distance, place[label]
+
+
+def _smooth(colours: Float[np.ndarray, "row col 3"], width: int) -> Float[np.ndarray, "row col 3"]:
+    """Without the streaks that single pixels of the border would draw."""
+    import cv2
+
+    return np.asarray(cv2.GaussianBlur(colours, (0, 0), max(0.6, width / 4)))

@@ -1,0 +1,280 @@
+"""What is judged: a source photo, what an editor made of it, and what was asked for."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import cv2
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+from PIL import Image
+
+from cuescope_sdk import Frame, UserError
+
+WORK = 256  # px, longest side of the copies that are compared; larger images are reduced
+
+Mask = Bool[np.ndarray, "row col"]
+Matrix = Float[np.ndarray, "3 3"]
+Pixels = Float[np.ndarray, "row col 3"]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One edited image with its source and what was asked for.
+
+    The masks are True on the object. `geometry` (2 or 3 rows of 3) says where the pixel of the
+    source at (column, row) lies in the edited image, centres at whole numbers as in OpenCV; None
+    where nobody knows, as for another viewpoint. `base` is the image that the editor was given: the
+    source itself for a new background, the image with the new background for all other subsets.
+    `painted` is True where the editor painted, None is nowhere: elsewhere the background is that of
+    `base` under the geometry.
+    `asked_background` is the background alone, as large as the edited image, where it is known.
+    `scale` is the side of the object over its side in the source, as asked. `label` is its class.
+    """
+
+    source: Frame
+    source_mask: Mask
+    edited: Frame
+    edited_mask: Mask
+    subset: str
+    base: Frame
+    background: str = ""
+    label: str = ""
+    scale: float = 1.0
+    geometry: np.ndarray | None = None
+    painted: Mask | None = None
+    asked_background: Frame | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Pixels of at most `WORK` px a side, 0-255, not to be written to.
+
+    `size` is the (width, height) of the file, `factor` what it was reduced by.
+    """
+
+    pixels: Pixels
+    size: tuple[int, int]
+    factor: float
+
+
+class Memory:
+    """The last few pictures, for the variants of one source come one after another."""
+
+    def __init__(self, size: int = 12) -> None:
+        self._size = size
+        self._pictures: dict[str, Picture] = {}
+
+    def picture(self, frame: Frame) -> Picture:
+        """The frame as it is compared."""
+        if frame.key not in self._pictures:
+            while len(self._pictures) >= self._size:
+                self._pictures.pop(next(iter(self._pictures)))
+            self._pictures[frame.key] = _reduce(frame.load())
+        return self._pictures[frame.key]
+
+
+class View:
+    """A case as arrays: float32 pixels 0-255 and masks, at most `WORK` px a side.
+
+    Raises UserError where a mask is empty or has another size than its image.
+    """
+
+    def __init__(self, case: Case, memory: Memory) -> None:
+        self.case = case
+        self._memory = memory
+        source, edited = memory.picture(case.source), memory.picture(case.edited)
+        self.source, self.edited = source.pixels, edited.pixels
+        self.source_factor, self.edited_factor = source.factor, edited.factor
+        self.source_mask = _reduce_mask(case.source_mask, source)
+        self.edited_mask = _reduce_mask(case.edited_mask, edited)
+        matrix = _square(case.geometry)
+        self.geometry = (
+            None
+            if matrix is None
+            else _zoom(edited.factor) @ matrix @ np.linalg.inv(_zoom(source.factor))
+        )
+        self.in_place = matrix is not None and np.allclose(matrix, np.eye(3))
+        # flips and shifts by whole pixels change no pixel
+        self.exact = self.geometry is not None and _whole(self.geometry)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns of the edited image."""
+        return self.edited.shape[0], self.edited.shape[1]
+
+    @cached_property
+    def moved_source(self) -> Pixels | None:
+        """The source's object under the known geometry, so that it lies over the edited image.
+
+        Its edge is resampled without what is beside it.
+        """
+        if self.geometry is None:
+            return None
+        if self.exact:
+            return move(self.source, self.geometry, self.size)
+        weight = self.source_mask.astype(np.float32)
+        total = move(self.source * weight[..., None], self.geometry, self.size)
+        share = move(weight, self.geometry, self.size)
+        return np.asarray(total / np.maximum(share, 1e-3)[..., None])
+
+    @cached_property
+    def moved_mask(self) -> Mask | None:
+        """The object of the source under the known geometry."""
+        if self.geometry is None:
+            return None
+        return np.asarray(
+            move(self.source_mask.astype(np.float32), self.geometry, self.size) >= 0.5
+        )
+
+    @cached_property
+    def background(self) -> Mask:
+        """Pixels that are clear of the object and of its edge."""
+        return ~grow(self.edited_mask, max(3, round(0.02 * max(self.size))))
+
+    @cached_property
+    def kept(self) -> Mask:
+        """Where the editor left the image that it was given as it was."""
+        if self.case.painted is None:
+            return np.ones(self.size, bool)
+        painted = np.asarray(self.case.painted, np.float32)
+        return np.asarray(cv2.resize(painted, self.size[::-1], interpolation=cv2.INTER_AREA) == 0)
+
+    @cached_property
+    def base(self) -> Pixels:
+        """The image that the editor was given."""
+        return self._memory.picture(self.case.base).pixels
+
+    @cached_property
+    def asked_background(self) -> Pixels | None:
+        """The background that was asked for, as large as the edited image; None if not known."""
+        frame = self.case.asked_background
+        if frame is None:
+            return None
+        pixels = self._memory.picture(frame).pixels
+        if pixels.shape != self.edited.shape:
+            raise UserError(
+                "The asked background has another size than the edited image",
+                expected=f"{self.size[0]} x {self.size[1]} px after reduction",
+                got=f"{pixels.shape[0]} x {pixels.shape[1]} px",
+            )
+        return pixels
+
+
+def move(
+    pixels: np.ndarray, matrix: Matrix, size: tuple[int, int], outside: float = 0
+) -> np.ndarray:
+    """An image under a geometry; where it is made smaller it is smoothed first."""
+    shrink = float(np.sqrt(abs(np.linalg.det(matrix[:2, :2]))))
+    if shrink < 0.9:
+        sigma = 0.5 * np.sqrt(1 / shrink**2 - 1)
+        pixels = cv2.GaussianBlur(pixels, (0, 0), sigma)
+    return np.asarray(
+        cv2.warpPerspective(
+            pixels,
+            matrix,
+            (size[1], size[0]),
+            flags=cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=(outside,) * 3,
+        )
+    )
+
+
+def covered(shape: tuple[int, ...], matrix: Matrix, size: tuple[int, int]) -> Mask:
+    """Where an image of `shape` lies under a geometry, clear of its border."""
+    whole = np.ones(shape[:2], np.float32)
+    return shrink(np.asarray(move(whole, matrix, size) > 0.99), 1)
+
+
+def grow(mask: Mask, radius: int) -> Mask:
+    """The mask and what lies within `radius` px of it."""
+    return np.asarray(cv2.dilate(mask.astype(np.uint8), _disc(radius)) > 0)
+
+
+def shrink(mask: Mask, radius: int) -> Mask:
+    """The mask without what lies within `radius` px of its edge; the frame is no edge."""
+    return np.asarray(cv2.erode(mask.astype(np.uint8), _disc(radius)) > 0)
+
+
+def smooth(pixels: np.ndarray, sigma: float, mask: Mask | None = None) -> np.ndarray:
+    """Gaussian blur; under a mask only its own pixels count (normalised convolution)."""
+    if mask is None:
+        return np.asarray(cv2.GaussianBlur(pixels, (0, 0), sigma))
+    weight = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), sigma)
+    extended = mask[..., None] if pixels.ndim == 3 else mask
+    total = cv2.GaussianBlur(pixels * extended.astype(np.float32), (0, 0), sigma)
+    weight = np.maximum(weight, 1e-4)
+    return np.asarray(total / (weight[..., None] if pixels.ndim == 3 else weight))
+
+
+def channel_sum(pixels: np.ndarray) -> Float[np.ndarray, "row col"]:
+    """Sum over the channels; numpy's own over a short last axis takes ten times as long."""
+    total = pixels[..., 0].copy()
+    for channel in range(1, pixels.shape[2]):
+        total += pixels[..., channel]
+    return np.asarray(total)
+
+
+def channel_max(pixels: np.ndarray) -> Float[np.ndarray, "row col"]:
+    """The largest of three channels."""
+    return np.asarray(np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2]))
+
+
+@lru_cache(maxsize=16)
+def _disc(radius: int) -> UInt8[np.ndarray, "row col"]:
+    return np.asarray(
+        cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1))
+    )
+
+
+def _square(matrix: np.ndarray | None) -> Matrix | None:
+    if matrix is None:
+        return None
+    matrix = np.asarray(matrix, np.float64)
+    if matrix.shape == (2, 3):
+        matrix = np.vstack([matrix, (0, 0, 1)])
+    if matrix.shape != (3, 3) or not np.isfinite(matrix).all():
+        raise UserError("A geometry is 2 x 3 or 3 x 3 numbers", got=f"shape {matrix.shape}")
+    return matrix
+
+
+def _whole(matrix: Matrix) -> bool:
+    """Whether pixels land on pixels, as large as they were."""
+    near = np.abs(matrix - np.rint(matrix)).max() < 1e-6
+    return bool(near and abs(abs(np.linalg.det(matrix[:2, :2])) - 1) < 1e-6)
+
+
+def _zoom(factor: float) -> Matrix:
+    """A change of resolution, about the corner of the corner pixel."""
+    shift = (factor - 1) / 2
+    return np.array([(factor, 0, shift), (0, factor, shift), (0, 0, 1)])
+
+
+def _reduce(image: Image.Image) -> Picture:
+    factor = min(1.0, WORK / max(image.size))
+    pixels = np.asarray(image.convert("RGB"), np.uint8)
+    if factor < 1:
+        cols, rows = (max(1, round(factor * side)) for side in image.size)
+        pixels = np.asarray(
+            cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA), np.uint8
+        )
+    return Picture(pixels.astype(np.float32), image.size, factor)
+
+
+def _reduce_mask(mask: Mask, picture: Picture) -> Mask:
+    mask = np.asarray(mask, bool)
+    height, width = mask.shape if mask.ndim == 2 else (0, 0)
+    if (width, height) != picture.size:
+        raise UserError(
+            "The mask of an object has another size than its image",
+            expected=f"{picture.size[0]} x {picture.size[1]} px",
+            got=f"{width} x {height} px",
+        )
+    if not mask.any():
+        raise UserError("The mask of an object is empty", remedy="Leave the image out")
+    rows, cols = picture.pixels.shape[:2]
+    if mask.shape == (rows, cols):
+        return mask
+    small = cv2.resize(mask.astype(np.float32), (cols, rows), interpolation=cv2.INTER_AREA)
+    reduced = np.asarray(small >= 0.5)
+    return reduced if reduced.any() else np.asarray(small >= small.max())

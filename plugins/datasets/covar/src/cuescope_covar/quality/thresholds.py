@@ -1,0 +1,171 @@
+"""From scores to a decision: limits are quantiles of clean composites."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from cuescope_sdk import UserError
+
+Scores = Mapping[str, float | None]
+
+FALSE_DROPS = 0.01  # share of clean images that may be dropped, over all scores together
+FOLDS = 5  # of sources
+OF_ITS_OWN = 20  # clean images of a subset from which on it has limits of its own
+
+# The least rise above the usual that counts as one unit: what nobody would call a defect, where
+# clean images show none at all.
+FLOORS: dict[str, float] = {
+    "object_pixels": 0.01,  # share of the object's area
+    "object_colour": 3.0,  # grey levels
+    "object_colours": 6.0,  # grey levels
+    "object_place": 0.05,  # share of the object's area
+    "object_size": 0.1,  # doublings of the side
+    "object_embedding": 0.05,  # cosine distance
+    "object_class": 0.2,  # probability
+    "object_box": 0.2,  # share of the two boxes
+    "background_image": 0.02,  # share of the background
+    "background_text": 0.2,  # probability
+    "background_unchanged": 0.1,  # share of the background, or correlation
+    "second_object_known": 0.02,  # side, as a share of the image's
+    "second_object": 0.5,  # times the usual contrast
+    "second_copy": 0.3,  # nats a pixel
+    "second_detection": 0.2,  # confidence of the detector
+    "border_image": 0.05,  # share of the pixels beside the object
+    "seam": 0.15,  # doublings of the energy
+    "leak": 0.04,  # share of the object's colour
+}
+
+
+# Measures that compare an image with itself alone: their limits are of all subsets together.
+BLIND = frozenset({"second_object", "second_copy", "seam", "leak"})
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What is usual of a score on clean images, and one unit above it, which drops an image."""
+
+    usual: float
+    unit: float
+    images: int
+
+    def excess(self, value: float) -> float:
+        """How far a value is above the usual, in units."""
+        return (value - self.usual) / self.unit
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Limits by subset ("" is all of them together) and score.
+
+    An image is dropped where the largest excess of its scores is above 1. `factor` set the units so
+    that a share of `false_drops` of the clean images is; `images` is how many there were.
+    """
+
+    limits: Mapping[str, Mapping[str, Limit]]
+    false_drops: float
+    images: int
+
+    @property
+    def few(self) -> bool:
+        """Too few clean images for the quantile: the limits are the largest of what was seen."""
+        return self.images < 1 / self.false_drops - 1
+
+    def excesses(self, subset: str, scores: Scores) -> dict[str, float]:
+        """By score, above 1 where it drops the image; scores that have no limit are left out."""
+        own, common = self.limits.get(subset, {}), self.limits.get("", {})
+        return {
+            name: limit.excess(value)
+            for name, value in scores.items()
+            if value is not None and (limit := own.get(name, common.get(name))) is not None
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """For a file; `from_json` takes it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """From what `to_json` returned."""
+        limits = {
+            subset: {name: Limit(**limit) for name, limit in limits.items()}
+            for subset, limits in values["limits"].items()
+        }
+        return cls(limits, values["false_drops"], values["images"])
+
+
+def fit_thresholds(
+    subsets: Sequence[str],
+    scores: Sequence[Scores],
+    sources: Sequence[str],
+    false_drops: float = FALSE_DROPS,
+) -> Thresholds:
+    """Limits such that about `false_drops` of clean images of other sources would be dropped.
+
+    Each score gets a unit from its own quantile 1 - `false_drops`. Then one factor for all units
+    makes the share hold for all scores together: the conformal quantile (Vovk et al., 2005) of the
+    images' largest excess, each over units from other sources than its own.
+    """
+    if not 0 < false_drops < 1:
+        raise UserError("The share of false drops lies between 0 and 1", got=f"{false_drops}")
+    if not scores:
+        raise UserError("Thresholds need clean images", got="none")
+    number = {source: index for index, source in enumerate(dict.fromkeys(sources))}
+    fold = np.array([number[source] % FOLDS for source in sources])
+    largest: list[float] = []
+    for part in range(FOLDS):
+        held_out = np.flatnonzero(fold == part).tolist()
+        others = np.flatnonzero(fold != part).tolist()
+        limits = _all_limits(subsets, scores, others or held_out, false_drops)
+        units = Thresholds(limits, false_drops, len(others))
+        for index in held_out:
+            excesses = units.excesses(subsets[index], scores[index])
+            largest.append(max(excesses.values(), default=0.0))
+    factor = max(1.0, conformal_quantile(largest, 1 - false_drops))
+    limits = {
+        subset: {
+            name: Limit(limit.usual, factor * limit.unit, limit.images)
+            for name, limit in group.items()
+        }
+        for subset, group in _all_limits(subsets, scores, range(len(scores)), false_drops).items()
+    }
+    return Thresholds(limits, false_drops, len(scores))
+
+
+def _all_limits(
+    subsets: Sequence[str], scores: Sequence[Scores], images: Sequence[int], false_drops: float
+) -> dict[str, dict[str, Limit]]:
+    """Over all subsets (""), and of each that has images enough."""
+    groups: dict[str, list[Scores]] = {"": []}
+    for index in images:
+        groups[""].append(scores[index])
+        compared = {name: value for name, value in scores[index].items() if name not in BLIND}
+        groups.setdefault(subsets[index], []).append(compared)
+    return {
+        subset: _limits(members, false_drops)
+        for subset, members in groups.items()
+        if subset == "" or len(members) >= OF_ITS_OWN
+    }
+
+
+def _limits(scores: Sequence[Scores], false_drops: float) -> dict[str, Limit]:
+    names = dict.fromkeys(name for each in scores for name in each)
+    limits = {}
+    for name in names:
+        values = [value for each in scores if (value := each.get(name)) is not None]
+        if not values:
+            continue
+        usual = float(np.median(values))
+        unit = conformal_quantile(values, 1 - false_drops) - usual
+        limits[name] = Limit(usual, max(unit, FLOORS[name]), len(values))
+    return limits
+
+
+def conformal_quantile(values: Sequence[float], level: float) -> float:
+    """The value that a new draw stays at or below with probability `level` at least.
+
+    The largest where there are too few values.
+    """
+    rank = min(len(values), int(np.ceil(level * (len(values) + 1))))
+    return float(np.sort(values)[rank - 1])

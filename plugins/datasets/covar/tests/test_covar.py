@@ -1,0 +1,131 @@
+"""A folder that a build wrote becomes samples; each mistake in it is one line."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cuescope_covar import Covar
+from cuescope_covar.manifest import MANIFEST, Row, read_manifest, write_manifest
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.explain import foreground_of
+from cuescope_sdk.testing import DatasetContract
+
+BACKGROUNDS = ("beach", "farmyard")
+
+
+def row(label: str, background: str, subset: str, **changes) -> Row:
+    name = f"{label}-{background}-{subset}"
+    made = Row(
+        image=f"images/{name}.png",
+        mask=f"masks/{name}.png",
+        key=name,
+        source="folder:./photos",
+        source_key=f"{label}.jpg",
+        group=label,
+        label=label,
+        background=background,
+        subset=subset,
+        variant=subset,
+        parameters=json.dumps({"scale": 4.0} if subset == "scale" else {}),
+        prompt=background,
+        seed=0,
+        editor="composite",
+        editor_fingerprint="f",
+        licence="",
+        kept_exactly=True,
+    )
+    return replace(made, **changes)
+
+
+def write_covar(folder: Path) -> list[Row]:
+    """Two objects on two backgrounds in two subsets; one image is dropped."""
+    rng = np.random.default_rng(0)
+    rows = [
+        row(label, background, subset)
+        for label in ("hen", "zebra")
+        for background in BACKGROUNDS
+        for subset in ("background", "scale")
+    ]
+    rows[-1] = replace(rows[-1], dropped="a seam", score_seam=3.5)
+    for part in ("images", "masks"):
+        (folder / part).mkdir(parents=True)
+    for each in rows:
+        pixels = rng.integers(0, 256, (32, 48, 3), np.uint8)
+        Image.fromarray(pixels).save(folder / each.image)
+        mask = np.zeros((32, 48), bool)
+        mask[8:16, 8:24] = True
+        Image.fromarray(mask).save(folder / each.mask)
+    write_manifest(folder, rows, ("hen", "ox", "zebra"))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("covar")
+    write_covar(folder)
+    return folder
+
+
+def covar(folder: Path, **options) -> Covar:
+    return Covar(Covar.Options(path=folder, **options), Context())
+
+
+class TestContract(DatasetContract):
+    plugin = Covar
+    split_names = ("test",)
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _folder(cls, built: Path) -> None:
+        cls.options = {"path": built}
+        cls.other_options = {"path": built, "subset": ("scale",)}
+
+
+def test_a_sample_says_how_it_was_made(built: Path) -> None:
+    data = covar(built)
+    assert len(data) == 7
+    assert data.facts["dropped"] == (
+        "1 of 8 images by the quality filter: scale: 1 (1 seam or leaked colour)"
+    )
+    sample = next(s for s in data if s.annotations["factors"]["subset"] == "scale")
+    assert (sample.label, sample.choices, sample.group) == ("hen", ("hen", "ox", "zebra"), "hen")
+    assert sample.annotations["factors"]["scale"] == "4"
+    mask = foreground_of(sample)
+    assert mask is not None
+    assert mask.sum() == 8 * 16
+    assert len(covar(built, keep_all=True)) == 8
+    assert {s.annotations["dropped"] for s in covar(built, keep_all=True)} == {"", "a seam"}
+
+
+def test_a_manifest_comes_back_as_it_was_written(built: Path, tmp_path: Path) -> None:
+    rows, choices = read_manifest(built)
+    write_manifest(tmp_path, rows, choices)
+    assert (tmp_path / MANIFEST).read_bytes() == (built / MANIFEST).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "line"),
+    [
+        (lambda f: (f / MANIFEST).unlink(), "no covar.parquet in"),
+        (lambda f: (f / MANIFEST).write_bytes(b"PAR1 no"), "covar.parquet cannot be read: got"),
+        (lambda f: (f / "images/hen-beach-scale.png").unlink(), "got 1 image missing"),
+        (
+            lambda f: write_manifest(f, [row("hen", "beach", "tilt")], ()),
+            "row 1: subset: expected one of background, h-flip",
+        ),
+        (
+            lambda f: write_manifest(f, [row("hen", "beach", "crop", image="../x.png")], ()),
+            "row 1: image: expected a file inside the folder, got '../x.png'",
+        ),
+    ],
+)
+def test_damage_is_told_in_one_line(tmp_path: Path, damage, line: str) -> None:
+    write_covar(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(UserError, match=line) as caught:
+        covar(tmp_path)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,195 @@
+"""Edited images kept in the user's cache: no edit is made twice, and a killed build goes on.
+
+editor = cached_editor(context.build("tool", "inpaint:MODEL", options), context)
+print(editor.plan(edits))
+frames = editor.edit(edits)
+"""
+
+import errno
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from shutil import disk_usage
+from typing import Any
+
+from PIL import Image
+
+from cuescope.capabilities import ImageEdit, ImageEditor
+from cuescope.context import Context
+from cuescope.errors import BadDataError, PluginError, UserError
+from cuescope.types import Frame
+from cuescope_sdk.editing._edits import edit_key
+from cuescope_sdk.editing._plan import EditPlan, Pace, read_pace, with_pace
+
+FOLDER = "edits"
+PACE = "pace.json"
+EDITS = "images edited"
+COMPRESSION = 1  # zlib's level: 6 takes three times as long, for files a tenth smaller
+ESTIMATE = 2.0  # bytes a pixel of a photo as such a PNG
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+END = b"IEND\xaeB`\x82"  # how every whole PNG ends
+
+
+def cached_editor(editor: ImageEditor, context: Context) -> "CachedEditor":
+    """The editor with its edited images on the disk.
+
+    Raises PluginError for an editor without a `fingerprint`, whose images nothing can name.
+    """
+    return editor if isinstance(editor, CachedEditor) else CachedEditor(editor, context)
+
+
+class CachedEditor:
+    """An `ImageEditor` that asks the real one only for what is not on the disk yet.
+
+    Files are lossless PNG in `edits/FINGERPRINT/` of the cache folder, named by source pixels,
+    editor, instruction, mask and seed. Each is written whole or not at all; one that is damaged is
+    made anew. The real editor is given `batch_size` edits at once (its attribute, else 1), and
+    what came is stored before the next. `made` counts the edits that it made, `context.tool_calls`
+    those that it will.
+    """
+
+    def __init__(self, editor: ImageEditor, context: Context) -> None:
+        fingerprint: str | None = getattr(editor, "fingerprint", None)
+        if not fingerprint:
+            raise PluginError(
+                f"the image editor {type(editor).__name__} has no fingerprint",
+                expected="a digest of its weights and options, so that edits can be kept",
+                remedy="Set self.fingerprint in its __init__",
+            )
+        self.fingerprint, self.made = fingerprint, 0
+        self.folder = context.cache / FOLDER / fingerprint
+        self._editor, self._context = editor, context
+        self._pace = Pace()
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What the editor says of itself."""
+        return dict(getattr(self._editor, "facts", {}))
+
+    def frame_of(self, edit: ImageEdit) -> Frame:
+        """The edited frame, made or not; loading one that is not made raises BadDataError."""
+        key = edit_key(edit, self.fingerprint)
+        return Frame(key, partial(_open_edited, self._file(key)))
+
+    def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
+        """A frame of the same size an edit, read from its file when loaded; picklable.
+
+        Raises UserError for an edit that cannot be made, and where the disk is full.
+        """
+        lacking = self._lacking(edits)
+        if lacking:
+            self._context.tool_calls[EDITS] += len(lacking)
+            self._context.stop_plan_before(f"{len(lacking):,} edits of images")
+            self._make_all(lacking)
+        return [self.frame_of(edit) for edit in edits]
+
+    def plan(self, edits: Sequence[ImageEdit]) -> EditPlan:
+        """What `edit` would cost; nothing is made."""
+        distinct = {edit_key(edit, self.fingerprint) for edit in edits}
+        size = edits[0].frame.load().size if edits and self._measured() is None else (0, 0)
+        return self.plan_of(len(distinct), len(distinct) - len(self._lacking(edits)), size)
+
+    def plan_of(self, edits: int, cached: int, size: tuple[int, int] = (512, 512)) -> EditPlan:
+        """The same of numbers alone; `size` of an image is for an editor that never worked."""
+        pace = self._measured()
+        return EditPlan(
+            edits=edits,
+            cached=cached,
+            device=self._device,
+            seconds_each=pace.seconds / pace.edits if pace else None,
+            bytes_each=pace.bytes / pace.edits if pace else ESTIMATE * size[0] * size[1],
+            free_bytes=disk_usage(_existing(self.folder)).free,
+        )
+
+    @property
+    def _device(self) -> str:
+        return self.facts.get("device", self._context.device)
+
+    def _measured(self) -> Pace | None:
+        return read_pace(self.folder / PACE, self._device)
+
+    def _lacking(self, edits: Sequence[ImageEdit]) -> list[ImageEdit]:
+        """Those that are not on the disk, each once, in order."""
+        distinct = {edit_key(edit, self.fingerprint): edit for edit in reversed(edits)}
+        return [edit for key, edit in reversed(distinct.items()) if not _is_whole(self._file(key))]
+
+    def _make_all(self, lacking: Sequence[ImageEdit]) -> None:
+        self._open_weights()
+        size = max(1, int(getattr(self._editor, "batch_size", 1)))
+        with self._context.progress("editing images", len(lacking)) as advance:
+            for start in range(0, len(lacking), size):
+                batch = lacking[start : start + size]
+                self._make(batch)  # a kill loses this batch and no more
+                advance(len(batch))
+
+    def _make(self, batch: Sequence[ImageEdit]) -> None:
+        since, written = time.perf_counter(), 0
+        for edit, frame in zip(batch, self._editor.edit(batch), strict=True):
+            content = BytesIO()
+            frame.load().save(content, "PNG", compress_level=COMPRESSION)
+            _write(self._file(edit_key(edit, self.fingerprint)), content.getvalue())
+            written += len(content.getvalue())
+        self.made += len(batch)
+        self._pace = self._pace.add(len(batch), time.perf_counter() - since, written)
+        pace = self.folder / PACE
+        _write(pace, with_pace(pace, self._device, self._pace))
+
+    def _open_weights(self) -> None:
+        """Before the clock runs."""
+        open_weights: Any = getattr(self._editor, "open_weights", None)
+        if open_weights is not None:
+            open_weights()
+
+    def _file(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.png"  # 1,500 files a folder, of 396,000
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Whole or not at all; raises UserError where the disk takes no more."""
+    part = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(file)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        full = error.errno in FULL
+        raise UserError(
+            f"an edited image cannot be kept in {file.parents[1]}",
+            got="a full disk" if full else (error.strerror or type(error).__name__),
+            remedy=f"{'Free space' if full else 'Mend it'}, or set CUESCOPE_CACHE to another "
+            "folder; the same command goes on where it stopped",
+        ) from error
+
+
+def _is_whole(file: Path) -> bool:
+    """Whether a PNG is there with every checksum right; its pixels are not decoded."""
+    try:
+        content = file.read_bytes()
+        with Image.open(BytesIO(content), formats=["PNG"]) as image:
+            image.verify()
+    except Exception:  # a damaged file fails in any way it likes, and is made anew
+        return False
+    return content.endswith(END)
+
+
+def _open_edited(file: Path) -> Image.Image:
+    try:
+        with Image.open(file, formats=["PNG"]) as image:
+            return image.convert("RGB")
+    except Exception as error:  # as above
+        there = file.exists()
+        raise BadDataError(
+            f"the edited image {file.name} {'is damaged' if there else 'is not there'}",
+            expected="the file as it was written",
+            remedy="Run the same command again: it is made anew",
+        ) from error
+
+
+def _existing(folder: Path) -> Path:
+    return next(each for each in (folder, *folder.parents) if each.exists())

@@ -1,0 +1,89 @@
+"""One edit: whether it can be made, what it is called, and the pixels that it must keep."""
+
+from functools import partial
+
+import numpy as np
+from jaxtyping import Bool
+from PIL import Image
+from scipy import ndimage
+from scipy.spatial import cKDTree
+
+from cuescope.capabilities import ImageEdit
+from cuescope.digest import digest
+from cuescope.errors import BadDataError
+from cuescope.types import Frame
+
+SMALLEST_SIDE = 8  # pixels: a cell of the grid that diffusion models see
+LARGEST_SIDE = 8192  # pixels: a phone's 48 megapixels pass, a scan of a map does not
+
+
+def require_editable(owner: str, edit: ImageEdit) -> Image.Image:
+    """The image to be edited; `owner` is the plugin that speaks.
+
+    Raises BadDataError for an image with a side below 8 or above 8,192 pixels, for a mask of
+    another size or kind, for one that lets no pixel change, and for an empty instruction.
+    """
+    image = edit.frame.load()
+    if not edit.instruction.strip():
+        raise BadDataError(f"{owner}: an edit without words", expected="an instruction")
+    if min(image.size) < SMALLEST_SIDE or max(image.size) > LARGEST_SIDE:
+        raise BadDataError(
+            f"{owner}: an image that cannot be edited",
+            expected=f"sides of {SMALLEST_SIDE} to {LARGEST_SIDE} pixels",
+            got=f"{image.width} x {image.height}",
+            remedy="Resize it first, or leave it out",
+        )
+    if edit.mask is None:
+        return image
+    if edit.mask.dtype != bool or edit.mask.shape != image.size[::-1]:
+        raise BadDataError(
+            f"{owner}: a mask that does not fit its image",
+            expected=f"bool of (row, col) {image.size[::-1]}",
+            got=f"{edit.mask.dtype} of {edit.mask.shape}",
+        )
+    if not edit.mask.any():
+        raise BadDataError(
+            f"{owner}: an empty mask lets no pixel change",
+            expected="True in a pixel or more",
+            remedy="Check what outlined the image, or leave it out",
+        )
+    return image
+
+
+def edit_key(edit: ImageEdit, fingerprint: str) -> str:
+    """Names the edited image: equal source pixels, editor, words, mask and seed, equal key."""
+    mask = None if edit.mask is None else digest(edit.mask)
+    return digest("edited", 1, edit.frame.key, fingerprint, edit.instruction, mask, edit.seed)
+
+
+def edited_frame(edit: ImageEdit, fingerprint: str, image: Image.Image) -> Frame:
+    """The frame of an edited image, held in memory."""
+    return Frame(edit_key(edit, fingerprint), partial(Image.fromarray, np.array(image)))
+
+
+def keep_outside(
+    source: Image.Image, edited: Image.Image, mask: Bool[np.ndarray, "row col"], feather: int = 4
+) -> Image.Image:
+    """The edited image where `mask` is True; elsewhere the source's own pixels, to the bit.
+
+    A seam of `feather` pixels lies within the mask: there the edited image fades into the colour of
+    the nearest pixel outside. What the source shows under the mask never shines through: neither an
+    old background nor the empty border of a turned image. A mask narrower than two seams has
+    narrower ones. All are of one size; 0 gives a hard edge.
+    """
+    before, after = np.asarray(source.convert("RGB")), np.asarray(edited.convert("RGB"))
+    if feather <= 0 or mask.all() or not mask.any():
+        return Image.fromarray(np.where(mask[..., None], after, before))
+    result = np.where(mask[..., None], after, before)
+    seam = mask & (ndimage.minimum_filter(mask, 2 * feather + 1, mode="nearest") == 0)
+    kept = ~mask & (ndimage.maximum_filter(mask, 3, mode="nearest") > 0)  # the nearest are of these
+    places, others = np.argwhere(seam), np.argwhere(kept)
+    distance, nearest = cKDTree(others).query(places)
+    # the deepest pixels are the edit's own
+    deepest = feather + 1 if seam.sum() < mask.sum() else min(feather + 1, distance.max())
+    share = np.minimum(distance / deepest, 1)[:, None]
+    rows, cols = places.T
+    colour = before[tuple(others[nearest].T)]
+    blend = share * after[rows, cols] + (1 - share) * colour
+    result[rows, cols] = np.rint(blend).astype(np.uint8)
+    return Image.fromarray(result)

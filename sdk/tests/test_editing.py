@@ -1,0 +1,164 @@
+"""Kept pixels, checks of edits, and edited images that outlive their process."""
+
+import errno
+import pickle
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy import ndimage
+
+from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, PlanStopped, UserError, generator
+from cuescope_sdk.editing import (
+    CachedEditor,
+    cached_editor,
+    edited_frame,
+    keep_outside,
+    require_editable,
+)
+
+
+def noise(seed: int, width: int = 40, height: int = 30) -> Image.Image:
+    drawn = generator(seed, "noise").integers(0, 256, (height, width, 3), dtype=np.uint8)
+    return Image.fromarray(drawn)
+
+
+class Painter:
+    """Fills the mask with a colour drawn by the seed; `asked` are the seeds that it was given."""
+
+    fingerprint = "painter"
+    batch_size = 2
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
+        frames = []
+        for edit in edits:
+            source = require_editable("painter", edit)
+            self.asked.append(edit.seed)
+            assert edit.mask is not None
+            painted = Image.new("RGB", source.size, (edit.seed % 256, 0, 0))
+            whole = keep_outside(source, painted, edit.mask)
+            frames.append(edited_frame(edit, self.fingerprint, whole))
+        return frames
+
+
+def some_edits(count: int) -> list[ImageEdit]:
+    mask = np.zeros((30, 40), dtype=bool)
+    mask[5:20, 10:35] = True
+    frame = Frame.from_array(np.asarray(noise(1)))
+    return [ImageEdit(frame, "paint it", mask, seed) for seed in range(count)]
+
+
+def test_the_seam_lies_within_the_mask() -> None:
+    """A brute-force seam, on a mask with two parts, one at the image's border."""
+    source, edited = noise(1), noise(2)
+    mask = np.zeros((30, 40), dtype=bool)
+    mask[0:18, 0:15] = mask[12:14, 30:38] = True
+    result = np.asarray(keep_outside(source, edited, mask, feather=3)).astype(float)
+    before, after = (np.asarray(image).astype(float) for image in (source, edited))
+    kept = np.argwhere(~mask)
+    assert np.array_equal(result[~mask], before[~mask])
+    for row, col in np.argwhere(mask):
+        away = np.hypot(*(kept - (row, col)).T)
+        share = min(away.min() / 4, 1.0)
+        around = before[tuple(kept[np.isclose(away, away.min())].T)]  # any of the nearest
+        wanted = share * after[row, col] + (1 - share) * around
+        assert np.abs(wanted - result[row, col]).max(axis=1).min() <= 0.5
+    assert np.array_equal(result[3, 3], after[3, 3])  # no seam at the border of the image
+
+
+def test_what_lay_under_the_mask_does_not_shine_through() -> None:
+    mask = np.asarray(ndimage.binary_dilation(np.pad([[True]], 14), iterations=6))
+    source, edited = noise(1, 29, 29), noise(2, 29, 29)
+    blackened = Image.fromarray(np.where(mask[..., None], 0, np.asarray(source)).astype(np.uint8))
+    seams = [keep_outside(image, edited, mask, feather=4) for image in (source, blackened)]
+    assert np.array_equal(*map(np.asarray, seams))
+
+
+@pytest.mark.parametrize(
+    ("size", "mask", "words"),
+    [
+        ((1, 1), np.ones((1, 1), bool), "sides of 8 to 8192 pixels, got 1 x 1"),
+        ((20_000, 20), None, "got 20000 x 20"),
+        ((40, 30), np.ones((40, 30), bool), r"\(30, 40\), got bool of \(40, 30\)"),
+        ((40, 30), np.ones((30, 40), np.uint8), "got uint8"),
+        ((40, 30), np.zeros((30, 40), bool), "an empty mask lets no pixel change"),
+    ],
+)
+def test_what_cannot_be_edited_is_told(
+    size: tuple[int, int], mask: np.ndarray | None, words: str
+) -> None:
+    frame = Frame.from_array(np.zeros((*size[::-1], 3), np.uint8))
+    with pytest.raises(BadDataError, match=words):
+        require_editable("painter", ImageEdit(frame, "paint it", mask))
+
+
+def test_no_edit_is_made_twice(tmp_path: Path) -> None:
+    """A build that was killed after two edits; then one file is cut, and one bit is flipped."""
+    context, edits, first = Context(cache=tmp_path), some_edits(5), Painter()
+    cached_editor(first, context).edit(edits[:2])
+    painter = Painter()
+    editor = cached_editor(painter, context)
+    assert (editor.plan(edits).edits, editor.plan(edits).cached) == (5, 2)
+    frames = editor.edit([*edits, edits[4]])
+    assert painter.asked == [2, 3, 4]
+    direct = [frame.load() for frame in Painter().edit(edits)]
+    sent = pickle.loads(pickle.dumps(frames))
+    assert [np.array_equal(a.load(), b) for a, b in zip(sent, direct, strict=False)] == [True] * 5
+    assert [frame.key for frame in frames[:5]] == [frame.key for frame in Painter().edit(edits)]
+    assert len({frame.key for frame in frames}) == 5
+
+    files = {frame.key: next(tmp_path.rglob(f"{frame.key}.png")) for frame in frames}
+    cut, flipped = files[frames[0].key], files[frames[3].key]
+    cut.write_bytes(cut.read_bytes()[:-20])
+    content = bytearray(flipped.read_bytes())
+    content[len(content) // 2] ^= 1
+    flipped.write_bytes(content)
+    with pytest.raises(BadDataError, match=r"is damaged.*it is made anew"):
+        frames[3].load()
+    editor.edit(edits)
+    assert painter.asked == [2, 3, 4, 0, 3]
+    assert np.array_equal(frames[3].load(), direct[3])
+    assert not list(tmp_path.rglob("*.png.*"))
+
+
+def test_a_plan_tells_the_measured_pace(tmp_path: Path) -> None:
+    context, edits = Context(cache=tmp_path, device="cpu"), some_edits(4)
+    editor = CachedEditor(Painter(), context)
+    assert "4 edits, 0 of them made already; time unknown" in str(editor.plan(edits))
+    editor.edit(edits[:2])
+    plan = CachedEditor(Painter(), context).plan(edits)
+    assert plan.hours is not None
+    assert plan.hours == pytest.approx(2 * (plan.seconds_each or 0) / 3600)
+    sizes = [file.stat().st_size for file in tmp_path.rglob("*.png")]
+    assert plan.bytes == pytest.approx(sum(sizes))
+    planned = Painter()
+    with pytest.raises(PlanStopped, match="2 edits of images"):
+        CachedEditor(planned, replace(context, planning=True)).edit(edits)
+    assert not planned.asked
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    context, edits, painter = Context(cache=tmp_path), some_edits(4), Painter()
+    write, written = Path.write_bytes, list[Path]()
+
+    def until_full(file: Path, content: bytes) -> int:
+        if len(written) == 4:  # two images with their pace, and one more image
+            write(file, content[:10])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written.append(file)
+        return write(file, content)
+
+    monkeypatch.setattr(Path, "write_bytes", until_full)
+    with pytest.raises(UserError, match=r"got a full disk\. Free space, or set CUESCOPE_CACHE"):
+        cached_editor(painter, context).edit(edits)
+    monkeypatch.undo()
+    assert not list(tmp_path.rglob("*.png.*"))
+    again = Painter()
+    cached_editor(again, context).edit(edits)
+    assert again.asked == [3]
