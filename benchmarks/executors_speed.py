@@ -1,6 +1,6 @@
 """What executors cost: start, and efficiency of each worker on a model that only sleeps.
 
-Efficiency is the time that the model slept over the time that the workers were there, after the start.
+Efficiency is the time that the model slept over the time that workers were there after the start.
 Answers go through `respond` into a cache file, as in an audit.
 """
 

@@ -136,8 +136,9 @@ def test_an_audit_outlives_a_machine(tries: "Tries", tmp_path: Path) -> None:
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs Ray: pip install ray")
     batches = 60
     memory = {"object_store_memory": 100 * 2**20, "num_cpus": 1}
+    head = memory | {"include_dashboard": False}
     for _ in tries(few=0, many=1):
-        cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=memory)
+        cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
         try:
             second = cluster.add_node(**memory)
             driver = start(f"ray:{cluster.address},workers=2", tmp_path, batches)
